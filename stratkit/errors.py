@@ -1,0 +1,61 @@
+"""What can go wrong because of the user's input, said in one line each.
+
+The command-line wrapper prints ``TOOL: `` and ``str(error)`` and exits with ``error.status``. This
+module imports nothing heavy: ``--help`` needs it too.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def shown(text: object, limit: int = 60) -> str:
+    """`text` quoted so that a terminal may see it: control characters escaped, length bounded."""
+    quoted = repr(str(text)[: limit + 1])
+    return quoted if len(str(text)) <= limit else quoted[:limit] + "...'"
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """`" (did you mean 'x'?)"` with the choice most like `word`, or `""` when none is like it."""
+    found = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)
+    return f" (did you mean {found[0]!r}?)" if found else ""
+
+
+class StratkitError(Exception):
+    """An error that is told in one line: `[FILE: ][WHERE: ]WHAT[: 'TEXT']`."""
+
+    status = 1
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        file: str | None = None,
+        where: str | None = None,
+        text: object = None,
+    ) -> None:
+        self.what, self.file, self.where, self.text = what, file, where, text
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        parts = [part for part in (self.file, self.where, self.what) if part]
+        if self.text is not None:
+            parts.append(shown(self.text))
+        return ": ".join(parts)
+
+
+class InputError(StratkitError):
+    """The input cannot be used (exit status 1)."""
+
+
+class UsageError(StratkitError):
+    """The command line cannot be used (exit status 2)."""
+
+    status = 2
+
+
+class CheckFailed(StratkitError):
+    """The work was done and its answer is "no", or part of the input was lost (exit status 3)."""
+
+    status = 3
