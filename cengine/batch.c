@@ -1,0 +1,134 @@
+/* Many states of one game in one block of memory, stepped together. */
+#include "batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "threads.h"
+#include "view.h"
+
+struct sk_batch {
+    const sk_game *game;
+    sk_pool *pool;
+    int32_t size;
+    uint8_t *states;
+};
+
+static void *state_at(const sk_batch *batch, int32_t row)
+{
+    return batch->states + (size_t)row * (size_t)batch->game->is.state_bytes;
+}
+
+const sk_game *sk_batch_game(const sk_batch *batch) { return batch->game; }
+
+const void *sk_batch_state(const sk_batch *batch, int32_t row) { return state_at(batch, row); }
+
+sk_batch *sk_batch_open(const sk_game *game, int32_t size, int32_t threads)
+{
+    sk_batch *batch = calloc(1, sizeof *batch);
+    if (!batch)
+        return NULL;
+    batch->game = game;
+    batch->size = size;
+    batch->states = aligned_alloc(64, ((size_t)size * (size_t)game->is.state_bytes + 63) / 64 * 64);
+    batch->pool = sk_pool_open(threads);
+    if (!batch->states || !batch->pool) {
+        sk_batch_close(batch);
+        return NULL;
+    }
+    for (int32_t row = 0; row < size; row++)
+        game->ops->reset(game, state_at(batch, row));
+    return batch;
+}
+
+void sk_batch_close(sk_batch *batch)
+{
+    if (!batch)
+        return;
+    sk_pool_close(batch->pool);
+    free(batch->states);
+    free(batch);
+}
+
+const char *sk_batch_start(sk_batch *batch, int32_t row, const uint8_t *start, int64_t size)
+{
+    return begin(batch->game, state_at(batch, row), start, size);
+}
+
+const char *sk_batch_save(const sk_batch *batch, int32_t row, uint8_t *out)
+{
+    return batch->game->ops->save(batch->game, state_at(batch, row), out);
+}
+
+void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t from_row)
+{
+    memmove(state_at(to, to_row), state_at(from, from_row), (size_t)to->game->is.state_bytes);
+}
+
+typedef struct {
+    sk_batch *batch;
+    int8_t *actors;
+    uint8_t *legal, *packed;
+} view_job;
+
+static void view_rows(void *context, int32_t begin, int32_t end)
+{
+    const view_job *job = context;
+    for (int32_t row = begin; row < end; row++)
+        view(job->batch->game, state_at(job->batch, row), row, job->actors, job->legal, job->packed);
+}
+
+void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *packed)
+{
+    view_job job = {batch, actors, legal, packed};
+    sk_pool_run(batch->pool, view_rows, &job, batch->size);
+}
+
+typedef struct {
+    sk_batch *batch;
+    const int32_t *actions;
+    int32_t first_illegal; /* -1: none */
+} apply_job;
+
+static void note_illegal(apply_job *job, int32_t row)
+{
+    int32_t known = __atomic_load_n(&job->first_illegal, __ATOMIC_RELAXED);
+    while ((known < 0 || row < known)
+           && !__atomic_compare_exchange_n(&job->first_illegal, &known, row, 0,
+                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static void apply_rows(void *context, int32_t begin, int32_t end)
+{
+    apply_job *job = context;
+    const sk_game *game = job->batch->game;
+    for (int32_t row = begin; row < end; row++) {
+        int32_t action = job->actions[row];
+        void *state = state_at(job->batch, row);
+        if (action == -1)
+            continue;
+        if (game->ops->is_legal(game, state, action))
+            game->ops->apply(game, state, action);
+        else
+            note_illegal(job, row);
+    }
+}
+
+int32_t sk_batch_apply(sk_batch *batch, const int32_t *actions)
+{
+    apply_job job = {batch, actions, -1};
+    sk_pool_run(batch->pool, apply_rows, &job, batch->size);
+    return job.first_illegal;
+}
+
+void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, int32_t *plies)
+{
+    const sk_game *game = batch->game;
+    for (int32_t row = 0; row < batch->size; row++) {
+        const void *state = state_at(batch, row);
+        game->ops->returns(game, state, returns + (size_t)row * (size_t)game->is.players);
+        endings[row] = (uint8_t)game->ops->ending(game, state);
+        plies[row] = game->ops->plies(game, state);
+    }
+}

@@ -1,0 +1,10 @@
+/* Batches, as the rest of the engine sees them. */
+#ifndef SK_BATCH_H
+#define SK_BATCH_H
+
+#include "game.h"
+
+const sk_game *sk_batch_game(const sk_batch *batch);
+const void *sk_batch_state(const sk_batch *batch, int32_t row);
+
+#endif

@@ -1,0 +1,40 @@
+/* Deployment: red places all its pieces, then blue; the type to place next is fixed, the action is the
+ * square. */
+#include "stratego.h"
+
+/* The empty squares of the side's own deployment ranks. */
+sk_bits placing_squares(const stratego *game, const stratego_state *state)
+{
+    sk_bits zone = (bit(game->zone) - 1) & ~(sk_bits)0;
+    if (state->side == BLUE)
+        zone <<= game->squares - game->zone;
+    return zone & game->board & ~state->pieces[state->side];
+}
+
+void put_piece(stratego_state *state, int square, uint8_t cell)
+{
+    int side = cell_side(cell), type = cell_type(cell);
+    state->cells[square] = cell;
+    state->pieces[side] |= bit(square);
+    if (type_moves(type))
+        state->movers[side] |= bit(square);
+    if (!(cell & CELL_REVEALED))
+        state->unrevealed[side][type]++;
+}
+
+void place(const stratego *game, stratego_state *state, int square)
+{
+    uint8_t side = state->side;
+    put_piece(state, square,
+              (uint8_t)(CELL_PIECE | (side == BLUE ? CELL_BLUE : 0) | game->order[state->placed]));
+    if (++state->placed < game->pieces) {
+        state->legal &= ~bit(square);
+        return;
+    }
+    state->placed = 0;
+    state->side = side == RED ? BLUE : RED;
+    if (side == RED)
+        state->legal = placing_squares(game, state);
+    else
+        begin_turn(game, state);
+}

@@ -1,0 +1,50 @@
+/* What a game is: a table of functions on flat state blocks.
+ *
+ * A state holds no pointers, so copying a game in progress is a memcpy of `state_bytes`. Everything that
+ * does not change during a game (board, rules) lies in the sk_game that every function receives.
+ * Batches, replay, self-play and matches know this table and nothing else.
+ *
+ * To add a game: write such a table and a row in games.c.
+ */
+#ifndef SK_GAME_H
+#define SK_GAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stratkit.h"
+
+enum { SK_OVER = -2, SK_MOST_ACTIONS = 128 };
+
+typedef struct {
+    /* The first state of a game. */
+    void (*reset)(const sk_game *game, void *state);
+    /* A given first state; NULL, or what is wrong with the bytes (the state is then undefined). */
+    const char *(*start)(const sk_game *game, void *state, const uint8_t *bytes);
+    /* The inverse of start; NULL, or why this state cannot be written. */
+    const char *(*save)(const sk_game *game, const void *state, uint8_t *bytes);
+    /* The player to act, or SK_OVER. */
+    int (*actor)(const sk_game *game, const void *state);
+    /* Legal actions in ascending order; returns their number. */
+    int (*legal)(const sk_game *game, const void *state, int32_t *actions);
+    int (*is_legal)(const sk_game *game, const void *state, int32_t action);
+    /* `action` must be legal. */
+    void (*apply)(const sk_game *game, void *state, int32_t action);
+    /* One number a player; zeros while the game runs. */
+    void (*returns)(const sk_game *game, const void *state, float *out);
+    int (*ending)(const sk_game *game, const void *state);
+    int (*plies)(const sk_game *game, const void *state);
+    /* What the acting side may know, packed. */
+    void (*observe)(const sk_game *game, const void *state, uint8_t *packed);
+    /* A packed observation as the tensor that a network sees. */
+    void (*expand)(const sk_game *game, const uint8_t *packed, float *planes);
+    void (*rules)(const sk_game *game, char *out, size_t size);
+} sk_ops;
+
+struct sk_game {
+    const sk_ops *ops;
+    const char *const *endings; /* names by code, NULL at the end; endings[0] is "" */
+    sk_description is;
+};
+
+#endif

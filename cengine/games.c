@@ -1,0 +1,52 @@
+/* The list of games. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stratego.h"
+
+int32_t sk_games(void)
+{
+    int32_t n = 0;
+    while (variant_row(n))
+        n++;
+    return n;
+}
+
+const char *sk_game_name(int32_t index)
+{
+    const sk_variant *row = variant_row(index);
+    return row ? row->name : NULL;
+}
+
+sk_game *sk_game_open(const char *name, const char *rules, char *error, size_t error_size)
+{
+    if (variant_named(name))
+        return open_stratego(name, rules, error, error_size);
+    snprintf(error, error_size, "unknown game");
+    return NULL;
+}
+
+void sk_game_close(sk_game *game) { free(game); }
+
+void sk_game_describe(const sk_game *game, sk_description *out) { *out = game->is; }
+
+void sk_game_rules(const sk_game *game, char *out, size_t size) { game->ops->rules(game, out, size); }
+
+const char *sk_game_ending(const sk_game *game, int32_t code)
+{
+    for (int32_t i = 0; i <= code; i++)
+        if (!game->endings[i])
+            return NULL;
+    return code < 0 ? NULL : game->endings[code];
+}
+
+void sk_expand(const sk_game *game, const uint8_t *packed, int64_t n, float *out)
+{
+    size_t plane_set = (size_t)game->is.planes * (size_t)game->is.height * (size_t)game->is.width;
+    for (int64_t i = 0; i < n; i++)
+        game->ops->expand(game, packed + (size_t)i * (size_t)game->is.observation_bytes,
+                          out + (size_t)i * plane_set);
+}
+
+/* The build defines it as the hash of all sources. */
+const char *sk_source_hash(void) { return SK_SOURCE_HASH; }

@@ -1,0 +1,111 @@
+/* Carrying out a ply, and the end of the game. */
+#include "combat.h"
+#include "stratego.h"
+#include "two_squares.h"
+
+static void reveal(stratego_state *state, int square)
+{
+    uint8_t *cell = &state->cells[square];
+    if (!(*cell & CELL_REVEALED)) {
+        state->unrevealed[cell_side(*cell)][cell_type(*cell)]--;
+        *cell |= CELL_REVEALED;
+    }
+}
+
+static void take_off(stratego_state *state, int square)
+{
+    int side = cell_side(state->cells[square]);
+    state->pieces[side] &= ~bit(square);
+    state->movers[side] &= ~bit(square);
+    state->cells[square] = EMPTY;
+}
+
+static void shift(stratego_state *state, int from, int to)
+{
+    uint8_t cell = state->cells[from];
+    take_off(state, from);
+    state->cells[to] = cell;
+    state->pieces[cell_side(cell)] |= bit(to);
+    state->movers[cell_side(cell)] |= bit(to);
+}
+
+/* Both ranks are revealed; the loser leaves the board, or both do. */
+static void attack(stratego_state *state, int from, int to)
+{
+    int attacker = cell_type(state->cells[from]), defender = cell_type(state->cells[to]);
+    reveal(state, from);
+    reveal(state, to);
+    switch (fight(attacker, defender)) {
+    case ATTACKER_WINS:
+        take_off(state, to);
+        shift(state, from, to);
+        break;
+    case DEFENDER_WINS: take_off(state, from); break;
+    case BOTH_FALL:
+        take_off(state, from);
+        take_off(state, to);
+        break;
+    }
+}
+
+static int is_long(const stratego *game, int from, int to)
+{
+    int distance = from < to ? to - from : from - to;
+    return distance != 1 && distance != game->width;
+}
+
+static void finish(stratego_state *state, int ending, int winner)
+{
+    state->phase = FINISHED;
+    state->ending = (uint8_t)ending;
+    state->winner = (int8_t)winner;
+    state->legal = 0;
+}
+
+/* The side to move is about to choose a piece: finds what it may choose, and whether the game goes on.
+ * The order of the tests is that of the rules: no legal move, then the draw limits. */
+void begin_turn(const stratego *game, stratego_state *state)
+{
+    int side = state->side;
+    state->phase = SELECTING;
+    state->selected = NO_SQUARE;
+    state->legal = selectable(game, state);
+    if (!state->legal) {
+        if (state->movers[RED] || state->movers[BLUE])
+            finish(state, ENDING_NO_MOVE, !side);
+        else
+            finish(state, ENDING_NO_PIECES, -1);
+    } else if (game->rules.max_plies && state->plies >= game->rules.max_plies) {
+        finish(state, ENDING_MAX_PLIES, -1);
+    } else if (game->rules.max_quiet && state->quiet >= game->rules.max_quiet) {
+        finish(state, ENDING_MAX_QUIET, -1);
+    }
+}
+
+void carry_out(const stratego *game, stratego_state *state, int to)
+{
+    int from = state->selected, side = state->side;
+    uint8_t target = state->cells[to];
+    int attacks = is_piece(target);
+    ply_record record = {(uint8_t)from, (uint8_t)to, NO_ATTACK};
+
+    state->cells[from] |= CELL_MOVED;
+    count_crossings(game, &state->shuttles[side], from, to);
+    if (is_long(game, from, to)) /* only a scout moves two squares or more */
+        reveal(state, from);
+    if (attacks) {
+        record.attacker = (uint8_t)cell_type(state->cells[from]);
+        attack(state, from, to);
+    } else {
+        shift(state, from, to);
+    }
+    state->recent[state->recorded++ % RECENT] = record;
+    state->plies++;
+    state->quiet = attacks ? 0 : state->quiet + 1;
+
+    state->side = (uint8_t)!side;
+    if (attacks && cell_type(target) == FLAG)
+        finish(state, ENDING_FLAG, side);
+    else
+        begin_turn(game, state);
+}

@@ -1,0 +1,48 @@
+/* Replaying episodes: the actions are the data, everything else is made again from them. */
+#include <stdlib.h>
+
+#include "view.h"
+
+typedef struct {
+    int8_t *actors;
+    uint8_t *legal, *packed;
+} outputs;
+
+/* Returns the index of the first action that is not legal, or -1. */
+static int64_t replay_one(const sk_game *game, void *state, const int32_t *actions, int64_t begin,
+                          int64_t end, const outputs *out)
+{
+    for (int64_t t = begin; t < end; t++) {
+        view(game, state, t, out->actors, out->legal, out->packed);
+        if (!game->ops->is_legal(game, state, actions[t]))
+            return t - begin;
+        game->ops->apply(game, state, actions[t]);
+    }
+    return -1;
+}
+
+sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts, const int64_t *start_offsets,
+                   const int32_t *actions, const int64_t *offsets, int8_t *actors, uint8_t *legal,
+                   uint8_t *packed, float *returns, uint8_t *endings)
+{
+    outputs out = {actors, legal, packed};
+    sk_fault fault = {-1, -1};
+    void *state = aligned_alloc(64, ((size_t)game->is.state_bytes + 63) / 64 * 64);
+    if (!state)
+        return (sk_fault){0, 0};
+    for (int64_t i = 0; i < n && fault.episode < 0; i++) {
+        const char *wrong = begin(game, state, starts + start_offsets[i],
+                                  start_offsets[i + 1] - start_offsets[i]);
+        if (wrong) {
+            fault = (sk_fault){i, -1};
+            break;
+        }
+        int64_t at = replay_one(game, state, actions, offsets[i], offsets[i + 1], &out);
+        if (at >= 0)
+            fault = (sk_fault){i, at};
+        game->ops->returns(game, state, returns + i * game->is.players);
+        endings[i] = (uint8_t)game->ops->ending(game, state);
+    }
+    free(state);
+    return fault;
+}

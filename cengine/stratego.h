@@ -1,0 +1,149 @@
+/* Stratego: board, state, and the parts that the files of this folder play.
+ *
+ *   variants.c     the table of variants: a variant is one row of data
+ *   deployment.c   placing the pieces
+ *   movement.c     which pieces can move, and where to
+ *   two_squares.h  the two-squares rule (ISF article 10)
+ *   combat.h       who wins an attack
+ *   play.c         carrying out a ply, and the end of the game
+ *   observation.c  what a side may know, packed
+ *   planes.c       the packed observation as DeepNash's 82 planes
+ *   position.c     positions as start bytes
+ *   stratego.c     all this as a game (game.h)
+ *
+ * Squares inside are absolute: width * rank + file, A1 = 0. Actions and observations are in the acting
+ * side's frame: for blue the board is rotated by 180 degrees.
+ */
+#ifndef SK_STRATEGO_H
+#define SK_STRATEGO_H
+
+#include "bits.h"
+#include "game.h"
+
+enum { RED = 0, BLUE = 1 };
+
+enum {
+    FLAG, SPY, SCOUT, MINER, SERGEANT, LIEUTENANT, CAPTAIN, MAJOR, COLONEL, GENERAL, MARSHAL, BOMB,
+    TYPES,
+    UNKNOWN = 15
+};
+
+enum { MAX_SQUARES = 100, MAX_SIDE = 10, NO_SQUARE = 255, NO_ATTACK = 255 };
+
+/* ---- Cells: one byte a square ---- */
+
+enum {
+    EMPTY = 0,
+    LAKE = 1,
+    CELL_TYPE = 0x0f,
+    CELL_MOVED = 0x10,    /* has moved at least once */
+    CELL_REVEALED = 0x20, /* its type is known to both sides */
+    CELL_BLUE = 0x40,     /* in a state: blue's; in an observation: the enemy's */
+    CELL_PIECE = 0x80
+};
+
+static inline int is_piece(uint8_t cell) { return cell & CELL_PIECE; }
+static inline int cell_type(uint8_t cell) { return cell & CELL_TYPE; }
+static inline int cell_side(uint8_t cell) { return (cell & CELL_BLUE) != 0; }
+static inline int type_moves(int type) { return type != FLAG && type != BOMB; }
+
+/* ---- The game: what does not change ---- */
+
+typedef struct {
+    int32_t two_squares; /* crossings of one border in consecutive turns; 0: no such rule */
+    int32_t max_plies;   /* 0: no limit */
+    int32_t max_quiet;   /* plies without an attack; 0: no limit */
+} stratego_rules;
+
+typedef struct {
+    sk_game base;
+    const sk_variant *variant;
+    stratego_rules rules;
+    int width, height, squares;
+    int zone;                        /* squares of one side's deployment ranks */
+    int pieces;                      /* of one side */
+    uint8_t order[MAX_SQUARES];      /* types in the order in which they are placed */
+    sk_bits board;                   /* all squares but the lakes */
+    sk_bits not_first, not_last;     /* all squares but those of the first or last file */
+} stratego;
+
+/* ---- The state ---- */
+
+enum { PLACING, SELECTING, MOVING, FINISHED };
+
+enum {
+    ENDING_NONE,
+    ENDING_FLAG,         /* a flag was taken */
+    ENDING_NO_MOVE,      /* the side to move had no legal move and lost */
+    ENDING_NO_PIECES,    /* neither side had a piece that can move: a draw */
+    ENDING_MAX_PLIES,
+    ENDING_MAX_QUIET
+};
+
+/* The last piece a side moved, and how often in consecutive turns it crossed each border of the line that
+ * it moves on. borders[k] lies between coordinates k and k + 1. */
+typedef struct {
+    uint8_t square; /* where that piece stands; NO_SQUARE: none */
+    uint8_t vertical;
+    uint8_t borders[MAX_SIDE];
+} shuttle;
+
+typedef struct {
+    uint8_t from, to;
+    uint8_t attacker; /* type, if the ply was an attack; NO_ATTACK otherwise */
+} ply_record;
+
+enum { RECENT = 64, SHOWN_PLIES = 40 }; /* the ring of recent plies, and how many are observed */
+
+typedef struct {
+    sk_bits legal;     /* what the side to act may choose, absolute */
+    sk_bits pieces[2];
+    sk_bits movers[2]; /* pieces of types that move */
+    uint8_t cells[MAX_SQUARES];
+    uint8_t unrevealed[2][TYPES]; /* pieces on the board whose type is not public */
+    ply_record recent[RECENT];    /* ply p is at p % RECENT, counted by `recorded` */
+    shuttle shuttles[2];
+    int32_t recorded; /* plies played since the start of this state */
+    int32_t plies;    /* ply number, that of a start position included */
+    int32_t quiet;    /* plies since the last attack */
+    uint8_t phase, side, selected;
+    uint8_t placed; /* pieces that the side to act has placed */
+    uint8_t ending;
+    int8_t winner; /* RED, BLUE, or -1 */
+} stratego_state;
+
+_Static_assert(sizeof(stratego_state) <= 1024, "a state stays within 1 KiB");
+
+static inline const stratego *as_stratego(const sk_game *game) { return (const stratego *)game; }
+
+/* Between absolute squares and the frame of `side` (its own inverse). */
+static inline int framed(const stratego *game, int side, int square)
+{
+    return side == BLUE ? game->squares - 1 - square : square;
+}
+
+/* ---- The parts ---- */
+
+const sk_variant *variant_row(int32_t index);
+const sk_variant *variant_named(const char *name);
+int variant_lakes(const sk_variant *variant, sk_bits *lakes);
+
+sk_bits placing_squares(const stratego *game, const stratego_state *state);
+void place(const stratego *game, stratego_state *state, int square);
+void put_piece(stratego_state *state, int square, uint8_t cell);
+
+sk_bits selectable(const stratego *game, const stratego_state *state);
+sk_bits destinations(const stratego *game, const stratego_state *state, int from);
+
+void begin_turn(const stratego *game, stratego_state *state);
+void carry_out(const stratego *game, stratego_state *state, int to);
+
+void observe_stratego(const sk_game *game, const void *state, uint8_t *packed);
+void expand_stratego(const sk_game *game, const uint8_t *packed, float *planes);
+
+const char *start_stratego(const sk_game *game, void *state, const uint8_t *bytes);
+const char *save_stratego(const sk_game *game, const void *state, uint8_t *bytes);
+
+sk_game *open_stratego(const char *name, const char *rules, char *error, size_t error_size);
+
+#endif

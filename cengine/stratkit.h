@@ -1,0 +1,106 @@
+/* The engine's whole C interface, as Python sees it.
+ *
+ * The build hands this file to cffi as it stands, so it holds declarations only. Arrays are the
+ * caller's, row-major and contiguous; `n` counts rows. No function keeps a pointer it was given, calls
+ * back, or allocates after an object was opened. A returned `const char *` that names an error is
+ * static text; NULL means success.
+ */
+
+/* ---- Games (game.h says what a game is) ---- */
+
+typedef struct sk_game sk_game;
+
+typedef struct {
+    int32_t players;
+    int32_t actions;           /* actions are 0 .. actions - 1, in the acting side's frame */
+    int32_t max_length;        /* most actions of one episode; 0: the rules set no bound */
+    int32_t state_bytes;
+    int32_t start_bytes;       /* length of a start position; an empty start is always allowed */
+    int32_t observation_bytes; /* length of a packed observation */
+    int32_t planes;            /* shape of the expanded observation */
+    int32_t height;
+    int32_t width;
+} sk_description;
+
+int32_t sk_games(void);
+const char *sk_game_name(int32_t index);
+
+/* `rules` is "key=value key=value ..."; keys left out keep the game's defaults. NULL and a text in
+ * `error` when the name or a rule is unknown. */
+sk_game *sk_game_open(const char *name, const char *rules, char *error, size_t error_size);
+void sk_game_close(sk_game *game);
+void sk_game_describe(const sk_game *game, sk_description *out);
+/* All rules in force, in the form that sk_game_open reads. */
+void sk_game_rules(const sk_game *game, char *out, size_t size);
+/* Name of an ending; code 0 is "" (still running); NULL past the last. */
+const char *sk_game_ending(const sk_game *game, int32_t code);
+/* packed [n][observation_bytes] to out [n][planes][height][width], by the plain encoder. */
+void sk_expand(const sk_game *game, const uint8_t *packed, int64_t n, float *out);
+
+/* ---- Batches: `size` states of one game, stepped together on `threads` threads ---- */
+
+typedef struct sk_batch sk_batch;
+
+sk_batch *sk_batch_open(const sk_game *game, int32_t size, int32_t threads);
+void sk_batch_close(sk_batch *batch);
+/* Begins row `row` again: from the start of the game (size 0) or from a start position. */
+const char *sk_batch_start(sk_batch *batch, int32_t row, const uint8_t *start, int64_t size);
+/* Writes row `row` as a start position (start_bytes long); history is lost. */
+const char *sk_batch_save(const sk_batch *batch, int32_t row, uint8_t *out);
+void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t from_row);
+
+/* For every row what its acting side may know; each array may be NULL. Rows that are over get zeros.
+ * actors [size]: 0, 1, or -2 (over); legal [size][actions]: 1 where legal;
+ * packed [size][observation_bytes]. */
+void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *packed);
+/* One action a row; -1 leaves a row alone. Returns -1, or the first row whose action is not legal: such
+ * rows stay as they were, all others advance. */
+int32_t sk_batch_apply(sk_batch *batch, const int32_t *actions);
+/* returns [size][players] (zeros while running), endings [size], plies [size]. */
+void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, int32_t *plies);
+
+/* ---- Replaying episodes ---- */
+
+typedef struct {
+    int64_t episode; /* -1: every action was legal */
+    int64_t action;  /* -1: the start position is at fault */
+} sk_fault;
+
+/* Replays n episodes. Episode i starts from starts[start_offsets[i] .. start_offsets[i + 1]) and has the
+ * actions actions[offsets[i] .. offsets[i + 1]). Row t of actors, legal and packed is what the acting
+ * side knew before action t. Stops at the first fault; an action after the end of a game is one. */
+sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts, const int64_t *start_offsets,
+                   const int32_t *actions, const int64_t *offsets, int8_t *actors, uint8_t *legal,
+                   uint8_t *packed, float *returns, uint8_t *endings);
+
+/* ---- Randomness: Philox4x32-10, keyed by the seed, counted by (game, number, stream) ---- */
+
+void sk_uniform(uint64_t seed, uint32_t stream, const int64_t *games, const int32_t *numbers, int64_t n,
+                double *out);
+/* Inverse CDF in index order over the legal actions of each row; probabilities NULL: uniform. A row with
+ * no legal action gets -1 and NaN. */
+void sk_sample(const float *probabilities, const uint8_t *legal, int64_t n, int32_t actions,
+               uint64_t seed, uint32_t stream, const int64_t *games, const int32_t *numbers,
+               int32_t *chosen, float *mu);
+
+/* ---- Stratego beyond the game interface, for notation and players ---- */
+
+typedef struct {
+    const char *name;
+    int32_t width;
+    int32_t height;
+    int32_t ranks;       /* deployment ranks of each side */
+    int32_t counts[12];  /* pieces of each type, in type order */
+    const char *lakes;   /* "C5 D5 ..." */
+    int32_t max_plies;
+    int32_t max_quiet;
+} sk_variant;
+
+/* Row `index` of the table of variants; 0 when there is none. */
+int32_t sk_stratego_variant(int32_t index, sk_variant *out);
+/* Legal plies of row `row` as pairs of absolute squares (from, to), ascending; at most 4,000 pairs.
+ * Only between plies (no piece selected). Returns their number. */
+int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs);
+
+/* A number that changes when the sources do: lets Python notice a stale build. */
+const char *sk_source_hash(void);

@@ -1,0 +1,21 @@
+"""The C engine: arrays in, arrays out. No other package touches the C library."""
+
+from stratkit.engine.batch import Batch, IllegalAction
+from stratkit.engine.game import Game, game_names
+from stratkit.engine.observation import expand_planes, observation_dtype
+from stratkit.engine.replay import Replay, replay, replay_many
+from stratkit.engine.sampling import sample, uniform
+
+__all__ = [
+    "Batch",
+    "Game",
+    "IllegalAction",
+    "Replay",
+    "expand_planes",
+    "game_names",
+    "observation_dtype",
+    "replay",
+    "replay_many",
+    "sample",
+    "uniform",
+]

@@ -1,0 +1,164 @@
+"""Many states of one game, stepped together."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.game import Game
+from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.errors import InputError
+
+OVER = -2  # the acting player of a game that has ended
+
+
+class IllegalAction(Exception):
+    """An action that the rules forbid.
+
+    `row` is the row of the batch, or the index of the episode; `index` the number of the action in
+    its episode (None in a batch); `action` is None where the start position is at fault.
+    """
+
+    def __init__(self, row: int, action: int | None, index: int | None = None) -> None:
+        self.row, self.action, self.index = row, action, index
+        what = "start position" if action is None else f"action {action}"
+        where = (
+            f"row {row}" if index is None else f"episode {row}, action number {index}"
+        )
+        super().__init__(f"illegal {what} in {where}")
+
+
+class Batch:
+    """`size` states of `game`; the work is shared out to `threads` threads.
+
+    All arrays have one row a state, in the acting side's frame. Rows that are over have the actor
+    `OVER` (-2) and zeros elsewhere.
+    """
+
+    def __init__(self, game: Game, size: int, threads: int = 1) -> None:
+        if size < 1 or threads < 1:
+            raise ValueError("a batch needs at least one row and one thread")
+        handle = lib.sk_batch_open(game.handle, size, threads)
+        if handle == ffi.NULL:
+            raise MemoryError(f"{size} states of {game.name}")
+        self.handle = ffi.gc(handle, lib.sk_batch_close)
+        self.game, self.size = game, size
+
+    def reset(self, rows: npt.ArrayLike | None = None) -> None:
+        """Begins these rows (all of them by default) from the start of the game."""
+        for row in np.arange(self.size) if rows is None else np.asarray(rows):
+            self.start(int(row), b"")
+
+    def start(self, row: int, start: bytes) -> None:
+        """Begins `row` from a start position (empty: the start of the game).
+
+        Raises `InputError` when the bytes are no start position of this game; the row then begins
+        from the start of the game.
+        """
+        self._check_row(row)
+        wrong = lib.sk_batch_start(self.handle, row, start, len(start))
+        if wrong != ffi.NULL:
+            lib.sk_batch_start(self.handle, row, b"", 0)
+            raise InputError(text(wrong))
+
+    def save(self, row: int) -> bytes:
+        """`row` as a start position; its history is lost. Raises `ValueError` between two plies."""
+        self._check_row(row)
+        out = ffi.new("uint8_t[]", self.game.start_bytes)
+        wrong = lib.sk_batch_save(self.handle, row, out)
+        if wrong != ffi.NULL:
+            raise ValueError(text(wrong))
+        return bytes(ffi.buffer(out))
+
+    def copy_row(self, row: int, source: Batch, source_row: int) -> None:
+        """Makes `row` a copy of a row of `source`, which must hold the same game."""
+        self._check_row(row)
+        source._check_row(source_row)
+        if source.game is not self.game:
+            raise ValueError("batches of different games")
+        lib.sk_batch_copy(self.handle, row, source.handle, source_row)
+
+    def actors(self) -> npt.NDArray[np.int8]:
+        """int8 [size]: who acts, 0 or 1, or `OVER`."""
+        out = np.empty(self.size, np.int8)
+        lib.sk_batch_view(self.handle, self._actors(out), ffi.NULL, ffi.NULL)
+        return out
+
+    def legal(self, out: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
+        """uint8 [size, actions]: 1 where the action is legal."""
+        out = np.empty((self.size, self.game.actions), np.uint8) if out is None else out
+        lib.sk_batch_view(self.handle, ffi.NULL, self._legal(out), ffi.NULL)
+        return out
+
+    def observe(
+        self, out: npt.NDArray[np.uint8] | None = None
+    ) -> npt.NDArray[np.uint8]:
+        """uint8 [size, observation_bytes]: what the acting side may know, packed."""
+        shape = (self.size, self.game.observation_bytes)
+        out = np.empty(shape, np.uint8) if out is None else out
+        lib.sk_batch_view(self.handle, ffi.NULL, ffi.NULL, self._packed(out))
+        return out
+
+    def view(
+        self,
+        actors: npt.NDArray[np.int8],
+        legal: npt.NDArray[np.uint8],
+        packed: npt.NDArray[np.uint8],
+    ) -> None:
+        """`actors`, `legal` and `observe` in one call, into the caller's arrays."""
+        lib.sk_batch_view(
+            self.handle, self._actors(actors), self._legal(legal), self._packed(packed)
+        )
+
+    def apply(self, actions: npt.NDArray[np.int32]) -> None:
+        """One action a row, int32 [size]; -1 leaves the row alone.
+
+        Raises `IllegalAction` for the first row whose action is not legal; such rows stay as they
+        were, all others have advanced.
+        """
+        row = lib.sk_batch_apply(self.handle, pointer(actions, "int32", (self.size,)))
+        if row >= 0:
+            raise IllegalAction(row, int(actions[row]))
+
+    def result(
+        self,
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+        """Returns float32 [size, players] (zeros while running), ending codes uint8 [size] (indices
+        into `game.endings`), and ply numbers int32 [size]."""
+        returns = np.empty((self.size, self.game.players), np.float32)
+        endings = np.empty(self.size, np.uint8)
+        plies = np.empty(self.size, np.int32)
+        lib.sk_batch_result(
+            self.handle,
+            pointer(returns, "float32", returns.shape, writable=True),
+            pointer(endings, "uint8", endings.shape, writable=True),
+            pointer(plies, "int32", plies.shape, writable=True),
+        )
+        return returns, endings, plies
+
+    def returns(self) -> npt.NDArray[np.float32]:
+        """float32 [size, players]; zeros while a game runs."""
+        return self.result()[0]
+
+    def endings(self) -> npt.NDArray[np.uint8]:
+        """uint8 [size]: indices into `game.endings`; 0 while a game runs."""
+        return self.result()[1]
+
+    def plies(self) -> npt.NDArray[np.int32]:
+        """int32 [size]: the ply number of each row."""
+        return self.result()[2]
+
+    def _check_row(self, row: int) -> None:
+        if not 0 <= row < self.size:
+            raise IndexError(f"row {row} of a batch of {self.size}")
+
+    def _actors(self, out: npt.NDArray[np.int8]) -> object:
+        return pointer(out, "int8", (self.size,), writable=True)
+
+    def _legal(self, out: npt.NDArray[np.uint8]) -> object:
+        return pointer(out, "uint8", (self.size, self.game.actions), writable=True)
+
+    def _packed(self, out: npt.NDArray[np.uint8]) -> object:
+        return pointer(
+            out, "uint8", (self.size, self.game.observation_bytes), writable=True
+        )

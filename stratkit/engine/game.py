@@ -1,0 +1,59 @@
+"""A game with its rules: what every other part needs to know about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stratkit.engine.library import ffi, lib, text
+from stratkit.errors import InputError, nearest
+
+
+def game_names() -> list[str]:
+    """The names that `Game` knows."""
+    return [text(lib.sk_game_name(i)) for i in range(lib.sk_games())]
+
+
+class Game:
+    """A game of the engine, opened by name.
+
+    `rules` maps rule names to integers and overrides the game's defaults; for Stratego these are
+    `two_squares` (crossings of one border in consecutive turns), `max_plies` and `max_quiet` (plies
+    without an attack), each 0 for off. Raises `InputError` for an unknown name or rule.
+    """
+
+    def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:
+        if name not in game_names():
+            raise InputError(f"unknown game {name!r}{nearest(name, game_names())}")
+        asked = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
+        error = ffi.new("char[200]")
+        handle = lib.sk_game_open(name.encode(), asked.encode(), error, len(error))
+        if handle == ffi.NULL:
+            raise InputError(f"game {name}: {text(error)}")
+        self.handle = ffi.gc(handle, lib.sk_game_close)
+        self.name = name
+        self.rules = self._rules()
+        is_ = ffi.new("sk_description *")
+        lib.sk_game_describe(handle, is_)
+        self.players: int = is_.players
+        self.actions: int = is_.actions
+        self.max_length: int | None = is_.max_length or None
+        self.state_bytes: int = is_.state_bytes
+        self.start_bytes: int = is_.start_bytes
+        self.observation_bytes: int = is_.observation_bytes
+        self.shape: tuple[int, int, int] = (is_.planes, is_.height, is_.width)
+        self.endings = self._endings()
+
+    def _rules(self) -> dict[str, int]:
+        out = ffi.new("char[400]")
+        lib.sk_game_rules(self.handle, out, len(out))
+        pairs = (word.split("=") for word in text(out).split())
+        return {key: int(value) for key, value in pairs}
+
+    def _endings(self) -> tuple[str, ...]:
+        names: list[str] = []
+        while (name := lib.sk_game_ending(self.handle, len(names))) != ffi.NULL:
+            names.append(text(name))
+        return tuple(names)
+
+    def __repr__(self) -> str:
+        return f"Game({self.name!r}, {self.rules})"

@@ -1,0 +1,48 @@
+"""Packed observations: their layout as a dtype, and the plain encoder of the full tensor."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.game import Game
+from stratkit.engine.library import lib, pointer
+
+SHOWN_PLIES = 40
+NO_SQUARE = 255
+
+
+def observation_dtype(squares: int) -> np.dtype[np.void]:
+    """The packed observation of a board of `squares` squares; formats/observation.md explains it."""
+    ply = np.dtype([("from", "u1"), ("to", "u1"), ("attacker", "u1")])
+    return np.dtype(
+        [
+            ("plies", "<u2"),
+            ("max_plies", "<u2"),
+            ("quiet", "<u2"),
+            ("max_quiet", "<u2"),
+            ("phase", "u1"),
+            ("stage", "u1"),
+            ("selected", "u1"),
+            ("to_place", "u1"),
+            ("own_unrevealed", "u1", (12,)),
+            ("enemy_unrevealed", "u1", (12,)),
+            ("moves", ply, (SHOWN_PLIES,)),
+            ("cells", "u1", (squares,)),
+        ]
+    )
+
+
+def expand_planes(game: Game, packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+    """uint8 [n, observation_bytes] to float32 [n, planes, height, width], by the plain C encoder.
+
+    DeepNash's observation (Perolat et al. 2022, supplement, table 4), planes in that table's order.
+    """
+    out = np.empty((len(packed), *game.shape), np.float32)
+    lib.sk_expand(
+        game.handle,
+        pointer(packed, "uint8", (len(packed), game.observation_bytes)),
+        len(packed),
+        pointer(out, "float32", out.shape, writable=True),
+    )
+    return out

@@ -1,0 +1,109 @@
+"""Making observations again from the actions of whole episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.batch import IllegalAction
+from stratkit.engine.game import Game
+from stratkit.engine.library import lib, pointer
+
+# About 50 ms of replay: C calls are kept short so that Ctrl-C is answered at once.
+ACTIONS_A_CALL = 200_000
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What the acting side knew before each action of some episodes, one after the other.
+
+    `offsets` int64 [episodes + 1] says where each begins. Row t: `actors` int8, `legal` uint8
+    [actions], `observations` uint8 [observation_bytes]. One row an episode: `returns` float32
+    [players] and `endings` uint8 (0: the episode stopped before the end of the game).
+    """
+
+    offsets: npt.NDArray[np.int64]
+    actors: npt.NDArray[np.int8]
+    legal: npt.NDArray[np.uint8]
+    observations: npt.NDArray[np.uint8]
+    returns: npt.NDArray[np.float32]
+    endings: npt.NDArray[np.uint8]
+
+
+def replay_many(
+    game: Game, episodes: Sequence[tuple[bytes, npt.NDArray[np.int32]]]
+) -> Replay:
+    """Replays episodes given as (start, actions int32 [T]).
+
+    Raises `IllegalAction` (episode, action, its index) for an action that is not legal, or that
+    comes after the end of the game.
+    """
+    lengths = np.array([0, *(len(actions) for _, actions in episodes)], np.int64)
+    offsets = np.cumsum(lengths)
+    total = int(offsets[-1])
+    out = Replay(
+        offsets,
+        np.empty(total, np.int8),
+        np.empty((total, game.actions), np.uint8),
+        np.empty((total, game.observation_bytes), np.uint8),
+        np.zeros((len(episodes), game.players), np.float32),
+        np.zeros(len(episodes), np.uint8),
+    )
+    first = 0
+    for last in range(1, len(episodes) + 1):
+        if last == len(episodes) or offsets[last + 1] - offsets[first] > ACTIONS_A_CALL:
+            _replay_some(game, episodes[first:last], out, first)
+            first = last
+    return out
+
+
+def _replay_some(
+    game: Game,
+    episodes: Sequence[tuple[bytes, npt.NDArray[np.int32]]],
+    out: Replay,
+    first: int,
+) -> None:
+    """Replays `episodes`, number `first` and following of `out`, in one C call."""
+    n = len(episodes)
+    starts = b"".join(start for start, _ in episodes)
+    start_offsets = np.cumsum(
+        [0, *(len(start) for start, _ in episodes)], dtype=np.int64
+    )
+    actions = (
+        np.concatenate([a for _, a in episodes]) if episodes else np.empty(0, np.int32)
+    )
+    begin, end = int(out.offsets[first]), int(out.offsets[first + n])
+    offsets = out.offsets[first : first + n + 1] - begin
+    rows = end - begin
+    fault = lib.sk_replay(
+        game.handle,
+        n,
+        starts,
+        pointer(start_offsets, "int64", (n + 1,)),
+        pointer(actions, "int32", (rows,)),
+        pointer(offsets, "int64", (n + 1,)),
+        pointer(out.actors[begin:end], "int8", (rows,), writable=True),
+        pointer(out.legal[begin:end], "uint8", (rows, game.actions), writable=True),
+        pointer(
+            out.observations[begin:end],
+            "uint8",
+            (rows, game.observation_bytes),
+            writable=True,
+        ),
+        pointer(
+            out.returns[first : first + n], "float32", (n, game.players), writable=True
+        ),
+        pointer(out.endings[first : first + n], "uint8", (n,), writable=True),
+    )
+    if fault.episode >= 0:
+        index = int(fault.action)
+        action = int(actions[offsets[fault.episode] + index]) if index >= 0 else None
+        raise IllegalAction(first + int(fault.episode), action, max(index, 0))
+
+
+def replay(game: Game, actions: npt.NDArray[np.int32], start: bytes = b"") -> Replay:
+    """`replay_many` of one episode."""
+    return replay_many(game, [(start, actions)])

@@ -1,0 +1,65 @@
+"""Random numbers that depend on (seed, game, action number) and on nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.library import lib, pointer
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"a seed is a number from 0 to 2^64 - 1, not {seed}")
+    return seed
+
+
+def uniform(
+    seed: int,
+    games: npt.NDArray[np.int64],
+    numbers: npt.NDArray[np.int32],
+    stream: int = 0,
+) -> npt.NDArray[np.float64]:
+    """float64 [n] in [0, 1) from Philox4x32-10, keyed by `seed`, counted by (game, number, stream)."""
+    out = np.empty(len(games), np.float64)
+    lib.sk_uniform(
+        _seed(seed),
+        stream,
+        pointer(games, "int64", out.shape),
+        pointer(numbers, "int32", out.shape),
+        len(out),
+        pointer(out, "float64", out.shape, writable=True),
+    )
+    return out
+
+
+def sample(
+    probabilities: npt.NDArray[np.float32] | None,
+    legal: npt.NDArray[np.uint8],
+    seed: int,
+    games: npt.NDArray[np.int64],
+    numbers: npt.NDArray[np.int32],
+    stream: int = 0,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """One legal action a row by the inverse CDF in index order, and the probability it had.
+
+    `probabilities` float32 [n, actions], or None for uniform; `legal` uint8 [n, actions]; `games`
+    int64 [n]; `numbers` int32 [n], the number of the action in its game. Returns actions int32 [n]
+    and mu float32 [n]; a row without a legal action gets -1 and NaN.
+    """
+    n, actions = legal.shape
+    chosen = np.empty(n, np.int32)
+    mu = np.empty(n, np.float32)
+    lib.sk_sample(
+        pointer(probabilities, "float32", (n, actions)),
+        pointer(legal, "uint8", (n, actions)),
+        n,
+        actions,
+        _seed(seed),
+        stream,
+        pointer(games, "int64", (n,)),
+        pointer(numbers, "int32", (n,)),
+        pointer(chosen, "int32", (n,), writable=True),
+        pointer(mu, "float32", (n,), writable=True),
+    )
+    return chosen, mu

@@ -1,0 +1,286 @@
+"""Stratego beyond the game interface: variants, setups, positions, and moves by absolute squares.
+
+Absolute square = width * rank + file, counted from 0, A1 = 0. Types are numbered as in `TYPES`.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.batch import OVER, Batch
+from stratkit.engine.game import Game
+from stratkit.engine.library import ffi, lib, text
+from stratkit.errors import InputError, nearest
+
+RED, BLUE = 0, 1
+
+TYPES = (
+    "flag",
+    "spy",
+    "scout",
+    "miner",
+    "sergeant",
+    "lieutenant",
+    "captain",
+    "major",
+    "colonel",
+    "general",
+    "marshal",
+    "bomb",
+)
+FLAG, SPY, SCOUT, MINER, MARSHAL, BOMB = 0, 1, 2, 3, 10, 11
+UNKNOWN = 15  # a type that is not known
+NO_PIECE = 255  # an empty square of a setup
+
+# The order in which the types are placed.
+PLACING_ORDER = (FLAG, BOMB, 10, 9, 8, 7, 6, 5, 4, MINER, SCOUT, SPY)
+
+EMPTY, LAKE = 0, 1  # cells without a piece
+PIECE, SIDE, REVEALED, MOVED, TYPE = 0x80, 0x40, 0x20, 0x10, 0x0F  # the bits of a cell
+
+FILES = "ABCDEFGHIK"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One row of the engine's table of variants."""
+
+    name: str
+    width: int
+    height: int
+    ranks: int  # deployment ranks of each side
+    counts: tuple[int, ...]  # pieces of each type
+    lakes: tuple[int, ...]  # squares
+    max_plies: int
+    max_quiet: int
+
+    @property
+    def squares(self) -> int:
+        return self.width * self.height
+
+    @property
+    def zone(self) -> int:
+        """Squares of one side's deployment ranks: the length of a setup."""
+        return self.width * self.ranks
+
+    @property
+    def pieces(self) -> int:
+        """Pieces of one side."""
+        return sum(self.counts)
+
+
+def _variant(row: object) -> Variant:
+    c: object = row
+    lakes = tuple(
+        c.width * (int(word[1:]) - 1) + FILES.index(word[0])  # type: ignore[attr-defined]
+        for word in text(c.lakes).split()  # type: ignore[attr-defined]
+    )
+    return Variant(
+        text(c.name),  # type: ignore[attr-defined]
+        *(int(getattr(c, field)) for field in ("width", "height", "ranks")),
+        tuple(int(n) for n in c.counts),  # type: ignore[attr-defined]
+        lakes,
+        *(int(getattr(c, field)) for field in ("max_plies", "max_quiet")),
+    )
+
+
+@functools.cache
+def _variants() -> dict[str, Variant]:
+    rows: dict[str, Variant] = {}
+    out = ffi.new("sk_variant *")
+    while lib.sk_stratego_variant(len(rows), out):
+        variant = _variant(out)
+        rows[variant.name] = variant
+    return rows
+
+
+VARIANTS: dict[str, Variant] = _variants()
+
+
+def variant(name: str) -> Variant:
+    """The variant of this name; raises `InputError` when the game is no Stratego."""
+    if name not in VARIANTS:
+        raise InputError(f"{name!r} is no variant of Stratego{nearest(name, VARIANTS)}")
+    return VARIANTS[name]
+
+
+def placements(variant: Variant, setup: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
+    """The actions that place `setup`: equal pieces in ascending own-view order.
+
+    `setup` uint8 [zone]: types in the owner's view, back rank first, `NO_PIECE` where empty.
+    Returns int32 [pieces]. Raises `InputError` when the counts are not the variant's.
+    """
+    if setup.shape != (variant.zone,):
+        raise InputError(
+            f"a setup of {variant.name} has {variant.zone} squares, not {len(setup)}"
+        )
+    counts = np.bincount(setup[setup != NO_PIECE], minlength=12)
+    for type_, name in enumerate(TYPES):
+        if len(counts) > 12 or counts[type_] != variant.counts[type_]:
+            raise InputError(
+                f"a setup of {variant.name} has {variant.counts[type_]} of type {name}, "
+                f"not {counts[type_]}"
+            )
+    squares = [np.flatnonzero(setup == type_) for type_ in PLACING_ORDER]
+    return np.concatenate(squares).astype(np.int32)
+
+
+@functools.cache
+def _free_game(name: str) -> Game:
+    """The variant without repetition rules and draw limits."""
+    return Game(name, {rule: 0 for rule in Game(name).rules})
+
+
+@dataclass(frozen=True)
+class Position:
+    """Everything on the board between two plies, as an arbiter sees it; no history.
+
+    `cells` uint8 [squares], absolute; `side` to move; `plies` played; `quiet` plies since the last
+    attack.
+    """
+
+    variant: Variant
+    cells: npt.NDArray[np.uint8]
+    side: int
+    plies: int = 0
+    quiet: int = 0
+
+    def to_bytes(self) -> bytes:
+        """As the start of an episode (formats/episodes.md)."""
+        for what, count in (
+            ("plies", self.plies),
+            ("plies without an attack", self.quiet),
+        ):
+            if not 0 <= count < 65536:
+                raise InputError(
+                    f"{what}: a number from 0 to 65535 is needed, not {count}"
+                )
+        numbers = np.array([self.plies, self.quiet], "<u2").tobytes()
+        return self.cells.tobytes() + bytes([self.side]) + numbers
+
+    @classmethod
+    def from_bytes(cls, variant: Variant, start: bytes) -> Position:
+        """The inverse of `to_bytes`; what the bytes mean is not checked."""
+        if len(start) != variant.squares + 5:
+            raise InputError(
+                f"a position of {variant.name} has {variant.squares + 5} bytes"
+            )
+        cells = np.frombuffer(start, np.uint8, variant.squares)
+        plies, quiet = np.frombuffer(start, "<u2", 2, variant.squares + 1)
+        return cls(variant, cells, start[variant.squares], int(plies), int(quiet))
+
+    def legal(self) -> list[tuple[int, int]]:
+        """Legal moves (from, to), ascending, with the repetition rules and draw limits off."""
+        batch = Batch(_free_game(self.variant.name), 1)
+        batch.start(0, self.to_bytes())
+        return legal_moves(batch, 0)
+
+
+def legal_moves(batch: Batch, row: int) -> list[tuple[int, int]]:
+    """The legal plies of `row` as absolute squares (from, to), ascending, all rules in force."""
+    batch._check_row(row)
+    pairs = ffi.new("uint8_t[8000]")
+    n = lib.sk_stratego_moves(batch.handle, row, pairs)
+    return [(pairs[2 * i], pairs[2 * i + 1]) for i in range(n)]
+
+
+class IllegalMove(Exception):
+    """A move that the rules forbid; the text says why."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a ply did: whether it attacked, and which pieces stayed on the board."""
+
+    attack: bool
+    attacker_stays: bool
+    defender_stays: bool
+
+
+class Tracker:
+    """One game followed move by move by absolute squares, for notation.
+
+    The setups are uint8 [zone] as in `placements`. The repetition rules and draw limits are off:
+    logs of old games obey older ones. With `free`, any counts will do.
+    """
+
+    def __init__(
+        self,
+        variant: Variant,
+        red: npt.NDArray[np.uint8],
+        blue: npt.NDArray[np.uint8],
+        free: bool = False,
+    ) -> None:
+        self.variant = variant
+        self._batch = Batch(_free_game(variant.name), 1)
+        for setup in (red, blue):
+            if not free:
+                placements(variant, setup)
+        self._batch.start(0, Position(variant, self._board(red, blue), RED).to_bytes())
+
+    def _board(
+        self, red: npt.NDArray[np.uint8], blue: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.uint8]:
+        cells = np.zeros(self.variant.squares, np.uint8)
+        cells[list(self.variant.lakes)] = LAKE
+        for side, setup in ((RED, red), (BLUE, blue)):
+            own = np.where(setup == NO_PIECE, EMPTY, PIECE | side * SIDE | setup)
+            where = slice(None, self.variant.zone)
+            view = cells if side == RED else cells[::-1]
+            view[where] = own
+        return cells
+
+    def position(self) -> Position:
+        """The position before the next move."""
+        return Position.from_bytes(self.variant, self._batch.save(0))
+
+    @property
+    def over(self) -> str:
+        """The name of the ending (`Game.endings`), or "" while the game runs."""
+        return self._batch.game.endings[int(self._batch.endings()[0])]
+
+    @property
+    def winner(self) -> int | None:
+        """RED, BLUE, or None: nobody (yet)."""
+        red = self._batch.returns()[0, RED]
+        return None if red == 0 else RED if red > 0 else BLUE
+
+    def apply(self, from_: int, to: int) -> Result:
+        """Plays a move; raises `IllegalMove` and leaves the game as it was when it is not legal."""
+        before = self.position()
+        if self._batch.actors()[0] == OVER:
+            raise IllegalMove(f"the game is over ({self.over})")
+        if (from_, to) not in legal_moves(self._batch, 0):
+            raise IllegalMove(why_illegal(before, from_, to))
+        for square in (from_, to):
+            frame = square if before.side == RED else self.variant.squares - 1 - square
+            self._batch.apply(np.array([frame], np.int32))
+        after = self.position().cells
+        attack = bool(before.cells[to] & PIECE)
+        mover = int(before.cells[from_]) & (SIDE | TYPE)
+        stays = int(after[to]) & (SIDE | TYPE) == mover and bool(after[to] & PIECE)
+        return Result(attack, stays, attack and bool(after[to] & PIECE) and not stays)
+
+
+def why_illegal(position: Position, from_: int, to: int) -> str:
+    """Why a move that is not legal in `position` is not, in words."""
+    squares = position.variant.squares
+    if not (0 <= from_ < squares and 0 <= to < squares):
+        return "off the board"
+    piece, target = int(position.cells[from_]), int(position.cells[to])
+    if not piece & PIECE:
+        return "there is no piece to move"
+    if bool(piece & SIDE) != bool(position.side):
+        return "the piece belongs to the other side"
+    name = TYPES[piece & TYPE]
+    if piece & TYPE in (FLAG, BOMB):
+        return f"a {name} cannot move"
+    if target == LAKE:
+        return "the destination is a lake"
+    if target & PIECE and bool(target & SIDE) == bool(position.side):
+        return "the destination holds a piece of the same side"
+    return f"a {name} cannot move like that"
