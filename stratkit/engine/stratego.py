@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -73,18 +74,18 @@ class Variant:
         return sum(self.counts)
 
 
-def _variant(row: object) -> Variant:
-    c: object = row
-    lakes = tuple(
-        c.width * (int(word[1:]) - 1) + FILES.index(word[0])  # type: ignore[attr-defined]
-        for word in text(c.lakes).split()  # type: ignore[attr-defined]
-    )
+def _variant(row: Any) -> Variant:
+    width = int(row.width)
+    lakes = (width * (int(word[1:]) - 1) + FILES.index(word[0]) for word in text(row.lakes).split())
     return Variant(
-        text(c.name),  # type: ignore[attr-defined]
-        *(int(getattr(c, field)) for field in ("width", "height", "ranks")),
-        tuple(int(n) for n in c.counts),  # type: ignore[attr-defined]
-        lakes,
-        *(int(getattr(c, field)) for field in ("max_plies", "max_quiet")),
+        name=text(row.name),
+        width=width,
+        height=int(row.height),
+        ranks=int(row.ranks),
+        counts=tuple(int(n) for n in row.counts),
+        lakes=tuple(lakes),
+        max_plies=int(row.max_plies),
+        max_quiet=int(row.max_quiet),
     )
 
 
@@ -127,6 +128,16 @@ def placements(variant: Variant, setup: npt.NDArray[np.uint8]) -> npt.NDArray[np
             )
     squares = [np.flatnonzero(setup == type_) for type_ in PLACING_ORDER]
     return np.concatenate(squares).astype(np.int32)
+
+
+def setup_of(
+    variant: Variant, actions: npt.NDArray[np.int32]
+) -> npt.NDArray[np.uint8]:
+    """The inverse of `placements`: the setup that the first `pieces` actions of a side place."""
+    order = np.repeat(PLACING_ORDER, [variant.counts[type_] for type_ in PLACING_ORDER])
+    setup = np.full(variant.zone, NO_PIECE, np.uint8)
+    setup[actions[: variant.pieces]] = order
+    return setup
 
 
 @functools.cache

@@ -1,0 +1,1 @@
+"""What can sit at a board."""

@@ -1,0 +1,208 @@
+"""Batches, replay and start positions: the engine's plain interface."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stratkit.engine import Batch, Game, IllegalAction, game_names, replay, replay_many, sample
+from stratkit.engine.observation import observation_dtype
+from stratkit.engine.stratego import (
+    LAKE,
+    PIECE,
+    VARIANTS,
+    Position,
+    Tracker,
+    placements,
+    setup_of,
+)
+from stratkit.errors import InputError
+
+
+def random_games(
+    name: str, n: int, seed: int, threads: int = 1
+) -> tuple[Batch, list[np.ndarray], list[tuple[np.ndarray, ...]]]:
+    """Plays n random games; returns the batch, each game's actions, and every view on the way."""
+    game = Game(name)
+    batch = Batch(game, n, threads)
+    games, numbers = np.arange(n), np.zeros(n, np.int32)
+    played: list[list[int]] = [[] for _ in range(n)]
+    views = []
+    while (actors := batch.actors()).max() >= 0:
+        legal, packed = batch.legal(), batch.observe()
+        views.append((actors, legal, packed))
+        actions, _ = sample(None, legal, seed, games, numbers)
+        batch.apply(actions)
+        numbers += 1
+        for row in np.flatnonzero(actions >= 0):
+            played[row].append(int(actions[row]))
+    return batch, [np.array(p, np.int32) for p in played], views
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_replay_makes_the_same_views_again(name: str) -> None:
+    batch, actions, views = random_games(name, 40, seed=3)
+    out = replay_many(batch.game, [(b"", a) for a in actions])
+    np.testing.assert_array_equal(out.returns, batch.returns())
+    np.testing.assert_array_equal(out.endings, batch.endings())
+    for row, length in enumerate(np.diff(out.offsets)):
+        at = slice(out.offsets[row], out.offsets[row + 1])
+        for mine, seen in zip(
+            (out.actors[at], out.legal[at], out.observations[at]),
+            zip(*views[:length], strict=True),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(mine, np.stack([step[row] for step in seen]))
+
+
+def test_threads_change_nothing() -> None:
+    one = random_games("mini", 200, seed=9)
+    two = random_games("mini", 200, seed=9, threads=2)
+    assert all(np.array_equal(a, b) for a, b in zip(one[1], two[1], strict=True))
+
+
+def test_illegal_actions_leave_their_row_alone() -> None:
+    batch = Batch(Game("mini"), 3)
+    with pytest.raises(IllegalAction, match="action 30 in row 1"):
+        batch.apply(np.array([0, 30, 5], np.int32))
+    assert batch.legal().sum(1).tolist() == [11, 12, 11]
+    with pytest.raises(IllegalAction):
+        batch.apply(np.array([-7, 36, 2**31 - 1], np.int32))
+    assert batch.legal().sum(1).tolist() == [11, 12, 11]
+
+
+def test_an_episode_with_an_illegal_action_is_refused_by_place() -> None:
+    batch, actions, _ = random_games("mini", 3, seed=1)
+    episodes = [(b"", a) for a in actions]
+    worse = actions[1].copy()
+    worse[20] = 99
+    with pytest.raises(IllegalAction) as caught:
+        replay_many(batch.game, [episodes[0], (b"", worse), episodes[2]])
+    assert (caught.value.row, caught.value.index, caught.value.action) == (1, 20, 99)
+    longer = np.append(actions[2], np.int32(0))
+    with pytest.raises(IllegalAction) as caught:
+        replay(batch.game, longer)
+    assert caught.value.index == len(actions[2])
+    with pytest.raises(IllegalAction) as caught:
+        replay(batch.game, actions[0], start=b"rubbish")
+    assert caught.value.action is None
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(game_names()), st.lists(st.integers(-(2**31), 2**31 - 1), max_size=50))
+def test_any_stream_of_actions_is_replayed_or_refused(name: str, stream: list[int]) -> None:
+    try:
+        out = replay(Game(name), np.array(stream, np.int32))
+    except IllegalAction as wrong:
+        assert 0 <= (wrong.index or 0) < len(stream)
+    else:
+        assert len(out.actors) == len(stream)
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_play_continues_from_a_saved_position(name: str) -> None:
+    rules = {"two_squares": 0}
+    game = Game(name, rules)
+    source, copy = Batch(game, 1), Batch(game, 1)
+    games, numbers = np.zeros(1, np.int64), np.zeros(1, np.int32)
+    for n in range(2 * VARIANTS[name].pieces + 6):
+        numbers[0] = n
+        source.apply(sample(None, source.legal(), 4, games, numbers)[0])
+    copy.start(0, source.save(0))
+    dtype = observation_dtype(VARIANTS[name].squares)
+    while source.actors()[0] >= 0:
+        numbers += 1
+        assert np.array_equal(source.legal(), copy.legal())
+        a, b = (batch.observe().view(dtype)[0, 0] for batch in (source, copy))
+        for field in dtype.names or ():
+            if field != "moves":  # the history is lost
+                assert np.array_equal(a[field], b[field]), field
+        actions = sample(None, source.legal(), 4, games, numbers)[0]
+        source.apply(actions)
+        copy.apply(actions)
+    assert np.array_equal(source.returns(), copy.returns())
+    assert source.endings() == copy.endings()
+
+
+def test_a_copied_row_goes_its_own_way() -> None:
+    game = Game("mini")
+    batch = Batch(game, 2)
+    batch.apply(np.array([3, -1], np.int32))
+    batch.copy_row(1, batch, 0)
+    assert np.array_equal(*batch.legal())
+    batch.apply(np.array([-1, 4], np.int32))
+    assert batch.legal().sum(1).tolist() == [11, 10]
+    assert np.array_equal(np.flatnonzero(batch.legal()[0]), [0, 1, 2, *range(4, 12)])
+
+
+@settings(deadline=None)
+@given(st.binary(min_size=41, max_size=41))
+def test_start_bytes_are_refused_or_playable(start: bytes) -> None:
+    batch = Batch(Game("mini"), 1)
+    try:
+        batch.start(0, start)
+    except InputError:
+        assert batch.legal()[0].sum() == 12  # the start of the game
+    else:
+        assert batch.save(0) == start
+
+
+def test_start_positions_without_their_lakes_are_refused() -> None:
+    variant = VARIANTS["classic"]
+    cells = np.zeros(100, np.uint8)
+    with pytest.raises(InputError, match="lake"):
+        Batch(Game("classic"), 1).start(0, Position(variant, cells, 0).to_bytes())
+    cells[list(variant.lakes)] = LAKE
+    cells[[0, 99]] = [PIECE | 2, PIECE | 0x40 | 0]  # a red scout and the blue flag
+    start = Position(variant, cells, 0, plies=7)
+    assert Position.from_bytes(variant, start.to_bytes()).legal() == [
+        *((0, file) for file in range(1, 10)),
+        *((0, 10 * rank) for rank in range(1, 10)),
+    ]
+
+
+@settings(deadline=None)
+@given(st.sampled_from(sorted(VARIANTS)), st.randoms())
+def test_setups_and_placements_are_inverse(name: str, random: object) -> None:
+    variant = VARIANTS[name]
+    types = [t for t, n in enumerate(variant.counts) for _ in range(n)]
+    setup = np.array(types + [255] * (variant.zone - len(types)), np.uint8)
+    random.shuffle(setup)  # type: ignore[attr-defined]
+    assert np.array_equal(setup_of(variant, placements(variant, setup)), setup)
+
+
+def test_setups_with_wrong_counts_are_refused() -> None:
+    variant = VARIANTS["mini"]
+    with pytest.raises(InputError, match="1 of type flag, not 0"):
+        placements(variant, np.full(12, 255, np.uint8))
+    with pytest.raises(InputError, match="12 squares, not 3"):
+        placements(variant, np.zeros(3, np.uint8))
+
+
+def test_tracker_follows_a_game() -> None:
+    variant = VARIANTS["nano"]
+    setup = np.array([0, 1, 10], np.uint8)  # flag, spy, marshal
+    tracker = Tracker(variant, setup, setup)
+    assert tracker.position().cells.tolist()[:3] == [0x80, 0x81, 0x8A]
+    assert not tracker.apply(2, 5).attack
+    for from_, to in ((11, 8), (10, 6), (2, 5)):  # a flag, a leap, a piece that has left
+        with pytest.raises(Exception, match=r"cannot move|no piece"):
+            tracker.apply(from_, to)
+    tracker.apply(9, 6)
+    tracker.apply(5, 8)
+    tracker.apply(6, 3)
+    result = tracker.apply(8, 11)
+    assert result.attack and result.attacker_stays and not result.defender_stays
+    assert (tracker.over, tracker.winner) == ("flag_captured", 0)
+
+
+def test_unknown_games_and_rules() -> None:
+    with pytest.raises(InputError, match="did you mean 'barrage'"):
+        Game("barage")
+    with pytest.raises(InputError, match="unknown rule 'more'"):
+        Game("mini", {"more": 1})
+    with pytest.raises(InputError, match="0 to 65535"):
+        Game("mini", {"max_plies": 70_000})
+    assert Game("mini", {"max_plies": 10}).max_length == 36
