@@ -1,0 +1,26 @@
+"""The actions of a whole Stratego game as people write them: two setups and a list of moves."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.stratego import Variant, setup_of
+from stratkit.notation.setups import setup_text
+from stratkit.notation.squares import move_text
+
+
+def transcript(
+    variant: Variant, actions: npt.NDArray[np.int32]
+) -> tuple[tuple[str, str], list[str]]:
+    """Setups (red's, blue's; `.setups` letters) and moves ("A4A5") of a game given as actions int32 [T].
+
+    A piece that was selected but not yet moved when the game was cut is left out.
+    """
+    n = variant.pieces
+    red, blue = (setup_of(variant, actions[at : at + n]) for at in (0, n))
+    plies = actions[2 * n :]
+    plies = plies[: len(plies) // 2 * 2].reshape(-1, 2).astype(int)
+    plies[1::2] = variant.squares - 1 - plies[1::2]  # blue's frame is rotated
+    moves = [move_text(from_, to, variant.width) for from_, to in plies.tolist()]
+    return (setup_text(red), setup_text(blue)), moves

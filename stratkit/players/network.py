@@ -1,0 +1,55 @@
+"""A network as a player: samples from its policy, unprocessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from stratkit.engine import sample
+from stratkit.nets import UNet, legal_policy
+from stratkit.players.player import Decision, Views
+
+
+class NetworkPlayer:
+    """Plays by `network`, evaluating `rows` views at a time.
+
+    The last rows of a batch are padded: the shape of the computation, and with it the rounding, does
+    not depend on how many games happen to wait for a decision.
+    """
+
+    def __init__(self, network: UNet, seed: int, rows: int) -> None:
+        self.network = network.eval()
+        self.seed, self.rows = seed, rows
+
+    def load(self, weights: Mapping[str, npt.NDArray[np.float32]]) -> None:
+        """Plays by these weights from now on."""
+        self.network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+
+    def policy(self, views: Views) -> npt.NDArray[np.float32]:
+        """float32 [n, actions]: the probability of each action, 0 where illegal."""
+        parts = [
+            self._evaluate(views.observations[at : at + self.rows], views.legal[at : at + self.rows])
+            for at in range(0, len(views), self.rows)
+        ]
+        return np.concatenate(parts)
+
+    def act(self, views: Views) -> Decision:
+        probabilities = self.policy(views)
+        return Decision(
+            *sample(probabilities, views.legal, self.seed, views.games, views.numbers)
+        )
+
+    @torch.inference_mode()
+    def _evaluate(
+        self, observations: npt.NDArray[np.uint8], legal: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.float32]:
+        n = len(observations)
+        missing = self.rows - n
+        packed = torch.from_numpy(np.pad(observations, ((0, missing), (0, 0)), mode="edge"))
+        allowed = torch.from_numpy(np.pad(legal, ((0, missing), (0, 0)), mode="edge"))
+        inputs = self.network.prepare(packed)
+        logits = self.network.logits(self.network.embed(inputs), inputs, allowed)
+        return legal_policy(logits, allowed)[0][:n].numpy()
