@@ -1,0 +1,1 @@
+"""Stratego on paper: squares and moves, setups, FENfS, and the log files of Gravon."""

@@ -1,0 +1,35 @@
+"""Text files line by line, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from stratkit.errors import InputError
+
+MOST = 1000  # bytes of one line; the longest that means anything has about 120
+
+
+def text_lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, str | InputError]]:
+    """(number from 1, line) without line ends and outer blanks; bad lines give their error instead.
+
+    A byte-order mark before the first line is dropped.
+    """
+    number = 0
+    while raw := stream.readline(MOST + 1):
+        number += 1
+        where = f"line {number}"
+        if len(raw) > MOST and not raw.endswith(b"\n"):
+            yield number, InputError(f"a line of over {MOST} bytes", file=name, where=where)
+            while raw and not raw.endswith(b"\n"):
+                raw = stream.readline(MOST + 1)
+            continue
+        try:
+            yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").strip(" \t\r\n")
+        except UnicodeDecodeError:
+            yield (
+                number,
+                InputError(
+                    "not UTF-8", file=name, where=where, text=raw.decode("utf-8", "replace")
+                ),
+            )

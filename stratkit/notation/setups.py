@@ -1,0 +1,146 @@
+"""Setups: one side's pieces as letters, from its own view; and the field that two setups make.
+
+formats/setups.md is the contract of `.setups` files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.stratego import BLUE, NO_PIECE, RED, VARIANTS, Variant, placements
+from stratkit.errors import InputError
+from stratkit.notation.lines import text_lines
+from stratkit.notation.squares import EMPTY_LETTER, LAKE_LETTER, letter, piece, square_text
+
+Setup = npt.NDArray[np.uint8]
+
+
+def setup_text(setup: Setup) -> str:
+    """A setup, uint8 [zone] of types in its owner's view, with red's letters."""
+    return "".join(EMPTY_LETTER if t == NO_PIECE else letter(RED, int(t)) for t in setup)
+
+
+def parse_setup(text: str, variant: Variant | None = None) -> Setup:
+    """The inverse of `setup_text`: uint8 [zone].
+
+    With `variant`, length and counts must be the variant's. Raises `InputError`.
+    """
+    if variant is not None and len(text) != variant.zone:
+        raise InputError(
+            f"a setup of {variant.name} has {variant.zone} letters, not {len(text)}", text=text
+        )
+    setup = np.array([_type_of(text, i) for i in range(len(text))], np.uint8)
+    if variant is not None:
+        placements(variant, setup)
+    return setup
+
+
+def _type_of(text: str, index: int) -> int:
+    if text[index] == EMPTY_LETTER:
+        return NO_PIECE
+    side_and_type = piece(text[index])
+    if side_and_type is None or side_and_type[0] != RED:
+        raise InputError(f"letter {index + 1} of a setup is none of A to M", text=text[index])
+    return side_and_type[1]
+
+
+def variant_of(setup: Setup) -> Variant | None:
+    """The first variant with this many squares and these counts, or None."""
+    for variant in VARIANTS.values():
+        try:
+            placements(variant, setup)
+        except InputError:
+            continue
+        return variant
+    return None
+
+
+def read_setups(
+    stream: BinaryIO, name: str, variant: Variant | None = None
+) -> Iterator[tuple[int, Setup | InputError]]:
+    """(line number, setup) of each line of a `.setups` stream; faulty lines give their error.
+
+    Without `variant` each line must fit some variant. Empty lines are skipped. Memory is bounded.
+    """
+    for number, line in text_lines(stream, name):
+        if isinstance(line, InputError):
+            yield number, line
+        elif line:
+            yield number, _checked(line, number, name, variant)
+
+
+def _checked(line: str, number: int, name: str, variant: Variant | None) -> Setup | InputError:
+    try:
+        setup = parse_setup(line, variant)
+        if variant is None and variant_of(setup) is None:
+            placements(_most_like(setup), setup)  # raises, and says which count is wrong
+        return setup
+    except InputError as error:
+        return InputError(error.what, file=name, where=f"line {number}", text=error.text or line)
+
+
+def _most_like(setup: Setup) -> Variant:
+    """The variant whose length and counts differ least from the setup's."""
+    counts = np.bincount(setup[setup != NO_PIECE], minlength=12)
+
+    def difference(variant: Variant) -> tuple[int, int]:
+        return abs(variant.zone - len(setup)), int(np.abs(counts - variant.counts).sum())
+
+    return min(VARIANTS.values(), key=difference)
+
+
+def field_text(variant: Variant, red: Setup, blue: Setup) -> str:
+    """StraDoS2's field content: every square from A1 on, at the start of a game."""
+    squares = [EMPTY_LETTER] * variant.squares
+    for lake in variant.lakes:
+        squares[lake] = LAKE_LETTER
+    for side, setup in ((RED, red), (BLUE, blue)):
+        for own, type_ in enumerate(setup):
+            if type_ != NO_PIECE:
+                square = own if side == RED else variant.squares - 1 - own
+                squares[square] = letter(side, int(type_))
+    return "".join(squares)
+
+
+def parse_field(text: str, variant: Variant, free: bool = False) -> tuple[Setup, Setup]:
+    """Red's and blue's setup from a field content; each from its owner's view.
+
+    With `free` the counts are not checked. Raises `InputError`.
+    """
+    if len(text) != variant.squares:
+        raise InputError(f"a field has {variant.squares} letters, not {len(text)}", text=text)
+    setups = np.full((2, variant.zone), NO_PIECE, np.uint8)
+    for square, content in enumerate(text):
+        _put(setups, square, content, variant)
+    if not free:
+        for side, setup in zip(("red", "blue"), setups, strict=True):
+            _check_counts(variant, setup, side)
+    return setups[RED], setups[BLUE]
+
+
+def _put(setups: npt.NDArray[np.uint8], square: int, content: str, variant: Variant) -> None:
+    """Enters one letter of a field into the setup that it belongs to."""
+    where = square_text(square, variant.width)
+    if (content == LAKE_LETTER) != (square in variant.lakes):
+        raise InputError(f"square {where} of the field: lakes are written _", text=content)
+    if content in (LAKE_LETTER, EMPTY_LETTER):
+        return
+    side_and_type = piece(content)
+    if side_and_type is None:
+        raise InputError(f"square {where} of the field: no letter of a piece", text=content)
+    side, type_ = side_and_type
+    own = square if side == RED else variant.squares - 1 - square
+    if own >= variant.zone:
+        raise InputError(f"square {where} of the field is not where its side sets up", text=content)
+    setups[side, own] = type_
+
+
+def _check_counts(variant: Variant, setup: Setup, side: str) -> None:
+    try:
+        placements(variant, setup)
+    except InputError as error:
+        raise InputError(f"{side}: {error.what}", text=setup_text(setup)) from None

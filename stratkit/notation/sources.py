@@ -1,0 +1,172 @@
+"""Finding input: files, folders, zips and stdin become one sequence of named streams.
+
+Zips are read member by member from the archive; nothing is unpacked to disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import struct
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, cast
+
+from stratkit.errors import InputError
+
+STDIN, STDIN_NAME = "-", "standard input"
+_ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others need unbounded memory
+# What zipfile raises over damaged archives.
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, struct.error)
+_HEAD = 256  # bytes that tell what a stream holds
+
+
+class Unreadable(InputError):
+    """A file that could not even be opened or read."""
+
+
+class Source:
+    """One stream: its `name`, its first bytes `head`, and `stream`, which still gives all bytes."""
+
+    def __init__(self, name: str, raw: BinaryIO) -> None:
+        self.name = name
+        self.head = raw.read(_HEAD)
+        self.stream: BinaryIO = io.BufferedReader(_Rejoined(self.head, raw))
+
+    def read_up_to(self, most: int) -> bytes:
+        """The content, or its first `most` + 1 bytes; raises `InputError`, not `OSError`."""
+        with reading(self.name):
+            return self.stream.read(most + 1)
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose first bytes were read already."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self.head, self.rest = head, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self.head[: len(buffer)] or self.rest.read(len(buffer))
+        self.head = self.head[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@contextlib.contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turns whatever goes wrong while a stream is read into an `InputError` with its name."""
+    try:
+        yield
+    except InputError:
+        raise
+    except _DAMAGES as error:
+        raise InputError(f"damaged zip: {error}", file=name) from None
+    except (NotImplementedError, RuntimeError) as error:  # unusual compression, a password
+        raise InputError(f"zip that cannot be read: {error}", file=name) from None
+    except OSError as error:
+        what = error.strerror or str(error)
+        raise Unreadable(f"cannot read: {what}", file=name) from None
+
+
+def sources(paths: Sequence[str], suffixes: Sequence[str]) -> Iterator[Source | InputError]:
+    """Every input under `paths`, in order; what cannot be read gives its error instead.
+
+    A path is a file of any name, a folder (searched to its depths, in order of the names, for files
+    with one of the `suffixes` and zips), or `-`. Only members of zips with such names count. A
+    folder or zip without any is an error.
+    """
+    for path in paths:
+        try:
+            if path != STDIN and os.path.isdir(path):
+                yield from _not_empty(_folder(path, suffixes), path, suffixes)
+            else:
+                yield from _file(path, suffixes)
+        except InputError as error:
+            yield error
+
+
+def _not_empty(
+    found: Iterator[Source | InputError], name: str, suffixes: Sequence[str]
+) -> Iterator[Source | InputError]:
+    """`found`; raises `InputError` when it gave nothing."""
+    empty = True
+    for source in found:
+        empty = False
+        yield source
+    if empty:
+        raise InputError(f"holds no {' or '.join(suffixes)} file", file=name)
+
+
+def _wanted(name: str, suffixes: Sequence[str]) -> bool:
+    return os.path.splitext(name)[1].lower() in suffixes
+
+
+def _folder(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
+    with reading(path):
+        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    for entry in entries:
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _folder(entry.path, suffixes)
+            elif _wanted(entry.name, [*suffixes, ".zip"]):
+                if os.path.exists(entry.path) and not os.path.isfile(entry.path):
+                    raise InputError("not a regular file", file=entry.path)
+                yield from _file(entry.path, suffixes)
+        except InputError as error:
+            yield error
+
+
+def _file(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
+    if path == STDIN:
+        with reading(STDIN_NAME):
+            source = Source(STDIN_NAME, sys.stdin.buffer)
+        yield from _opened(source, sys.stdin.buffer, suffixes)
+        return
+    with contextlib.ExitStack() as stack:
+        with reading(path):
+            stream = stack.enter_context(open(path, "rb"))
+            source = Source(path, stream)
+        yield from _opened(source, stream, suffixes)
+
+
+def _opened(
+    source: Source, raw: BinaryIO, suffixes: Sequence[str]
+) -> Iterator[Source | InputError]:
+    if not source.head.startswith(_ZIP_MARKS):
+        yield source
+    elif raw.seekable():
+        yield from _not_empty(_zip(source.name, raw, suffixes), source.name, suffixes)
+    else:  # a zip's contents are listed at its end, so a pipe must be kept until that has come
+        with tempfile.TemporaryFile() as kept:
+            with reading(source.name):
+                shutil.copyfileobj(source.stream, kept)
+            members = _zip(source.name, kept, suffixes)
+            yield from _not_empty(members, source.name, suffixes)
+
+
+def _zip(name: str, stream: BinaryIO, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
+    with reading(name):
+        archive = zipfile.ZipFile(stream)
+    with archive:
+        members = [member for member in archive.infolist() if _wanted(member.filename, suffixes)]
+        for member in sorted(members, key=lambda member: member.filename):
+            inside = f"{name}/{member.filename}"
+            try:
+                with contextlib.ExitStack() as stack:
+                    with reading(inside):
+                        if member.compress_type not in _METHODS:
+                            raise NotImplementedError("compressed by an unusual method")
+                        opened = cast(BinaryIO, stack.enter_context(archive.open(member)))
+                        source = Source(inside, opened)
+                    yield source
+            except InputError as error:
+                yield error

@@ -1,0 +1,66 @@
+"""Games made up for tests, and Gravon's two forms written out."""
+
+from __future__ import annotations
+
+import random
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from stratkit.engine.stratego import NO_PIECE, VARIANTS, Tracker, Variant
+from stratkit.notation.gravon import KINDS
+from stratkit.notation.setups import Setup, field_text
+from stratkit.notation.squares import square_text
+
+GSN_WINNERS = {0: 0, 1: 1, None: 2}
+XML_WINNERS = {0: 1, 1: 2, None: 3}
+
+
+def random_setup(variant: Variant, rng: random.Random) -> Setup:
+    pieces = [type_ for type_, count in enumerate(variant.counts) for _ in range(count)]
+    pieces += [NO_PIECE] * (variant.zone - len(pieces))
+    rng.shuffle(pieces)
+    return np.array(pieces, np.uint8)
+
+
+class MadeUp:
+    """A game of random legal moves, with what a log says about it."""
+
+    def __init__(self, kind: str, seed: int, plies: int = 30) -> None:
+        rng = random.Random(seed)
+        self.kind = kind
+        self.variant = VARIANTS[KINDS[kind]]
+        self.setups = (random_setup(self.variant, rng), random_setup(self.variant, rng))
+        self.players = ("Red <Nick>", 'Blue "vs" & Co')
+        self.moves: list[str] = []
+        tracker = Tracker(self.variant, *self.setups)
+        self.positions = [tracker.position()]
+        while len(self.moves) < plies and not tracker.over:
+            from_, to = rng.choice(tracker.position().legal())
+            tracker.apply(from_, to)
+            self.moves.append(f"{square_text(from_, 10)}-{square_text(to, 10)}")
+            self.positions.append(tracker.position())
+        codes = {"": 4, "flag_captured": 1, "no_legal_move": 0, "no_movable_pieces": 2}
+        self.ending, self.winner = codes[tracker.over], tracker.winner
+
+    @property
+    def field(self) -> str:
+        return field_text(self.variant, *self.setups)
+
+    def gsn(self, end: str = "\n", bom: bool = False, version: int = 1) -> bytes:
+        red, blue = self.players
+        result = f"{red} vs {blue} result {self.ending} winner {GSN_WINNERS[self.winner]}"
+        head = [f"#X38FA11 Stratego-Notation v{version}", f"type {list(KINDS).index(self.kind)}"]
+        lines = [*head, self.field, *self.moves, "END", result]
+        return b"\xef\xbb\xbf" * bom + "".join(line + end for line in lines).encode()
+
+    def xml(self) -> bytes:
+        lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<stratego>"]
+        lines += [f" <game type={quoteattr(self.kind)}>", f'  <field content="{self.field}"/>']
+        for number, move in enumerate(self.moves, 1):
+            source, target = move.split("-")
+            lines.append(f'  <move id="{number}" source="{source}" target="{target}"/>')
+        lines += [f'  <player id="{n}">{escape(p)}</player>' for n, p in enumerate(self.players, 1)]
+        winner = XML_WINNERS[self.winner]
+        lines.append(f'  <result type="{self.ending}" winner="{winner}"/>')
+        return "\n".join([*lines, " </game>", "</stratego>", ""]).encode()

@@ -1,0 +1,184 @@
+import gzip
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gravon_games import MadeUp, random_setup
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stratkit.engine.stratego import (
+    BLUE,
+    MOVED,
+    PIECE,
+    RED,
+    REVEALED,
+    SIDE,
+    TYPE,
+    VARIANTS,
+    Tracker,
+)
+from stratkit.errors import InputError
+from stratkit.notation.fenfs import (
+    OBSERVER,
+    fenfs_of,
+    legal_moves,
+    parse_fenfs,
+    position,
+    seen_by,
+)
+from stratkit.notation.squares import move_text
+
+GAMES = Path(__file__).parents[2].parent / "shared" / "data" / "openspiel_stratego_games.jsonl.gz"
+
+# The paper's first example, letter for letter as StraDoS2 has them.
+BARRAGE = (
+    "BKaaaaaaaaaaaaaaaaaaaDaDaaaaaaaaMLCEaaaaaa__aa__aa"
+    "aa__aa__aaQaaOaXaPaaaaaaPaaaaaNaaaaaaaaaYWaaaaaaaa r 0"
+)
+
+
+def some_position(variant_name, seed, plies):
+    """A position within a game of random moves."""
+    variant, rng = VARIANTS[variant_name], random.Random(seed)
+    tracker = Tracker(variant, random_setup(variant, rng), random_setup(variant, rng))
+    for _ in range(plies):
+        if tracker.over:
+            break
+        tracker.apply(*rng.choice(tracker.position().legal()))
+    return tracker.position()
+
+
+names = st.sampled_from(list(VARIANTS))
+positions = st.builds(some_position, names, st.integers(0, 10**6), st.integers(0, 60))
+views = st.sampled_from([OBSERVER, RED, BLUE])
+
+
+@settings(deadline=None, max_examples=60)
+@given(positions, views)
+def test_positions_survive_text(before, view):
+    fenfs = fenfs_of(before, view)
+    text = str(fenfs)
+    again = parse_fenfs(text)
+    # Boards of one size and the same lakes are told apart by nothing but the pieces.
+    assert str(again) == text and again.view == fenfs.view
+    assert str(fenfs_of(position(again), again.view)) == text
+    assert str(parse_fenfs(text.replace("a", "A"))) == text
+    if view is OBSERVER:
+        known = PIECE | SIDE | TYPE | REVEALED
+        assert (position(again).cells & known == before.cells & known).all()
+        assert (again.side, again.ply) == (before.side, before.plies)
+
+
+@settings(deadline=None, max_examples=60)
+@given(positions, st.sampled_from([RED, BLUE]))
+def test_a_view_tells_no_hidden_rank(before, view):
+    """The text from a view does not change when the other side's hidden pieces change ranks."""
+    hidden = (before.cells & PIECE != 0) & (before.cells & REVEALED == 0)
+    hidden &= (before.cells & SIDE != 0) == (view == RED)
+    text = str(fenfs_of(before, view))
+    changed = before.cells.copy()
+    changed[hidden] = (changed[hidden] & ~np.uint8(TYPE)) | 4
+    other = type(before)(before.variant, changed, before.side, before.plies)
+    assert str(fenfs_of(other, view)) == text
+    still = hidden & (before.cells & MOVED == 0)
+    assert [text[i] for i in np.flatnonzero(hidden)] == ["!?"[int(s)] for s in still[hidden]]
+
+
+@settings(deadline=None, max_examples=40)
+@given(positions)
+def test_legal_moves_are_the_engines(before):
+    expected = [move_text(*move, before.variant.width) for move in before.legal()]
+    flags = {int(c) & SIDE for c in before.cells if c & PIECE and c & TYPE == 0}
+    if len(flags) < 2:
+        expected = []
+    for view in (OBSERVER, before.side):
+        assert legal_moves(parse_fenfs(str(fenfs_of(before, view)))) == expected
+
+
+letters = st.text(alphabet="ABMNYabmny_?!JZz ", min_size=90, max_size=110)
+
+
+@given(st.one_of(st.text(), letters, st.builds("{} {} {}".format, letters, st.text(), st.text())))
+def test_any_other_text_is_an_input_error(text):
+    try:
+        fenfs = parse_fenfs(text)
+    except InputError as error:
+        assert str(error).isprintable()
+    else:
+        assert str(fenfs) == text.replace("A", "a")
+
+
+def test_the_paper_s_first_example():
+    fenfs = parse_fenfs(BARRAGE)
+    assert str(fenfs) == BARRAGE and fenfs.view is OBSERVER and fenfs.variant.squares == 100
+    red = "".join("?" if c in "NOPQRSTUVWXY" else c for c in BARRAGE)
+    assert str(seen_by(fenfs, RED)) == red
+    assert parse_fenfs(red).view == RED
+    with pytest.raises(InputError, match="as red sees it"):
+        seen_by(parse_fenfs(red), BLUE)
+
+
+def test_hidden_pieces_that_have_moved():
+    game = MadeUp("classic", 3, plies=4)
+    seen = str(fenfs_of(game.positions[-1], RED))
+    assert "!" in seen and "?" in seen
+    assert "!" not in str(fenfs_of(game.positions[-1]))
+
+
+def test_whose_the_hidden_pieces_are_when_nothing_is_hidden_from_the_other():
+    """Only the loser of a flag can have nothing hidden, and the loser is to move."""
+    board = "?" + "c" + BARRAGE.split(" ")[0][2:].replace("a", "A")
+    board = "".join("A" if c not in "?c_" else c for c in board)
+    assert parse_fenfs(f"{board} r 9").view == RED
+    assert legal_moves(parse_fenfs(f"{board} r 9")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (BARRAGE[:-2], "a board, a side and a ply number"),
+        (BARRAGE + " 1", "a board, a side and a ply number"),
+        ("B" + BARRAGE, "no board has 101 squares"),
+        ("Z" + BARRAGE[1:], "square A1: unknown letter"),
+        ("ı" + BARRAGE[1:], "square A1: unknown letter"),
+        ("_" + BARRAGE[1:], "square A1: lakes are not where they belong"),
+        ("?" + BARRAGE[1:], "nobody sees that"),
+        (BARRAGE.replace("r 0", "rb 0"), "the side to move is r or b"),
+        (BARRAGE.replace("r 0", "r -1"), "whole number"),
+        (BARRAGE.replace("r 0", "r 00"), "whole number"),
+        (BARRAGE.replace("r 0", "r 1e9"), "whole number"),
+    ],
+)
+def test_faults_are_named(text, what):
+    with pytest.raises(InputError, match=what):
+        parse_fenfs(text)
+
+
+def test_legal_refuses_the_view_of_the_other_side():
+    fenfs = seen_by(parse_fenfs(BARRAGE), BLUE)
+    with pytest.raises(InputError, match="red is to move and its pieces are hidden"):
+        legal_moves(fenfs)
+
+
+def test_legal_on_the_smaller_board():
+    mini = fenfs_of(some_position("mini", 1, 0))
+    assert len(mini.board) == 36
+    assert all(len(move) == 4 for move in legal_moves(mini))
+
+
+def test_positions_and_moves_of_another_program():
+    """Every position of games from another program: same text, same legal moves."""
+    if not GAMES.exists():
+        pytest.skip("the games of another program are not here")
+    seen = 0
+    with gzip.open(GAMES) as stream:
+        for line in stream:
+            for text, moves, *_ in json.loads(line)["plies"][::97]:
+                fenfs = parse_fenfs(text)
+                assert str(fenfs) == text
+                assert legal_moves(fenfs) == [move_text(a, b, 10) for a, b in moves]
+                seen += 1
+    assert seen > 500

@@ -1,0 +1,117 @@
+import gzip
+import io
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gravon_games import random_setup
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stratkit.engine.stratego import VARIANTS
+from stratkit.errors import InputError
+from stratkit.notation.setups import (
+    field_text,
+    parse_field,
+    parse_setup,
+    read_setups,
+    setup_text,
+    variant_of,
+)
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+CLASSIC = VARIANTS["classic"]
+GOOD = setup_text(random_setup(CLASSIC, random.Random(1)))
+
+variants = st.sampled_from(list(VARIANTS.values()))
+seeds = st.integers(0, 10**6).map(random.Random)
+
+
+@given(variants, seeds)
+def test_setups_survive_text(variant, rng):
+    setup = random_setup(variant, rng)
+    text = setup_text(setup)
+    assert (parse_setup(text, variant) == setup).all()
+    assert setup_text(parse_setup(text)) == text
+    assert variant_of(setup) == variant
+
+
+@given(variants, seeds)
+def test_fields_survive_text(variant, rng):
+    red, blue = random_setup(variant, rng), random_setup(variant, rng)
+    text = field_text(variant, red, blue)
+    again = parse_field(text, variant)
+    assert (again[0] == red).all() and (again[1] == blue).all()
+    assert field_text(variant, *again) == text
+
+
+def test_the_field_of_the_specification():
+    """Blue's setup is the last forty letters reversed, each letter twelve further up."""
+    rng = random.Random(2)
+    red, blue = random_setup(CLASSIC, rng), random_setup(CLASSIC, rng)
+    text = field_text(CLASSIC, red, blue)
+    assert text[:40] == setup_text(red)
+    assert text[40:60] == "AA__AA__AAAA__AA__AA"
+    down = "".join("A" if c == "A" else chr(ord(c) - 12) for c in reversed(text[60:]))
+    assert down == setup_text(blue)
+
+
+@given(st.text(), variants)
+def test_any_other_text_is_an_input_error(text, variant):
+    for parse in (parse_setup, parse_field):
+        with pytest.raises(InputError):
+            parse(text, variant)
+
+
+@given(st.binary(max_size=3000))
+def test_any_bytes_can_be_read_as_setups(data):
+    for number, setup in read_setups(io.BytesIO(data), "f"):
+        assert number >= 1
+        if isinstance(setup, InputError):
+            assert str(setup).startswith(f"f: line {number}: ") and str(setup).isprintable()
+
+
+def test_a_wrong_count_is_named():
+    text = GOOD.replace("L", "B")
+    with pytest.raises(InputError, match="1 of type marshal, not 0"):
+        parse_setup(text, CLASSIC)
+    [(number, error)] = read_setups(io.BytesIO(text.encode()), "f.setups")
+    assert number == 1 and isinstance(error, InputError)
+    expected = "f.setups: line 1: a setup of classic has 1 of type marshal, not 0: "
+    assert str(error).startswith(expected + "'")
+
+
+def test_faulty_lines_do_not_stop_the_others():
+    lines = [GOOD, "", "x" * 5000, "N" * 40, GOOD[:-1], "\xff", GOOD]
+    stream = io.BytesIO("\r\n".join(lines).encode("latin-1"))
+    got = list(read_setups(stream, "f"))
+    good = [number for number, setup in got if isinstance(setup, np.ndarray)]
+    assert good == [1, 7]
+    errors = {number: setup.what for number, setup in got if isinstance(setup, InputError)}
+    assert errors == {
+        3: "a line of over 1000 bytes",
+        4: "letter 1 of a setup is none of A to M",
+        5: "a setup of classic has 40 squares, not 39",
+        6: "not UTF-8",
+    }
+
+
+@pytest.mark.parametrize("fault", ["AA_AA", "N"])
+def test_pieces_and_lakes_out_of_place(fault):
+    red = blue = parse_setup(GOOD, CLASSIC)
+    text = field_text(CLASSIC, red, blue)
+    with pytest.raises(InputError, match="square"):
+        parse_field(fault + text[len(fault) :], CLASSIC)
+
+
+@pytest.mark.parametrize("name", ["classic", "barrage"])
+def test_setups_of_people(name):
+    path = DATA / f"human_{name}.setups.gz"
+    if not path.exists():
+        pytest.skip("the file of human setups is not here")
+    with gzip.open(path) as stream:
+        lines = stream.readlines()[:2000]
+    for line in lines:
+        text = line.decode().strip()
+        assert setup_text(parse_setup(text, VARIANTS[name])) == text
