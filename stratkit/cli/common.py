@@ -12,6 +12,8 @@ everything else with `say` and `warn`.
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import io
 import os
 import signal
@@ -201,12 +203,13 @@ def named(name: str) -> Iterator[None]:
 @contextlib.contextmanager
 def open_input(path: str) -> Iterator[BinaryIO]:
     """The bytes of file `path`; `-` is stdin."""
-    if path == "-":
-        with named(STDIN):
-            yield sys.stdin.buffer
+    if path != "-":
+        with open(path, "rb") as stream:
+            yield stream
         return
-    with named(path), open(path, "rb") as stream:
-        yield stream
+    if fcntl.fcntl(0, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY:  # it was closed
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), STDIN)
+    yield sys.stdin.buffer
 
 
 def input_name(path: str) -> str:

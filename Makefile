@@ -1,0 +1,48 @@
+# make demo   learn, play and rate on the smallest game, in a few minutes
+# make test   all tests
+# make dev    what both need, in .venv (PYTHON=python3.12 chooses the interpreter)
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+C_FILES := $(wildcard cengine/*.[ch] cengine/*.py) setup.py
+
+.PHONY: help dev test demo lint build clean
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+dev: $(VENV)/.installed $(VENV)/.engine
+
+# torch comes first and by its exact pin: it is by far the largest, and the rest must fit it.
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@PYTHON="$(PYTHON)" sh .ci/prerequisites
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q "$$(grep ^torch== constraints.txt)" -c constraints.txt
+	$(BIN)/pip install -q setuptools cffi -c constraints.txt
+	$(BIN)/pip install -q --no-build-isolation -e '.[plot,dev]' -c constraints.txt
+	@touch $@ $(VENV)/.engine
+
+# An editable install does not notice that a C file changed.
+$(VENV)/.engine: $(C_FILES) | $(VENV)/.installed
+	@PYTHON="$(PYTHON)" sh .ci/prerequisites
+	rm -f stratkit/engine/_engine.*so
+	$(BIN)/python setup.py -q build_ext --inplace
+	@touch $@
+
+test: dev
+	$(BIN)/python -m pytest -q -n auto
+
+demo: dev
+	PATH="$(CURDIR)/bin:$$PATH" ./examples/demo.sh
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+build: dev
+	$(BIN)/python -m build --no-isolation
+
+clean:
+	rm -rf build dist demo *.egg-info cengine/*.o stratkit/engine/_engine.c stratkit/engine/_engine.*so
+	rm -f $(VENV)/.engine
