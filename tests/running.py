@@ -1,0 +1,72 @@
+"""Runs the commands as a user does: each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+
+ROOT = pathlib.Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+COMMANDS: list[str] = sorted(PROJECT["scripts"])
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended (a signal's number negative), and what it wrote."""
+
+    status: int
+    data: bytes
+    err: str
+
+    @property
+    def out(self) -> str:
+        return self.data.decode()
+
+    @property
+    def error_line(self) -> str:
+        """The one line on stderr; fails when there are more or none."""
+        (line,) = self.err.splitlines()
+        return line
+
+
+def command_line(name: str, *arguments: object) -> list[str]:
+    """What to execute for the command `name`, from this checkout, with the tests' own Python."""
+    module = PROJECT["scripts"][name].removesuffix(":main")
+    code = f"import sys; sys.path.insert(0, sys.argv.pop(1)); from {module} import main; main()"
+    return [sys.executable, "-P", "-c", code, str(ROOT), *map(str, arguments)]
+
+
+def run(
+    name: str,
+    *arguments: object,
+    stdin: bytes = b"",
+    cwd: pathlib.Path | None = None,
+    stdout: int | None = None,
+    largest_file: int | None = None,
+    timeout: float = 120,
+    **environment: str,
+) -> Done:
+    """Runs the command; `stdout` is a descriptor instead of a pipe, `largest_file` in bytes is the
+    limit that the system sets (RLIMIT_FSIZE)."""
+
+    def limit() -> None:
+        if largest_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+    done = subprocess.run(
+        command_line(name, *arguments),
+        input=stdin,
+        stdout=subprocess.PIPE if stdout is None else stdout,
+        stderr=subprocess.PIPE,
+        cwd=cwd,
+        env={**os.environ, **environment},
+        timeout=timeout,
+        preexec_fn=limit,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout or b"", done.stderr.decode())
