@@ -1,0 +1,10 @@
+"""Episodes, game records, checkpoints and whole-or-absent files; `formats/` is their contract.
+
+- `atomic`: files that appear whole or not at all, and locks
+- `frames`: zstd frames, read one at a time from anything that has bytes
+- `episodes`, `columns`: the episode stream (formats/episodes.md)
+- `records`: game records (formats/games.md)
+- `checkpoints`: checkpoints and published weights (formats/checkpoint.md, formats/run.md)
+- `fields`: what the values of JSON objects may be
+- `numbers`: sets of game numbers in bounded memory
+"""

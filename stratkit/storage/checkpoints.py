@@ -1,0 +1,202 @@
+"""Checkpoints and published weights: safetensors files with their metadata inside.
+
+formats/checkpoint.md says what is in the file, formats/run.md where a learner puts it. There is no
+pickle: reading a file runs no code of its writer's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from stratkit.errors import InputError
+from stratkit.storage import fields as check
+from stratkit.storage.atomic import atomic_file
+
+VERSION = 1
+CHECKPOINT, POLICY = "checkpoint", "policy"
+POLICY_FILE = "policy.safetensors"
+FOLDER = "checkpoints"  # of a RUN
+
+Tensors = Mapping[str, npt.NDArray[Any]]
+StrPath = str | os.PathLike[str]
+
+
+_KEY = "stratkit"  # of the safetensors metadata
+_NAME = re.compile(r"step-(\d{8,18})\.safetensors")
+_METADATA: Mapping[str, check.Check] = {
+    "kind": lambda value: value in (CHECKPOINT, POLICY),
+    "sha256": check.sha256,
+    "game": check.text,
+    "rules": check.mapping(check.whole()),
+    "net": check.text,
+    "step": check.whole(),
+    "episodes": check.whole(),
+    "batch": check.whole(),
+}
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def save_checkpoint(
+    path: StrPath, tensors: Tensors, metadata: Mapping[str, Any], overwrite: bool = False
+) -> None:
+    """Writes a checkpoint, on the disk when this returns.
+
+    `tensors`: arrays by name, `PART/NAME` (formats/checkpoint.md has the parts). `metadata`: JSON
+    values (no infinity), at least `game`, `rules`, `net`, `step`, `episodes` and `batch`. Raises
+    `ValueError` when one of these is missing or wrong; for the rest see `atomic_file`.
+    """
+    _save(path, tensors, {**metadata, "kind": CHECKPOINT}, overwrite, durable=True)
+
+
+def load_checkpoint(
+    path: StrPath, kind: str | None = None
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    """The tensors and metadata of a file; `kind`, if given, is the kind that it must be of.
+
+    Raises `InputError` for a file that is no checkpoint, truncated, damaged or of another version,
+    `OSError` when it cannot be opened.
+    """
+    name = os.fspath(path)
+    with open(path, "rb"):  # its errors name the file, those of safetensors do not
+        pass
+    try:
+        with safe_open(name, framework="np") as file:
+            metadata = _parse_metadata(file.metadata(), name, kind)
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise InputError(f"not a checkpoint, or truncated ({error})", file=name) from None
+    if tensors_hash(tensors) != metadata["sha256"]:
+        raise InputError("damaged: its tensors are not those that were written", file=name)
+    return tensors, metadata
+
+
+def _save(
+    path: StrPath, tensors: Tensors, metadata: Mapping[str, Any], overwrite: bool, durable: bool
+) -> None:
+    arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
+    values = {"version": VERSION, **metadata, "sha256": tensors_hash(arrays)}
+    wrong = check.wrong_field(values, _METADATA)
+    if wrong is not None:
+        raise ValueError(f"metadata {wrong!r} is missing or wrong: {values.get(wrong)!r}")
+    content = save(arrays, {_KEY: check.compact(dict(sorted(values.items()))).decode()})
+    with atomic_file(path, overwrite, durable) as stream:
+        stream.write(content)
+
+
+def _parse_metadata(found: Mapping[str, str] | None, name: str, kind: str | None) -> dict[str, Any]:
+    if not found or _KEY not in found:
+        raise InputError("a safetensors file, but not one of stratkit's", file=name)
+    metadata = check.parse_object(found[_KEY])
+    if metadata is None:
+        raise InputError("damaged metadata", file=name)
+    if metadata.get("version") != VERSION:
+        version = metadata.get("version")
+        raise InputError(f"a version that is not {VERSION}", file=name, text=version)
+    wrong = check.wrong_field(metadata, _METADATA)
+    if wrong is not None:
+        what = f"metadata {wrong!r} is missing or wrong"
+        raise InputError(what, file=name, text=metadata.get(wrong))
+    if kind is not None and metadata["kind"] != kind:
+        raise InputError(f"a {metadata['kind']}, where a {kind} is needed", file=name)
+    return metadata
+
+
+def tensors_hash(tensors: Tensors) -> str:
+    """SHA-256 of all names, types, shapes and bytes, in the order of the names."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        little = tensor.dtype.newbyteorder("<")
+        digest.update(f"{name} {little.str} {tensor.shape}\n".encode())
+        digest.update(np.ascontiguousarray(tensor, little).data)
+    return digest.hexdigest()
+
+
+def checkpoint_hash(path: StrPath) -> str:
+    """SHA-256 of the file, as `sha256sum` prints it."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def part_of(tensors: Tensors, part: str) -> dict[str, npt.NDArray[Any]]:
+    """The tensors `PART/NAME` by their NAME."""
+    start = f"{part}/"
+    return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
+
+
+# --- a RUN ----------------------------------------------------------------------------------------
+
+
+def checkpoint_path(run: StrPath, step: int) -> Path:
+    """Where a RUN has its checkpoint of `step`."""
+    return Path(run) / FOLDER / f"step-{step:08}.safetensors"
+
+
+def list_checkpoints(run: StrPath) -> list[tuple[int, Path]]:
+    """(step, file) of a RUN's checkpoints, the oldest first; other files are passed over."""
+    try:
+        names = os.listdir(Path(run) / FOLDER)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    found = ((_NAME.fullmatch(name), name) for name in names)
+    return sorted((int(match[1]), Path(run) / FOLDER / name) for match, name in found if match)
+
+
+def resolve(path: StrPath) -> Path:
+    """The file itself, or the newest checkpoint of a RUN.
+
+    Raises `InputError` when there is no such file or folder, or no checkpoint in it.
+    """
+    if not os.path.isdir(path):
+        if not os.path.exists(path):
+            raise InputError("no such file or folder", file=os.fspath(path))
+        return Path(path)
+    checkpoints = list_checkpoints(path)
+    if not checkpoints:
+        raise InputError(f"no checkpoint in its folder {FOLDER}", file=os.fspath(path))
+    return checkpoints[-1][1]
+
+
+def publish_policy(run: StrPath, weights: Tensors, metadata: Mapping[str, Any]) -> None:
+    """Puts the acting network's weights where self-play looks for them; replaces what is there.
+
+    `weights` by their names in the network, `metadata` as for a checkpoint. They need not outlive
+    the machine: nothing waits for the disk.
+    """
+    tensors = {f"online/{name}": tensor for name, tensor in weights.items()}
+    values = {**metadata, "kind": POLICY}
+    _save(Path(run) / POLICY_FILE, tensors, values, overwrite=True, durable=False)
+
+
+def read_policy(run: StrPath) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    """The published weights by their names in the network, and the metadata.
+
+    Raises `InputError` when nothing is published yet or the file is damaged.
+    """
+    path = Path(run) / POLICY_FILE
+    try:
+        tensors, metadata = load_checkpoint(path, POLICY)
+    except FileNotFoundError:
+        raise InputError("nothing is published there yet", file=os.fspath(run)) from None
+    return part_of(tensors, "online"), metadata
+
+
+def policy_stamp(run: StrPath) -> tuple[int, int, int] | None:
+    """What changes when a policy is published, for polling; None before the first."""
+    try:
+        status = os.stat(Path(run) / POLICY_FILE)
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size

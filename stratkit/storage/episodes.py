@@ -1,0 +1,339 @@
+"""Episodes: whole games as a learner sees them, in a stream (formats/episodes.md).
+
+A stream is a sequence of zstd frames: a header, episodes, a trailer. The content of each begins
+with a line of JSON that says what it is; in a frame of episodes it lists the columns that follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from types import TracebackType
+from typing import Any, BinaryIO, NoReturn, Self
+
+from stratkit import __version__
+from stratkit.errors import InputError
+from stratkit.storage import fields as check
+from stratkit.storage.columns import (
+    COLUMNS,
+    Columns,
+    Episode,
+    fault,
+    from_planes,
+    planes,
+    to_columns,
+    to_episodes,
+    type_name,
+)
+from stratkit.storage.frames import MOST_CONTENT, Frame, FrameReader, Truncated, compress
+from stratkit.storage.numbers import Numbers
+
+FORMAT = "episodes"
+VERSION = 1
+FULL = 1 << 18  # bytes of content at which a frame is closed: what a killed writer may lose
+MOST_JSON = 1 << 16  # bytes of a frame's first line
+MOST_STREAMS = 1 << 16  # (game, seed, network) of which the games are remembered
+_BLOCK = 256  # bytes from which on a plane is worth a block of its own
+
+__all__ = ["Episode", "EpisodeReader", "EpisodeWriter", "Header", "SeenGames"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """What all episodes of a stream share.
+
+    `game` and `rules` as the engine has them; `endings[code]` names the ways in which an episode
+    ends (code 0: it does not say); `seed` and `first_game`, the lowest number, of the writer;
+    `network`, the SHA-256 of the policy's file, or None; `step`, its step, or -1; `post`, what was
+    done to the network's policy before an action was drawn.
+    """
+
+    game: str
+    rules: Mapping[str, int]
+    endings: tuple[str, ...]
+    seed: int
+    first_game: int = 0
+    writer: str = f"stratkit {__version__}"
+    network: str | None = None
+    step: int = -1
+    post: str = "none"
+    version: int = VERSION
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+class EpisodeWriter:
+    """Writes episodes to a binary stream, which stays open; the header goes out at once.
+
+    As a context manager it closes itself, but after an error writes no trailer: the stream is then
+    recognised as incomplete. A writer's errors are `OSError`.
+    """
+
+    def __init__(self, stream: BinaryIO, header: Header) -> None:
+        self._stream, self._header = stream, header
+        self._pending: list[Episode] = []
+        self._size = 0
+        self._count = 0
+        self._closed = False
+        self._put([_json_line({"frame": "header", "stratkit": FORMAT, **_header_json(header)})])
+
+    def write(self, episode: Episode) -> None:
+        """Adds an episode; it may wait in memory for others.
+
+        Raises `InputError` when it is too long for a frame, `ValueError` when its values are not
+        what the format allows.
+        """
+        if episode.size > MOST_CONTENT - MOST_JSON:
+            raise InputError(f"game {episode.number} is too long: {len(episode.actions)} actions")
+        wrong = fault(to_columns([episode]), 1, len(self._header.endings))
+        if wrong:
+            raise ValueError(wrong)
+        if self._size + episode.size > FULL:
+            self.flush()
+        self._pending.append(episode)
+        self._size += episode.size
+
+    def flush(self) -> None:
+        """Sends everything written so far on its way, in a frame of its own."""
+        if self._pending:
+            self._put(_pack(to_columns(self._pending), len(self._pending)))
+            self._count += len(self._pending)
+            self._pending, self._size = [], 0
+
+    def close(self) -> None:
+        """Ends the stream with a trailer. The stream itself stays open."""
+        if not self._closed:
+            self.flush()
+            self._put([_json_line({"frame": "trailer", "episodes": self._count})])
+            self._closed = True
+
+    def _put(self, pieces: list[bytes]) -> None:
+        frame = memoryview(compress(pieces))
+        while frame:  # a raw stream may take less than it is given
+            frame = frame[self._stream.write(frame) :]
+        self._stream.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+
+
+def _json_line(value: Mapping[str, object]) -> bytes:
+    return check.compact(value) + b"\n"
+
+
+def _header_json(header: Header) -> dict[str, object]:
+    fields = asdict(header)
+    version = fields.pop("version")
+    return {"version": version, **fields, "rules": dict(sorted(header.rules.items()))}
+
+
+def _pack(columns: Columns, count: int) -> list[bytes]:
+    """The pieces of a frame of episodes: each large plane by itself, small ones together."""
+    listed = [[name, type_name(column), column.nbytes] for name, column in columns.items()]
+    pieces = [_json_line({"frame": "episodes", "count": count, "columns": listed})]
+    fresh = False
+    for column in columns.values():
+        for plane in planes(column):
+            if fresh or len(plane) >= _BLOCK:
+                pieces.append(plane)
+            else:
+                pieces[-1] += plane
+            fresh = len(plane) >= _BLOCK
+    return pieces
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+class SeenGames:
+    """Which games were met already: (seed, number, network) of each game. Memory is bounded.
+
+    Readers that share one notice when two files hold the same game.
+    """
+
+    def __init__(self) -> None:
+        self._streams: dict[tuple[object, ...], Numbers] = {}
+
+    def add(self, header: Header, number: int) -> bool:
+        """Adds a game; False when it was there already."""
+        key = (header.game, header.seed, header.network)
+        if key not in self._streams:
+            if len(self._streams) >= MOST_STREAMS:
+                del self._streams[next(iter(self._streams))]  # the oldest
+            self._streams[key] = Numbers()
+        return self._streams[key].add(number)
+
+
+class EpisodeReader:
+    """Iterates over the episodes of a binary stream, called `name` in messages.
+
+    Episodes come as soon as their frame is there. A stream may be several one after the other:
+    `header` is that of the episode that came last. A stream that ends too early is no error: whole
+    frames are kept and `truncated` says what happened. Episodes that `seen` has already are left
+    out and counted in `duplicates`. Memory is bounded by the size of a frame. Raises `InputError`
+    for everything that is not as formats/episodes.md says. Actions are not checked here: the engine
+    does that when it replays them.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, seen: SeenGames | None = None) -> None:
+        self.name = name
+        self.truncated: str | None = None
+        self.duplicates = 0
+        self._frames = FrameReader(stream, name)
+        self._seen = SeenGames() if seen is None else seen
+        self._header: Header | None = None
+        self._in_part = False  # between a header and its trailer
+        self._count = 0  # episodes since the header
+
+    @property
+    def header(self) -> Header:
+        """The current header; `open` reads the first one."""
+        if self._header is None:
+            raise ValueError("the stream is not open yet")
+        return self._header
+
+    def open(self) -> Header:
+        """Reads the header, and nothing behind it. Raises `InputError` when there is none."""
+        if self._header is not None:
+            return self._header
+        try:
+            frame = self._frames.next()
+        except Truncated:
+            raise self._frames.error("ends within the header") from None
+        if frame is None:
+            raise InputError("empty: no header of an episode stream", file=self.name)
+        self._take(frame)
+        return self.header
+
+    def __iter__(self) -> Iterator[Episode]:
+        self.open()
+        while (frame := self._next()) is not None:
+            yield from self._take(frame)
+
+    def _next(self) -> Frame | None:
+        """The next frame, or None at the end, which is noted if it comes too early."""
+        try:
+            frame = self._frames.next()
+        except Truncated:
+            self._note_truncated("within")
+            return None
+        if frame is None and self._in_part:
+            self._note_truncated("before")
+        return frame
+
+    def _note_truncated(self, how: str) -> None:
+        frames = self._frames
+        where = f"frame {frames.number} at byte {frames.offset}"
+        note = f"truncated {how} {where}; {self._count} whole episodes before it are kept"
+        self.truncated = self.truncated or note
+
+    def _take(self, frame: Frame) -> list[Episode]:
+        """The episodes of a frame; of a header and a trailer, none."""
+        line, body = self._split(frame)
+        kind = line.get("frame")
+        if kind == "header":
+            self._begin(frame, line)
+        elif not self._in_part:
+            self._fail(frame, "not the header of an episode stream")
+        elif kind == "episodes":
+            return self._episodes(frame, line, body)
+        elif kind == "trailer":
+            self._end(frame, line)
+        else:
+            self._fail(frame, "a frame of an unknown kind", kind)
+        return []
+
+    def _fail(self, frame: Frame, what: str, text: object = None) -> NoReturn:
+        raise InputError(what, file=self.name, where=frame.where, text=text)
+
+    def _split(self, frame: Frame) -> tuple[dict[str, Any], memoryview]:
+        """The frame's JSON line, and the bytes after it."""
+        end = frame.content.find(b"\n", 0, MOST_JSON)
+        line = check.parse_object(frame.content[: max(end, 0)])
+        if line is None:
+            self._fail(frame, "not a frame of an episode stream")
+        return line, memoryview(frame.content)[end + 1 :]
+
+    def _begin(self, frame: Frame, line: dict[str, Any]) -> None:
+        if line.get("stratkit") != FORMAT:
+            self._fail(frame, "not an episode stream", line.get("stratkit"))
+        if line.get("version") != VERSION:
+            self._fail(frame, f"a version that is not {VERSION}", line.get("version"))
+        wrong = check.wrong_field(line, _CHECKS)
+        if wrong is not None:
+            self._fail(frame, f"field {wrong!r} is missing or wrong", line.get(wrong))
+        if self._in_part:  # a killed writer's stream, and another one after it
+            self._note_truncated("before")
+        self._in_part, self._count = True, 0
+        known = {key: line[key] for key in _CHECKS}
+        self._header = Header(**{**known, "endings": tuple(known["endings"])})
+
+    def _end(self, frame: Frame, line: dict[str, Any]) -> None:
+        if line.get("episodes") != self._count:
+            text = line.get("episodes")
+            self._fail(frame, f"the trailer counts otherwise than {self._count} episodes", text)
+        self._in_part = False
+
+    def _episodes(self, frame: Frame, line: dict[str, Any], body: memoryview) -> list[Episode]:
+        count = line.get("count")
+        if type(count) is not int or not 1 <= count <= MOST_CONTENT:
+            self._fail(frame, "a wrong count of episodes", count)
+        columns = self._unpack(frame, line.get("columns"), body)
+        wrong = fault(columns, count, len(self.header.endings))
+        if wrong:
+            self._fail(frame, wrong)
+        episodes = to_episodes(columns, count)
+        self._count += count
+        fresh = [e for e in episodes if self._seen.add(self.header, e.number)]
+        self.duplicates += count - len(fresh)
+        return fresh
+
+    def _unpack(self, frame: Frame, listed: object, body: memoryview) -> Columns:
+        """The known columns among those `listed`, which must fill `body`."""
+        columns: Columns = {}
+        at = 0
+        for entry in listed if isinstance(listed, list) else []:
+            if not _is_column(entry):
+                self._fail(frame, "a wrong entry in the list of columns", entry)
+            name, kind, size = entry
+            stored = body[at : at + size]
+            at += size
+            if name not in COLUMNS:
+                continue
+            if name in columns or kind not in COLUMNS[name][0] or size % int(kind[1]):
+                self._fail(frame, f"column {name!r} of a wrong type or size, or twice", entry)
+            columns[name] = from_planes(stored, kind)
+        if at != len(body):
+            self._fail(frame, "the columns do not fill the frame")
+        return columns
+
+
+_CHECKS: Mapping[str, check.Check] = {
+    "game": check.text,
+    "rules": check.mapping(check.whole()),
+    "endings": check.list_of(check.text, most=256),
+    "seed": check.whole(0, 2**64),
+    "first_game": check.whole(),
+    "writer": check.text,
+    "network": check.optional(check.sha256),
+    "step": check.whole(-1),
+    "post": check.text,
+}
+
+
+def _is_column(entry: object) -> bool:
+    """Whether this is [name, type, bytes]."""
+    if not isinstance(entry, list) or len(entry) != 3:
+        return False
+    name, kind, size = entry
+    return check.text(name) and check.text(kind) and check.whole(0, MOST_CONTENT)(size)
