@@ -1,0 +1,117 @@
+"""Makes the samples of stratkit's own files beside it: `python formats/samples/make.py [FOLDER]`.
+
+`episodes.json` is their source: it holds the content of `episodes.eps` in plain text, and the games
+of `games.jsonl` are its first two.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import pathlib
+import sys
+from typing import Any
+
+import numpy as np
+
+from stratkit.engine.stratego import variant
+from stratkit.notation.transcript import transcript
+from stratkit.storage.checkpoints import publish_policy, save_checkpoint
+from stratkit.storage.episodes import Episode, EpisodeWriter, Header
+from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, RecordWriter
+
+HERE = pathlib.Path(__file__).parent
+
+
+def episodes() -> tuple[Header, list[Episode]]:
+    """The header and episodes in `episodes.json`, where a mu of NaN is null."""
+    source = json.loads((HERE / "episodes.json").read_text())
+    header = Header(**{**source["header"], "endings": tuple(source["header"]["endings"])})
+    return header, [_episode(values) for values in source["episodes"]]
+
+
+def _episode(values: dict[str, Any]) -> Episode:
+    return Episode(
+        values["number"],
+        values["step"],
+        values["ending"],
+        np.array(values["returns"], np.float32),
+        np.array(values["actions"], np.int32),
+        np.array([math.nan if mu is None else mu for mu in values["mu"]], np.float32),
+        bytes.fromhex(values["start"]),
+    )
+
+
+def games() -> tuple[RecordHeader, list[GameRecord]]:
+    """The first two episodes as a pair of games between A and B."""
+    header, played = episodes()
+    players = (
+        RecordPlayer("A", "heuristic"),
+        RecordPlayer("B", "run/policy.safetensors", header.network),
+    )
+    setups = {"file": "mini.setups", "sha256": "0" * 64}
+    head = RecordHeader(
+        game=header.game, rules=header.rules, seed=7, games=2, players=players, setups=setups
+    )
+    return head, [_record(header, episode, (i, 1 - i)) for i, episode in enumerate(played[:2])]
+
+
+def _record(header: Header, episode: Episode, players: tuple[int, int]) -> GameRecord:
+    setups, moves = transcript(variant(header.game), episode.actions)
+    return GameRecord(
+        number=episode.number,
+        pair=episode.number // 2,
+        players=players,
+        setups=setups,
+        moves=tuple(moves),
+        returns=tuple(episode.returns.tolist()),
+        reason=header.endings[episode.ending],
+        plies=len(moves),
+    )
+
+
+def tensors() -> dict[str, np.ndarray[Any, Any]]:
+    """A checkpoint's tensors, of a network with one weight matrix and one bias."""
+    weight = np.arange(6, dtype=np.float32).reshape(2, 3)
+    bias = np.array([-1, 1], np.float32)
+    made: dict[str, np.ndarray[Any, Any]] = {}
+    for i, part in enumerate(["online", "target", "regularization", "previous", "average"]):
+        made |= {f"{part}/weight": weight + i, f"{part}/bias": bias}
+    return made | {"optimizer/second_moment/weight": weight**2, "optimizer/steps": np.array(3)}
+
+
+def metadata() -> dict[str, Any]:
+    """A checkpoint's metadata."""
+    header, _ = episodes()
+    return {
+        "game": header.game,
+        "rules": dict(header.rules),
+        "net": "tiny",
+        "step": 3,
+        "episodes": 24,
+        "batch": 8,
+        "seed": 7,
+        "config": {"learning_rate": 0.001},
+        "parents": [],
+    }
+
+
+def make(folder: pathlib.Path) -> None:
+    """Writes all samples; files that are there are replaced."""
+    header, played = episodes()
+    with open(folder / "episodes.eps", "wb") as stream, EpisodeWriter(stream, header) as writer:
+        for episode in played:
+            writer.write(episode)
+            if episode.number == 1:
+                writer.flush()
+    head, records = games()
+    with RecordWriter(str(folder / "games.jsonl"), head, overwrite=True) as games_writer:
+        for record in records:
+            games_writer.write(record)
+    save_checkpoint(folder / "checkpoint.safetensors", tensors(), metadata(), overwrite=True)
+    online = {"weight": tensors()["online/weight"], "bias": tensors()["online/bias"]}
+    publish_policy(folder, online, metadata())
+
+
+if __name__ == "__main__":
+    make(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)
