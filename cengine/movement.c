@@ -1,6 +1,7 @@
 /* Movement: one square orthogonally; a scout any number of empty squares in a straight line, and it may
  * attack at the end; bombs and flags never move. */
-#include "stratego.h"
+#include "more_squares.h"
+#include "squares.h"
 #include "two_squares.h"
 
 typedef struct {
@@ -44,7 +45,7 @@ sk_bits destinations(const stratego *game, const stratego_state *state, int from
                 break;
         }
     }
-    return set;
+    return set & ~chase_bans(game, state, from);
 }
 
 /* The pieces of the side to move that have a legal move. A piece that can move at all can move by one
@@ -52,13 +53,14 @@ sk_bits destinations(const stratego *game, const stratego_state *state, int from
 sk_bits selectable(const stratego *game, const stratego_state *state)
 {
     int side = state->side;
-    sk_bits free = game->board & ~state->pieces[side];
-    sk_bits beside = ((free >> 1) & game->not_last) | ((free << 1) & game->not_first)
-                     | (free >> game->width) | (free << game->width);
-    sk_bits set = state->movers[side] & beside;
+    sk_bits set = state->movers[side] & beside(game, game->board & ~state->pieces[side]);
+    /* Few pieces are touched by the repetition rules; those are asked for their destinations. */
+    sk_bits doubtful = chase_banned_pieces(game, state);
     int last = state->shuttles[side].square;
-    if (last != NO_SQUARE && has(set, last) && may_be_shuttling(game, &state->shuttles[side], last)
-        && !destinations(game, state, last))
-        set &= ~bit(last);
+    if (last != NO_SQUARE && may_be_shuttling(game, &state->shuttles[side], last))
+        doubtful |= bit(last);
+    for (doubtful &= set; doubtful; doubtful &= doubtful - 1)
+        if (!destinations(game, state, first(doubtful)))
+            set &= ~bit(first(doubtful));
     return set;
 }

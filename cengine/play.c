@@ -1,5 +1,6 @@
 /* Carrying out a ply, and the end of the game. */
 #include "combat.h"
+#include "more_squares.h"
 #include "stratego.h"
 #include "two_squares.h"
 
@@ -102,6 +103,10 @@ void carry_out(const stratego *game, stratego_state *state, int to)
     state->recent[state->recorded++ % RECENT] = record;
     state->plies++;
     state->quiet = attacks ? 0 : state->quiet + 1;
+    if (attacks)
+        end_chases(state);
+    else
+        follow_chases(game, state, from, to);
 
     state->side = (uint8_t)!side;
     if (attacks && cell_type(target) == FLAG)

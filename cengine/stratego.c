@@ -17,6 +17,7 @@ static void reset(const sk_game *base, void *block)
     for (int i = 0; i < game->squares; i++)
         state->cells[i] = has(game->board, i) ? EMPTY : LAKE;
     state->shuttles[RED].square = state->shuttles[BLUE].square = NO_SQUARE;
+    state->chases[RED].begun = state->chases[BLUE].begun = NO_CHASE;
     state->selected = NO_SQUARE;
     state->winner = -1;
     state->phase = PLACING;
@@ -100,8 +101,8 @@ static int plies(const sk_game *game, const void *block)
 static void print_rules(const sk_game *base, char *out, size_t size)
 {
     const stratego_rules *rules = &as_stratego(base)->rules;
-    snprintf(out, size, "two_squares=%d max_plies=%d max_quiet=%d", rules->two_squares,
-             rules->max_plies, rules->max_quiet);
+    snprintf(out, size, "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d",
+             rules->two_squares, rules->more_squares, rules->max_plies, rules->max_quiet);
 }
 
 static const sk_ops ops = {.reset = reset,
@@ -168,6 +169,17 @@ static void describe(stratego *game)
                .width = game->width}};
 }
 
+/* A chase is followed through the ring of recent plies, so it must end within it. */
+static int chases_fit(const stratego_rules *rules, char *error, size_t error_size)
+{
+    int by_plies = rules->max_plies && rules->max_plies <= LONGEST_CHASE;
+    int by_quiet = rules->max_quiet && rules->max_quiet <= LONGEST_CHASE;
+    if (!rules->more_squares || by_plies || by_quiet)
+        return 1;
+    snprintf(error, error_size, "rule more_squares needs max_quiet from 1 to %d", LONGEST_CHASE);
+    return 0;
+}
+
 sk_game *open_stratego(const char *name, const char *rules, char *error, size_t error_size)
 {
     const sk_variant *variant = variant_named(name);
@@ -177,13 +189,18 @@ sk_game *open_stratego(const char *name, const char *rules, char *error, size_t 
         return NULL;
     }
     game->variant = variant;
-    game->rules = (stratego_rules){3, variant->max_plies, variant->max_quiet};
+    game->rules = (stratego_rules){.two_squares = 3,
+                                   .more_squares = 1,
+                                   .max_plies = variant->max_plies,
+                                   .max_quiet = variant->max_quiet};
     /* Ply counts travel as 16-bit numbers, in observations and in start positions. */
     const rule_slot slots[] = {{"two_squares", &game->rules.two_squares, 0, 255},
+                               {"more_squares", &game->rules.more_squares, 0, 1},
                                {"max_plies", &game->rules.max_plies, 0, 65535},
                                {"max_quiet", &game->rules.max_quiet, 0, 65535},
                                {NULL, NULL, 0, 0}};
-    if (!read_rules(rules, slots, error, error_size)) {
+    if (!read_rules(rules, slots, error, error_size)
+        || !chases_fit(&game->rules, error, error_size)) {
         free(game);
         return NULL;
     }

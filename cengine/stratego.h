@@ -4,6 +4,7 @@
  *   deployment.c   placing the pieces
  *   movement.c     which pieces can move, and where to
  *   two_squares.h  the two-squares rule (ISF article 10)
+ *   more_squares.c the more-squares rule (ISF article 11)
  *   combat.h       who wins an attack
  *   play.c         carrying out a ply, and the end of the game
  *   observation.c  what a side may know, packed
@@ -50,6 +51,7 @@ static inline int type_moves(int type) { return type != FLAG && type != BOMB; }
 /* ---- The game: what does not change ---- */
 
 typedef struct {
+    int32_t more_squares; /* 1: the rule is in force */
     int32_t two_squares; /* crossings of one border in consecutive turns; 0: no such rule */
     int32_t max_plies;   /* 0: no limit */
     int32_t max_quiet;   /* plies without an attack; 0: no limit */
@@ -93,7 +95,14 @@ typedef struct {
     uint8_t attacker; /* type, if the ply was an attack; NO_ATTACK otherwise */
 } ply_record;
 
-enum { RECENT = 64, SHOWN_PLIES = 40 }; /* the ring of recent plies, and how many are observed */
+/* The ring of recent plies holds a chase of LONGEST_CHASE plies; SHOWN_PLIES of them are observed. */
+enum { RECENT = 200, LONGEST_CHASE = 200, SHOWN_PLIES = 40, NO_CHASE = -1 };
+
+/* What one side threatens without pause. */
+typedef struct {
+    sk_bits evaded; /* where the pieces stand that have evaded during the chase */
+    int32_t begun;  /* number of plies recorded after the one that began it; NO_CHASE: none */
+} chase;
 
 typedef struct {
     sk_bits legal;     /* what the side to act may choose, absolute */
@@ -103,6 +112,7 @@ typedef struct {
     uint8_t unrevealed[2][TYPES]; /* pieces on the board whose type is not public */
     ply_record recent[RECENT];    /* ply p is at p % RECENT, counted by `recorded` */
     shuttle shuttles[2];
+    chase chases[2];
     int32_t recorded; /* plies played since the start of this state */
     int32_t plies;    /* ply number, that of a start position included */
     int32_t quiet;    /* plies since the last attack */

@@ -34,8 +34,11 @@ class Ply:
 class SlowGame:
     variant: Variant
     two_squares: int = 3
+    more_squares: bool = True
     board: dict[int, Piece] = field(default_factory=dict)
     history: list[Ply] = field(default_factory=list)
+    positions: list[dict[int, int]] = field(default_factory=list)  # after each ply: piece -> square
+    threatened: list[bool] = field(default_factory=list)  # whether each ply ended beside an enemy
     side: int = 0
     flag_taken: bool = False
 
@@ -85,6 +88,47 @@ class SlowGame:
             self.run_length(piece, border) >= self.two_squares for border in self.crossed(from_, to)
         )
 
+    # ---- article 11 ----
+
+    def is_beside(self, a: int, b: int) -> bool:
+        w = self.variant.width
+        return abs(a % w - b % w) + abs(a // w - b // w) == 1
+
+    def chase(self, side: int) -> tuple[int, set[int]] | None:
+        """The chase that `side`, which is to move, is in: the index of the ply that began it, and the
+        pieces that have evaded. Read from the whole history."""
+        begun: int | None = None
+        evaded: set[int] = set()
+        for i, ply in enumerate(self.history):
+            if ply.attack:
+                begun = None
+            elif ply.piece.side == side:
+                if not self.threatened[i]:
+                    begun = None
+                elif begun is None:
+                    begun, evaded = i, set()
+            elif begun is not None:
+                if self.is_beside(ply.from_, self.history[i - 1].to):
+                    evaded.add(id(ply.piece))
+                else:
+                    begun = None
+        return None if begun is None else (begun, evaded)
+
+    def more_squares_forbids(self, piece: Piece, from_: int, to: int) -> bool:
+        if not self.more_squares or to in self.board or not any(self.threatened[-2:-1]):
+            return False
+        chase = self.chase(piece.side)
+        if chase is None:
+            return False
+        begun, evaded = chase
+        threatens_runner = any(
+            self.is_beside(to, at) for at, p in self.board.items() if id(p) in evaded
+        )
+        before = self.history[-2]
+        straight_back = (before.from_, before.to) == (to, from_)
+        after = {id(p): at for at, p in self.board.items()} | {id(piece): to}
+        return threatens_runner and not straight_back and after in self.positions[begun:]
+
     def moves_of(self, square: int) -> list[int]:
         piece = self.board[square]
         if piece.type in (FLAG, BOMB):
@@ -102,7 +146,12 @@ class SlowGame:
                 targets.append(at)
                 if at in self.board or piece.type != SCOUT:
                     break
-        return sorted(t for t in targets if not self.two_squares_forbids(piece, square, t))
+        return sorted(
+            t
+            for t in targets
+            if not self.two_squares_forbids(piece, square, t)
+            and not self.more_squares_forbids(piece, square, t)
+        )
 
     def moves(self) -> dict[int, list[int]]:
         own = [s for s, p in self.board.items() if p.side == self.side]
@@ -131,6 +180,10 @@ class SlowGame:
                 winner = piece if piece.type > target.type else target
             if winner is not None:
                 self.board[to] = winner
+        self.positions.append({id(p): at for at, p in self.board.items()})
+        self.threatened.append(
+            any(self.is_beside(to, at) for at, p in self.board.items() if p.side != piece.side)
+        )
         self.side = 1 - self.side
 
     # ---- the end ----

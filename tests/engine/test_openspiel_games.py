@@ -41,7 +41,7 @@ def test_same_positions_moves_and_ends() -> None:
     with gzip.open(DATA, "rt") as lines:
         for line in lines:
             record = json.loads(line)
-            rules = {"two_squares": 0, "max_quiet": 0, "max_plies": 3001}
+            rules = {"two_squares": 0, "more_squares": 0, "max_quiet": 0, "max_plies": 3001}
             batch = Batch(Game(record["variant"], rules), 1)
             first = position(record["variant"], record["initial_fen"])
             batch.start(0, first.to_bytes())

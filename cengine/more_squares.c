@@ -1,0 +1,94 @@
+#include "more_squares.h"
+
+#include <string.h>
+
+#include "squares.h"
+
+void end_chases(stratego_state *state)
+{
+    state->chases[RED].begun = state->chases[BLUE].begun = NO_CHASE;
+}
+
+/* The reply to a chase: it goes on if the piece that moved stood beside the chaser. */
+static void follow_reply(const stratego *game, const stratego_state *state, chase *enemy, int from,
+                         int to)
+{
+    if (enemy->begun == NO_CHASE)
+        return;
+    int threatened_from = state->recent[(state->recorded - 2) % RECENT].to;
+    if (has(neighbours(game, threatened_from), from))
+        enemy->evaded = (enemy->evaded & ~bit(from)) | bit(to);
+    else
+        enemy->begun = NO_CHASE;
+}
+
+void follow_chases(const stratego *game, stratego_state *state, int from, int to)
+{
+    int side = state->side;
+    chase *own = &state->chases[side];
+    follow_reply(game, state, &state->chases[!side], from, to);
+    if (!(neighbours(game, to) & state->pieces[!side])) {
+        own->begun = NO_CHASE;
+    } else if (own->begun == NO_CHASE) {
+        own->begun = state->recorded; /* the first position of the chase is the one after this ply */
+        own->evaded = 0;
+    }
+}
+
+typedef struct {
+    int from;    /* the piece asked about, or NO_SQUARE: any */
+    sk_bits set; /* its banned destinations, or the banned pieces */
+} ban_search;
+
+static void note_repetition(const stratego *game, const stratego_state *state, ban_search *search,
+                            int from, int to)
+{
+    ply_record last = state->recent[(state->recorded - 2) % RECENT];
+    int straight_back = last.to == from && last.from == to;
+    int chasing = (neighbours(game, to) & state->chases[state->side].evaded) != 0;
+    if (!has(state->pieces[state->side], from) || straight_back || !chasing)
+        return;
+    if (search->from == NO_SQUARE)
+        search->set |= bit(from);
+    else if (search->from == from)
+        search->set |= bit(to);
+}
+
+/* Walks back through the positions of the chase and collects what would bring one of them about again: it
+ * differs from the present position by one own piece only. */
+static void search_bans(const stratego *game, const stratego_state *state, ban_search *search)
+{
+    enum { SHORTEST = 3 }; /* with fewer plies no earlier position can be one move away */
+    int begun = state->chases[state->side].begun;
+    if (!game->rules.more_squares || begun == NO_CHASE || state->recorded - begun < SHORTEST)
+        return;
+    uint8_t then[MAX_SQUARES], now[MAX_SQUARES]; /* of each piece: its earlier square, its present one */
+    for (int i = 0; i < game->squares; i++)
+        then[i] = now[i] = (uint8_t)i;
+    int displaced = 0, sum = 0; /* how many pieces stood elsewhere, and the sum of their present squares */
+    for (int ply = state->recorded - 1; ply >= begun; ply--) {
+        ply_record undone = state->recent[ply % RECENT];
+        int piece = now[undone.to];
+        int was = then[piece] != piece, is = undone.from != piece;
+        displaced += is - was;
+        sum += (is - was) * piece;
+        then[piece] = undone.from;
+        now[undone.from] = (uint8_t)piece;
+        if (displaced == 1)
+            note_repetition(game, state, search, sum, then[sum]);
+    }
+}
+
+sk_bits chase_bans(const stratego *game, const stratego_state *state, int from)
+{
+    ban_search search = {from, 0};
+    search_bans(game, state, &search);
+    return search.set;
+}
+
+sk_bits chase_banned_pieces(const stratego *game, const stratego_state *state)
+{
+    ban_search search = {NO_SQUARE, 0};
+    search_bans(game, state, &search);
+    return search.set;
+}

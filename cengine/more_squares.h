@@ -1,0 +1,27 @@
+/* The more-squares rule (ISF article 11): a player may not chase enemy pieces endlessly.
+ *
+ *   threaten        to end a quiet move beside an enemy piece
+ *   evade           to move a piece away in the turn after it was threatened
+ *   chase           the same side threatens without pause, and each reply evades; any attack, any other
+ *                   reply, any own move that threatens nothing ends it
+ *   chasing move    a move in a chase that threatens a piece which has evaded during the chase
+ *
+ * A chasing move may not lead to a position that has already been on the board during the chase, except
+ * straight back to where the chasing piece came from in the turn before. Positions are compared by the
+ * identity of the pieces, which everybody can follow, never by rank: the legal moves tell no secrets.
+ */
+#ifndef SK_MORE_SQUARES_H
+#define SK_MORE_SQUARES_H
+
+#include "stratego.h"
+
+/* Takes a quiet ply that was just carried out (and recorded) into account. */
+void follow_chases(const stratego *game, stratego_state *state, int from, int to);
+/* An attack ends every chase. */
+void end_chases(stratego_state *state);
+/* The destinations that the rule forbids the piece on `from`; of the side to move. */
+sk_bits chase_bans(const stratego *game, const stratego_state *state, int from);
+/* The pieces of the side to move that have such a destination. */
+sk_bits chase_banned_pieces(const stratego *game, const stratego_state *state);
+
+#endif

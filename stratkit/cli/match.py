@@ -1,0 +1,209 @@
+"""The command `match`: players meet at the board, and every game is recorded."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from stratkit.cli.common import GameName, Tool, progress, run, say, seed_option
+from stratkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from stratkit.engine import Game
+    from stratkit.play.match import Schedule
+    from stratkit.play.table import Finished
+    from stratkit.players.open import Entrant
+    from stratkit.storage.records import GameRecord, RecordHeader, RecordWriter
+
+ROWS = 64  # views that a network evaluates at a time
+
+
+@click.command(cls=Tool, short_help="Let players meet, and record every game.")
+@click.argument("players", nargs=-1, required=True, metavar="PLAYER PLAYER...")
+@click.option(
+    "-n",
+    "games",
+    type=click.IntRange(1),
+    required=True,
+    metavar="GAMES",
+    help="Games a pairing; an odd number is rounded up to even.",
+)
+@click.option("--game", type=GameName(), required=True, metavar="G", help="The game to play.")
+@click.option(
+    "--setups",
+    metavar="FILE",
+    help="Begin pair k from setups 2k and 2k + 1 of FILE (- is stdin); without it players deploy.",
+)
+@seed_option
+@click.option(
+    "--slots",
+    type=click.IntRange(1, 65536),
+    default=128,
+    metavar="N",
+    help="Games played at a time (default: 128).",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 1024),
+    default=1,
+    metavar="N",
+    help="Threads of engine and networks (default: 1).",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="GAMES.jsonl",
+    required=True,
+    help="Append the games to this file; - is stdout.",
+)
+@click.option("--resume", is_flag=True, help="Play the games that GAMES.jsonl does not have yet.")
+@click.option("-f", "--force", is_flag=True, help="Overwrite GAMES.jsonl if it exists.")
+def command(
+    players: tuple[str, ...],
+    games: int,
+    game: str,
+    setups: str | None,
+    seed: int,
+    slots: int,
+    threads: int,
+    output: str,
+    resume: bool,
+    force: bool,
+) -> None:
+    """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
+    [key=value,]...SPEC, where SPEC is random, heuristic, a checkpoint file or a RUN folder; keys are
+    name and net (online, target or average; default: target)."""
+    if len(players) < 2:
+        raise UsageError("a match needs two players at least")
+    if output == "-" and resume:
+        raise UsageError("--resume needs a file, not stdout")
+    from stratkit.cli.openings import read_openings
+    from stratkit.engine import Game
+    from stratkit.play.match import Schedule
+    from stratkit.storage.records import RecordWriter
+
+    opened = Game(game)
+    opening, digest = read_openings(setups, game) if setups else (None, None)
+    entrants = _open_players(players, opened, seed, threads)
+    schedule = Schedule(len(entrants), games + games % 2, opening)
+    header = _header(opened, seed, schedule, entrants, setups, digest)
+    with RecordWriter(output, header, resume=resume, overwrite=force) as writer:
+        try:
+            tally = _play(opened, entrants, schedule, slots, threads, writer)
+        except BaseException:
+            if output != "-":
+                _say_how_to_go_on(seed)
+            raise
+    say(_table(entrants, schedule, tally))
+
+
+def _open_players(
+    players: Sequence[str], game: Game, seed: int, threads: int
+) -> list[Entrant]:
+    from stratkit.players.open import check_names, open_player
+    from stratkit.players.spec import parse_player
+
+    specs = [parse_player(text) for text in players]
+    entrants = [open_player(spec, game, seed, ROWS) for spec in specs]
+    check_names(entrants)
+    if any(entrant.sha256 for entrant in entrants):
+        import torch
+
+        torch.set_num_threads(threads)
+    return entrants
+
+
+def _header(
+    game: Game,
+    seed: int,
+    schedule: Schedule,
+    entrants: Sequence[Entrant],
+    setups: str | None,
+    digest: str | None,
+) -> RecordHeader:
+    from stratkit.storage.records import RecordHeader, RecordPlayer
+
+    return RecordHeader(
+        game=game.name,
+        rules=game.rules,
+        seed=seed,
+        games=schedule.games,
+        players=tuple(RecordPlayer(e.name, e.spec, e.sha256) for e in entrants),
+        setups={"file": setups, "sha256": digest} if setups and digest else None,
+    )
+
+
+def _play(
+    game: Game,
+    entrants: Sequence[Entrant],
+    schedule: Schedule,
+    slots: int,
+    threads: int,
+    writer: RecordWriter,
+) -> list[list[int]]:
+    """Plays what is missing. Returns, for each pairing, the first player's wins, draws and losses in
+    the games of this call."""
+    from stratkit.play.table import Table, in_order
+
+    missing = schedule.missing(writer.done)
+    players = [entrant.player for entrant in entrants]
+    table = Table(game, players, schedule.seatings(missing), slots, threads)
+    tally = [[0, 0, 0] for _ in schedule.pairings()]
+    with progress(len(missing), "game") as bar:
+        for ready in in_order(table.rounds(), iter(missing)):
+            for finished in ready:
+                record = _record(game, schedule, finished)
+                writer.write(record)
+                number = finished.seating.number
+                score = record.returns[number % 2]
+                tally[number // schedule.games][1 - int(score)] += 1
+            bar.update(len(ready))
+    return tally
+
+
+def _record(game: Game, schedule: Schedule, finished: Finished) -> GameRecord:
+    from stratkit.engine.stratego import variant
+    from stratkit.notation.transcript import transcript
+    from stratkit.storage.records import GameRecord
+
+    setups, moves = transcript(variant(game.name), finished.actions)
+    number = finished.seating.number
+    return GameRecord(
+        number=number,
+        pair=schedule.pair(number),
+        players=finished.seating.seats,
+        setups=setups,
+        moves=tuple(moves),
+        returns=tuple(float(r) for r in finished.returns),
+        reason=game.endings[finished.ending],
+        plies=finished.plies,
+    )
+
+
+def _say_how_to_go_on(seed: int) -> None:
+    """The command that plays the rest. The seed is named, because the system may have chosen it."""
+    words = [word for word in sys.argv[1:] if word not in ("--resume", "-f", "--force")]
+    if not any(word == "--seed" or word.startswith("--seed=") for word in words):
+        words += ["--seed", str(seed)]
+    say(f"match: to go on: {shlex.join(['match', *words, '--resume'])}")
+
+
+def _table(entrants: Sequence[Entrant], schedule: Schedule, tally: list[list[int]]) -> str:
+    """Wins, draws and losses of each pairing, from the first player's side."""
+    lines = []
+    for (first, second), (wins, draws, losses) in zip(schedule.pairings(), tally, strict=True):
+        names = f"{entrants[first].name} - {entrants[second].name}"
+        lines.append(f"{names}: +{wins} ={draws} -{losses}")
+    return "\n".join(lines)
+
+
+def main() -> NoReturn:
+    run(command, "match")
+
+
+if __name__ == "__main__":
+    main()

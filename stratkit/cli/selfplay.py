@@ -1,0 +1,330 @@
+"""The command `selfplay`: games of a policy against itself, as episodes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
+
+import click
+
+from stratkit.cli.common import (
+    GameName,
+    Tool,
+    discard_stdout,
+    open_output,
+    progress,
+    run,
+    say,
+    seed_option,
+)
+from stratkit.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from stratkit.engine import Game
+    from stratkit.play.selfplay import Follower
+    from stratkit.players.player import Player
+    from stratkit.storage.episodes import Episode, EpisodeWriter, Header
+
+POLL = 0.005  # seconds between looks at the learner, while there is nothing to play
+
+
+class Part(click.ParamType[tuple[int, int]]):
+    """I/N: part I of N."""
+
+    name = "I/N"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", value)
+        if not match or not 1 <= int(match[1]) <= int(match[2]):
+            self.fail(f"{value!r} is not I/N with I from 1 to N", param, ctx)
+        return int(match[1]), int(match[2])
+
+
+@click.command(cls=Tool, short_help="Play games of a policy against itself.")
+@click.option("--game", type=GameName(), required=True, metavar="G", help="The game to play.")
+@click.option("-n", "games", type=click.IntRange(0), metavar="GAMES", help="How many games.")
+@click.option(
+    "--follow", is_flag=True, help="Play on as the learner publishes new weights in RUN (--policy)."
+)
+@click.option(
+    "--policy",
+    default="random",
+    metavar="P",
+    help="random, a checkpoint or a RUN, whose online network plays (default: random).",
+)
+@click.option(
+    "--setups", metavar="FILE", help="Begin from given setups, red's and blue's in turn; - is stdin."
+)
+@seed_option
+@click.option(
+    "--first-game", type=click.IntRange(0), default=0, metavar="K", help="Number of the first game."
+)
+@click.option("--part", type=Part(), help="Play part I of N of the games, for N processes.")
+@click.option(
+    "--lead",
+    type=click.IntRange(1),
+    metavar="N",
+    help="With --follow: be at most N episodes ahead of the learner (default: two batches).",
+)
+@click.option(
+    "--slots",
+    type=click.IntRange(1, 65536),
+    default=128,
+    metavar="N",
+    help="Games played at a time (default: 128).",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 1024),
+    default=1,
+    metavar="N",
+    help="Threads of engine and network (default: 1).",
+)
+@click.option(
+    "--max-actions", type=click.IntRange(1), metavar="N", help="Cut games after N actions."
+)
+@click.option(
+    "--shard",
+    type=click.IntRange(1),
+    default=1024,
+    metavar="N",
+    help="Episodes a file, if the output is a folder (default: 1024).",
+)
+@click.option(
+    "-o", "--output", metavar="FILE|DIR", default="-", help="Write to a file, or shards to a folder."
+)
+@click.option("-f", "--force", is_flag=True, help="Overwrite FILE if it exists.")
+def command(
+    game: str,
+    games: int | None,
+    follow: bool,
+    policy: str,
+    setups: str | None,
+    seed: int,
+    first_game: int,
+    part: tuple[int, int] | None,
+    lead: int | None,
+    slots: int,
+    threads: int,
+    max_actions: int | None,
+    shard: int,
+    output: str,
+    force: bool,
+) -> None:
+    """Play games of a policy against itself and write them as episodes, in the order of their
+    numbers: to stdout, to a file, or as shards to a folder."""
+    _check_usage(games, follow, policy, part, lead)
+    from stratkit.engine import Game
+    from stratkit.play.selfplay import numbers_of, part_of
+
+    if part is not None and games is not None:
+        first, games = part_of(games, *part)
+        first_game += first
+    actor = _Actor(Game(game), policy, follow, seed, first_game, slots, threads)
+    with _sink(output, force, shard, actor.header(max_actions)) as sink:
+        actor.begin(threads, lead, setups, max_actions, numbers_of(first_game, games))
+        try:
+            with progress(games, "game") as bar:
+                for episodes in actor.rounds():
+                    sink(episodes, follow)
+                    bar.update(len(episodes))
+        except BrokenPipeError:
+            if not follow:
+                raise
+            discard_stdout()  # the learner has what it wanted
+
+
+def _check_usage(
+    games: int | None,
+    follow: bool,
+    policy: str,
+    part: tuple[int, int] | None,
+    lead: int | None,
+) -> None:
+    if games is None and not follow:
+        raise UsageError("how many games? give -n GAMES, or --follow")
+    if games is None and part is not None:
+        raise UsageError("--part divides -n GAMES: give -n too")
+    if follow and policy == "random":
+        raise UsageError("--follow needs the learner's RUN as --policy")
+    if lead is not None and not follow:
+        raise UsageError("--lead goes with --follow")
+
+
+class _Actor:
+    """Self-play as the command line asks for it."""
+
+    def __init__(
+        self,
+        game: Game,
+        policy: str,
+        follow: bool,
+        seed: int,
+        first_game: int,
+        slots: int,
+        threads: int,
+    ) -> None:
+        self.game, self.seed, self.first_game, self.slots = game, seed, first_game, slots
+        self.policy = policy
+        self.follower: Follower | None = None
+        self.player: Player | None = None
+        self.network: str | None = None
+        self.step = -1
+        if follow:
+            from stratkit.play.selfplay import Follower
+
+            self.follower = Follower(policy, game)
+        else:
+            self._open_policy(threads)
+
+    def _open_policy(self, threads: int) -> None:
+        """A policy that stays as it is."""
+        if self.policy == "random":
+            from stratkit.players.random import RandomPlayer
+
+            self.player = RandomPlayer(self.seed)
+            return
+        import torch
+
+        from stratkit.play.selfplay import open_policy
+
+        torch.set_num_threads(threads)
+        self.player, self.network, self.step = open_policy(
+            self.policy, self.game, self.seed, self.slots
+        )
+
+    def header(self, max_actions: int | None) -> Header:
+        from stratkit.play.selfplay import ending_names
+        from stratkit.storage.episodes import Header
+
+        return Header(
+            game=self.game.name,
+            rules=self.game.rules,
+            endings=ending_names(self.game),
+            seed=self.seed,
+            first_game=self.first_game,
+            network=self.network,
+            step=self.step,
+        )
+
+    def begin(
+        self,
+        threads: int,
+        lead: int | None,
+        setups: str | None,
+        max_actions: int | None,
+        numbers: Iterable[int],
+    ) -> None:
+        """Sets the games up; with --follow it waits for the learner first."""
+        from itertools import tee
+
+        from stratkit.cli.openings import read_openings
+        from stratkit.play.selfplay import bounded, seatings
+        from stratkit.play.table import Seating, Table
+
+        opening = read_openings(setups, self.game.name)[0] if setups else None
+        to_play, self.numbers = tee(numbers)
+        games: Iterator[Seating] = seatings(self.game, to_play, opening)
+        schedule: Iterator[Seating | None] = games
+        if self.follower is not None:
+            self._wait_for_learner(threads)
+            schedule = bounded(games, self.follower, lead or 2 * self.follower.batch)
+        assert self.player is not None
+        self.table = Table(
+            self.game, [self.player], schedule, self.slots, threads, max_actions
+        )
+        self.table.policy_step = self.step
+
+    def _wait_for_learner(self, threads: int) -> None:
+        import torch
+
+        torch.set_num_threads(threads)
+        assert self.follower is not None
+        if not self.follower.refresh():
+            say(f"selfplay: waiting for the learner to publish weights in {self.policy}")
+            while not self.follower.refresh():
+                time.sleep(10 * POLL)
+        self.player = self.follower.make_player(self.seed, self.slots)
+        self.step = self.follower.step
+
+    def rounds(self) -> Iterator[list[Episode]]:
+        from stratkit.play.selfplay import play_episodes
+
+        for episodes in play_episodes(self.table, self.numbers, self.follower):
+            if not episodes and self.table.idle:
+                time.sleep(POLL)
+            yield episodes
+
+
+Sink = Callable[["list[Episode]", bool], None]
+
+
+@contextlib.contextmanager
+def _sink(output: str, force: bool, shard: int, header: Header) -> Iterator[Sink]:
+    """Where episodes go: called with some episodes, and whether they are wanted at once."""
+    from stratkit.storage.episodes import EpisodeWriter
+
+    if os.path.isdir(output) or output.endswith("/"):
+        shards = _Shards(output, shard, header)
+        yield shards.write
+        shards.close()
+        return
+    with open_output(output, force, binary=True) as stream, EpisodeWriter(
+        cast(BinaryIO, stream), header
+    ) as writer:
+
+        def write(episodes: list[Episode], at_once: bool) -> None:
+            for episode in episodes:
+                writer.write(episode)
+            if at_once:
+                writer.flush()
+
+        yield write
+
+
+class _Shards:
+    """A folder of files of `size` episodes each, each of which appears whole."""
+
+    def __init__(self, folder: str, size: int, header: Header) -> None:
+        if not os.path.isdir(folder):
+            raise InputError("no such folder", file=folder)
+        self.folder, self.size, self.header = folder, size, header
+        self.waiting: list[Episode] = []
+
+    def write(self, episodes: list[Episode], at_once: bool) -> None:
+        self.waiting.extend(episodes)
+        while len(self.waiting) >= self.size:
+            self._put(self.waiting[: self.size])
+            self.waiting = self.waiting[self.size :]
+
+    def close(self) -> None:
+        if self.waiting:
+            self._put(self.waiting)
+
+    def _put(self, episodes: list[Episode]) -> None:
+        from dataclasses import replace
+
+        from stratkit.storage.atomic import atomic_file
+        from stratkit.storage.episodes import EpisodeWriter
+
+        first, last = episodes[0].number, episodes[-1].number
+        name = f"seed-{self.header.seed}_games-{first}-{last}_{secrets.token_hex(4)}.eps"
+        with atomic_file(os.path.join(self.folder, name)) as stream:
+            with EpisodeWriter(stream, replace(self.header, first_game=first)) as writer:
+                for episode in episodes:
+                    writer.write(episode)
+
+
+def main() -> NoReturn:
+    run(command, "selfplay")
+
+
+if __name__ == "__main__":
+    main()

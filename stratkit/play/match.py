@@ -1,0 +1,55 @@
+"""Matches: every player meets every other in pairs of games with colours swapped."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.play.table import Seating
+
+Opening = Callable[[int], npt.NDArray[np.int32]]  # pair number -> actions that begin both its games
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """All games of a match of `players` players, `games` a pairing (an even number).
+
+    Game k of a pairing belongs to pair k // 2; in its first game the player named first has the
+    first move. Games are numbered pairing by pairing. With `opening` both games of a pair begin with
+    the same actions, so that each player has each setup once.
+    """
+
+    players: int
+    games: int
+    opening: Opening | None = None
+
+    def pairings(self) -> list[tuple[int, int]]:
+        """Players who meet, as indices."""
+        return list(itertools.combinations(range(self.players), 2))
+
+    def __len__(self) -> int:
+        return len(self.pairings()) * self.games
+
+    def pair(self, number: int) -> int:
+        """The pair that game `number` belongs to."""
+        return number // 2
+
+    def seating(self, number: int) -> Seating:
+        """Who plays game `number`, and how it begins."""
+        first, second = self.pairings()[number // self.games]
+        seats = (first, second) if number % 2 == 0 else (second, first)
+        if self.opening is None:
+            return Seating(number, seats)
+        return Seating(number, seats, self.opening(self.pair(number)))
+
+    def missing(self, played: Collection[int]) -> list[int]:
+        """The numbers of the games that are not among `played`, ascending."""
+        return [number for number in range(len(self)) if number not in played]
+
+    def seatings(self, numbers: Collection[int]) -> Iterator[Seating]:
+        """The games `numbers`."""
+        return (self.seating(number) for number in numbers)

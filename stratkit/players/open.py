@@ -1,0 +1,82 @@
+"""From a PLAYER on the command line to a player at the board."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stratkit.engine import Game
+from stratkit.errors import InputError, UsageError, nearest
+from stratkit.players.heuristic import HeuristicPlayer
+from stratkit.players.player import Player
+from stratkit.players.random import RandomPlayer
+from stratkit.players.spec import BUILT_IN, PlayerSpec
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A player with what a game record says of it: its name, the resolved spec, and the SHA-256 of
+    its file of weights (None: it has none), and the step at which that was written."""
+
+    name: str
+    player: Player
+    spec: str
+    sha256: str | None = None
+    step: int = -1
+
+
+def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
+    """The player that `spec` asks for. `rows`: how many views a network evaluates at a time.
+
+    Raises `InputError` or `UsageError` when there is no such player, or it plays another game.
+    """
+    if spec.spec in BUILT_IN:
+        if "net" in spec.options:
+            raise UsageError(f"{spec.spec} has no networks to choose from", text=spec.text)
+        kind = RandomPlayer(seed) if spec.spec == "random" else HeuristicPlayer(game, seed)
+        return Entrant(spec.name or spec.spec, kind, spec.spec)
+    if not os.path.exists(spec.spec):
+        hint = nearest(spec.spec, BUILT_IN)
+        raise InputError(f"no built-in player, and no such file or folder{hint}", text=spec.spec)
+    return _open_network(spec, game, seed, rows)
+
+
+def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
+    from stratkit.nets import build
+    from stratkit.players.network import NetworkPlayer
+    from stratkit.storage.checkpoints import load_checkpoint, part_of, resolve
+
+    path = resolve(spec.spec)
+    tensors, metadata = load_checkpoint(path)
+    check_game(metadata, game, os.fspath(path))
+    part = spec.net if metadata["kind"] == "checkpoint" else "online"
+    weights = part_of(tensors, part)
+    if not weights:
+        raise InputError(f"holds no network {part!r}", file=os.fspath(path))
+    player = NetworkPlayer(build(str(metadata["net"]), game.shape, seed=0), seed, rows)
+    player.load(weights)
+    run = os.path.isdir(spec.spec)
+    base = os.path.basename(os.path.normpath(spec.spec))
+    name = spec.name or (f"{base}@{metadata['step']}" if run else base)
+    with open(path, "rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return Entrant(name, player, f"net={part},{path}", digest, int(metadata["step"]))
+
+
+def check_game(metadata: dict[str, object], game: Game, file: str) -> None:
+    """Raises `InputError` when a network was made for another game or board."""
+    if metadata["game"] != game.name:
+        raise InputError(f"a network for {metadata['game']}, not for {game.name}", file=file)
+
+
+def check_names(entrants: Sequence[Entrant]) -> None:
+    """Raises `UsageError` when two players have one name: tables could not tell them apart."""
+    seen: set[str] = set()
+    for entrant in entrants:
+        if entrant.name in seen:
+            raise UsageError(
+                f"two players are called {entrant.name!r}: give one another with name=NAME"
+            )
+        seen.add(entrant.name)
