@@ -41,6 +41,7 @@ ENDINGS = {
     14: "opponent missing",
 }
 FLAG_CAPTURED = 1
+_ON_THE_BOARD = {0: "no_legal_move", 1: "flag_captured", 2: "no_movable_pieces"}  # as in the engine
 _DRAWN = (2, 4)  # endings that have no winner
 
 _GSN_WINNERS = {"0": RED, "1": BLUE, "2": None}
@@ -88,6 +89,23 @@ class Log:
     @property
     def variant(self) -> Variant:
         return VARIANTS[KINDS[self.kind]]
+
+    @property
+    def played_out(self) -> bool:
+        """Whether the board decided, and not a player, a clock or the server."""
+        return self.ending in _ON_THE_BOARD
+
+    @property
+    def reason(self) -> str:
+        """The ending in one word: the engine's where it has one, else as `tie_agreed`."""
+        word = ENDINGS[self.ending].replace("'", "").replace(" ", "_")
+        return _ON_THE_BOARD.get(self.ending, word)
+
+    @property
+    def returns(self) -> tuple[float, float]:
+        """Red's and blue's: 1, 0 or -1."""
+        red = {RED: 1.0, BLUE: -1.0, None: 0.0}[self.winner]
+        return red, -red
 
 
 def is_xml(data: bytes) -> bool:
