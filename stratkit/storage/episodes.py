@@ -225,16 +225,14 @@ class EpisodeReader:
         try:
             frame = self._frames.next()
         except Truncated:
-            self._note_truncated("within")
+            self._note_truncated(f"within {self._frames.where}")
             return None
         if frame is None and self._in_part:
-            self._note_truncated("before")
+            self._note_truncated(f"before {self._frames.where}")
         return frame
 
-    def _note_truncated(self, how: str) -> None:
-        frames = self._frames
-        where = f"frame {frames.number} at byte {frames.offset}"
-        note = f"truncated {how} {where}; {self._count} whole episodes before it are kept"
+    def _note_truncated(self, where: str) -> None:
+        note = f"truncated {where}; {self._count} whole episodes before it are kept"
         self.truncated = self.truncated or note
 
     def _take(self, frame: Frame) -> list[Episode]:
@@ -273,7 +271,7 @@ class EpisodeReader:
         if wrong is not None:
             self._fail(frame, f"field {wrong!r} is missing or wrong", line.get(wrong))
         if self._in_part:  # a killed writer's stream, and another one after it
-            self._note_truncated("before")
+            self._note_truncated(f"before {frame.where}")
         self._in_part, self._count = True, 0
         known = {key: line[key] for key in _CHECKS}
         self._header = Header(**{**known, "endings": tuple(known["endings"])})

@@ -30,16 +30,10 @@ class Truncated(Exception):
 
 @dataclass(frozen=True)
 class Frame:
-    """The content of a frame, its number in the stream from 1, and the place of its first byte."""
+    """The content of a frame, and `where` it is in the stream, for messages."""
 
     content: bytes
-    number: int
-    offset: int
-
-    @property
-    def where(self) -> str:
-        """The frame as messages name it."""
-        return f"frame {self.number} at byte {self.offset}"
+    where: str
 
 
 def compress(pieces: Sequence[bytes]) -> bytes:
@@ -65,7 +59,7 @@ class FrameReader:
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.name = name
-        self.number, self.offset = 0, 0  # of the frame that is being read
+        self._number, self._offset = 0, 0  # of the frame that is being read, from 1; its first byte
         # A buffered stream's `read` waits until it has all bytes, `read1` and a raw `read` do not.
         self._read = getattr(stream, "read1", stream.read)
         self._buffer = bytearray()
@@ -76,20 +70,25 @@ class FrameReader:
         Raises `Truncated` when the stream ends within it, and `InputError` when it is damaged, too
         large, or no zstd frame.
         """
-        self.number += 1
+        self._number += 1
         if not self._has(1):
             return None
         content_size = self._header()
         end = self._end_of_blocks()
         content = self._decompress(bytes(self._buffer[:end]), content_size)
-        frame = Frame(content, self.number, self.offset)
+        frame = Frame(content, self.where)
         del self._buffer[:end]
-        self.offset += end
+        self._offset += end
         return frame
 
     def error(self, what: str) -> InputError:
         """An error in the current frame."""
-        return InputError(what, file=self.name, where=f"frame {self.number} at byte {self.offset}")
+        return InputError(what, file=self.name, where=self.where)
+
+    @property
+    def where(self) -> str:
+        """The current frame as messages name it."""
+        return f"frame {self._number} at byte {self._offset}"
 
     def _has(self, size: int) -> bool:
         """Whether the stream has `size` bytes from the frame's beginning; it buffers them."""

@@ -106,7 +106,8 @@ _RECORD = {
 # --- writing --------------------------------------------------------------------------------------
 
 
-def _header_line(header: RecordHeader) -> bytes:
+def header_line(header: RecordHeader) -> bytes:
+    """The line that begins a file of games."""
     return check.compact({"stratkit": FORMAT, "version": VERSION, **_fields(header)}) + b"\n"
 
 
@@ -123,7 +124,8 @@ def _fields(header: RecordHeader) -> dict[str, Any]:
     }
 
 
-def _record_line(record: GameRecord) -> bytes:
+def record_line(record: GameRecord) -> bytes:
+    """The line of one game."""
     values = {
         **asdict(record),
         "moves": " ".join(record.moves),
@@ -171,7 +173,7 @@ class RecordWriter:
                     return
             os.ftruncate(self._descriptor, 0)
         try:
-            self._write(_header_line(self._header))
+            self._write(header_line(self._header))
         except OSError:
             if self._regular:
                 with contextlib.suppress(OSError):
@@ -196,14 +198,14 @@ class RecordWriter:
                     self.done.add(record.number)
                 end += len(line)
             stream.seek(0)
-            if not end and not _header_line(self._header).startswith(stream.read(MOST_LINE)):
+            if not end and not header_line(self._header).startswith(stream.read(MOST_LINE)):
                 raise InputError("not a game record", file=self.path, where="line 1")
         os.ftruncate(self._descriptor, end)
         return end > 0
 
     def write(self, record: GameRecord) -> None:
         """Appends a game in one write."""
-        self._write(_record_line(record))
+        self._write(record_line(record))
 
     def _write(self, line: bytes) -> None:
         """Writes the whole line, or nothing of it if the disk is full."""
@@ -251,8 +253,9 @@ def _compare(there: RecordHeader, header: RecordHeader, path: str, number: int) 
         what, was, now = key, old[key], new[key]
         if key == "players" and len(was) == len(now):
             what, was, now = _other_player(was, now)
-        text = f"{json.dumps(was)}, now {json.dumps(now)}"
-        _fail(f"cannot be resumed: {what} was", path, number, text)
+        # Shortened one by one, so that both values of two hashes are seen.
+        text = f"{json.dumps(was)[:25]} there, {json.dumps(now)[:25]} now"
+        _fail(f"cannot be resumed, {what} is another", path, number, text)
 
 
 def _other_player(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> tuple[str, Any, Any]:

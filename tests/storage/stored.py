@@ -1,0 +1,92 @@
+"""Episodes to store, and streams of them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from stratkit.storage.episodes import Episode, EpisodeReader, EpisodeWriter, Header
+
+ENDINGS = ("", "flag", "cut")
+HEADER = Header(game="mini", rules={"two_squares": 3, "max_plies": 200}, endings=ENDINGS, seed=5)
+
+
+def episode(number: int = 0, length: int = 10, start: bytes = b"") -> Episode:
+    rng = np.random.default_rng(number)
+    return Episode(
+        number,
+        step=number % 4 - 1,
+        ending=number % len(ENDINGS),
+        returns=np.array([1, -1], np.float32),
+        actions=rng.integers(0, 36, length, np.int32),
+        mu=rng.random(length, np.float32) / 2 + 0.25,
+        start=start,
+    )
+
+
+def stream_of(
+    episodes: Iterable[Episode], header: Header = HEADER, flush_after: Sequence[int] = ()
+) -> bytes:
+    """The bytes of a stream; a frame ends after each episode whose index is in `flush_after`."""
+    stream = io.BytesIO()
+    with EpisodeWriter(stream, header) as writer:
+        for i, one in enumerate(episodes):
+            writer.write(one)
+            if i in flush_after:
+                writer.flush()
+    return stream.getvalue()
+
+
+def read(stored: bytes, name: str = "x.eps") -> tuple[list[Episode], EpisodeReader]:
+    reader = EpisodeReader(io.BytesIO(stored), name)
+    return list(reader), reader
+
+
+def plain(one: Episode) -> tuple[object, ...]:
+    """All of an episode, so that == compares every bit, NaNs included."""
+    return (
+        one.number,
+        one.step,
+        one.ending,
+        one.returns.dtype,
+        one.returns.tobytes(),
+        one.actions.dtype,
+        one.actions.tobytes(),
+        one.mu.dtype,
+        one.mu.tobytes(),
+        one.start,
+    )
+
+
+_mu = st.one_of(
+    st.just(float("nan")),
+    st.just(1.0),
+    st.floats(2.0**-100, 1, width=32),
+)
+
+
+@st.composite
+def random_episode(draw: st.DrawFn, number: int, players: int) -> Episode:
+    length = draw(st.integers(0, 40))
+    highest = draw(st.sampled_from([3, 255, 256, 65535, 65536, 2**31 - 1]))
+    return Episode(
+        number,
+        draw(st.integers(-1, 2**63 - 1)),
+        draw(st.integers(0, len(ENDINGS) - 1)),
+        draw(arrays.arrays(np.float32, players, elements=st.floats(-2, 2, width=32))),
+        draw(arrays.arrays(np.int32, length, elements=st.integers(0, highest))),
+        draw(arrays.arrays(np.float32, length, elements=_mu)),
+        draw(st.binary(max_size=50)),
+    )
+
+
+@st.composite
+def random_episodes(draw: st.DrawFn) -> list[Episode]:
+    """Up to eight episodes with different numbers."""
+    players = draw(st.integers(1, 3))
+    numbers = draw(st.lists(st.integers(0, 2**63 - 1), max_size=8, unique=True))
+    return [draw(random_episode(number, players)) for number in numbers]
