@@ -16,6 +16,11 @@ def shown(text: object, limit: int = 60) -> str:
     return quoted if len(str(text)) <= limit else quoted[:limit] + "...'"
 
 
+def printable(text: str) -> str:
+    """`text` as one line that a terminal may see: control characters escaped."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def nearest(word: str, choices: Iterable[str]) -> str:
     """`" (did you mean 'x'?)"` with the choice most like `word`, or `""` when none is like it."""
     found = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)

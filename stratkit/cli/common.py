@@ -17,7 +17,6 @@ import fcntl
 import io
 import os
 import signal
-import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar, cast
@@ -25,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar, cast
 import click
 
 from stratkit import __version__
-from stratkit.errors import InputError, StratkitError, nearest, shown
+from stratkit.errors import InputError, StratkitError, nearest, printable, shown
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -57,20 +56,15 @@ def _to_stderr(line: str) -> None:
         _discard(2)  # nobody can be told; the command goes on and keeps its exit status
 
 
-def _safe(line: str) -> str:
-    """`line` as one line that a terminal may see."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
-
-
 def say(text: str, level: int = 0) -> None:
     """A remark on stderr: level 0 is hidden by -q, level 1 is shown by -v, level 2 by -v -v."""
     if level <= _Session.level:
-        _to_stderr("\n".join(_safe(line) for line in text.split("\n")))
+        _to_stderr("\n".join(printable(line) for line in text.split("\n")))
 
 
 def warn(text: str) -> None:
     """`TOOL: text` on stderr, in one line, also under -q."""
-    _to_stderr(_safe(f"{_Session.tool}: {text}"))
+    _to_stderr(printable(f"{_Session.tool}: {text}"))
 
 
 def progress(total: int | None, unit: str, description: str | None = None) -> tqdm[NoReturn]:
@@ -190,13 +184,12 @@ def seed_option(function: Function) -> Function:
 
 @contextlib.contextmanager
 def named(name: str) -> Iterator[None]:
-    """Errors of the operating system inside carry this file name, unless they know one that is not
-    a temporary one."""
+    """Errors of the operating system inside that know no file carry this name."""
     try:
         yield
     except OSError as error:
-        if error.filename is None or ".tmp." in str(error.filename):
-            error.filename, error.filename2 = name, None
+        if error.filename is None:
+            error.filename = name
         raise
 
 
@@ -231,7 +224,7 @@ def open_output(path: str, force: bool = False, binary: bool = False) -> Iterato
             yield sys.stdout.buffer if binary else sys.stdout
             sys.stdout.flush()
         return
-    with named(path), _open_file(os.path.realpath(path), path, force) as stream:
+    with named(path), _open_file(path, force) as stream:
         if binary:
             yield stream
             return
@@ -243,19 +236,18 @@ def open_output(path: str, force: bool = False, binary: bool = False) -> Iterato
 
 
 @contextlib.contextmanager
-def _open_file(real: str, path: str, force: bool) -> Iterator[BinaryIO]:
-    """`path`, whose links lead to `real`, for writing."""
-    if os.path.exists(real) and not stat.S_ISREG(os.stat(real).st_mode):
-        with open(real, "wb") as stream:
-            yield stream
+def _open_file(path: str, force: bool) -> Iterator[BinaryIO]:
+    if not os.path.exists(path) or os.path.isfile(path):
+        if os.path.isfile(path) and not force:
+            raise InputError("exists already; -f overwrites it", file=path)
+
+        from stratkit.storage.atomic import atomic_file
+
+        with atomic_file(path, overwrite=force) as file:
+            yield cast(BinaryIO, file)
         return
-    if os.path.exists(real) and not force:
-        raise InputError("exists already; -f overwrites it", file=path)
-
-    from stratkit.storage.atomic import atomic_file
-
-    with atomic_file(real, overwrite=force) as stream:
-        yield cast(BinaryIO, stream)
+    with open(path, "wb") as device:
+        yield device
 
 
 # --- running a command ----------------------------------------------------------------------------

@@ -1,0 +1,94 @@
+"""`rate`: the strength of players from their games."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from stratkit.cli.common import STDOUT, Tool, input_name, named, open_input, open_output, run, warn
+from stratkit.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from stratkit.rating.pool import Pool
+    from stratkit.rating.report import Report
+
+
+@click.command(cls=Tool)
+@click.argument("games", metavar="GAMES.jsonl...", nargs=-1, required=True)
+@click.option(
+    "--anchor", metavar="NAME[=ELO]", help="Give this player the rating ELO (default: 0)."
+)
+@click.option(
+    "--prior",
+    metavar="GAMES",
+    type=click.IntRange(0),
+    default=0,
+    help="Add so many draws to each two players who met (default: 0).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.option("--plot", metavar="FILE.png", help="Draw the ratings into FILE.png.")
+@click.option("-f", "--force", is_flag=True, help="Overwrite an existing FILE.png.")
+def command(
+    games: tuple[str, ...],
+    anchor: str | None,
+    prior: int,
+    as_json: bool,
+    plot: str | None,
+    force: bool,
+) -> None:
+    """Rates players by their GAMES: maximum-likelihood Elo of the whole pool, with 95 % intervals.
+
+    `-` is standard input.
+    """
+    if plot == "-":
+        raise UsageError("--plot: a picture cannot go where the table goes; name a file")
+    report = _report(games, anchor, prior)
+    if plot is not None:
+        from stratkit.rating.plot import plot as draw
+
+        with open_output(plot, force, binary=True) as stream:
+            draw(report, stream)
+    with named(STDOUT):
+        click.echo(json.dumps(report.json(), indent=1) if as_json else report.text())
+
+
+def _report(games: tuple[str, ...], anchor: str | None, prior: int) -> Report:
+    from stratkit.rating.elo import rate
+    from stratkit.rating.pool import PoolReader
+    from stratkit.rating.report import report
+
+    reader = PoolReader()
+    for path in games:
+        with open_input(path) as stream:
+            reader.read(stream, input_name(path))
+    pool = reader.finish()
+    if reader.repeated:
+        warn(f"{reader.repeated} games were met again and counted once")
+    name, elo = _anchor(anchor, pool)
+    index = None if name is None else pool.names.index(name)
+    return report(pool, rate(pool, index, elo, prior), reader.game, name, prior)
+
+
+def _anchor(text: str | None, pool: Pool) -> tuple[str | None, float]:
+    """NAME[=ELO] as a name of the pool and a rating."""
+    if text is None or text in pool.names:
+        return text, 0.0
+    name, _, number = text.rpartition("=")
+    if name not in pool.names:
+        wrong = name or text
+        raise UsageError(f"--anchor: no player is called {wrong!r}{nearest(wrong, pool.names)}")
+    try:
+        elo = float(number)
+    except ValueError:
+        elo = math.nan
+    if not math.isfinite(elo):
+        raise UsageError("--anchor: not a rating", text=number)
+    return name, elo
+
+
+def main() -> NoReturn:
+    """The command `rate`."""
+    run(command, "rate")
