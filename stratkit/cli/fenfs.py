@@ -200,7 +200,7 @@ def _record(game: Game, number: int) -> bytes:
     metavar="N",
     help="Show a log after N plies (default: all).",
 )
-@click.argument("input", metavar="FENFS|INPUT", default="-")
+@click.argument("input", metavar="[FENFS|INPUT]", default="-")
 def show(view: str | None, ply: int | None, input: str) -> int:
     """Draw positions in the terminal.
 

@@ -1,0 +1,76 @@
+"""The pages about text formats say what the code does."""
+
+import re
+from pathlib import Path
+
+from stratkit.engine.stratego import BLUE, RED, TYPES
+from stratkit.notation.fenfs import read_fenfs
+from stratkit.notation.gravon import ENDINGS, KINDS, Log
+from stratkit.notation.setups import read_setups, variant_of
+from stratkit.notation.squares import letter
+
+ROOT = Path(__file__).parents[2]
+FORMATS = ROOT / "formats"
+
+
+def rows(page, *, columns):
+    """The rows of a page's tables with that many columns, without their heads' underlines."""
+    lines = (FORMATS / page).read_text().splitlines()
+    cells = [[c.strip() for c in line.strip("|").split("|")] for line in lines if line[:1] == "|"]
+    return [row for row in cells if len(row) == columns and set(row[0]) != {"-"}]
+
+
+def test_the_letters():
+    head, red, blue = rows("fenfs.md", columns=13)
+    for side, row in ((RED, red), (BLUE, blue)):
+        assert row[1:] == [letter(side, TYPES.index(name)) for name in head[1:]]
+    text = (FORMATS / "setups.md").read_text()
+    said = dict(re.findall(r"`([B-M])`\s([a-z]+)", text))
+    assert said == {letter(RED, type_): name for type_, name in enumerate(TYPES)}
+
+
+def test_the_kinds_and_endings_of_gravon():
+    kinds, endings = [], {}
+    for first, second, third, _ in rows("gravon.md", columns=4):
+        if first.startswith("`"):
+            kinds.append((first.split("`")[1], second, third))
+        elif first.isdigit():
+            endings[int(first)] = (second, third.strip("`"))
+    assert kinds == [(kind, str(n), KINDS[kind]) for n, kind in enumerate(KINDS)]
+    logs = {code: Log("classic", None, (), ("", ""), code, None) for code in ENDINGS}
+    assert endings == {code: (ENDINGS[code], log.reason) for code, log in logs.items()}
+
+
+def test_the_example_of_a_setup():
+    text = (FORMATS / "setups.md").read_text()
+    [(setup, red, blue)] = re.findall(
+        r"^    ([A-M]{40}) .* on (\w+) \(red\) or (\w+) \(bl", text, re.M
+    )
+    flag = setup.index("M")
+    files = "ABCDEFGHIK"
+    assert red == f"{files[flag % 10]}{flag // 10 + 1}"
+    assert blue == f"{files[(99 - flag) % 10]}{(99 - flag) // 10 + 1}"
+
+
+def test_the_golden_samples():
+    with (FORMATS / "samples" / "gravon.setups").open("rb") as stream:
+        setups = list(read_setups(stream, "s"))
+    sound = [setup for _, setup in setups if not isinstance(setup, Exception)]
+    assert {variant_of(s).name for s in sound} == {"classic", "barrage", "ultimate", "duel"}
+    assert len(setups) - len(sound) == 4  # two games with free setups
+    for name in ("barrage.fenfs", "barrage.red.fenfs"):
+        with (FORMATS / "samples" / name).open("rb") as stream:
+            text = stream.read().decode()
+            stream.seek(0)
+            assert "".join(f"{fenfs}\n" for _, fenfs in read_fenfs(stream, name)) == text
+
+
+def test_the_manual_has_every_option():
+    from stratkit.cli.fenfs import command
+
+    manual = (ROOT / "man" / "fenfs.1").read_text().replace("\\-", "-")
+    for name, subcommand in command.commands.items():
+        assert f"fenfs {name}" in manual
+        for option in subcommand.params:
+            if option.opts[0].startswith("-"):
+                assert all(text in manual for text in option.opts)
