@@ -73,7 +73,7 @@ class Report:
     def text(self) -> str:
         """Two tables, and a line that says what was rated and how."""
         zero = f"relative to {printable(self.anchor)}" if self.anchor else "their mean is 0"
-        prior = f"; {self.prior} draws added for each two who met" if self.prior else ""
+        prior = f"; draws added for each two who met: {self.prior}" if self.prior else ""
         return "\n".join(
             [
                 f"{self.games} games of {self.game}; Elo with 95 % intervals, {zero}{prior}",
