@@ -57,7 +57,7 @@ def _named(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         if error.filename is None or TEMPORARY in str(error.filename):
-            error.filename, error.filename2 = name, None
+            raise OSError(error.errno, error.strerror, name) from error
         raise
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,13 +70,14 @@ def load_checkpoint(
     `OSError` when it cannot be opened.
     """
     name = os.fspath(path)
-    with open(path, "rb"):  # its errors name the file, those of safetensors do not
-        pass
+    with open(path, "rb") as stream:  # its errors name the file, those of safetensors do not
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise InputError("not a checkpoint", file=name)
     try:
         with safe_open(name, framework="np") as file:
             metadata = _parse_metadata(file.metadata(), name, kind)
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
+    except (SafetensorError, TypeError) as error:  # TypeError: a type that numpy lacks
         raise InputError(f"not a checkpoint, or truncated ({error})", file=name) from None
     if tensors_hash(tensors) != metadata["sha256"]:
         raise InputError("damaged: its tensors are not those that were written", file=name)

@@ -248,24 +248,22 @@ def _compare(there: RecordHeader, header: RecordHeader, path: str, number: int) 
     """`InputError` that names the first field in which the file's header is another one."""
     old, new = _fields(there), _fields(header)
     for key in old:
-        if key == "writer" or old[key] == new[key]:
-            continue
-        what, was, now = key, old[key], new[key]
-        if key == "players" and len(was) == len(now):
-            what, was, now = _other_player(was, now)
-        # Shortened one by one, so that both values of two hashes are seen.
-        text = f"{json.dumps(was)[:25]} there, {json.dumps(now)[:25]} now"
-        _fail(f"cannot be resumed, {what} is another", path, number, text)
+        if key != "writer" and old[key] != new[key]:
+            what, was, now = _difference(key, old[key], new[key])
+            text = f"{was} there, {now} now"
+            _fail(f"cannot be resumed, {what} is another", path, number, text)
 
 
-def _other_player(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> tuple[str, Any, Any]:
-    """The first difference of two lists of players that are not equal: what, old and new value."""
-    return next(
-        (f"{key} of player {was['name']!r}", was[key], now[key])
-        for was, now in zip(old, new, strict=True)
-        for key in was
-        if was[key] != now[key]
-    )
+def _difference(what: str, old: Any, new: Any) -> tuple[str, str, str]:
+    """What differs in two values of the field `what`, as deep inside as it can be said, and how."""
+    if isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            return f"the number of {what}", str(len(old)), str(len(new))
+        old, new = dict(enumerate(old, 1)), dict(enumerate(new, 1))
+    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+        key = next(key for key in old if old[key] != new[key])
+        return _difference(f"{what} {key}", old[key], new[key])
+    return what, json.dumps(old)[:22], json.dumps(new)[:22]
 
 
 # --- reading --------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from storage.stored import HEADER, episode, plain, random_episodes, read, stream_of
 
+from storage.stored import HEADER, episode, plain, random_episodes, read, stream_of
 from stratkit.errors import InputError
 from stratkit.storage.episodes import (
     FULL,

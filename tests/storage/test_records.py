@@ -1,0 +1,338 @@
+"""Game records: append-only, whole lines, resumed only for the same match."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stratkit.errors import InputError
+from stratkit.storage.records import (
+    MOST_LINE,
+    GameRecord,
+    RecordHeader,
+    RecordPlayer,
+    RecordWriter,
+    read_records,
+)
+
+A = RecordPlayer("A", "random")
+B = RecordPlayer("B", "run/", "12" * 32)
+HEADER = RecordHeader(
+    game="mini",
+    rules={"two_squares": 3, "max_plies": 200},
+    seed=7,
+    games=4,
+    players=(A, B),
+    setups={"file": "x.setups", "sha256": "0" * 64},
+)
+
+
+def record(number: int, returns: tuple[float, float] = (1, -1)) -> GameRecord:
+    return GameRecord(
+        number=number,
+        pair=number // 2,
+        players=(number % 2, 1 - number % 2),
+        setups=("ABC", "CBA"),
+        moves=("A1A2", "F6F5"),
+        returns=returns,
+        reason="flag_captured",
+        plies=2,
+    )
+
+
+def write(path: pathlib.Path, *records: GameRecord, **options: bool) -> list[int]:
+    """Appends to a file; the numbers that it held before."""
+    with RecordWriter(str(path), HEADER, **options) as writer:
+        for one in records:
+            writer.write(one)
+        return list(writer.done)
+
+
+def read(stored: bytes) -> list[tuple[RecordHeader, GameRecord]]:
+    return list(read_records(io.BytesIO(stored), "g.jsonl"))
+
+
+@pytest.fixture
+def path(tmp_path: pathlib.Path) -> pathlib.Path:
+    return tmp_path / "g.jsonl"
+
+
+@pytest.fixture
+def four(path: pathlib.Path) -> bytes:
+    write(path, *map(record, range(4)))
+    return path.read_bytes()
+
+
+# --- identity -------------------------------------------------------------------------------------
+
+_texts = st.text(max_size=8)
+_counts = st.integers(0, 2**63 - 1)
+_words = st.text(st.characters(codec="ascii", exclude_characters=" ", categories=["L", "N", "P"]))
+_moves = st.lists(_words.filter(bool), max_size=5).map(tuple)
+_returns = st.tuples(*[st.one_of(st.integers(-1, 1), st.floats(-2, 2))] * 2)
+_records = st.builds(
+    GameRecord,
+    number=_counts,
+    pair=_counts,
+    players=st.tuples(st.integers(0, 1), st.integers(0, 1)),
+    setups=st.one_of(st.none(), st.tuples(_texts, _texts)),
+    moves=_moves,
+    returns=_returns,
+    reason=_texts,
+    plies=_counts,
+    adjudicator=st.one_of(st.none(), _texts),
+    times=st.one_of(st.none(), st.tuples(st.floats(0, 1e6), st.floats(0, 1e6))),
+)
+_headers = st.builds(
+    RecordHeader,
+    game=_texts,
+    rules=st.dictionaries(_texts, _counts, max_size=3),
+    seed=st.integers(0, 2**64 - 1),
+    games=_counts,
+    players=st.lists(st.builds(RecordPlayer, _texts, _texts), min_size=2, max_size=4).map(tuple),
+    setups=st.one_of(st.none(), st.dictionaries(_texts, _texts, max_size=2)),
+)
+
+
+@given(_headers, st.lists(_records, max_size=4))
+def test_what_is_written_is_read(header: RecordHeader, records: list[GameRecord]) -> None:
+    source, sink = os.pipe()
+    with RecordWriter(f"/dev/fd/{sink}", header) as writer:
+        for one in records:
+            writer.write(one)
+    os.close(sink)
+    with open(source, "rb") as stream:
+        assert list(read_records(stream, "pipe")) == [(header, one) for one in records]
+
+
+def test_the_result_follows_from_the_returns() -> None:
+    results = [record(0, returns).result for returns in ((1, -1), (-1, 1), (0, 0))]
+    assert results == ["red", "blue", "draw"]
+
+
+def test_files_one_after_the_other_are_a_stream(four: bytes) -> None:
+    other = dataclasses.replace(HEADER, seed=8)
+    stored = four + four.replace(b'"seed":7', b'"seed":8')
+    assert read(stored) == [(h, record(i)) for h in (HEADER, other) for i in range(4)]
+
+
+# --- resuming -------------------------------------------------------------------------------------
+
+
+def test_a_file_torn_at_any_byte_is_read_and_resumed(
+    path: pathlib.Path, four: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # a thousand of them take long
+    header_end = four.index(b"\n") + 1
+    for end in range(len(four)):
+        torn = four[:end]
+        whole = torn[header_end:].count(b"\n")
+        if end >= header_end:
+            assert [one for _, one in read(torn)] == [record(i) for i in range(whole)]
+        near_line_end = b"\n" in four[max(end - 2, 0) : end + 2]
+        if not near_line_end and end % 7:
+            continue  # files cost more time than bytes
+        path.write_bytes(torn)
+        assert write(path, *map(record, range(whole, 4)), resume=True) == list(range(whole))
+        assert path.read_bytes() == four
+
+
+def test_resuming_a_file_that_is_not_there_begins_it(path: pathlib.Path, four: bytes) -> None:
+    path.unlink()
+    assert write(path, *map(record, range(4)), resume=True) == []
+    assert path.read_bytes() == four
+
+
+def test_a_newer_writer_may_resume(path: pathlib.Path, four: bytes) -> None:
+    path.write_bytes(four.replace(b'"writer":"stratkit', b'"writer":"older'))
+    assert write(path, resume=True) == [0, 1, 2, 3]
+
+
+OTHERS = {
+    "game": dataclasses.replace(HEADER, game="barrage"),
+    "rules two_squares": dataclasses.replace(HEADER, rules={**HEADER.rules, "two_squares": 5}),
+    "rules": dataclasses.replace(HEADER, rules={"two_squares": 5}),
+    "seed": dataclasses.replace(HEADER, seed=8),
+    "games": dataclasses.replace(HEADER, games=6),
+    "setups sha256": dataclasses.replace(HEADER, setups={"file": "x.setups", "sha256": "1" * 64}),
+    "setups": dataclasses.replace(HEADER, setups=None),
+    "the number of players": dataclasses.replace(HEADER, players=(A, B, A)),
+    "players 1 name": dataclasses.replace(HEADER, players=(RecordPlayer("C", "random"), B)),
+    "players 2 spec": dataclasses.replace(
+        HEADER, players=(A, RecordPlayer("B", "other/", "12" * 32))
+    ),
+    "players 2 sha256": dataclasses.replace(
+        HEADER, players=(A, RecordPlayer("B", "run/", "13" * 32))
+    ),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_another_match_is_not_resumed(path: pathlib.Path, four: bytes, what: str) -> None:
+    with pytest.raises(InputError, match=f"line 1: cannot be resumed, {what} is another: ") as e:
+        RecordWriter(str(path), OTHERS[what], resume=True)
+    assert "there" in str(e.value)
+    assert "now" in str(e.value)
+    assert path.read_bytes() == four
+
+
+@pytest.mark.parametrize(
+    "foreign", [b"my diary", b"my diary\nwithout an end", b"{}\n", b'{"stratkit":"episodes"}\n']
+)
+def test_other_files_are_left_alone(path: pathlib.Path, foreign: bytes) -> None:
+    path.write_bytes(foreign)
+    with pytest.raises(InputError, match="line 1: not a game record"):
+        RecordWriter(str(path), HEADER, resume=True)
+    with pytest.raises(InputError, match="exists already; --resume continues it"):
+        RecordWriter(str(path), HEADER)
+    assert path.read_bytes() == foreign
+
+
+def test_overwriting_begins_anew(path: pathlib.Path, four: bytes) -> None:
+    assert write(path, record(0), overwrite=True) == []
+    assert path.read_bytes() == four[: four.index(b"\n", four.index(b"\n") + 1) + 1]
+
+
+# --- faults ---------------------------------------------------------------------------------------
+
+WRONG = [
+    (b'"stratkit":"games"', b'"stratkit":"x"', "line 1: not a game record: 'x'"),
+    (b'"version":1', b'"version":2', "line 1: a version that is not 1: '2'"),
+    (b'"seed":7', b'"seed":-7', "line 1: field 'seed' is missing or wrong: '-7'"),
+    (b'"players":[{"name"', b'"players":[{"nome"', "line 1: field 'players'"),
+    (b'"12121212', b'"g2121212', "line 1: field 'players'"),
+    (b'"number":0', b'"number":0.5', "line 2: field 'number' is missing or wrong: '0.5'"),
+    (b'"number":0', b'"number":' + b"9" * 5000, "line 2: not a game record"),
+    (b'"returns":[1,-1]', b'"returns":[NaN,1]', "line 2: field 'returns'"),
+    (b'"returns":[1,-1]', b'"returns":[1e999,1]', "line 2: field 'returns'"),
+    (b'"returns":[1,-1]', b'"returns":[1]', "line 2: result and returns do not fit"),
+    (b'"players":[0,1]', b'"players":[0,2]', "line 2: a player that the header does not name"),
+    (b'"players":[0,1]', b'"players":[]', "line 2: field 'players'"),
+    (b'"result":"red"', b'"result":"\\u001b[1m"', r"line 2: .* do not fit: '\\x1b\[1m'"),
+    (b'"moves":"A1A2 F6F5"', b'"moves":null', "line 2: field 'moves'"),
+    (b'{"number":1', b"[" * 100_000, "line 3: not a game record"),
+    (b'{"number":1', b"\xff\xfe{", "line 3: not a game record"),
+    (b'{"number":1', b"\n", "line 3: not a game record"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG)
+def test_what_is_wrong_is_said(four: bytes, old: bytes, new: bytes, message: str) -> None:
+    assert old in four
+    with pytest.raises(InputError, match=rf"^g\.jsonl: {message}") as caught:
+        read(four.replace(old, new, 1))
+    assert str(caught.value).isprintable()
+
+
+def test_unknown_fields_are_passed_over(four: bytes) -> None:
+    later = four.replace(b'{"number"', b'{"new":[1],"number"').replace(b'"seed"', b'"new":1,"seed"')
+    assert read(later) == read(four)
+
+
+def test_an_endless_line_is_refused() -> None:
+    with pytest.raises(InputError, match="line 1: a line of over"):
+        read(b" " * (MOST_LINE + 10))
+
+
+def test_an_empty_file_is_no_record() -> None:
+    with pytest.raises(InputError, match=r"g\.jsonl: empty"):
+        read(b"")
+
+
+@given(st.binary(max_size=100), st.integers(0, 1000), st.integers(0, 30))
+def test_damage_is_told_in_one_line(junk: bytes, at: int, cut: int) -> None:
+    stored = b"".join(STORED[:at] + junk + STORED[at + cut :] for _ in range(1))
+    try:
+        read(stored)
+    except InputError as error:
+        assert str(error).isprintable()
+
+
+def _stored() -> bytes:
+    source, sink = os.pipe()
+    with RecordWriter(f"/dev/fd/{sink}", HEADER) as writer:
+        for number in range(3):
+            writer.write(record(number))
+    os.close(sink)
+    with open(source, "rb") as stream:
+        return stream.read()
+
+
+STORED = _stored()
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+def in_another_process(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Runs `code` after the imports of this module."""
+    start = (
+        "import resource, sys\nfrom storage.test_records import *\nimport pathlib\n"
+        "path = pathlib.Path(sys.argv[1])\n"
+    )
+    command = [sys.executable, "-c", start + code, *map(str, arguments)]
+    here = pathlib.Path(__file__).parents[1]
+    env = {**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{here.parent}"}
+    return subprocess.run(command, env=env, capture_output=True, text=True)
+
+
+def test_one_process_at_a_time(path: pathlib.Path, four: bytes) -> None:
+    code = "RecordWriter(str(path), HEADER, resume=True)"
+    with RecordWriter(str(path), HEADER, resume=True):
+        second = in_another_process(code, path)
+    assert f"InputError: {path}: in use by process {os.getpid()}\n" in second.stderr
+    assert in_another_process(code, path).returncode == 0
+    assert path.read_bytes() == four
+
+
+def test_every_game_is_one_write(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writes: list[bytes] = []
+    real = os.write
+
+    def spy(descriptor: int, data: bytes) -> int:
+        writes.append(bytes(data))
+        return real(descriptor, data)
+
+    with RecordWriter(str(path), HEADER) as writer:
+        monkeypatch.setattr(os, "write", spy)
+        writer.write(record(0))
+        writer.write(record(1))
+        monkeypatch.undo()
+    assert [data.count(b"\n") for data in writes] == [1, 1]
+
+
+def test_a_full_disk_leaves_whole_lines(path: pathlib.Path) -> None:
+    code = (
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "write(path, *map(record, range(100)))\n"
+    )
+    full = in_another_process(code, path)
+    assert "OSError: [Errno 27] File too large" in full.stderr
+    assert str(path) in full.stderr
+    stored = path.read_bytes()
+    assert stored.endswith(b"\n")
+    assert 0 < len(stored) <= 1000
+    assert len(read(stored)) >= 2
+
+
+def test_a_disk_too_full_for_the_header_leaves_no_file(path: pathlib.Path) -> None:
+    code = "resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))\nwrite(path)\n"
+    assert "File too large" in in_another_process(code, path).stderr
+    assert not path.exists()
+
+
+def test_stdout_and_devices() -> None:
+    out = in_another_process("write('-', record(0))", "-").stdout
+    assert read(out.encode()) == [(HEADER, record(0))]
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        RecordWriter("/dev/full", HEADER)
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
