@@ -75,8 +75,8 @@ def command(
     force: bool,
 ) -> None:
     """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
-    [key=value,]...SPEC, where SPEC is random, heuristic, a checkpoint file or a RUN folder; keys are
-    name and net (online, target or average; default: target)."""
+    [key=value,]...SPEC, where SPEC is random, heuristic, a checkpoint file or a RUN folder; keys
+    are name and net (online, target or average; default: target)."""
     if len(players) < 2:
         raise UsageError("a match needs two players at least")
     if output == "-" and resume:
@@ -101,9 +101,7 @@ def command(
     say(_table(entrants, schedule, tally))
 
 
-def _open_players(
-    players: Sequence[str], game: Game, seed: int, threads: int
-) -> list[Entrant]:
+def _open_players(players: Sequence[str], game: Game, seed: int, threads: int) -> list[Entrant]:
     from stratkit.players.open import check_names, open_player
     from stratkit.players.spec import parse_player
 
@@ -145,8 +143,8 @@ def _play(
     threads: int,
     writer: RecordWriter,
 ) -> list[list[int]]:
-    """Plays what is missing. Returns, for each pairing, the first player's wins, draws and losses in
-    the games of this call."""
+    """Plays what is missing. Returns, for each pairing, the first player's wins, draws and
+    losses in the games of this call."""
     from stratkit.play.table import Table, in_order
 
     missing = schedule.missing(writer.done)

@@ -17,8 +17,8 @@ Opening = Callable[[int], npt.NDArray[np.int32]]
 
 
 def read_openings(path: str, game: str) -> tuple[Opening, str]:
-    """Two setups a game, red's and blue's, in the order of the file (`-`: stdin), which begins again
-    when it is at its end; and the SHA-256 of the setups.
+    """Two setups a game, red's and blue's, in the order of the file (`-`: stdin), which begins
+    again when it is at its end; and the SHA-256 of the setups.
 
     Raises `InputError` for the first line that is no setup of `game`.
     """

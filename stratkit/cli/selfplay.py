@@ -26,9 +26,10 @@ from stratkit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
-    from stratkit.play.selfplay import Follower
+    from stratkit.play.follow import Follower
+    from stratkit.play.selfplay import Opening
     from stratkit.players.player import Player
-    from stratkit.storage.episodes import Episode, EpisodeWriter, Header
+    from stratkit.storage.episodes import Episode, Header
 
 POLL = 0.005  # seconds between looks at the learner, while there is nothing to play
 
@@ -60,7 +61,9 @@ class Part(click.ParamType[tuple[int, int]]):
     help="random, a checkpoint or a RUN, whose online network plays (default: random).",
 )
 @click.option(
-    "--setups", metavar="FILE", help="Begin from given setups, red's and blue's in turn; - is stdin."
+    "--setups",
+    metavar="FILE",
+    help="Begin from given setups, red's and blue's in turn; - is stdin.",
 )
 @seed_option
 @click.option(
@@ -98,7 +101,11 @@ class Part(click.ParamType[tuple[int, int]]):
     help="Episodes a file, if the output is a folder (default: 1024).",
 )
 @click.option(
-    "-o", "--output", metavar="FILE|DIR", default="-", help="Write to a file, or shards to a folder."
+    "-o",
+    "--output",
+    metavar="FILE|DIR",
+    default="-",
+    help="Write to a file, or shards to a folder.",
 )
 @click.option("-f", "--force", is_flag=True, help="Overwrite FILE if it exists.")
 def command(
@@ -121,6 +128,7 @@ def command(
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder."""
     _check_usage(games, follow, policy, part, lead)
+    from stratkit.cli.openings import read_openings
     from stratkit.engine import Game
     from stratkit.play.selfplay import numbers_of, part_of
 
@@ -128,8 +136,9 @@ def command(
         first, games = part_of(games, *part)
         first_game += first
     actor = _Actor(Game(game), policy, follow, seed, first_game, slots, threads)
-    with _sink(output, force, shard, actor.header(max_actions)) as sink:
-        actor.begin(threads, lead, setups, max_actions, numbers_of(first_game, games))
+    opening = read_openings(setups, game)[0] if setups else None
+    with _sink(output, force, shard, actor.header()) as sink:
+        actor.begin(threads, lead, opening, max_actions, numbers_of(first_game, games))
         try:
             with progress(games, "game") as bar:
                 for episodes in actor.rounds():
@@ -178,7 +187,7 @@ class _Actor:
         self.network: str | None = None
         self.step = -1
         if follow:
-            from stratkit.play.selfplay import Follower
+            from stratkit.play.follow import Follower
 
             self.follower = Follower(policy, game)
         else:
@@ -193,14 +202,14 @@ class _Actor:
             return
         import torch
 
-        from stratkit.play.selfplay import open_policy
+        from stratkit.play.follow import open_policy
 
         torch.set_num_threads(threads)
         self.player, self.network, self.step = open_policy(
             self.policy, self.game, self.seed, self.slots
         )
 
-    def header(self, max_actions: int | None) -> Header:
+    def header(self) -> Header:
         from stratkit.play.selfplay import ending_names
         from stratkit.storage.episodes import Header
 
@@ -218,28 +227,26 @@ class _Actor:
         self,
         threads: int,
         lead: int | None,
-        setups: str | None,
+        opening: Opening | None,
         max_actions: int | None,
         numbers: Iterable[int],
     ) -> None:
         """Sets the games up; with --follow it waits for the learner first."""
         from itertools import tee
 
-        from stratkit.cli.openings import read_openings
-        from stratkit.play.selfplay import bounded, seatings
+        from stratkit.play.selfplay import seatings
         from stratkit.play.table import Seating, Table
 
-        opening = read_openings(setups, self.game.name)[0] if setups else None
         to_play, self.numbers = tee(numbers)
         games: Iterator[Seating] = seatings(self.game, to_play, opening)
         schedule: Iterator[Seating | None] = games
         if self.follower is not None:
+            from stratkit.play.follow import bounded
+
             self._wait_for_learner(threads)
             schedule = bounded(games, self.follower, lead or 2 * self.follower.batch)
         assert self.player is not None
-        self.table = Table(
-            self.game, [self.player], schedule, self.slots, threads, max_actions
-        )
+        self.table = Table(self.game, [self.player], schedule, self.slots, threads, max_actions)
         self.table.policy_step = self.step
 
     def _wait_for_learner(self, threads: int) -> None:
@@ -276,9 +283,10 @@ def _sink(output: str, force: bool, shard: int, header: Header) -> Iterator[Sink
         yield shards.write
         shards.close()
         return
-    with open_output(output, force, binary=True) as stream, EpisodeWriter(
-        cast(BinaryIO, stream), header
-    ) as writer:
+    with (
+        open_output(output, force, binary=True) as stream,
+        EpisodeWriter(cast(BinaryIO, stream), header) as writer,
+    ):
 
         def write(episodes: list[Episode], at_once: bool) -> None:
             for episode in episodes:
@@ -316,10 +324,11 @@ class _Shards:
 
         first, last = episodes[0].number, episodes[-1].number
         name = f"seed-{self.header.seed}_games-{first}-{last}_{secrets.token_hex(4)}.eps"
-        with atomic_file(os.path.join(self.folder, name)) as stream:
-            with EpisodeWriter(stream, replace(self.header, first_game=first)) as writer:
-                for episode in episodes:
-                    writer.write(episode)
+        header = replace(self.header, first_game=first)
+        path = os.path.join(self.folder, name)
+        with atomic_file(path) as stream, EpisodeWriter(stream, header) as writer:
+            for episode in episodes:
+                writer.write(episode)
 
 
 def main() -> NoReturn:

@@ -22,9 +22,7 @@ class IllegalAction(Exception):
     def __init__(self, row: int, action: int | None, index: int | None = None) -> None:
         self.row, self.action, self.index = row, action, index
         what = "start position" if action is None else f"action {action}"
-        where = (
-            f"row {row}" if index is None else f"episode {row}, action number {index}"
-        )
+        where = f"row {row}" if index is None else f"episode {row}, action number {index}"
         super().__init__(f"illegal {what} in {where}")
 
 
@@ -90,9 +88,7 @@ class Batch:
         lib.sk_batch_view(self.handle, ffi.NULL, self._legal(out), ffi.NULL)
         return out
 
-    def observe(
-        self, out: npt.NDArray[np.uint8] | None = None
-    ) -> npt.NDArray[np.uint8]:
+    def observe(self, out: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
         """uint8 [size, observation_bytes]: what the acting side may know, packed."""
         shape = (self.size, self.game.observation_bytes)
         out = np.empty(shape, np.uint8) if out is None else out
@@ -159,6 +155,4 @@ class Batch:
         return pointer(out, "uint8", (self.size, self.game.actions), writable=True)
 
     def _packed(self, out: npt.NDArray[np.uint8]) -> object:
-        return pointer(
-            out, "uint8", (self.size, self.game.observation_bytes), writable=True
-        )
+        return pointer(out, "uint8", (self.size, self.game.observation_bytes), writable=True)

@@ -25,9 +25,7 @@ _C_NAMES = {
 }
 
 
-def pointer(
-    array: Array | None, dtype: str, shape: tuple[int, ...], writable: bool = False
-) -> Any:
+def pointer(array: Array | None, dtype: str, shape: tuple[int, ...], writable: bool = False) -> Any:
     """A C pointer to `array`, which must have exactly this dtype and shape and be C-contiguous.
 
     cffi itself would accept a float64 array where int8 is meant, hence this check. The caller keeps
@@ -35,11 +33,7 @@ def pointer(
     """
     if array is None:
         return ffi.NULL
-    if (
-        array.dtype != np.dtype(dtype)
-        or array.shape != shape
-        or not array.flags.c_contiguous
-    ):
+    if array.dtype != np.dtype(dtype) or array.shape != shape or not array.flags.c_contiguous:
         layout = "contiguous" if array.flags.c_contiguous else "not contiguous"
         raise ValueError(
             f"expected a contiguous {dtype} array of shape {shape}, "

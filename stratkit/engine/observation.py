@@ -13,7 +13,8 @@ NO_SQUARE = 255
 
 
 def observation_dtype(squares: int) -> np.dtype[np.void]:
-    """The packed observation of a board of `squares` squares; formats/observation.md explains it."""
+    """The packed observation of a board of `squares` squares; formats/observation.md explains
+    it."""
     ply = np.dtype([("from", "u1"), ("to", "u1"), ("attacker", "u1")])
     return np.dtype(
         [

@@ -33,9 +33,7 @@ class Replay:
     endings: npt.NDArray[np.uint8]
 
 
-def replay_many(
-    game: Game, episodes: Sequence[tuple[bytes, npt.NDArray[np.int32]]]
-) -> Replay:
+def replay_many(game: Game, episodes: Sequence[tuple[bytes, npt.NDArray[np.int32]]]) -> Replay:
     """Replays episodes given as (start, actions int32 [T]).
 
     Raises `IllegalAction` (episode, action, its index) for an action that is not legal, or that
@@ -69,12 +67,8 @@ def _replay_some(
     """Replays `episodes`, number `first` and following of `out`, in one C call."""
     n = len(episodes)
     starts = b"".join(start for start, _ in episodes)
-    start_offsets = np.cumsum(
-        [0, *(len(start) for start, _ in episodes)], dtype=np.int64
-    )
-    actions = (
-        np.concatenate([a for _, a in episodes]) if episodes else np.empty(0, np.int32)
-    )
+    start_offsets = np.cumsum([0, *(len(start) for start, _ in episodes)], dtype=np.int64)
+    actions = np.concatenate([a for _, a in episodes]) if episodes else np.empty(0, np.int32)
     begin, end = int(out.offsets[first]), int(out.offsets[first + n])
     offsets = out.offsets[first : first + n + 1] - begin
     rows = end - begin
@@ -93,9 +87,7 @@ def _replay_some(
             (rows, game.observation_bytes),
             writable=True,
         ),
-        pointer(
-            out.returns[first : first + n], "float32", (n, game.players), writable=True
-        ),
+        pointer(out.returns[first : first + n], "float32", (n, game.players), writable=True),
         pointer(out.endings[first : first + n], "uint8", (n,), writable=True),
     )
     if fault.episode >= 0:

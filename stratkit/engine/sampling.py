@@ -20,7 +20,8 @@ def uniform(
     numbers: npt.NDArray[np.int32],
     stream: int = 0,
 ) -> npt.NDArray[np.float64]:
-    """float64 [n] in [0, 1) from Philox4x32-10, keyed by `seed`, counted by (game, number, stream)."""
+    """float64 [n] in [0, 1) from Philox4x32-10, keyed by `seed`, counted by (game, number,
+    stream)."""
     out = np.empty(len(games), np.float64)
     lib.sk_uniform(
         _seed(seed),

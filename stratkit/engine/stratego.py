@@ -116,9 +116,7 @@ def placements(variant: Variant, setup: npt.NDArray[np.uint8]) -> npt.NDArray[np
     Returns int32 [pieces]. Raises `InputError` when the counts are not the variant's.
     """
     if setup.shape != (variant.zone,):
-        raise InputError(
-            f"a setup of {variant.name} has {variant.zone} squares, not {len(setup)}"
-        )
+        raise InputError(f"a setup of {variant.name} has {variant.zone} squares, not {len(setup)}")
     counts = np.bincount(setup[setup != NO_PIECE], minlength=12)
     for type_, name in enumerate(TYPES):
         if len(counts) > 12 or counts[type_] != variant.counts[type_]:
@@ -130,9 +128,7 @@ def placements(variant: Variant, setup: npt.NDArray[np.uint8]) -> npt.NDArray[np
     return np.concatenate(squares).astype(np.int32)
 
 
-def setup_of(
-    variant: Variant, actions: npt.NDArray[np.int32]
-) -> npt.NDArray[np.uint8]:
+def setup_of(variant: Variant, actions: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
     """The inverse of `placements`: the setup that the first `pieces` actions of a side place."""
     order = np.repeat(PLACING_ORDER, [variant.counts[type_] for type_ in PLACING_ORDER])
     setup = np.full(variant.zone, NO_PIECE, np.uint8)
@@ -143,7 +139,7 @@ def setup_of(
 @functools.cache
 def _free_game(name: str) -> Game:
     """The variant without repetition rules and draw limits."""
-    return Game(name, {rule: 0 for rule in Game(name).rules})
+    return Game(name, dict.fromkeys(Game(name).rules, 0))
 
 
 @dataclass(frozen=True)
@@ -167,9 +163,7 @@ class Position:
             ("plies without an attack", self.quiet),
         ):
             if not 0 <= count < 65536:
-                raise InputError(
-                    f"{what}: a number from 0 to 65535 is needed, not {count}"
-                )
+                raise InputError(f"{what}: a number from 0 to 65535 is needed, not {count}")
         numbers = np.array([self.plies, self.quiet], "<u2").tobytes()
         return self.cells.tobytes() + bytes([self.side]) + numbers
 
@@ -177,9 +171,7 @@ class Position:
     def from_bytes(cls, variant: Variant, start: bytes) -> Position:
         """The inverse of `to_bytes`; what the bytes mean is not checked."""
         if len(start) != variant.squares + 5:
-            raise InputError(
-                f"a position of {variant.name} has {variant.squares + 5} bytes"
-            )
+            raise InputError(f"a position of {variant.name} has {variant.squares + 5} bytes")
         cells = np.frombuffer(start, np.uint8, variant.squares)
         plies, quiet = np.frombuffer(start, "<u2", 2, variant.squares + 1)
         return cls(variant, cells, start[variant.squares], int(plies), int(quiet))

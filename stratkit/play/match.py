@@ -19,8 +19,8 @@ class Schedule:
     """All games of a match of `players` players, `games` a pairing (an even number).
 
     Game k of a pairing belongs to pair k // 2; in its first game the player named first has the
-    first move. Games are numbered pairing by pairing. With `opening` both games of a pair begin with
-    the same actions, so that each player has each setup once.
+    first move. Games are numbered pairing by pairing. With `opening` both games of a pair begin
+    with the same actions, so that each player has each setup once.
     """
 
     players: int

@@ -46,8 +46,8 @@ class Finished:
 class Table:
     """`slots` games in lockstep.
 
-    `schedule` yields the games to begin, or None for "none at the moment"; it ends when there are no
-    more. `max_actions` cuts longer games (return 0), None cuts none.
+    `schedule` yields the games to begin, or None for "none at the moment"; it ends when there
+    are no more. `max_actions` cuts longer games (return 0), None cuts none.
     """
 
     def __init__(
@@ -83,8 +83,8 @@ class Table:
         return not self._live.any()
 
     def rounds(self) -> Iterator[list[Finished]]:
-        """Plays one action in every game at a time; yields the games that ended in each round. While
-        no game can begin and none is in progress it yields empty lists."""
+        """Plays one action in every game at a time; yields the games that ended in each round.
+        While no game can begin and none is in progress it yields empty lists."""
         while True:
             self._fill()
             if self.idle:
@@ -179,7 +179,9 @@ class Table:
         return finished
 
 
-def in_order(finished: Iterator[list[Finished]], numbers: Iterator[int]) -> Iterator[list[Finished]]:
+def in_order(
+    finished: Iterator[list[Finished]], numbers: Iterator[int]
+) -> Iterator[list[Finished]]:
     """The same games in the order of `numbers`, each as soon as all before it are there."""
     waiting: dict[int, Finished] = {}
     expected = next(numbers, None)

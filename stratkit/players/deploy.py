@@ -11,9 +11,9 @@ from stratkit.players.player import Player, Views
 
 
 def deploy(game: Game, player: Player, first: int, n: int) -> npt.NDArray[np.uint8]:
-    """uint8 [n, zone]: the setups with which `player` would begin the games `first`, `first` + 1, ...
-    as red. A uniformly random player makes every setup with the same probability: each type takes its
-    squares at random among those that are left."""
+    """uint8 [n, zone]: the setups with which `player` would begin the games `first`, `first` +
+    1, ... as red. A uniformly random player makes every setup with the same probability: each type
+    takes its squares at random among those that are left."""
     kind = variant(game.name)
     batch = Batch(game, n)
     games = np.arange(first, first + n)

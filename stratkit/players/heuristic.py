@@ -59,14 +59,13 @@ class HeuristicPlayer:
             probabilities[deploying] = self._placement(seen[deploying], views.legal[deploying])
         if not deploying.all():
             probabilities[~deploying] = self._choice(views, seen, np.flatnonzero(~deploying))
-        return Decision(
-            *sample(probabilities, views.legal, self.seed, views.games, views.numbers)
-        )
+        return Decision(*sample(probabilities, views.legal, self.seed, views.games, views.numbers))
 
     def _placement(
         self, seen: npt.NDArray[np.void], legal: npt.NDArray[np.uint8]
     ) -> npt.NDArray[np.float32]:
-        """Weights of the squares: flag at the back, bombs beside it, miners behind, scouts before."""
+        """Weights of the squares: flag at the back, bombs beside it, miners behind, scouts
+        before."""
         n = len(seen)
         rank = np.arange(self.height * self.width) // self.width
         back = np.exp(-1.5 * rank)
@@ -108,7 +107,8 @@ class HeuristicPlayer:
         return np.reshape(flat, (len(rows), squares))
 
     def _attack_worth(self, planes: npt.NDArray[np.float32]) -> Floats:
-        """[n, attacker, square]: expected gain of attacking the enemy on a square; 0 where none is."""
+        """[n, attacker, square]: expected gain of attacking the enemy on a square; 0 where none
+        is."""
         enemy = planes[:, 13:25].astype(np.float64)
         worth = np.einsum("ad,nds->nas", GAINS, enemy)
         hidden = (enemy.max(1) < 1) & (enemy.sum(1) > 0.5)
@@ -124,8 +124,8 @@ class HeuristicPlayer:
         return np.asarray(np.max([self._neighbour(loss, d) for d in range(4)], axis=0))
 
     def _neighbour(self, field: Floats, direction: int) -> Floats:
-        """[..., square]: the value on the next square in `direction` (0 off the board): right, left,
-        forward, back."""
+        """[..., square]: the value on the next square in `direction` (0 off the board): right,
+        left, forward, back."""
         board = field.reshape(*field.shape[:-1], self.height, self.width)
         out = np.zeros_like(board)
         if direction == 0:

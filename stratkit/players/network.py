@@ -16,8 +16,8 @@ from stratkit.players.player import Decision, Views
 class NetworkPlayer:
     """Plays by `network`, evaluating `rows` views at a time.
 
-    The last rows of a batch are padded: the shape of the computation, and with it the rounding, does
-    not depend on how many games happen to wait for a decision.
+    The last rows of a batch are padded: the shape of the computation, and with it the rounding,
+    does not depend on how many games happen to wait for a decision.
     """
 
     def __init__(self, network: UNet, seed: int, rows: int) -> None:
@@ -31,16 +31,16 @@ class NetworkPlayer:
     def policy(self, views: Views) -> npt.NDArray[np.float32]:
         """float32 [n, actions]: the probability of each action, 0 where illegal."""
         parts = [
-            self._evaluate(views.observations[at : at + self.rows], views.legal[at : at + self.rows])
+            self._evaluate(
+                views.observations[at : at + self.rows], views.legal[at : at + self.rows]
+            )
             for at in range(0, len(views), self.rows)
         ]
         return np.concatenate(parts)
 
     def act(self, views: Views) -> Decision:
         probabilities = self.policy(views)
-        return Decision(
-            *sample(probabilities, views.legal, self.seed, views.games, views.numbers)
-        )
+        return Decision(*sample(probabilities, views.legal, self.seed, views.games, views.numbers))
 
     @torch.inference_mode()
     def _evaluate(

@@ -16,7 +16,8 @@ import numpy.typing as npt
 class Views:
     """What the acting sides of n games may know, one row a decision.
 
-    `games` int64 and `numbers` int32: the game's number and the number of the action in it; together
+    `games` int64 and `numbers` int32: the game's number and the number of the action in it;
+    together
     with a seed they key every random choice. `legal` uint8 [n, actions] and `observations` uint8
     [n, observation_bytes] are in the acting side's frame.
     """
@@ -32,7 +33,8 @@ class Views:
 
 @dataclass(frozen=True)
 class Decision:
-    """The chosen actions int32 [n] and `mu` float32 [n], the probability with which each was chosen."""
+    """The chosen actions int32 [n] and `mu` float32 [n], the probability with which each was
+    chosen."""
 
     actions: npt.NDArray[np.int32]
     mu: npt.NDArray[np.float32]

@@ -7,7 +7,8 @@ from stratkit.players.player import Decision, Views
 
 
 class RandomPlayer:
-    """Chooses uniformly among the legal actions (not among the moves: a piece, then its destination)."""
+    """Chooses uniformly among the legal actions (not among the moves: a piece, then its
+    destination)."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed

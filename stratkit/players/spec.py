@@ -1,7 +1,7 @@
 """PLAYER on a command line: `[key=value,]...SPEC`, SPEC last.
 
-SPEC is `random`, `heuristic`, a checkpoint file or a RUN folder. A path with a comma or `=` is written
-with `./` before it.
+SPEC is `random`, `heuristic`, a checkpoint file or a RUN folder. A path with a comma or `=` is
+written with `./` before it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Stratego once more, slowly and obviously, from the text of the rules: the engine's independent twin.
+"""Stratego once more, slowly and obviously, from the text of the rules: the engine's independent
+twin.
 
 Everything is worked out from the whole history whenever it is asked for.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -72,7 +74,7 @@ class SlowGame:
             1 if to > from_ else -1
         )
         squares = list(range(from_, to + step, step))
-        return {(min(a, b), max(a, b)) for a, b in zip(squares, squares[1:], strict=False)}
+        return {(min(a, b), max(a, b)) for a, b in itertools.pairwise(squares)}
 
     def run_length(self, piece: Piece, border: tuple[int, int]) -> int:
         """How many of the side's latest consecutive turns were this piece crossing this border."""
@@ -95,8 +97,8 @@ class SlowGame:
         return abs(a % w - b % w) + abs(a // w - b // w) == 1
 
     def chase(self, side: int) -> tuple[int, set[int]] | None:
-        """The chase that `side`, which is to move, is in: the index of the ply that began it, and the
-        pieces that have evaded. Read from the whole history."""
+        """The chase that `side`, which is to move, is in: the index of the ply that began it,
+        and the pieces that have evaded. Read from the whole history."""
         begun: int | None = None
         evaded: set[int] = set()
         for i, ply in enumerate(self.history):

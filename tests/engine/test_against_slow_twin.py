@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from slow_stratego import Piece, SlowGame
 
+from slow_stratego import Piece, SlowGame
 from stratkit.engine import Batch, Game, expand_planes, game_names
 from stratkit.engine.stratego import (
     FLAG,
@@ -52,9 +52,7 @@ class Twins:
                 assert self.batch.actors()[0] == side
                 free = sorted(set(range(variant.zone)) - {s for _, s in placed})
                 assert self.legal() == free
-                np.testing.assert_array_equal(
-                    self.planes(), self.slow.placing_planes(side, placed)
-                )
+                np.testing.assert_array_equal(self.planes(), self.slow.placing_planes(side, placed))
                 placed.append((type_, int(self.rng.choice(free))))
                 self.apply(placed[-1][1])
             self.slow.deploy(side, [square for _, square in placed])
@@ -89,9 +87,7 @@ class Twins:
     def chase_or_evade(self) -> tuple[int, int] | None:
         """A quiet move that ends beside the enemy, or one of a piece that was just threatened."""
         slow = self.slow
-        moves = [
-            (a, b) for a, bs in slow.moves().items() for b in bs if b not in slow.board
-        ]
+        moves = [(a, b) for a, bs in slow.moves().items() for b in bs if b not in slow.board]
         last = slow.history[-1].to if slow.history else None
         evading = [m for m in moves if last is not None and slow.is_beside(m[0], last)]
         enemies = [at for at, p in slow.board.items() if p.side != slow.side]
@@ -105,7 +101,8 @@ class Twins:
         return chosen[self.rng.integers(len(chosen))]
 
     def choose(self, shuttling: float) -> tuple[int, int]:
-        """A random move; with probability `shuttling` one that goes straight back, if there is one."""
+        """A random move; with probability `shuttling` one that goes straight back, if there is
+        one."""
         moves = [(a, b) for a, bs in self.slow.moves().items() for b in bs]
         own = [p for p in self.slow.history if p.piece.side == self.slow.side]
         if own and self.rng.random() < shuttling:
@@ -133,7 +130,8 @@ def test_random_games_agree(name: str, two_squares: int) -> None:
 
 
 def chase_board(rng: np.random.Generator) -> Position:
-    """A board of 3 x 4 with one or two pieces a side that can run about, and the flags in corners."""
+    """A board of 3 x 4 with one or two pieces a side that can run about, and the flags in
+    corners."""
     cells = np.zeros(12, np.uint8)
     cells[[0, 11]] = [PIECE | FLAG, PIECE | SIDE | FLAG]
     squares = rng.permutation(np.arange(1, 11))

@@ -34,7 +34,8 @@ def position(variant: str, fen: str) -> Position:
 
 @pytest.mark.skipif(not DATA.exists(), reason="the other program's games are not at hand")
 def test_same_positions_moves_and_ends() -> None:
-    """Differences of that program, and no others: no repetition rules, no no-attack limit, a draw when
+    """Differences of that program, and no others: no repetition rules, no no-attack limit, a
+    draw when
     its counter passes 3000, a loss where neither side can move, and a long scout move does not
     reveal."""
     plies = 0

@@ -28,7 +28,10 @@ def test_transcription_gives_the_published_vectors() -> None:
 
 
 @given(
-    st.integers(0, 2**64 - 1), st.integers(0, 2**63 - 1), st.integers(0, 2**31 - 1), st.integers(0, 9)
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 2**63 - 1),
+    st.integers(0, 2**31 - 1),
+    st.integers(0, 9),
 )
 def test_uniform_is_philox(seed: int, game: int, number: int, stream: int) -> None:
     c = philox([number, stream, game & MASK, game >> 32], [seed & MASK, seed >> 32])
@@ -52,12 +55,12 @@ def inverse_cdf(p: list[float], legal: list[int], u: float) -> int:
     st.lists(st.tuples(st.floats(0, 1, width=32), st.integers(0, 1)), min_size=1, max_size=20),
     st.integers(0, 2**32),
 )
-def test_sample_is_the_inverse_cdf_in_index_order(pairs: list[tuple[float, int]], game: int) -> None:
+def test_sample_is_the_inverse_cdf_in_index_order(
+    pairs: list[tuple[float, int]], game: int
+) -> None:
     p, legal = [x for x, _ in pairs], [ok for _, ok in pairs]
     games, numbers = np.array([game]), np.zeros(1, np.int32)
-    chosen, mu = sample(
-        np.array([p], np.float32), np.array([legal], np.uint8), 5, games, numbers
-    )
+    chosen, mu = sample(np.array([p], np.float32), np.array([legal], np.uint8), 5, games, numbers)
     expected = inverse_cdf(p, legal, float(uniform(5, games, numbers)[0]))
     assert chosen[0] == expected
     assert np.isnan(mu[0]) if expected < 0 else mu[0] == np.float32(p[expected])

@@ -1,0 +1,158 @@
+"""The command match: records, pairs, resuming."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from running import Done, command_line, run
+from stratkit.engine.stratego import VARIANTS, Tracker
+from stratkit.notation.setups import parse_setup
+from stratkit.notation.squares import parse_move
+
+ARGUMENTS = ("random", "heuristic", "-n", 20, "--game", "mini", "--seed", 5)
+
+
+def games(path: pathlib.Path) -> list[dict]:  # type: ignore[type-arg]
+    return [json.loads(line) for line in path.read_text().splitlines()[1:]]
+
+
+def play(path: pathlib.Path, *more: object) -> Done:
+    return run("match", *ARGUMENTS, "-o", path, *more)
+
+
+@pytest.mark.parametrize("game", sorted(VARIANTS))
+def test_the_referee_is_right(game: str) -> None:
+    """Every record, replayed move by move from its text, ends as it says."""
+    done = run("match", "random", "heuristic", "-n", 6, "--game", game, "-o", "-", "--seed", 1)
+    variant = VARIANTS[game]
+    for line in done.out.splitlines()[1:]:
+        record = json.loads(line)
+        red, blue = (parse_setup(text, variant) for text in record["setups"])
+        tracker = Tracker(variant, red, blue)
+        moves = record["moves"].split()
+        assert len(moves) == record["plies"]
+        for move in moves:
+            assert not tracker.over
+            tracker.apply(*parse_move(move, variant.width, variant.height))
+        if record["reason"] == "flag_captured":
+            assert tracker.over == record["reason"]
+            assert record["result"] == ("red", "blue")[tracker.winner or 0]
+
+
+def test_pairs_swap_colours(tmp_path: pathlib.Path) -> None:
+    done = run("match", "random", "heuristic", "name=r2,random", "-n", 3, "--game", "mini",
+               "--seed", 1, "-o", tmp_path / "g.jsonl")  # fmt: skip
+    assert done.status == 0 and len(done.err.splitlines()) == 3
+    records = games(tmp_path / "g.jsonl")
+    assert [r["number"] for r in records] == list(range(12))
+    for first, second in zip(records[::2], records[1::2], strict=True):
+        assert first["pair"] == second["pair"]
+        assert first["players"] == second["players"][::-1]
+    assert {tuple(sorted(r["players"])) for r in records} == {(0, 1), (0, 2), (1, 2)}
+    wins = sum(r["returns"][r["players"].index(1)] > 0 for r in records if 1 in r["players"])
+    assert wins >= 7  # heuristic against two random players, 8 games
+
+
+def test_slots_and_threads_change_nothing(tmp_path: pathlib.Path) -> None:
+    for name, more in (("a", ()), ("b", ("--slots", 3)), ("c", ("--threads", 2, "--slots", 64))):
+        assert play(tmp_path / name, *more).status == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "c").read_bytes()
+
+
+def test_resume_plays_what_is_missing(tmp_path: pathlib.Path) -> None:
+    whole, torn = tmp_path / "whole", tmp_path / "torn"
+    play(whole)
+    content = whole.read_bytes()
+    for cut in (0, 10, len(content) // 3, len(content) // 2, len(content) - 1, len(content)):
+        torn.write_bytes(content[:cut])
+        assert play(torn, "--resume").status == 0
+        assert torn.read_bytes() == content
+
+
+def test_resume_refuses_another_match(tmp_path: pathlib.Path) -> None:
+    play(tmp_path / "g")
+    before = (tmp_path / "g").read_bytes()
+    for other, what in (
+        (("random", "name=h,random", "-n", 20, "--seed", 5), "players"),
+        (("random", "name=h,heuristic", "-n", 20, "--seed", 5), "players"),
+        (("random", "heuristic", "-n", 22, "--seed", 5), "games"),
+        (("random", "heuristic", "-n", 20, "--seed", 6), "seed"),
+    ):
+        done = run("match", *other, "--game", "mini", "-o", tmp_path / "g", "--resume")
+        assert done.status in (1, 2) and what in done.err
+    assert "exists already" in play(tmp_path / "g").error_line
+    assert (tmp_path / "g").read_bytes() == before
+    assert play(tmp_path / "g", "-f").status == 0
+
+
+def test_an_interrupted_match_says_how_to_go_on(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a b.jsonl"
+    with subprocess.Popen(
+        command_line("match", "random", "heuristic", "-n", 4000, "--game", "mini", "-o", path),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not path.exists() or path.stat().st_size < 5000:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr
+        how, line = process.stderr.read().splitlines()
+        assert process.wait(30) == 130
+    assert line == "match: interrupted"
+    assert how.startswith("match: to go on: match random heuristic -n 4000 --game mini -o '")
+    assert how.endswith("--resume") and " --seed " in how
+    numbers = [r["number"] for r in games(path)]
+    assert numbers == list(range(len(numbers))) and 0 < len(numbers) < 4000
+
+
+def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "g.jsonl"
+    arguments = ("random", "heuristic", "-n", 4000, "--game", "mini", "--seed", 1, "-o", path)
+    with subprocess.Popen(command_line("match", *arguments), stderr=subprocess.DEVNULL) as process:
+        while not path.exists() or path.stat().st_size < 500:
+            time.sleep(0.02)
+        done = run("match", *arguments, "--resume")
+        assert done.status == 1 and str(process.pid) in done.err.splitlines()[-1]
+        process.kill()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "what"),
+    [
+        (("random",), 2, "two players"),
+        ((), 2, "PLAYER"),
+        (("random", "random"), 2, "two players are called 'random'"),
+        (("random", "heuristc"), 1, "did you mean 'heuristic'"),
+        (("random", "net=online,heuristic"), 2, "no networks"),
+        (("random", "name=a\tb,random"), 2, "control"),
+        (("random", "heuristic", "-o", "/dev/full"), 1, "No space left"),
+        (("random", "heuristic", "-o", "-", "--resume"), 2, "--resume"),
+    ],
+)
+def test_one_line_says_what_is_wrong(
+    arguments: tuple[object, ...], status: int, what: str, tmp_path: pathlib.Path
+) -> None:
+    output = () if "-o" in arguments else ("-o", "g.jsonl")
+    done = run("match", *arguments, "-n", 2, "--game", "mini", *output, cwd=tmp_path)
+    assert done.status == status
+    last = done.err.splitlines()[-1]
+    assert last.startswith("match: ") and what in last
+    assert not os.listdir(tmp_path)
+
+
+def test_a_checkpoint_of_another_game_is_refused(tmp_path: pathlib.Path) -> None:
+    sample = pathlib.Path(__file__).parents[2] / "formats/samples/checkpoint.safetensors"
+    done = run("match", "random", sample, "-n", 2, "--game", "classic", "-o", tmp_path / "g")
+    assert done.status == 1 and "checkpoint.safetensors: " in done.error_line
+    rubbish = tmp_path / "x.safetensors"
+    rubbish.write_bytes(b"\x10\0\0\0\0\0\0\0{rubbish")
+    done = run("match", "random", rubbish, "-n", 2, "--game", "mini", "-o", tmp_path / "g")
+    assert done.status == 1 and "x.safetensors: not a checkpoint" in done.error_line

@@ -1,0 +1,170 @@
+"""The command selfplay, through real files and pipes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from running import command_line, run
+from stratkit.engine import Game, replay_many
+from stratkit.storage.episodes import Episode, EpisodeReader
+
+
+def read(data: bytes) -> tuple[EpisodeReader, list[Episode]]:
+    reader = EpisodeReader(io.BytesIO(data), "test")
+    return reader, list(reader)
+
+
+def test_episodes_replay_to_what_they_say() -> None:
+    done = run("selfplay", "--game", "mini", "-n", 60, "--seed", 1)
+    assert (done.status, done.err) == (0, "")
+    reader, episodes = read(done.data)
+    assert reader.truncated is None
+    assert [episode.number for episode in episodes] == list(range(60))
+    out = replay_many(Game("mini"), [(b"", e.actions) for e in episodes])
+    np.testing.assert_array_equal(out.returns, [e.returns for e in episodes])
+    assert out.endings.tolist() == [e.ending for e in episodes]
+    mu = np.concatenate([e.mu for e in episodes])
+    np.testing.assert_array_equal(mu, (1 / out.legal.sum(1)).astype(np.float32))
+
+
+def test_same_bytes_for_any_number_of_threads() -> None:
+    one, two = (
+        run("selfplay", "--game", "mini", "-n", 200, "--seed", 1, "-o", "-", "--threads", threads)
+        for threads in (1, 2)
+    )
+    assert hashlib.sha256(one.data).digest() == hashlib.sha256(two.data).digest()
+
+
+def test_parts_are_the_whole() -> None:
+    arguments = ("--game", "mini", "-n", 31, "--seed", 4)
+    _, whole = read(run("selfplay", *arguments).data)
+    parts = [run("selfplay", *arguments, "--part", f"{i}/3").data for i in (1, 2, 3)]
+    _, together = read(b"".join(parts))
+    assert [e.number for e in together] == list(range(31))
+    for a, b in zip(whole, together, strict=True):
+        assert np.array_equal(a.actions, b.actions)
+    later = run("selfplay", "--game", "mini", "-n", 5, "--seed", 4, "--first-game", 26).data
+    assert np.array_equal(read(later)[1][-1].actions, whole[-1].actions)
+
+
+def test_given_setups_begin_the_games(tmp_path: pathlib.Path) -> None:
+    made = run("deploy-gen", "--game", "mini", "-n", 4, "--seed", 2)
+    done = run("selfplay", "--game", "mini", "-n", 3, "--setups", "-", stdin=made.data)
+    _, episodes = read(done.data)
+    assert np.array_equal(episodes[0].actions[:16], episodes[2].actions[:16])
+    assert not np.array_equal(episodes[0].actions[:16], episodes[1].actions[:16])
+    assert np.isnan(episodes[0].mu[:16]).all() and not np.isnan(episodes[0].mu[16:]).any()
+    record = run("match", "random", "heuristic", "-n", 2, "--game", "mini", "-o", "-", "--setups",
+                 "-", stdin=made.data)  # fmt: skip
+    assert [line.split(b'"setups":')[1][:32] for line in record.data.splitlines()[1:]] == [
+        b'["' + b'","'.join(made.data.splitlines()[:2]) + b'"],'
+    ] * 2
+
+
+def test_shards_appear_whole(tmp_path: pathlib.Path) -> None:
+    done = run("selfplay", "--game", "mini", "-n", 10, "--seed", 3, "--shard", 4, "-o", tmp_path)
+    assert (done.status, done.data) == (0, b"")
+    names = sorted(os.listdir(tmp_path))
+    assert [name.rsplit("_", 1)[0] for name in names] == [
+        "seed-3_games-0-3",
+        "seed-3_games-4-7",
+        "seed-3_games-8-9",
+    ]
+    _, episodes = read(b"".join((tmp_path / name).read_bytes() for name in names))
+    assert [e.number for e in episodes] == list(range(10))
+
+
+def test_long_games_are_cut() -> None:
+    reader, episodes = read(
+        run("selfplay", "--game", "mini", "-n", 20, "--seed", 1, "--max-actions", 30).data
+    )
+    assert max(len(e.actions) for e in episodes) == 30
+    cut = [e for e in episodes if reader.header.endings[e.ending] == "cut"]
+    assert cut and all(len(e.actions) == 30 and not e.returns.any() for e in cut)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "what"),
+    [
+        (("--game", "mimi", "-n", 1), 2, "did you mean 'mini'"),
+        (("--game", "mini"), 2, "how many games"),
+        (("--game", "mini", "-n", -1), 2, "-1"),
+        (("--game", "mini", "-n", 1, "--part", "3/2"), 2, "'3/2' is not I/N"),
+        (("--game", "mini", "--follow"), 2, "RUN"),
+        (("--game", "mini", "-n", 1, "--lead", 3), 2, "--follow"),
+        (("--game", "mini", "-n", 1, "--policy", "randm"), 1, "did you mean 'random'"),
+        (("--game", "mini", "-n", 1, "--setups", "none.setups"), 1, "none.setups: No such file"),
+        (("--game", "mini", "-n", 1, "-o", "nowhere/x.eps"), 1, "nowhere/x.eps: No such file"),
+        (("--game", "mini", "-n", 1, "-o", "/dev/full"), 1, "/dev/full: No space left"),
+        (("--game", "mini", "-n", 1, "--sed", 3), 2, "did you mean '--seed'"),
+        (("--game", "mini", "-n", 1, "--seed", 2**64), 2, "18446744073709551616"),
+    ],
+)
+def test_one_line_says_what_is_wrong(
+    arguments: tuple[object, ...], status: int, what: str, tmp_path: pathlib.Path
+) -> None:
+    done = run("selfplay", *arguments, cwd=tmp_path)
+    assert done.status == status
+    assert done.error_line.startswith("selfplay: ") and what in done.error_line
+    assert done.data == b"" and not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        (b"AAAA\n", "line 1: "),
+        (b"AKBAADACLMDE\nLAMDAAKADCEE\n", "line 2: "),
+        (b"AKBAADACLMDE\nLAMDAAKADC\x1bB\n", "line 2: "),
+        (b"AKBAADACLMDE\n", "two setups a game"),
+        (b"", "two setups a game"),
+    ],
+)
+def test_wrong_setups_are_refused(lines: bytes, what: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "x.setups").write_bytes(lines)
+    done = run("selfplay", "--game", "mini", "-n", 1, "--setups", tmp_path / "x.setups")
+    assert (done.status, done.data[:0]) == (1, b"")
+    assert f"x.setups: {what}" in done.error_line and "\x1b" not in done.err
+
+
+def test_a_full_disk_leaves_no_file(tmp_path: pathlib.Path) -> None:
+    done = run("selfplay", "--game", "mini", "-n", 3000, "-o", tmp_path / "x.eps",
+               largest_file=20_000)  # fmt: skip
+    assert done.status == 1 and "x.eps: File too large" in done.error_line
+    assert not os.listdir(tmp_path)
+
+
+def test_the_reader_went_away() -> None:
+    with subprocess.Popen(
+        command_line("selfplay", "--game", "classic", "-n", 100_000),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout and process.stderr
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.wait(60) == -signal.SIGPIPE
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_leave_no_file(number: int, status: int, tmp_path: pathlib.Path) -> None:
+    with subprocess.Popen(
+        command_line("selfplay", "--game", "classic", "-n", 10**6, "-o", tmp_path / "x.eps"),
+        stderr=subprocess.PIPE,
+    ) as process:
+        while not os.listdir(tmp_path):
+            time.sleep(0.02)
+        time.sleep(0.2)
+        process.send_signal(number)
+        assert process.wait(30) == status
+        assert process.stderr and len(process.stderr.read().splitlines()) == 1
+    assert not os.listdir(tmp_path)
