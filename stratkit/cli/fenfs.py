@@ -117,7 +117,7 @@ def _game(source: Source, tally: Tally) -> Game | None:
     from stratkit.notation.play import play_out
 
     try:
-        log = parse_log(source.read_up_to(MOST), source.name)
+        log = parse_log(source.stream.read(MOST + 1), source.name)
         positions, remarks = play_out(log, source.name)
     except InputError as error:
         tally.fault(error)
@@ -309,7 +309,7 @@ def check(inputs: tuple[str, ...]) -> int:
             tally.fault(source)
             continue
         before = tally.faults
-        if _is_log(source):
+        if _is_log(source) or source.name.lower().endswith(LOGS):
             _game(source, tally)
         else:
             _check_lines(source, tally)
@@ -324,17 +324,17 @@ def _check_lines(source: Source, tally: Tally) -> None:
 
     if not source.head.strip():
         tally.fault(InputError("nothing in it", file=source.name))
-    elif source.name.endswith(".setups") or _starts_like_setups(source.head):
-        for _ in _sound(read_setups(source.stream, source.name), source, tally):
+    elif _is_text(source) and (source.name.endswith(".setups") or _starts_like_setups(source)):
+        for _ in _sound(read_setups(source.stream, source.name), tally):
             tally.passed()
     else:
         for _ in _positions(source, tally):
             tally.passed()
 
 
-def _starts_like_setups(head: bytes) -> bool:
+def _starts_like_setups(source: Source) -> bool:
     """Whether the first line has capitals only: a FENfS has blanks and small letters."""
-    first = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[0].strip()
+    first = source.head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[0].strip()
     return first.isalpha() and first.isupper()
 
 
@@ -362,6 +362,11 @@ def _is_log(source: Source) -> bool:
     return is_gsn(source.head) or is_xml(source.head)
 
 
+def _is_text(source: Source) -> bool:
+    """Whether the beginning has no control characters: else each line would be reported."""
+    return not any(byte < 32 and byte not in b"\t\n\r\f" for byte in source.head)
+
+
 def _positions(source: Source, tally: Tally) -> Iterator[tuple[int, Fenfs]]:
     """The sound positions of a file of FENfS lines, and their line numbers."""
     from stratkit.notation.fenfs import read_fenfs
@@ -369,23 +374,22 @@ def _positions(source: Source, tally: Tally) -> Iterator[tuple[int, Fenfs]]:
     if _is_log(source):
         what = "a game log, not FENfS: `fenfs convert --to fenfs` makes FENfS of it"
         tally.fault(InputError(what, file=source.name))
+    elif not _is_text(source):
+        tally.fault(InputError("not a text file", file=source.name))
     else:
-        yield from _sound(read_fenfs(source.stream, source.name), source, tally)
+        yield from _sound(read_fenfs(source.stream, source.name), tally)
 
 
 def _sound(
-    items: Iterator[tuple[int, Item | InputError]], source: Source, tally: Tally
+    items: Iterator[tuple[int, Item | InputError]], tally: Tally
 ) -> Iterator[tuple[int, Item]]:
     """The items that are no errors; those, and a stream that breaks off, are reported."""
-    from stratkit.notation.sources import reading
-
     try:
-        with reading(source.name):
-            for number, item in items:
-                if isinstance(item, InputError):
-                    tally.fault(item)
-                else:
-                    yield number, item
+        for number, item in items:
+            if isinstance(item, InputError):
+                tally.fault(item)
+            else:
+                yield number, item
     except InputError as error:
         tally.fault(error)
 

@@ -24,6 +24,7 @@ _ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others need unbounded memory
 # What zipfile raises over damaged archives.
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, struct.error)
+_ENCRYPTED = 1
 _HEAD = 256  # bytes that tell what a stream holds
 
 
@@ -32,30 +33,30 @@ class Unreadable(InputError):
 
 
 class Source:
-    """One stream: its `name`, its first bytes `head`, and `stream`, which still gives all bytes."""
+    """One stream: its `name`, its first bytes `head`, and `stream`, which still gives all bytes.
+
+    Whatever goes wrong while it is read is an `InputError` with its name.
+    """
 
     def __init__(self, name: str, raw: BinaryIO) -> None:
         self.name = name
-        self.head = raw.read(_HEAD)
-        self.stream: BinaryIO = io.BufferedReader(_Rejoined(self.head, raw))
-
-    def read_up_to(self, most: int) -> bytes:
-        """The content, or its first `most` + 1 bytes; raises `InputError`, not `OSError`."""
-        with reading(self.name):
-            return self.stream.read(most + 1)
+        with reading(name):
+            self.head = raw.read(_HEAD)
+        self.stream: BinaryIO = io.BufferedReader(_Rejoined(name, self.head, raw))
 
 
 class _Rejoined(io.RawIOBase):
     """A stream whose first bytes were read already."""
 
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
-        self.head, self.rest = head, rest
+    def __init__(self, name: str, head: bytes, rest: BinaryIO) -> None:
+        self.name, self.head, self.rest = name, head, rest
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self.head[: len(buffer)] or self.rest.read(len(buffer))
+        with reading(self.name):
+            data = self.head[: len(buffer)] or self.rest.read(len(buffer))
         self.head = self.head[len(data) :]
         buffer[: len(data)] = data
         return len(data)
@@ -127,15 +128,13 @@ def _folder(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]
 
 def _file(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
     if path == STDIN:
-        with reading(STDIN_NAME):
-            source = Source(STDIN_NAME, sys.stdin.buffer)
+        source = Source(STDIN_NAME, sys.stdin.buffer)
         yield from _opened(source, sys.stdin.buffer, suffixes)
         return
     with contextlib.ExitStack() as stack:
         with reading(path):
             stream = stack.enter_context(open(path, "rb"))
-            source = Source(path, stream)
-        yield from _opened(source, stream, suffixes)
+        yield from _opened(Source(path, stream), stream, suffixes)
 
 
 def _opened(
@@ -165,8 +164,9 @@ def _zip(name: str, stream: BinaryIO, suffixes: Sequence[str]) -> Iterator[Sourc
                     with reading(inside):
                         if member.compress_type not in _METHODS:
                             raise NotImplementedError("compressed by an unusual method")
+                        if member.flag_bits & _ENCRYPTED:
+                            raise RuntimeError("a password is needed")
                         opened = cast(BinaryIO, stack.enter_context(archive.open(member)))
-                        source = Source(inside, opened)
-                    yield source
+                    yield Source(inside, opened)
             except InputError as error:
                 yield error

@@ -13,9 +13,10 @@ from stratkit.notation.squares import move_text
 def transcript(
     variant: Variant, actions: npt.NDArray[np.int32]
 ) -> tuple[tuple[str, str], list[str]]:
-    """Setups (red's, blue's; `.setups` letters) and moves ("A4A5") of a game given as actions int32 [T].
+    """Setups (red's, blue's; `.setups` letters) and moves ("A4A5") of a game.
 
-    A piece that was selected but not yet moved when the game was cut is left out.
+    The game is given as actions, int32 [T]. A piece that was selected but not yet moved when the
+    game was cut is left out.
     """
     n = variant.pieces
     red, blue = (setup_of(variant, actions[at : at + n]) for at in (0, n))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gravon_games import MadeUp, random_setup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gravon_games import MadeUp, random_setup
 from stratkit.engine.stratego import (
     BLUE,
     MOVED,

@@ -1,10 +1,10 @@
 import random
 
 import pytest
-from gravon_games import MadeUp, random_setup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gravon_games import MadeUp, random_setup
 from stratkit.errors import InputError
 from stratkit.notation.gravon import KINDS, MOST, parse_log
 from stratkit.notation.play import play_out

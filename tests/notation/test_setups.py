@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gravon_games import random_setup
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gravon_games import random_setup
 from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
 from stratkit.notation.setups import (

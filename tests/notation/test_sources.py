@@ -19,7 +19,7 @@ def contents(*paths):
         if isinstance(source, InputError):
             found.append(str(source))
         else:
-            found.append((source.name, source.read_up_to(1000)))
+            found.append((source.name, source.stream.read(1000)))
     return found
 
 
@@ -100,7 +100,7 @@ def test_damaged_zips_give_sources_or_errors(tmp_path_factory, data):
     for source in sources([str(path)], LOGS):
         if isinstance(source, Source):
             try:
-                source.read_up_to(1000)
+                source.stream.read(1000)
             except InputError as error:
                 source = error
         if isinstance(source, InputError):
