@@ -77,7 +77,11 @@ def tensors() -> dict[str, np.ndarray[Any, Any]]:
     made: dict[str, np.ndarray[Any, Any]] = {}
     for i, part in enumerate(["online", "target", "regularization", "previous", "average"]):
         made |= {f"{part}/weight": weight + i, f"{part}/bias": bias}
-    return made | {"optimizer/second_moment/weight": weight**2, "optimizer/steps": np.array(3)}
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        made[f"optimizer/exp_avg/{name}"] = tensor / 2
+        made[f"optimizer/exp_avg_sq/{name}"] = tensor**2
+        made[f"optimizer/step/{name}"] = np.array(3, np.float32)
+    return made
 
 
 def metadata() -> dict[str, Any]:
