@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pathlib
 import resource
@@ -10,9 +11,19 @@ import sys
 import tomllib
 from dataclasses import dataclass
 
+import click
+
 ROOT = pathlib.Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 COMMANDS: list[str] = sorted(PROJECT["scripts"])
+
+
+def click_command(name: str) -> click.Command:
+    """What click knows of a command."""
+    module = importlib.import_module(PROJECT["scripts"][name].removesuffix(":main"))
+    command = getattr(module, "command", None) or module.train
+    assert isinstance(command, click.Command)
+    return command
 
 
 @dataclass(frozen=True)

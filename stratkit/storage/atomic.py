@@ -30,7 +30,7 @@ def atomic_file(
     name = os.fspath(path)
     with _named(name):
         target = Path(os.path.realpath(name))
-        _check_target(target, name, overwrite)
+        _check_target(name, overwrite)
         temporary = target.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
         stream = open(temporary, "xb")  # noqa: SIM115 (a failed close must not hide the error)
         try:
@@ -61,9 +61,9 @@ def _named(name: str) -> Iterator[None]:
         raise
 
 
-def _check_target(target: Path, name: str, overwrite: bool) -> None:
+def _check_target(name: str, overwrite: bool) -> None:
     try:
-        mode = target.stat().st_mode
+        mode = os.stat(name).st_mode
     except FileNotFoundError:
         return
     if not stat.S_ISREG(mode):
@@ -80,7 +80,7 @@ def _appear(temporary: Path, target: Path, name: str, overwrite: bool) -> None:
         except FileExistsError:
             raise InputError("exists already", file=name) from None
         except OSError:  # a file system without hard links
-            _check_target(target, name, overwrite)
+            _check_target(name, overwrite)
         else:
             temporary.unlink()
             return

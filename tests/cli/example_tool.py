@@ -1,0 +1,84 @@
+"""A command that has the manners of all and no work of its own."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+
+import click
+
+from stratkit.cli import common
+from stratkit.errors import CheckFailed, InputError, UsageError
+
+
+@click.group(cls=common.ToolGroup)
+def command() -> None:
+    """An example."""
+
+
+@command.command()
+@click.argument("file", default="-")
+@click.option("--game", type=common.GameName())
+@click.option("--kind", type=common.OneOf(["red", "blue"]))
+@click.option("--binary", is_flag=True)
+@common.seed_option
+@common.output_options
+def copy(
+    file: str, game: str, kind: str, binary: bool, seed: int, output: str, force: bool
+) -> None:
+    """Copies a file."""
+    with common.open_input(file) as stream:
+        data = stream.read()
+    with common.open_output(output, force, binary) as out:
+        out.write(data if binary else data.decode())
+
+
+@command.command()
+@click.argument("kind")
+def fail(kind: str) -> int:
+    """Fails."""
+    errors = {
+        "input": InputError("bad", file="f", where="line 3", text="te\x1bxt"),
+        "usage": UsageError("wrong"),
+        "check": CheckFailed("no"),
+        "os": OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "dir\n/file"),
+        "memory": MemoryError(),
+        "internal": KeyError("key"),
+    }
+    if kind in errors:
+        raise errors[kind]
+    return 4
+
+
+@command.command()
+def speak() -> None:
+    """Says something at every level."""
+    for level in range(3):
+        common.say(f"level {level}", level)
+    common.warn("warning")
+
+
+@command.command()
+def work() -> None:
+    """Makes progress."""
+    with common.progress(3, "game") as bar:
+        for _ in range(3):
+            bar.update()
+
+
+@command.command()
+@common.output_options
+def wait(output: str, force: bool) -> None:
+    """Waits in the midst of writing."""
+    with common.open_output(output, force) as out:
+        out.write("half of it")
+        try:
+            time.sleep(60)
+        finally:
+            print("cleaned", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    common.run(command, "example")

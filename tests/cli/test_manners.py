@@ -1,0 +1,376 @@
+"""What all commands have in common: exit status, one-line errors, streams, files, start-up."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from running import COMMANDS, PROJECT, ROOT, Done, click_command, command_line, run
+from stratkit import __version__
+
+EXAMPLE = pathlib.Path(__file__).with_name("example_tool.py")
+
+
+def module(name: str) -> str:
+    return str(PROJECT["scripts"][name]).removesuffix(":main")
+
+
+def subcommands(name: str) -> list[list[str]]:
+    """The words that lead to every command of the tool: [] for itself."""
+    return [[], *([sub] for sub in getattr(click_command(name), "commands", {}))]
+
+
+EVERY = [(name, words) for name in COMMANDS for words in subcommands(name)]
+every = pytest.mark.parametrize(("name", "words"), EVERY, ids=[" ".join([n, *w]) for n, w in EVERY])
+
+
+def example(*arguments: object, **settings: object) -> Done:
+    """Runs the tool of example_tool.py."""
+    done = subprocess.run(
+        [sys.executable, EXAMPLE, *map(str, arguments)],
+        capture_output="stdout" not in settings,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=60,
+        check=False,
+        **settings,  # type: ignore[call-overload]
+    )
+    return Done(done.returncode, done.stdout or b"", (done.stderr or b"").decode())
+
+
+# --- help, version, start-up ----------------------------------------------------------------------
+
+
+@every
+def test_help_loads_nothing_heavy(name: str, words: list[str]) -> None:
+    code = (
+        "import atexit, sys; sys.path.insert(0, sys.argv.pop(1))\n"
+        f"from {module(name)} import main\n"
+        "heavy = ('numpy', 'torch', 'matplotlib', 'tqdm', 'zstandard', 'cffi')\n"
+        "atexit.register(lambda: print(*(m for m in heavy if m in sys.modules), file=sys.stderr))\n"
+        "main()"
+    )
+    for arguments in ([*words, "--help"], [*words, "--version"]):
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", code, ROOT, *arguments],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stderr.strip() == ""
+        assert len(done.stdout) > 10
+
+
+def user_seconds(command: list[str]) -> float:
+    """The least user time of several runs."""
+    least = float("inf")
+    for _ in range(12):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        least = min(least, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+    return least
+
+
+@pytest.fixture(scope="module")
+def bare_python() -> float:
+    return user_seconds([sys.executable, "-c", "pass"])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_starts_at_once(
+    name: str, bare_python: float, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Compiled files are kept elsewhere for the test, in case the environment forbids them here.
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
+    assert user_seconds(command_line(name, "--help")) - bare_python < 0.080
+
+
+@every
+def test_version(name: str, words: list[str]) -> None:
+    assert run(name, *words, "--version").out == f"{name} (stratkit) {__version__}\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_completion(name: str) -> None:
+    variable = f"_{name}_COMPLETE".upper().replace("-", "_")
+    words = {"COMP_WORDS": f"{name} --hel", "COMP_CWORD": "1"}
+    done = run(name, **{variable: "bash_complete"}, **words)
+    assert (done.status, done.out, done.err) == (0, "plain,--help\n", "")
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+@every
+def test_misspelt_options_are_answered_with_the_nearest(name: str, words: list[str]) -> None:
+    done = run(name, *words, "--versoin")
+    assert (done.status, done.data) == (2, b"")
+    assert done.error_line == f"{name}: no such option: --versoin (did you mean '--version'?)"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_arguments_are_a_usage_error(name: str) -> None:
+    done = run(name)
+    assert (done.status, done.data) == (2, b"")
+    assert done.error_line.startswith(f"{name}: missing ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["copi"], "no such command: copi (did you mean 'copy'?)"),
+        (["copy", "--game", "clasic"], "unknown game 'clasic' (did you mean 'classic'?)"),
+        (["copy", "--kind", "rod"], "'rod' is none of red, blue (did you mean 'red'?)"),
+        (["copy", "--seed", "-1"], "-1 is not in the range 0<=x<=18446744073709551615"),
+        (["copy", "--game"], "option '--game' requires an argument"),
+        (["copy", "-z"], "no such option: -z"),
+        (["copy", "a", "b"], "got unexpected extra argument (b)"),
+    ],
+)
+def test_wrong_command_lines(arguments: list[str], line: str) -> None:
+    done = example(*arguments)
+    assert (done.status, done.data) == (2, b"")
+    assert done.error_line.startswith("example: ") and done.error_line.endswith(line)
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "line"),
+    [
+        ("input", 1, r"example: f: line 3: bad: 'te\x1bxt'"),
+        ("usage", 2, "example: wrong"),
+        ("check", 3, "example: no"),
+        ("os", 1, r"example: dir\n/file: No space left on device"),
+        ("memory", 1, "example: out of memory"),
+        ("internal", 1, "example: internal error: KeyError: 'key' (-v -v shows the traceback)"),
+    ],
+)
+def test_errors_are_one_line_each(kind: str, status: int, line: str) -> None:
+    done = example("fail", kind)
+    assert (done.status, done.error_line) == (status, line)
+
+
+def test_an_integer_is_the_exit_status() -> None:
+    assert example("fail", "four").status == 4
+
+
+def test_the_traceback_of_an_internal_error() -> None:
+    for done in (
+        example("fail", "-v", "-v", "internal"),
+        example("-v", "fail", "-v", "internal"),
+    ):
+        assert "Traceback" in done.err and done.err.splitlines()[-1].startswith("example: internal")
+
+
+def test_quiet_and_verbose() -> None:
+    assert example("speak").err == "level 0\nexample: warning\n"
+    assert example("speak", "-q").err == "example: warning\n"
+    assert example("speak", "-v").err == "level 0\nlevel 1\nexample: warning\n"
+    assert example("speak", "-vv").err == "level 0\nlevel 1\nlevel 2\nexample: warning\n"
+
+
+def test_progress_shows_only_on_a_terminal() -> None:
+    assert example("work").err == ""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    subprocess.run(
+        [sys.executable, EXAMPLE, "work"],
+        stderr=theirs,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+    )
+    os.close(theirs)
+    assert b"3/3" in os.read(ours, 10_000)
+    os.close(ours)
+
+
+# --- streams --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def full_device() -> Iterator[int]:
+    descriptor = os.open("/dev/full", os.O_WRONLY)
+    yield descriptor
+    os.close(descriptor)
+
+
+@every
+def test_help_on_a_full_disk(name: str, words: list[str], full_device: int) -> None:
+    done = run(name, *words, "--help", stdout=full_device)
+    assert (done.status, done.error_line) == (
+        1,
+        f"{name}: standard output: No space left on device",
+    )
+
+
+@every
+def test_help_without_a_reader(name: str, words: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(name, *words, "--help", stdout=writer)
+    os.close(writer)
+    assert (done.status, done.err) == (-signal.SIGPIPE, "")
+
+
+def test_data_on_a_full_disk(full_device: int) -> None:
+    for unbuffered in ("", "1"):
+        done = run_example_to(full_device, PYTHONUNBUFFERED=unbuffered)
+        assert (done.status, done.error_line) == (
+            1,
+            "example: standard output: No space left on device",
+        )
+
+
+def run_example_to(stdout: int, **environment: str) -> Done:
+    done = subprocess.run(
+        [sys.executable, EXAMPLE, "copy", EXAMPLE],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        check=False,
+    )
+    return Done(done.returncode, b"", done.stderr.decode())
+
+
+@pytest.mark.parametrize("closing", [">&-", "<&-", "2>&-", "2>/dev/full"])
+def test_closed_streams(closing: str, tmp_path: pathlib.Path) -> None:
+    """They are an error where they are used, and never become another file."""
+    out = tmp_path / "out"
+    shell = f'"$0" "$1" "$@" {closing}'
+    for arguments, status in (
+        (["copy", EXAMPLE], int(closing == ">&-")),
+        (["copy", "-"], int(closing in (">&-", "<&-"))),
+        (["copy", EXAMPLE, "-f", "-o", out], 0),
+        (["fail", "usage"], 2),
+    ):
+        done = subprocess.run(
+            ["sh", "-c", shell.replace('"$@"', '"${@:2}"'), sys.executable, EXAMPLE, *arguments],
+            executable="/bin/bash",
+            input=b"x",
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=False,
+        )
+        assert done.returncode == status, (arguments, done.stderr)
+        assert len(done.stderr.splitlines()) == (status > 0 and not closing.startswith("2"))
+    assert out.read_bytes() == EXAMPLE.read_bytes()
+
+
+def test_binary_goes_to_no_terminal() -> None:
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, EXAMPLE, "copy", "--binary", EXAMPLE],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"example: binary data goes to no terminal")
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_files_are_not_overwritten_without_force(tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "out"
+    assert example("copy", EXAMPLE, "-o", out).status == 0
+    out.write_text("mine")
+    done = example("copy", EXAMPLE, "-o", out)
+    assert (done.status, done.error_line) == (
+        1,
+        f"example: {out}: exists already; -f overwrites it",
+    )
+    assert out.read_text() == "mine"
+    assert example("copy", EXAMPLE, "-o", out, "-f").status == 0
+    assert out.read_bytes() == EXAMPLE.read_bytes()
+
+
+def test_devices_and_links_are_written_to(tmp_path: pathlib.Path) -> None:
+    assert example("copy", EXAMPLE, "-o", "/dev/null").status == 0
+    done = example("copy", EXAMPLE, "-o", "/dev/full")
+    assert (done.status, done.error_line) == (1, "example: /dev/full: No space left on device")
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    assert example("copy", EXAMPLE, "-o", link).status == 0
+    assert link.is_symlink() and target.read_bytes() == EXAMPLE.read_bytes()
+
+
+@pytest.mark.parametrize("path", ["missing/out", ".", "file/out"])
+def test_files_that_cannot_be_written(tmp_path: pathlib.Path, path: str) -> None:
+    (tmp_path / "file").write_text("")
+    done = example("copy", EXAMPLE, "-o", path, cwd=tmp_path)
+    assert done.status == 1
+    assert done.error_line.startswith(f"example: {path}: ")
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("force", [[], ["-f"]])
+def test_a_file_that_grows_too_large_is_absent(tmp_path: pathlib.Path, force: list[str]) -> None:
+    out = tmp_path / "out"
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    done = example("copy", EXAMPLE, "-o", out, *force, preexec_fn=limit)
+    assert (done.status, done.error_line) == (1, f"example: {out}: File too large")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_signals_leave_no_torn_file(
+    tmp_path: pathlib.Path, number: int, status: int, word: str
+) -> None:
+    out = tmp_path / "out"
+    with subprocess.Popen(
+        [sys.executable, EXAMPLE, "wait", "-o", out],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:
+        deadline = time.monotonic() + 30
+        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (status, f"cleaned\nexample: {word}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_input_files(tmp_path: pathlib.Path) -> None:
+    for path, what in (
+        (tmp_path / "a\x1b[31m", "No such file or directory"),
+        (tmp_path, "Is a directory"),
+    ):
+        done = example("copy", path)
+        assert done.status == 1
+        shown = str(path).replace("\x1b", r"\x1b")
+        assert done.error_line == f"example: {shown}: {what}"
+
+
+def test_every_command_is_a_tool() -> None:
+    """So that it has -q, -v, --version and --help."""
+    from stratkit.cli.common import Tool, ToolGroup
+
+    for name in COMMANDS:
+        command = click_command(name)
+        assert isinstance(command, Tool | ToolGroup)
+        for sub in getattr(command, "commands", {}).values():
+            assert isinstance(sub, Tool)
