@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -6,6 +6,7 @@ with a line of JSON that says what it is; in a frame of episodes it lists the co
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from types import TracebackType
@@ -174,7 +175,7 @@ class SeenGames:
         return self._streams[key].add(number)
 
 
-class EpisodeReader:
+class EpisodeReader(Iterator[Episode]):
     """Iterates over the episodes of a binary stream, called `name` in messages.
 
     Episodes come as soon as their frame is there. A stream may be several one after the other:
@@ -194,6 +195,7 @@ class EpisodeReader:
         self._header: Header | None = None
         self._in_part = False  # between a header and its trailer
         self._count = 0  # episodes since the header
+        self._ready: deque[Episode] = deque()  # read and not yet handed out
 
     @property
     def header(self) -> Header:
@@ -215,12 +217,19 @@ class EpisodeReader:
         self._take(frame)
         return self.header
 
-    def __iter__(self) -> Iterator[Episode]:
-        self.open()
-        while (frame := self._next()) is not None:
-            yield from self._take(frame)
+    def __iter__(self) -> Self:
+        return self
 
-    def _next(self) -> Frame | None:
+    def __next__(self) -> Episode:
+        self.open()
+        while not self._ready:
+            frame = self._next_frame()
+            if frame is None:
+                raise StopIteration
+            self._ready.extend(self._take(frame))
+        return self._ready.popleft()
+
+    def _next_frame(self) -> Frame | None:
         """The next frame, or None at the end, which is noted if it comes too early."""
         try:
             frame = self._frames.next()

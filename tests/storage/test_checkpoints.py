@@ -185,6 +185,8 @@ def test_no_file(tmp_path: pathlib.Path) -> None:
     assert caught.value.filename == str(tmp_path / "absent")
     with pytest.raises(IsADirectoryError):
         load_checkpoint(tmp_path)
+    with pytest.raises(InputError, match="/dev/null: not a checkpoint"):
+        load_checkpoint("/dev/null")
 
 
 # --- a RUN ----------------------------------------------------------------------------------------

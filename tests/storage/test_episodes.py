@@ -117,6 +117,14 @@ def test_streams_one_after_the_other_are_a_stream() -> None:
     assert reader.truncated is None
 
 
+def test_reading_may_stop_and_go_on() -> None:
+    reader = EpisodeReader(io.BytesIO(STREAM), "x")
+    first = [next(reader), next(iter(reader))]
+    assert [plain(e) for e in first + list(reader)] == [plain(e) for e in TEN]
+    assert list(reader) == []
+    assert reader.truncated is None
+
+
 def test_large_streams_are_cut_into_frames_of_bounded_size() -> None:
     many = [episode(i, length=20_000) for i in range(30)]
     stored = stream_of(many)
