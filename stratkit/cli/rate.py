@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--plot", metavar="FILE.png", help="Draw the ratings into FILE.png.")
+@click.option("--curve", metavar="FILE.png", help="Draw checkpoints' ratings over their steps.")
 @click.option("-f", "--force", is_flag=True, help="Overwrite an existing FILE.png.")
 def command(
     games: tuple[str, ...],
@@ -37,20 +38,17 @@ def command(
     prior: int,
     as_json: bool,
     plot: str | None,
+    curve: str | None,
     force: bool,
 ) -> None:
     """Rates players by their GAMES: maximum-likelihood Elo of the whole pool, with 95 % intervals.
 
     `-` is standard input.
     """
-    if plot == "-":
-        raise UsageError("--plot: a picture cannot go where the table goes; name a file")
+    if "-" in (plot, curve):
+        raise UsageError("a picture cannot go where the table goes: name a file")
     report = _report(games, anchor, prior)
-    if plot is not None:
-        from stratkit.rating.plot import plot as draw
-
-        with open_output(plot, force, binary=True) as stream:
-            draw(report, stream)
+    _draw(report, plot, curve, force)
     with named(STDOUT):
         click.echo(json.dumps(report.json(), indent=1) if as_json else report.text())
 
@@ -70,6 +68,16 @@ def _report(games: tuple[str, ...], anchor: str | None, prior: int) -> Report:
     name, elo = _anchor(anchor, pool)
     index = None if name is None else pool.names.index(name)
     return report(pool, rate(pool, index, elo, prior), reader.game, name, prior)
+
+
+def _draw(report: Report, plot: str | None, curve: str | None, force: bool) -> None:
+    """The pictures that are asked for."""
+    from stratkit.rating import plot as plots
+
+    for path, draw in ((plot, plots.plot), (curve, plots.plot_curve)):
+        if path is not None:
+            with open_output(path, force, binary=True) as stream:
+                draw(report, stream)
 
 
 def _anchor(text: str | None, pool: Pool) -> tuple[str | None, float]:

@@ -1,34 +1,78 @@
-"""Ratings as a picture."""
+"""Ratings as pictures (PNG). They need matplotlib, which is an extra."""
 
 from __future__ import annotations
 
-from typing import IO
+import re
+from typing import IO, TYPE_CHECKING
 
 from stratkit.errors import InputError, printable
 from stratkit.rating.report import Report
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BLUE = "#205080"
+
 
 def plot(report: Report, stream: IO[bytes]) -> None:
-    """Writes a PNG with every player's rating and interval, the strongest on top.
-
-    Raises `InputError` without matplotlib, which is an extra.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
-
+    """Every player's rating and interval, the strongest on top. `InputError` without matplotlib."""
     standings = report.standings[::-1]
     elo = [s.elo for s in standings]
-    below = [s.elo - s.low for s in standings]
-    above = [s.high - s.elo for s in standings]
-    figure = Figure(figsize=(8, 1.2 + 0.45 * len(standings)), layout="constrained")
+    errors = [[s.elo - s.low for s in standings], [s.high - s.elo for s in standings]]
+    figure = _figure(1.2 + 0.45 * len(standings))
     axes = figure.subplots()
-    axes.errorbar(elo, range(len(elo)), xerr=[below, above], fmt="o", color="#205080", capsize=4)
+    axes.errorbar(elo, range(len(elo)), xerr=errors, fmt="o", color=BLUE, capsize=4)
     axes.set_yticks(range(len(elo)), [printable(s.name) for s in standings])
     for label in axes.get_yticklabels():
         label.set_parse_math(False)  # a name may have a $
     axes.set_ylim(-0.6, len(elo) - 0.4)
-    axes.set_xlabel(f"Elo with 95 % interval, {report.games} games of {report.game}")
+    axes.set_xlabel(_caption(report))
     axes.grid(axis="x", alpha=0.3)
+    _save(figure, stream)
+
+
+def plot_curve(report: Report, stream: IO[bytes]) -> None:
+    """The ratings of the checkpoints over their steps, and those of all others as lines across.
+
+    Raises `InputError` when no player is a checkpoint by its name, and without matplotlib.
+    """
+    steps = {s.name: step for s in report.standings if (step := step_of(s.name)) is not None}
+    if not steps:
+        raise InputError("no player's name ends with a step, such as run@100: there is no curve")
+    points = sorted((s for s in report.standings if s.name in steps), key=lambda s: steps[s.name])
+    figure = _figure(4.5)
+    axes = figure.subplots()
+    x = [steps[s.name] for s in points]
+    axes.fill_between(x, [s.low for s in points], [s.high for s in points], color=BLUE, alpha=0.2)
+    axes.plot(x, [s.elo for s in points], "o-", color=BLUE)
+    for other in (s for s in report.standings if s.name not in steps):
+        axes.axhline(other.elo, color="grey", linestyle="--")
+        axes.text(
+            x[-1], other.elo, printable(other.name), ha="right", va="bottom", parse_math=False
+        )
+    axes.set_xlabel("step")
+    axes.set_ylabel(_caption(report))
+    axes.grid(alpha=0.3)
+    _save(figure, stream)
+
+
+def step_of(name: str) -> int | None:
+    """The step in the name of a checkpoint: `run@100`, or a file `step-00000100.safetensors`."""
+    found = re.search(r"(?:@|step-)(\d{1,15})(?:\.safetensors)?$", name)
+    return int(found[1]) if found else None
+
+
+def _figure(height: float) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
+    return Figure(figsize=(8, height), layout="constrained")
+
+
+def _caption(report: Report) -> str:
+    return f"Elo with 95 % interval, {report.games} games of {report.game}"
+
+
+def _save(figure: Figure, stream: IO[bytes]) -> None:
     figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})

@@ -12,6 +12,7 @@ import pytest
 
 from rating_games import changed, header, record, write
 from running import ROOT, run
+from stratkit.rating.plot import step_of
 
 SAMPLES = ROOT / "formats/samples"
 
@@ -62,7 +63,7 @@ def test_an_anchor_with_a_rating(games: pathlib.Path) -> None:
         (["--anchor", "randon"], "--anchor: no player is called 'randon' (did you mean 'random'?)"),
         (["--anchor", "random=x"], "--anchor: not a rating: 'x'"),
         (["--anchor", "random=inf"], "--anchor: not a rating: 'inf'"),
-        (["--plot", "-"], "--plot: a picture cannot go where the table goes; name a file"),
+        (["--plot", "-"], "a picture cannot go where the table goes: name a file"),
         (["--anchr", "x"], "no such option: --anchr (did you mean '--anchor'?)"),
     ],
 )
@@ -154,6 +155,22 @@ def test_the_picture(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert again.error_line == f"rate: {picture}: exists already; -f overwrites it"
     assert run("rate", "-f", "--plot", picture, games).status == 0
     assert picture.read_bytes() == data
+
+
+def test_the_curve(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    picture = tmp_path / "curve.png"
+    assert run("rate", "--curve", picture, games).status == 0  # one player is run@7
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    changed(games, 0, players=[{"name": n, "spec": "x", "sha256": None} for n in ("a", "b", "c@")])
+    done = run("rate", "-f", "--curve", picture, games)
+    assert done.status == 1 and "no player's name ends with a step" in done.error_line
+    assert [step_of(n) for n in ("run@12", "d/step-00000300.safetensors", "step", "x@y", "v2")] == [
+        12,
+        300,
+        None,
+        None,
+        None,
+    ]
 
 
 def test_a_picture_is_whole_or_absent(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
