@@ -1,0 +1,182 @@
+"""train: learn from episodes by R-NaD."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import click
+
+from stratkit.cli.common import (
+    GameName,
+    OneOf,
+    Terminated,
+    Tool,
+    progress,
+    run,
+    say,
+    warn,
+)
+from stratkit.errors import UsageError
+from stratkit.learn.config import PRESETS, Config, help_of, option_name, read_file
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from stratkit.learn.run import Outcome
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Numbers(click.ParamType[tuple[int, ...]]):
+    """Whole numbers with commas between them."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        try:
+            return tuple(int(word) for word in value.split(","))
+        except ValueError:
+            self.fail(f"{value!r} is no list of whole numbers such as 100,200")
+
+
+def _settings(function: Function) -> Function:
+    """An option for every field of the configuration."""
+    kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers()}
+    for found in reversed(fields(Config)):
+        function = click.option(
+            option_name(found.name),
+            found.name,
+            type=kinds[type(found.default)],
+            metavar="N" if isinstance(found.default, int) else "X",
+            help=help_of(found.name),
+        )(function)
+    return function
+
+
+@click.command(cls=Tool)
+@click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
+@click.option("--out", metavar="RUN", required=True, help="The folder of the run.")
+@click.option("--steps", type=click.IntRange(0), metavar="N", help="Stop when the run has N steps.")
+@click.option("--net", type=OneOf(list(PRESETS)), help="The network (default: tiny).")
+@click.option("--config", "file", metavar="FILE", help="Settings as TOML: the options below.")
+@click.option("--resume", is_flag=True, help="Go on from the newest checkpoint of RUN.")
+@click.option("--game", type=GameName(), help="The game, if a folder is empty at first.")
+@click.option("--strict", is_flag=True, help="Stop at a truncated input.")
+@click.option("--no-wait", is_flag=True, help="Do not wait for more files in a folder.")
+@click.option(
+    "--consume", is_flag=True, help="Delete the files of a folder that a checkpoint has passed."
+)
+@_settings
+def train(
+    inputs: tuple[str, ...],
+    out: str,
+    steps: int | None,
+    net: str | None,
+    file: str | None,
+    resume: bool,
+    game: str | None,
+    strict: bool,
+    no_wait: bool,
+    consume: bool,
+    **options: Any,
+) -> int:
+    """Learn from episodes by R-NaD: from stdin (-), files, and folders, which are watched for more.
+
+    RUN gets the acting network for `selfplay --follow` (policy.safetensors), checkpoints, and
+    metrics.jsonl with a line a step.
+    """
+    settings = read_file(file) if file else {}
+    given = {name: value for name, value in options.items() if value is not None}
+    _check_inputs(inputs)
+
+    from stratkit.learn.run import Request, train
+
+    request = Request(
+        inputs=inputs or ("-",),
+        run=out,
+        steps=steps,
+        net=net or settings.pop("net", None),
+        settings=settings,
+        options=given,
+        game=game,
+        resume=resume,
+        strict=strict,
+        consume=consume,
+        wait=not no_wait,
+    )
+    signals = _Signals()
+    with progress(steps, "step", "train") as bar:
+        outcome = train(request, signals.stop, _Teller(bar, request.inputs).tell)
+    return _conclude(outcome, signals)
+
+
+def _check_inputs(inputs: tuple[str, ...]) -> None:
+    import sys
+
+    if inputs.count("-") > 1:
+        raise UsageError("standard input can be read only once")
+    if "-" in (inputs or "-") and sys.stdin.isatty():
+        raise UsageError("episodes come through a pipe or from files, not from a terminal")
+
+
+class _Signals:
+    """SIGINT and SIGTERM let the step be finished and saved. The second one does not."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: object) -> None:
+        if self.number is not None:
+            raise self.error()
+        self.number = number
+
+    def stop(self) -> bool:
+        return self.number is not None
+
+    def error(self) -> BaseException:
+        return Terminated() if self.number == signal.SIGTERM else KeyboardInterrupt()
+
+
+class _Teller:
+    """Shows a run's metrics: as a bar at a terminal, and by -v as lines."""
+
+    def __init__(self, bar: tqdm[NoReturn], inputs: Sequence[str]) -> None:
+        self.bar, self.inputs, self.waited = bar, inputs, False
+
+    def tell(self, metrics: Mapping[str, Any]) -> None:
+        if "waiting" in metrics:
+            if not self.waited:
+                say(f"waiting {metrics['waiting']} from {' '.join(self.inputs)}", 1)
+            self.waited = True
+            return
+        self.bar.n = metrics["step"]
+        text = (
+            f"{metrics['episodes']} games, {metrics['states_per_second']:.0f} states/s, "
+            f"loss {metrics['policy_loss']:+.3f} {metrics['value_loss']:.3f}, "
+            f"entropy {metrics['entropy']:.2f}"
+        )
+        self.bar.set_postfix_str(text)
+        say(f"step {metrics['step']}: {text}", 1)
+
+
+def _conclude(outcome: Outcome, signals: _Signals) -> int:
+    for line in outcome.truncated:
+        warn(line)
+    if outcome.stopped:
+        say(f"saved {outcome.checkpoint}; --resume goes on from there")
+        raise signals.error()
+    if outcome.left_over:
+        say(f"{outcome.left_over} episodes at the end are too few for a step")
+    say(f"step {outcome.step}, {outcome.episodes} episodes: {outcome.checkpoint}")
+    return 3 if outcome.truncated else 0
+
+
+def main() -> NoReturn:
+    run(train, "train")

@@ -1,0 +1,177 @@
+"""Every number of a training run: one dataclass is configuration, command line and help.
+
+This module imports neither torch nor numpy: `train --help` needs it. A field's name, with - for _,
+is the option, its help the option's help. What counts is, in this order: the option, the
+configuration file, the preset of the network, the default below.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from stratkit.errors import InputError, nearest
+
+
+def _option(default: Any, help: str) -> Any:
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True)
+class Config:
+    """The hyper-parameters of R-NaD and of a run. The defaults are those of the DeepNash paper
+    (Perolat et al. 2022, supplement, table of hyper-parameters) as far as it has them."""
+
+    batch: int = _option(768, "episodes a step")
+    lr: float = _option(5e-5, "learning rate of Adam")
+    b1: float = _option(0.0, "decay of Adam's first moment")
+    b2: float = _option(0.999, "decay of Adam's second moment")
+    eps: float = _option(1e-8, "epsilon of Adam")
+    grad_norm: float = _option(0.0, "clip the global norm of the gradient to this; 0: do not")
+    eta: float = _option(0.2, "strength of the regularisation")
+    sizes: tuple[int, ...] = _option(
+        (10_000, 100_000, 35_000), "steps of an iteration of the regularisation policy"
+    )
+    repeats: tuple[int, ...] = _option(
+        (100, 65, 1), "how many iterations have each of the sizes; the last goes on for ever"
+    )
+    ramp: float = _option(0.5, "part of an iteration over which alpha rises to 1; 0: always 1")
+    target_rate: float = _option(0.001, "rate at which the target network follows the online one")
+    average_rate: float = _option(0.0003, "rate at which the averaged network follows it")
+    rho: float = _option(math.inf, "clip of v-trace's importance weight of the TD error")
+    c: float = _option(1.0, "clip of v-trace's importance weight of the trace")
+    beta: float = _option(2.0, "threshold of the centred logits: beyond it, none is pushed on")
+    clip: float = _option(10_000.0, "clip of the advantage")
+    mu_floor: float = _option(0.0, "weigh a sampled action by 1/mu of at least this mu")
+    rows: int = _option(128, "pad the states of a step to a multiple of this")
+    publish_every: int = _option(1, "steps between two publications of the acting network")
+    save_every: int = _option(100, "steps between two checkpoints")
+    threads: int = _option(1, "threads of torch")
+    seed: int = _option(0, "seed of the first weights; without one, the system chooses it")
+
+    def __post_init__(self) -> None:
+        for name in ("batch", "rows", "publish_every", "save_every", "threads"):
+            _check(name, getattr(self, name), 1)
+        for name in ("seed", "grad_norm", "eta", "ramp", "mu_floor", "b1", "b2", "eps"):
+            _check(name, getattr(self, name), 0)
+        for name in ("lr", "rho", "c", "beta", "clip", "target_rate", "average_rate"):
+            _check(name, getattr(self, name), 0, may_equal=False)
+        for name in ("target_rate", "average_rate", "ramp", "mu_floor"):
+            _check(name, -getattr(self, name), -1, what="at most 1")
+        for name in ("b1", "b2"):
+            _check(name, -getattr(self, name), -1, may_equal=False, what="less than 1")
+        if not self.sizes or len(self.sizes) != len(self.repeats):
+            raise InputError("sizes and repeats must be equally many")
+        if min(*self.sizes, *self.repeats) < 1:
+            raise InputError("sizes and repeats must be at least 1")
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON has it, which knows no infinity."""
+        return {k: "inf" if v == math.inf else v for k, v in asdict(self).items()}
+
+
+def _check(
+    name: str, value: float, least: float, may_equal: bool = True, what: str | None = None
+) -> None:
+    """NaN fails every comparison, and so this one."""
+    if not (value >= least if may_equal else value > least):
+        what = what or f"{'at least' if may_equal else 'more than'} {least}"
+        raise InputError(f"{option_name(name)} must be {what}", text=abs(value) if what else value)
+
+
+# Where the network, and with it the machine, is smaller, the paper's numbers would hardly move it.
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "tiny": {
+        "batch": 8,
+        "lr": 3e-3,
+        "eta": 0.1,
+        "sizes": (200,),
+        "repeats": (1,),
+        "target_rate": 0.01,
+        "average_rate": 0.01,
+        "mu_floor": 0.1,
+    },
+    "small": {
+        "batch": 64,
+        "lr": 5e-4,
+        "sizes": (1000,),
+        "repeats": (1,),
+        "target_rate": 0.003,
+        "average_rate": 0.001,
+        "mu_floor": 0.1,
+    },
+    "paper": {},
+}
+
+
+def option_name(name: str) -> str:
+    """The option of a field."""
+    return "--" + name.replace("_", "-")
+
+
+def help_of(name: str) -> str:
+    """A field's help, with its default and those of the presets that differ."""
+    (found,) = (f for f in fields(Config) if f.name == name)
+    if name == "seed":
+        return str(found.metadata["help"])
+    presets = [f"{net} {_text(p[name])}" for net, p in PRESETS.items() if name in p]
+    default = "; ".join([_text(found.default), ", ".join(presets)]) if presets else found.default
+    return f"{found.metadata['help']} (default: {_text(default)})"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def resolve(
+    net: str, stored: Mapping[str, Any], file: Mapping[str, Any], options: Mapping[str, Any]
+) -> Config:
+    """The configuration of a run: preset of `net`, what a resumed run has `stored`, the file, the
+    options; the later ones win. Without any seed, the system gives one."""
+    drawn = {"seed": int.from_bytes(os.urandom(4))}
+    known = {f.name: type(f.default) for f in fields(Config)}
+    values = {**drawn, **PRESETS.get(net, {}), **stored, **file, **options}
+    return Config(**{name: _typed(name, value, known) for name, value in values.items()})
+
+
+def _typed(name: str, value: Any, known: Mapping[str, type]) -> Any:
+    if name not in known:
+        raise InputError(f"unknown setting {name!r}{nearest(name, known)}")
+    kind = known[name]
+    if kind is float and (value == "inf" or type(value) is int):
+        return float(value)
+    if kind is tuple and isinstance(value, list | tuple | int):
+        numbers = (value,) if isinstance(value, int) else tuple(value)
+        if all(type(n) is int for n in numbers):
+            return numbers
+    elif type(value) is kind:
+        return value
+    wanted = {int: "a whole number", float: "a number", tuple: "whole numbers"}[kind]
+    raise InputError(f"{name} must be {wanted}", text=value)
+
+
+def read_file(path: str) -> dict[str, Any]:
+    """The settings in a TOML file, under the fields' names; `net` may be among them.
+
+    InputError: no TOML, an unknown name, a value of a wrong type.
+    """
+    with open(path, "rb") as stream:
+        try:
+            found = tomllib.load(stream)
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"not TOML: {error}", file=path) from None
+    values = {name.replace("-", "_"): value for name, value in found.items()}
+    net = values.pop("net", None)
+    try:
+        resolve("", {}, values, {})
+        if not isinstance(net, str | None):
+            raise InputError("net must be the name of a network", text=net)
+    except InputError as error:
+        raise InputError(error.what, file=path, text=error.text) from None
+    return values if net is None else {"net": net, **values}

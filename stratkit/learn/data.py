@@ -1,0 +1,155 @@
+"""Episodes -> batches: the engine replays the actions and makes the observations again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from stratkit.engine import Game, IllegalAction, Replay, replay_many
+from stratkit.errors import InputError
+from stratkit.storage.episodes import Episode
+
+DEPLOYMENT = 8  # the byte of a packed observation that is 1 in deployment
+CUT = "cut"  # the ending of an episode that was stopped before the end of its game
+
+
+@dataclass(frozen=True)
+class Item:
+    """An episode, the names of its endings, and where it was read, for messages."""
+
+    episode: Episode
+    endings: Sequence[str]
+    file: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The steps of some whole episodes, one after the other, padded to a multiple.
+
+    Per step [n]: `observations` uint8 [n, observation_bytes], `legal` uint8 [n, A], `action` int64,
+    `mu` float32, `player` int64 (-1: padding, or an action that nobody sampled).
+    `cell` int64 [m] places the m steps that are learned from, whose rows are `learned` int64 [m],
+    in a grid of `time` x B. Per episode [B]: `returns` float32 [B, 2], `lengths` (actions) and
+    `steps` (the policy's step, as played) int64, `endings` their names.
+    """
+
+    observations: Tensor
+    legal: Tensor
+    action: Tensor
+    mu: Tensor
+    player: Tensor
+    learned: Tensor
+    cell: Tensor
+    time: int
+    returns: Tensor
+    lengths: Tensor
+    steps: Tensor
+    endings: Sequence[str]
+
+    @property
+    def states(self) -> int:
+        """Steps that are learned from."""
+        return len(self.learned)
+
+    def grid(self, x: Tensor, fill: float = 0.0) -> Tensor:
+        """[n, ...] -> [time, B, ...]: episodes side by side, the steps learned from in order."""
+        size = self.time * len(self.returns)
+        out = x.new_full((size, *x.shape[1:]), fill)
+        out[self.cell] = x[self.learned]
+        return out.view(self.time, -1, *x.shape[1:])
+
+    def flat(self, x: Tensor) -> Tensor:
+        """The inverse of `grid`; 0 for the other steps."""
+        out = x.new_zeros((len(self.player), *x.shape[2:]))
+        out[self.learned] = x.flatten(0, 1)[self.cell]
+        return out
+
+    def rewards(self) -> Tensor:
+        """float32 [time, B, 2]: each player's return, at the last step learned from."""
+        out = self.returns.new_zeros((self.time, len(self.returns), 2))
+        ends = self.grid((self.player >= 0).float()).sum(0).long() - 1
+        there = (ends >= 0).nonzero()[:, 0]
+        out[ends[there], there] = self.returns[there]
+        return out
+
+
+def make_batch(game: Game, items: Sequence[Item], rows: int = 1) -> Batch:
+    """Replays the episodes and lays their steps out as a batch, padded to a multiple of `rows`.
+
+    InputError: an illegal action, an episode that ends otherwise than it says, or one whose play
+    was not sampled. The message names file, episode and action.
+    """
+    played = _replay(game, items)
+    actions = np.concatenate([item.episode.actions for item in items])
+    mu = np.concatenate([item.episode.mu for item in items])
+    sampled = ~np.isnan(mu) & (played.actors >= 0)
+    _check_sampled(items, played, mu)
+
+    lengths = np.diff(played.offsets)
+    episode = np.repeat(np.arange(len(items)), lengths)
+    learned = sampled.nonzero()[0]
+    before = np.concatenate([[0], np.cumsum(sampled)])  # steps learned from, before each
+    moment = before[:-1] - before[played.offsets[:-1]][episode]
+    time = int(moment[learned].max(initial=0)) + 1
+    missing = -len(actions) % rows
+    player = np.where(sampled, played.actors, -1)
+    return Batch(
+        observations=_padded(played.observations, missing),
+        legal=_padded(played.legal, missing),
+        action=_padded(actions.astype(np.int64), missing),
+        mu=_padded(np.where(sampled, mu, 1).astype(np.float32), missing),
+        player=torch.from_numpy(np.pad(player, (0, missing), constant_values=-1)).long(),
+        learned=torch.from_numpy(learned),
+        cell=torch.from_numpy((moment * len(items) + episode)[learned]),
+        time=time,
+        returns=torch.from_numpy(played.returns),
+        lengths=torch.from_numpy(lengths),
+        steps=torch.tensor([item.episode.step for item in items]),
+        endings=[item.endings[item.episode.ending] for item in items],
+    )
+
+
+def _padded(x: np.ndarray[tuple[int, ...], np.dtype[np.generic]], missing: int) -> Tensor:
+    """Rows of padding repeat the last one: the network needs something to look at."""
+    return torch.from_numpy(np.pad(x, ((0, missing), *[(0, 0)] * (x.ndim - 1)), mode="edge"))
+
+
+def _replay(game: Game, items: Sequence[Item]) -> Replay:
+    try:
+        played = replay_many(game, [(i.episode.start, i.episode.actions) for i in items])
+    except IllegalAction as error:
+        raise _at(items[error.row], error.index, "illegal action", error.action) from None
+    for row, item in enumerate(items):
+        said, found = item.endings[item.episode.ending], game.endings[played.endings[row]]
+        if said != found and not (said == CUT and not found):
+            what = f"the episode says that it ended by {said or 'nothing'}, replay by"
+            raise _at(item, None, what, found or "nothing")
+        if not np.array_equal(item.episode.returns, played.returns[row]):
+            raise _at(item, None, "the returns are not those of the game", item.episode.returns)
+    return played
+
+
+def _check_sampled(items: Sequence[Item], played: Replay, mu: NDArray[np.float32]) -> None:
+    """R-NaD learns from play that was sampled; given setups (deployment) and chance may be in
+    it."""
+    in_play = (played.actors >= 0) & (played.observations[:, DEPLOYMENT] == 0)
+    wrong = (np.isnan(mu) & in_play).nonzero()[0]
+    if len(wrong):
+        row = int(np.searchsorted(played.offsets, wrong[0], side="right")) - 1
+        index = int(wrong[0] - played.offsets[row])
+        raise _at(items[row], index, "this action of play was not sampled (mu is NaN)", None)
+    wrong = ((mu <= 0) | (mu > 1)).nonzero()[0]
+    if len(wrong):
+        row = int(np.searchsorted(played.offsets, wrong[0], side="right")) - 1
+        index = int(wrong[0] - played.offsets[row])
+        raise _at(items[row], index, "mu is no probability", mu[wrong[0]])
+
+
+def _at(item: Item, index: int | None, what: str, text: object) -> InputError:
+    where = f"episode {item.episode.number}" + ("" if index is None else f", action {index}")
+    return InputError(what, file=item.file, where=where, text=text)

@@ -1,0 +1,243 @@
+"""R-NaD, regularised Nash dynamics, as DeepNash does it (Perolat et al. 2022, "DeepNash: R-NaD at
+Scale" and supplement), from top to bottom:
+
+    reward transform   L = log pi - log pi_reg, what the regularisation charges      log_ratio
+    value estimate     two-player v-trace over whole episodes                        v_trace
+    action values      Q from the value estimate, the regularisation and the gain    action_values
+    policy loss        NeuRD, with a threshold on the logits                         neurd_loss
+    value loss         squared error                                                 value_loss
+    schedule           when the regularisation policy moves on                       EntropySchedule
+
+Equations are the paper's where they are right. Where its text misleads, what is known to work
+stands here, and a comment says so. All functions take and give torch tensors. [n] is a flat batch
+of steps, whatever episodes they are from; only v-trace needs their order, and takes [T, B].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from stratkit.nets.policy import legal_policy
+
+__all__ = [
+    "EntropySchedule",
+    "VTrace",
+    "action_values",
+    "legal_policy",
+    "log_ratio",
+    "neurd_loss",
+    "step_weights",
+    "v_trace",
+    "value_loss",
+]
+
+Array = NDArray[np.float64]
+
+# ---- Reward transform ----
+
+
+def log_ratio(log_pi: Tensor, log_reg: Tensor, log_previous: Tensor | None, alpha: float) -> Tensor:
+    """L(a) = log pi(a) - log pi_reg(a), where pi_reg slides from the previous regularisation
+    policy to the present one as alpha goes from 0 to 1.
+
+    All float32 [n, A], 0 on illegal actions. `log_previous` None: there is but one policy.
+    The mixture is one of logarithms: that is what interpolating the two transformed rewards means
+    (the paper's text has an arithmetic mixture).
+    """
+    if log_previous is None:
+        return log_pi - log_reg
+    return log_pi - (alpha * log_reg + (1 - alpha) * log_previous)
+
+
+# ---- Two-player v-trace ----
+
+
+class VTrace(NamedTuple):
+    """value: float32 [T, B], the estimate v_hat of the acting player's value.
+    gain: float32 [T, B], what the action taken brought above the value: Q of it has gain / mu more.
+    Both are 0 on padding."""
+
+    value: Tensor
+    gain: Tensor
+
+
+def v_trace(
+    value: Tensor,
+    kl: Tensor,
+    ratio: Tensor,
+    player: Tensor,
+    rewards: Tensor,
+    *,
+    eta: float,
+    rho_bar: float = float("inf"),
+    c_bar: float = 1.0,
+) -> VTrace:
+    """The value estimate of every step, for the player who acts there (gamma = lambda = 1).
+
+    value: float32 [T, B], the target network's, for the acting player.
+    kl: float32 [T, B], sum_a pi(a) L(a).
+    ratio: float32 [T, B], pi(a_t) / mu(a_t).
+    player: integer [T, B], 0 or 1; -1 is padding, which may stand before or after an episode.
+    rewards: float32 [T, B, 2], the game's reward of each player after the action.
+
+    Unlike in the paper's Eq. 5, only the opponent's ratios multiply the value that follows: the own
+    action enters Q through 1 / mu. The regularisation enters by its expectation, not by its sample.
+    Both players' estimates are computed side by side, as arrays [T, 2, B]; each step then keeps
+    that of its own player.
+    """
+    v, tax, w = (_numpy(x)[:, None] for x in (value, eta * kl, ratio))
+    r = _numpy(rewards.movedim(2, 1))
+    own = (player.cpu().numpy()[:, None] == np.array([[0], [1]])).astype(np.float64)
+    other = own[:, ::-1]  # the opponent acts; on padding both are 0, which clears what is carried
+
+    # What lies between a step and the player's next own step, all of it linear recurrences:
+    carried = _scan(
+        np.stack([other * (tax + w * r), 1 - other, other * (r + tax), own * v], 1),
+        np.stack([other * w, other * w, other, other], 1),
+        last=np.array([0.0, 1.0, 0.0, 0.0])[:, None, None],
+    )
+    followed = carried[1:, 0]  # reward, weighted by the opponent's ratios
+    opponents = carried[1:, 1]  # the product of the opponent's ratios
+    plain = carried[1:, 2]  # reward, unweighted
+    next_v = carried[1:, 3]  # the network's value at the next own step
+
+    importance = w * opponents
+    delta = np.minimum(rho_bar, importance) * (r - tax + plain + next_v - v)
+    c = np.minimum(c_bar, importance)
+    correction = _scan(own * delta, own * c + other)  # v_hat - v of this own step, or of the next
+    estimate = v + correction[:-1]
+    gain = r + followed + opponents * (next_v + correction[1:]) - v
+    return VTrace(*(torch.from_numpy((own * x).sum(1)).to(value) for x in (estimate, gain)))
+
+
+def _scan(a: Array, b: Array, last: Array | float = 0.0) -> Array:
+    """x[t] = a[t] + b[t] x[t + 1], backward from x[T] = `last`: float64 [T + 1, ...] of [T,
+    ...]."""
+    x = np.empty((len(a) + 1, *a.shape[1:]))
+    x[-1] = last
+    for t in range(len(a) - 1, -1, -1):
+        np.multiply(b[t], x[t + 1], out=x[t])
+        x[t] += a[t]
+    return x
+
+
+def _numpy(x: Tensor) -> Array:
+    return x.detach().cpu().numpy().astype(np.float64)
+
+
+def action_values(
+    value: Tensor,
+    ratio: Tensor,
+    gain: Tensor,
+    action: Tensor,
+    mu: Tensor,
+    *,
+    eta: float,
+    mu_floor: float = 0.0,
+) -> Tensor:
+    """Q(a) = v - eta L(a) + 1[a = a_t] gain / mu, for the acting player: float32 [n, A].
+
+    value, gain, mu: float32 [n], the target network's value, v-trace's gain, and the probability
+    with which the action was chosen; ratio: float32 [n, A], L of the reward transform; action:
+    int64 [n]. mu_floor: 1 / mu is taken of at least this; 0 is the paper's. Rare actions
+    otherwise get forces of hundreds, which a small batch does not average out.
+    """
+    taken = torch.zeros_like(ratio).scatter_(1, action[:, None], 1.0)
+    return value[:, None] - eta * ratio + taken * (gain / mu.clamp_min(mu_floor))[:, None]
+
+
+# ---- Losses ----
+
+
+def step_weights(player: Tensor, counts: Tensor | None = None) -> Tensor:
+    """1 / N_k for a step of player k, 0 for padding: float32 [n].
+
+    player: integer [n], 0 or 1, -1 for padding. counts: N_k, integer [2], where the batch is a
+    part of something larger (other chunks, other ranks): then the losses of the parts add up to
+    the whole's.
+    """
+    players = torch.arange(2, device=player.device)
+    mine = (player[:, None] == players).float()
+    counts = mine.sum(0) if counts is None else counts
+    return (mine / counts.clamp_min(1)).sum(1)
+
+
+def neurd_loss(
+    logits: Tensor,
+    legal: Tensor,
+    pi: Tensor,
+    q: Tensor,
+    weight: Tensor,
+    *,
+    beta: float = 2.0,
+    clip: float = 10_000.0,
+) -> Tensor:
+    """The loss whose gradient is NeuRD's: - sum over steps, legal actions of weight y force.
+
+    logits, pi, q: float32 [n, A]; legal: bool or uint8 [n, A]; weight: float32 [n], of
+    `step_weights`. y is the logit less the mean of the legal ones (the gradient flows through the
+    mean). The force is the advantage Q - sum pi Q, clipped (the paper clips Q); where |y| has
+    reached beta, a force that points outward is blocked (the paper asks the logit of after the
+    step). No gradient flows through it.
+    """
+    allowed = legal.bool()
+    known = logits.masked_fill(~allowed, 0.0)
+    mean = known.sum(-1, keepdim=True) / allowed.sum(-1, keepdim=True).clamp_min(1)
+    y = torch.where(allowed, known - mean, 0.0)
+    with torch.no_grad():
+        advantage = (q - (pi * q).sum(-1, keepdim=True)).clamp(-clip, clip)
+        falling = (y > -beta) * advantage.clamp_max(0.0)
+        rising = (y < beta) * advantage.clamp_min(0.0)
+        force = falling + rising
+    return -(weight * (y * force).sum(-1)).sum()
+
+
+def value_loss(value: Tensor, estimate: Tensor, weight: Tensor) -> Tensor:
+    """sum over steps of weight (v - v_hat)^2; all float32 [n]. (The paper says "norm"; it is the
+    square, without 1/2.)"""
+    return (weight * (value - estimate.detach()).square()).sum()
+
+
+# ---- Schedule ----
+
+
+class EntropySchedule:
+    """Iterations of the regularisation policy.
+
+    sizes, repeats: the first repeats[0] iterations take sizes[0] steps each, and so on; the last
+    size goes on for ever. ramp: the part of an iteration over which alpha rises to 1 (paper: one
+    half).
+    """
+
+    def __init__(
+        self, sizes: Sequence[int], repeats: Sequence[int] = (1,), ramp: float = 0.5
+    ) -> None:
+        if len(sizes) != len(repeats) or min((*sizes, *repeats), default=0) < 1:
+            raise ValueError("a schedule needs sizes and as many repeats, all at least 1")
+        self.sizes, self.repeats, self.ramp = tuple(sizes), tuple(repeats), ramp
+
+    def iteration(self, step: int) -> tuple[int, int, int]:
+        """(number of the iteration, its first step, its size) for a step counted from 0."""
+        number, start = 0, 0
+        for size, repeat in zip(self.sizes[:-1], self.repeats[:-1], strict=True):
+            if step < start + size * repeat:
+                break
+            number, start = number + repeat, start + size * repeat
+        else:
+            size = self.sizes[-1]
+        passed = (step - start) // size
+        return number + passed, start + passed * size, size
+
+    def __call__(self, step: int) -> tuple[float, bool]:
+        """(alpha of this step, whether the regularisation policy moves on after this step's
+        update)."""
+        _, start, size = self.iteration(step)
+        ramp = self.ramp * size
+        alpha = min(1.0, (step - start) / ramp) if ramp else 1.0
+        return alpha, step == start + size - 1

@@ -1,0 +1,245 @@
+"""Where episodes come from: streams, files and folders, read ahead in a background thread.
+
+The thread also replays them, so that reading, replay and learning overlap. What it hands over is a
+batch and how far it has read, which a checkpoint keeps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from stratkit.engine import Game
+from stratkit.errors import CheckFailed, InputError
+from stratkit.learn.data import Batch, Item, make_batch
+from stratkit.storage.atomic import TEMPORARY
+from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
+
+STDIN, STDIN_NAME = "-", "standard input"
+AHEAD = 1  # batches that wait for the learner, beside the one that is being made
+POLL = 0.2  # seconds between two looks at a folder, and at whether to stop
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the inputs were read when a batch was complete.
+
+    `taken`: episodes of each file (not of stdin) that are in this batch or in earlier ones;
+    `complete`: those files of folders of which nothing is left to learn.
+    """
+
+    taken: Mapping[str, int]
+    complete: frozenset[str]
+    duplicates: int
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A batch, how far the inputs were read, and the seconds that replaying took."""
+
+    batch: Batch
+    progress: Progress
+    seconds: float
+
+
+@dataclass
+class _End:
+    """The inputs have ended, or failed."""
+
+    error: BaseException | None = None
+
+
+@dataclass
+class Lost:
+    """What was lost of the input: one line for each truncated stream, and the last incomplete
+    batch."""
+
+    truncated: list[str] = field(default_factory=list)
+    left_over: int = 0
+
+
+class Source:
+    """Batches of `size` episodes from `paths`: `-` (stdin), files, folders of `.eps` files.
+
+    Folders are watched for new files when `wait`; each pass reads the files that are whole, in the
+    order of their names. `taken` says how many episodes of which file an earlier run has learned
+    from: they are passed over. `game`: None, or the game that the episodes must be of. `strict`:
+    a truncated stream is an error (`CheckFailed`) instead of a loss that `lost` tells of.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        size: int,
+        rows: int,
+        *,
+        game: Game | None = None,
+        taken: Mapping[str, int] | None = None,
+        wait: bool = True,
+        strict: bool = False,
+    ) -> None:
+        self.paths, self.size, self.rows = tuple(paths), size, rows
+        self.wait, self.strict = wait, strict
+        self.lost = Lost()
+        self._game = game
+        self._skip = dict(taken or {})  # episodes still to be passed over
+        self._taken = dict(taken or {})
+        self._sizes: dict[str, int] = {}  # of a folder's files that were read: their episodes
+        self._seen = SeenGames()
+        self._duplicates = 0
+        self._known = threading.Event()  # the game is known, or will never be
+        self._stopped = threading.Event()
+        self._queue: queue.Queue[Ready | _End] = queue.Queue(AHEAD)
+        self._error: BaseException | None = None
+        threading.Thread(target=self._run, daemon=True, name="episodes").start()
+
+    # ---- the learner's side ----
+
+    def game(self, timeout: float) -> Game | None:
+        """The game that the first header names; None when it did not come within `timeout` seconds.
+
+        Raises what reading raised. At the end of inputs without any header: `InputError`.
+        """
+        if self._game is None:
+            self._known.wait(timeout)
+        if self._error is not None:
+            raise self._error
+        if self._game is None and self._known.is_set():
+            raise InputError("no episodes", file=" ".join(self.paths))
+        return self._game
+
+    def next(self, timeout: float) -> Ready | None:
+        """The next batch; None when none came in time. Raises what reading raised, and
+        `StopIteration` at the end of the inputs."""
+        try:
+            ready = self._queue.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        if isinstance(ready, _End):
+            self._queue.put(ready)  # for whoever asks again
+            raise ready.error or StopIteration
+        return ready
+
+    def stop(self) -> None:
+        """Lets the thread end; what it has read is dropped."""
+        self._stopped.set()
+
+    # ---- the thread ----
+
+    def _run(self) -> None:
+        end = _End()
+        try:
+            self._batches()
+        except BaseException as error:
+            end.error = self._error = error
+        self._known.set()
+        self._put(end)
+
+    def _put(self, ready: Ready | _End) -> None:
+        while not self._stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                self._queue.put(ready, timeout=POLL)
+                return
+
+    def _batches(self) -> None:
+        items: list[Item] = []
+        for item in self._items():
+            items.append(item)
+            if len(items) < self.size:
+                continue
+            assert self._game is not None
+            start = time.perf_counter()
+            batch = make_batch(self._game, items, self.rows)
+            seconds = time.perf_counter() - start
+            self._put(Ready(batch, self._progress(items), seconds))
+            if self._stopped.is_set():
+                return
+            items = []
+        self.lost.left_over = len(items)
+
+    def _progress(self, items: Sequence[Item]) -> Progress:
+        for item in items:
+            if item.file != STDIN_NAME:
+                self._taken[item.file] = self._taken.get(item.file, 0) + 1
+        done = {file for file, count in self._sizes.items() if self._taken.get(file, 0) >= count}
+        return Progress(dict(self._taken), frozenset(done), self._duplicates)
+
+    def _items(self) -> Iterator[Item]:
+        for path in self.paths:
+            if path == STDIN:
+                # Not sys.stdin: a thread that waits in it would keep the interpreter from ending.
+                with open(os.dup(0), "rb", buffering=0) as stream:
+                    yield from self._read(stream, STDIN_NAME)
+            elif os.path.isdir(path):
+                yield from self._folder(path)
+            else:
+                with open(path, "rb") as stream:
+                    yield from self._read(stream, path)
+
+    def _folder(self, folder: str) -> Iterator[Item]:
+        done: set[str] = set()
+        while not self._stopped.is_set():
+            fresh = [name for name in _shards(folder) if name not in done]
+            for name in fresh:
+                done.add(name)
+                path = os.path.join(folder, name)
+                episodes = self._taken.get(path, 0)
+                with contextlib.suppress(FileNotFoundError), open(path, "rb") as stream:
+                    for item in self._read(stream, path):
+                        episodes += 1
+                        yield item
+                    self._sizes[path] = episodes
+            if not self.wait:
+                return
+            if not fresh:
+                self._stopped.wait(POLL)
+
+    def _read(self, stream: BinaryIO, name: str) -> Iterator[Item]:
+        """The episodes of a stream; the first ones are passed over if an earlier run had them."""
+        reader = EpisodeReader(stream, name, self._seen)
+        header = reader.open()
+        self._check(header, name)
+        before = self._duplicates
+        for episode in reader:
+            if reader.header is not header:
+                header = reader.header
+                self._check(header, name)
+            self._duplicates = before + reader.duplicates
+            if self._skip.get(name, 0) > 0:
+                self._skip[name] -= 1
+                continue
+            yield Item(episode, header.endings, name)
+            if self._stopped.is_set():
+                return
+        self._duplicates = before + reader.duplicates
+        if reader.truncated:
+            self._note(f"{name}: {reader.truncated}")
+
+    def _check(self, header: Header, name: str) -> None:
+        if self._game is None:
+            self._game = Game(header.game, header.rules)
+            self._known.set()
+        game = Game(header.game, header.rules)
+        if game.name != self._game.name:
+            what = f"episodes of {game.name}; this run learns {self._game.name}"
+            raise InputError(what, file=name)
+        if game.rules != self._game.rules:
+            what = f"episodes by other rules than this run's {self._game.rules}"
+            raise InputError(what, file=name, text=game.rules)
+
+    def _note(self, truncated: str) -> None:
+        if self.strict:
+            raise CheckFailed(truncated)
+        self.lost.truncated.append(truncated)
+
+
+def _shards(folder: str) -> list[str]:
+    """The whole episode files in a folder; half-written ones have temporary names."""
+    names = sorted(os.listdir(folder))
+    return [name for name in names if name.endswith(".eps") and not name.startswith(TEMPORARY)]

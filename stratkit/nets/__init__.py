@@ -1,0 +1,14 @@
+"""Networks, and the expansion of packed observations to the planes that they read.
+
+    expand.py   packed observations -> 82 planes (torch, no loop over planes)
+    unet.py     DeepNash's torso and four heads
+    presets.py  sizes by name, and `build`
+    policy.py   logits and legal actions -> a policy
+"""
+
+from stratkit.nets.expand import expand
+from stratkit.nets.policy import legal_policy
+from stratkit.nets.presets import PRESETS, build
+from stratkit.nets.unet import UNet
+
+__all__ = ["PRESETS", "UNet", "build", "expand", "legal_policy"]

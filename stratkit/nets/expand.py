@@ -1,0 +1,175 @@
+"""Packed observations -> DeepNash's 82 planes (Perolat et al. 2022, supplement, table 4).
+
+The engine writes 156 + S bytes a state (formats/observation.md); the planes are made here, where
+the network runs: by gathers and scatters over the whole batch, on any device. Every number that
+is not 0 or +-1 is one float32 division of two integers, so the result equals the engine's plain
+encoder bit for bit.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding
+
+# Where things stand in a packed observation (bytes).
+COUNTERS, PHASE, STAGE, SELECTED, UNREVEALED, MOVES, CELLS = 0, 8, 9, 10, 12, 36, 156
+NONE = 255  # no such square, no such move, no attack
+TYPES, SHOWN_MOVES = 12, 40
+FLAG, BOMB = 0, 11
+
+# Where things stand among the planes.
+PRIVATE, PUBLIC, MOVED, LENGTH_RATIO, SELECTED_PLANE, PLANES = 1, 13, 37, 77, 81, 82
+
+# A cell byte: 0 empty, 1 lake, else PIECE | ENEMY | REVEALED | HAS_MOVED | type.
+LAKE, PIECE, ENEMY, REVEALED, HAS_MOVED, TYPE = 0x01, 0x80, 0x40, 0x20, 0x10, 0x0F
+
+# A hidden piece's row among the marginals of its game: side (own 0, enemy 1), then moved or not.
+NOT_HIDDEN, HIDDEN_ROWS = 0, 5
+
+
+def expand(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = None) -> Tensor:
+    """The planes of a batch of packed observations.
+
+    packed: uint8 [n, 156 + H * W], on any device; shape: (82, H, W).
+    pub: float32 [n, 24, H, W], or None: what a player thinks the enemy's (12 planes) and the own
+    (12)
+        pieces are in public, in place of the exact marginals.
+    Returns float32 [n, 82, H, W] on the same device, channels last in memory.
+    ValueError: the packed observations are not of that board.
+    """
+    _, height, width = shape
+    squares = height * width
+    if packed.dtype != torch.uint8 or packed.ndim != 2 or packed.shape[1] != CELLS + squares:
+        raise ValueError(f"packed must be uint8 [n, {CELLS + squares}] for a board of {shape}")
+    planes = torch.zeros((len(packed), squares, PLANES), device=packed.device)
+    _fill_pieces(packed, planes, with_public=pub is None)
+    if pub is not None:
+        planes[:, :, PUBLIC:MOVED] = pub.flatten(2).transpose(1, 2)
+    _fill_moves(packed, planes[:, :, MOVED:LENGTH_RATIO])
+    planes[:, :, LENGTH_RATIO:SELECTED_PLANE] = _scalars(packed)[:, None, :]
+    _fill_selected(packed, planes[:, :, SELECTED_PLANE])
+    return planes.view(len(packed), height, width, PLANES).permute(0, 3, 1, 2)
+
+
+def quiet_ratio(packed: Tensor) -> Tensor:
+    """Plies since the last attack / the limit, 0 without a limit and in deployment: float32 [n]."""
+    return _ratios(packed)[:, 1]
+
+
+def selected_type(packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The piece selected in the previous action, for the rows that have one.
+
+    Returns int64 (rows, squares, types), each [m] with m <= n. A type is 1..10 (spy to marshal).
+    """
+    rows = (packed[:, SELECTED] != NONE).nonzero()[:, 0]
+    chosen = packed[rows]
+    squares = chosen[:, SELECTED].long()
+    cells = chosen[:, CELLS:].gather(1, squares[:, None])[:, 0]
+    return rows, squares, (cells & TYPE).long()
+
+
+def _fill_pieces(packed: Tensor, planes: Tensor, with_public: bool) -> None:
+    """Lakes, own pieces and both sides' public information: planes 0 to 36."""
+    cells = packed[:, CELLS:].long()
+    known, hidden = _cell_tables(packed.device)
+    planes[:, :, :MOVED] = embedding(cells, known)
+    if with_public:
+        rows = hidden[cells]
+        marginals = _marginals(packed, rows)
+        first = torch.arange(len(packed), device=packed.device)[:, None] * HIDDEN_ROWS
+        planes[:, :, PUBLIC:MOVED] += embedding(rows + first, marginals.flatten(0, 1))
+
+
+def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
+    """What hidden pieces are, in public: float32 [n, HIDDEN_ROWS, 24] (enemy's types, then own).
+
+    Uniform over the assignments of types that fit: n_t / N_movable for a piece that moved; for
+    one that never did, n_t / U (flag, bomb) or n_t (U - N_immovable) / (U N_movable), where U
+    counts the hidden pieces that never moved. (The paper's Eq. 6 does not sum to the pieces on
+    the board.)
+    """
+    count = packed[:, UNREVEALED:MOVES].int().view(-1, 2, TYPES)
+    immovable = count[:, :, FLAG] + count[:, :, BOMB]
+    movable = count.sum(2) - immovable
+    never_moved = torch.stack([(rows == _row(side, 0)).sum(1) for side in (0, 1)], 1).int()
+    moved_p = _divide(count, movable[:, :, None])
+    moved_p[:, :, [FLAG, BOMB]] = 0.0
+    never_moved_p = _divide(
+        count * (never_moved - immovable)[:, :, None], (never_moved * movable)[:, :, None]
+    )
+    still = _divide(count, never_moved[:, :, None])
+    never_moved_p[:, :, [FLAG, BOMB]] = still[:, :, [FLAG, BOMB]]
+
+    marginals = torch.zeros((len(packed), HIDDEN_ROWS, 2, TYPES), device=packed.device)
+    for side, block in ((0, 1), (1, 0)):  # the enemy's block comes first
+        marginals[:, _row(side, 0), block] = never_moved_p[:, side]
+        marginals[:, _row(side, 1), block] = moved_p[:, side]
+    return marginals.flatten(2)
+
+
+def _row(side: int, moved: int) -> int:
+    return 1 + 2 * side + moved
+
+
+def _divide(numerator: Tensor, denominator: Tensor) -> Tensor:
+    """One float32 division of integers; 0 where the denominator is 0."""
+    quotient = numerator.float() / denominator.float()
+    return torch.where(denominator == 0, 0.0, quotient)
+
+
+def _fill_moves(packed: Tensor, planes: Tensor) -> None:
+    """The last 40 moves, a plane each, into planes [n, S, 40]: Eq. 7 of the paper."""
+    moves = packed[:, MOVES:CELLS].view(-1, 1, SHOWN_MOVES, 3)
+    start, end, attacker = moves.long().unbind(3)
+    there = start != NONE
+    # A move that was not made writes 0 on square 0.
+    left = torch.where(there, _leaving(packed.device)[attacker], 0.0)
+    planes.scatter_(1, torch.where(there, start, 0), left)
+    planes.scatter_(1, torch.where(there, end, 0), there.float())
+
+
+def _ratios(packed: Tensor) -> Tensor:
+    """Game length and plies since the last attack, each over its limit: float32 [n, 2]."""
+    low, high = packed[:, COUNTERS:PHASE].int().view(-1, 4, 2).unbind(2)
+    numbers = low + 256 * high
+    return _divide(numbers[:, 0::2], numbers[:, 1::2])
+
+
+def _scalars(packed: Tensor) -> Tensor:
+    return torch.cat([_ratios(packed), packed[:, PHASE : STAGE + 1].float()], 1)
+
+
+def _fill_selected(packed: Tensor, plane: Tensor) -> None:
+    selected = packed[:, SELECTED : SELECTED + 1].long()
+    there = selected != NONE
+    plane.scatter_(1, torch.where(there, selected, 0), there.float())
+
+
+@cache
+def _cell_tables(device: torch.device) -> tuple[Tensor, Tensor]:
+    """By cell byte: planes 0 to 36 as far as they are known (float32 [256, 37]), and the row
+    among the marginals (int64 [256])."""
+    known = torch.zeros((256, MOVED))
+    hidden = torch.zeros(256, dtype=torch.int64)
+    known[LAKE, 0] = 1.0
+    for cell in range(PIECE, 256):
+        enemy, kind = int(bool(cell & ENEMY)), cell & TYPE
+        if not enemy and kind < TYPES:
+            known[cell, PRIVATE + kind] = 1.0
+        if not cell & REVEALED:
+            hidden[cell] = _row(enemy, int(bool(cell & HAS_MOVED)))
+        elif kind < TYPES:
+            known[cell, PUBLIC + (0 if enemy else TYPES) + kind] = 1.0
+    return known.to(device), hidden.to(device)
+
+
+@cache
+def _leaving(device: torch.device) -> Tensor:
+    """By attacker byte: the number on the square that the piece left. A table, because a GPU
+    divides by a constant with a multiplication, and the last bit differs."""
+    table = torch.tensor([-(float(24 + attacker) / 12) for attacker in range(256)])
+    table[NONE] = -1.0
+    return table.to(device)

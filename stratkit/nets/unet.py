@@ -1,0 +1,242 @@
+"""DeepNash's network: a U-Net torso, three policy heads by phase of the game, and a value head
+(Perolat et al. 2022, supplement, "Network Architecture" and figure 8).
+
+Where the text leaves something open, this is what is built:
+
+* The skip-out connection is a block's input, as the order of the text has it, so that the fine
+  board of
+  before the stride reaches the block that restores it; its 1x1 layer then needs no stride.
+* The text ends all heads with a relu. A relu on logits kills gradients: the policy heads have
+  none; the
+  value head keeps it before its linear layer.
+* A deconvolution is written as the convolution with the mirrored kernel that it is, over the
+  board with
+  zeros put between its squares where it has a stride.
+* Where a block changes the number of channels, its residual connection has the 1x1 layer too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+from stratkit.nets.expand import PHASE, STAGE, expand, quiet_ratio, selected_type
+
+MOVABLE_TYPES = 10  # spy to marshal
+
+
+class Size(NamedTuple):
+    """Channels of the outer and inner blocks, and how many of each a pyramid has."""
+
+    outer: int
+    inner: int
+    outer_blocks: int
+    inner_blocks: int
+
+
+class ConvBlock(nn.Module):
+    """A convolution resblock; stride 2 halves the board, rounding up."""
+
+    def __init__(self, channels_in: int, channels: int, stride: int = 1) -> None:
+        super().__init__()
+        half = channels // 2
+        self.first = nn.Conv2d(channels_in, half, 3, stride, padding=1)
+        self.second = nn.Conv2d(half, channels, 3, padding=1)
+        same = stride == 1 and channels_in == channels
+        self.residual = nn.Identity() if same else nn.Conv2d(channels_in, channels, 1, stride)
+
+    def forward(self, x: Tensor) -> Tensor:
+        inner = relu(self.second(relu(self.first(x))))
+        return inner + self.residual(x)  # type: ignore[no-any-return]
+
+
+class DeconvBlock(nn.Module):
+    """A deconvolution resblock, which is also given the input of its symmetric convolution
+    resblock."""
+
+    def __init__(self, channels_in: int, channels: int, skip: int, stride: int = 1) -> None:
+        super().__init__()
+        half = channels // 2
+        self.stride = stride
+        self.first = _conv(channels_in, half)
+        self.skip = nn.Conv2d(skip, half, 1)
+        self.second = _conv(half, channels)
+        same = stride == 1 and channels_in == channels
+        self.residual = nn.Identity() if same else nn.Conv2d(channels_in, channels, 1)
+
+    def forward(self, x: Tensor, skip: Tensor) -> Tensor:
+        if self.stride == 2:
+            x = spread(x, skip.shape[2], skip.shape[3])
+        inner = relu(self.second(relu(self.first(x)) + self.skip(skip)))
+        return inner + self.residual(x)  # type: ignore[no-any-return]
+
+
+def spread(x: Tensor, height: int, width: int) -> Tensor:
+    """[n, C, h, w] -> [n, C, height, width]: the squares of x at even places, zeros between.
+
+    A convolution of this is a deconvolution of x with stride 2.
+    """
+    n, channels = x.shape[:2]
+    out = x.new_zeros((n, height, width, channels))
+    out[:, ::2, ::2] = x.permute(0, 2, 3, 1)
+    return out.permute(0, 3, 1, 2)
+
+
+def _conv(channels_in: int, channels: int) -> nn.Conv2d:
+    return nn.Conv2d(channels_in, channels, 3, padding=1)
+
+
+class Pyramid(nn.Module):
+    """The module that the torso and every head are made of: [n, channels_in, H, W] ->
+    [n, size.outer, H, W]."""
+
+    def __init__(self, channels_in: int, size: Size) -> None:
+        super().__init__()
+        self.entry = _conv(channels_in, size.outer)
+        # (channels in, channels, stride) of the way down; the way up mirrors it.
+        plan = [(size.outer, size.outer, 1)] * size.outer_blocks + [(size.outer, size.outer, 2)]
+        for _ in range(size.inner_blocks):
+            plan.append((plan[-1][1], size.inner, 1))
+        self.down = nn.ModuleList(ConvBlock(*step) for step in plan)
+        self.up = nn.ModuleList()
+        channels = plan[-1][1]
+        for skip, out, stride in reversed(plan):
+            self.up.append(DeconvBlock(channels, out, skip, stride))
+            channels = out
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = relu(self.entry(x))
+        skips = []
+        for block in self.down:
+            skips.append(x)
+            x = block(x)
+        for block in self.up:
+            x = block(x, skips.pop())
+        return x
+
+
+class PolicyHead(nn.Module):
+    """Board embedding and whatever else the phase knows -> logits [n, H * W]."""
+
+    def __init__(self, channels_in: int, size: Size) -> None:
+        super().__init__()
+        self.pyramid = Pyramid(channels_in, size._replace(outer_blocks=1, inner_blocks=0))
+        self.last = _conv(size.outer, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.last(self.pyramid(x)).flatten(1)  # type: ignore[no-any-return]
+
+
+class ValueHead(nn.Module):
+    """Board embedding, no-attack ratio and selected piece -> value [n]."""
+
+    def __init__(self, channels_in: int, size: Size, squares: int) -> None:
+        super().__init__()
+        self.pyramid = Pyramid(channels_in, size._replace(outer_blocks=0, inner_blocks=0))
+        self.last = _conv(size.outer, 1)
+        self.value = nn.Linear(squares, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        squares = relu(self.last(self.pyramid(x))).flatten(1)
+        return self.value(squares)[:, 0]  # type: ignore[no-any-return]
+
+
+class Inputs(NamedTuple):
+    """What a network reads of a batch; made once, given to every network that looks at the
+    batch."""
+
+    planes: Tensor  # float32 [n, 82, H, W]
+    quiet: Tensor  # float32 [n, 1, H, W]: the no-attack ratio, tiled
+    selected: Tensor  # float32 [n, 10, H, W]: the selected piece by square and movable type
+    rows: tuple[Tensor, Tensor, Tensor]  # int64: those that deploy, select, choose the target
+
+
+class UNet(nn.Module):
+    """DeepNash's network for boards of any size.
+
+    shape: (82, H, W) of the game's observation; actions are the H * W squares.
+    """
+
+    def __init__(self, shape: tuple[int, int, int], size: Size) -> None:
+        super().__init__()
+        self.shape = shape
+        squares = shape[1] * shape[2]
+        self.torso = Pyramid(shape[0], size)
+        self.deployment = PolicyHead(size.outer, size)
+        self.selection = PolicyHead(size.outer + 1, size)
+        self.target = PolicyHead(size.outer + 1 + MOVABLE_TYPES, size)
+        self.critic = ValueHead(size.outer + 1 + MOVABLE_TYPES, size, squares)
+        self.apply(_initialise)
+        for head in (self.deployment, self.selection, self.target):
+            nn.init.normal_(head.last.weight, std=0.01)  # begin near the uniform policy
+
+    def forward(self, packed: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits and values of a batch.
+
+        packed: uint8 [n, 156 + H * W]; legal: uint8 or bool [n, H * W].
+        Returns (logits float32 [n, H * W], -inf where illegal; value float32 [n], for the acting
+        side).
+        """
+        inputs = self.prepare(packed)
+        embedding = self.embed(inputs)
+        return self.logits(embedding, inputs, legal), self.value(embedding, inputs)
+
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
+        """What the network reads; `pub` as in `expand`."""
+        phase = 2 * packed[:, PHASE] + packed[:, STAGE]
+        deploy, select, choose = ((phase == code).nonzero()[:, 0] for code in (2, 0, 1))
+        quiet = quiet_ratio(packed)[:, None, None, None].expand(-1, -1, *self.shape[1:])
+        planes = expand(packed, self.shape, pub)
+        return Inputs(planes, quiet, self._selected(packed), (deploy, select, choose))
+
+    def _selected(self, packed: Tensor) -> Tensor:
+        _, height, width = self.shape
+        tiled = torch.zeros((len(packed), height * width, MOVABLE_TYPES), device=packed.device)
+        rows, squares, kinds = selected_type(packed)
+        tiled[rows, squares, kinds - 1] = 1.0
+        return tiled.view(-1, height, width, MOVABLE_TYPES).permute(0, 3, 1, 2)
+
+    def embed(self, inputs: Inputs) -> Tensor:
+        """The torso: float32 [n, C, H, W]."""
+        return self.torso(inputs.planes)  # type: ignore[no-any-return]
+
+    def logits(self, embedding: Tensor, inputs: Inputs, legal: Tensor) -> Tensor:
+        """Logits float32 [n, A], -inf where illegal; each head sees the rows of its phase only."""
+        deploy, select, choose = inputs.rows
+        parts = [
+            self.deployment(_rows(deploy, embedding)),
+            self.selection(_rows(select, embedding, inputs.quiet)),
+            self.target(_rows(choose, embedding, inputs.quiet, inputs.selected)),
+        ]
+        logits = torch.cat(parts).index_select(0, _inverse(torch.cat(inputs.rows)))
+        return logits.masked_fill(~legal.bool(), -torch.inf)
+
+    def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
+        """Values float32 [n] for the acting side."""
+        together = torch.cat([embedding, inputs.quiet, inputs.selected], 1)
+        together = together.contiguous(memory_format=torch.channels_last)
+        return self.critic(together)  # type: ignore[no-any-return]
+
+
+def _initialise(module: nn.Module) -> None:
+    """He's normal weights, no bias: with torch's own, what the fine board says is lost on the
+    way."""
+    if isinstance(module, nn.Conv2d | nn.Linear):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
+def _rows(rows: Tensor, *blocks: Tensor) -> Tensor:
+    """These rows of [n, C, H, W] blocks, with the channels one after the other, channels last."""
+    picked = [block.permute(0, 2, 3, 1).index_select(0, rows) for block in blocks]
+    return torch.cat(picked, 3).permute(0, 3, 1, 2)
+
+
+def _inverse(permutation: Tensor) -> Tensor:
+    inverse = torch.empty_like(permutation)
+    inverse[permutation] = torch.arange(len(permutation), device=permutation.device)
+    return inverse
