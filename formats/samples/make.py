@@ -95,8 +95,9 @@ def metadata() -> dict[str, Any]:
         "episodes": 24,
         "batch": 8,
         "seed": 7,
-        "config": {"learning_rate": 0.001},
+        "config": {"lr": 0.001, "rho": "inf"},
         "parents": [],
+        "inputs": {"episodes.eps": 24},
     }
 
 
@@ -114,7 +115,8 @@ def make(folder: pathlib.Path) -> None:
             games_writer.write(record)
     save_checkpoint(folder / "checkpoint.safetensors", tensors(), metadata(), overwrite=True)
     online = {"weight": tensors()["online/weight"], "bias": tensors()["online/bias"]}
-    publish_policy(folder, online, metadata())
+    shared = {key: metadata()[key] for key in ("game", "rules", "net", "step", "episodes", "batch")}
+    publish_policy(folder, online, shared)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,59 @@
+"""formats/run.md and formats/checkpoint.md against a RUN that a learner made."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+
+import numpy as np
+
+from storage.test_format_pages import fields, page
+from stratkit.engine import Batch, Game, sample
+from stratkit.learn.run import Request, train
+from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_policy
+from stratkit.storage.episodes import Episode, EpisodeWriter, Header
+
+
+def random_game(game: Game, number: int) -> Episode:
+    """A game of uniformly random actions."""
+    batch = Batch(game, 1)
+    batch.reset()
+    actions, mu = [], []
+    while batch.actors()[0] >= 0:
+        at = np.array([len(actions)], np.int32)
+        action, probability = sample(None, batch.legal(), 1, np.array([number]), at)
+        batch.apply(action)
+        actions.append(action[0])
+        mu.append(probability[0])
+    returns, endings = batch.returns()[0], int(batch.endings()[0])
+    return Episode(number, 0, endings, returns, np.array(actions), np.array(mu))
+
+
+def test_a_run_is_as_the_pages_say(tmp_path: pathlib.Path) -> None:
+    game = Game("mini")
+    header = Header(game=game.name, rules=game.rules, endings=game.endings, seed=1)
+    with open(tmp_path / "x.eps", "wb") as stream, EpisodeWriter(stream, header) as writer:
+        for number in range(2):
+            writer.write(random_game(game, number))
+    run = tmp_path / "run"
+    train(Request([str(tmp_path / "x.eps")], str(run), net="tiny", options={"batch": 2}))
+
+    named = [name.split("/")[0] for name in re.findall(r"^\| `([\w./-]+)`", page("run.md"), re.M)]
+    assert sorted(os.listdir(run)) == sorted(named)
+    assert [step for step, _ in list_checkpoints(run)] == [0, 1]
+    assert list_checkpoints(run)[-1][1].name == "step-00000001.safetensors"
+
+    (line,) = (run / "metrics.jsonl").read_text().splitlines()
+    rows = re.findall(r"^\| ([\w, ]+) \|", page("run.md").split("**metrics.jsonl**")[1], re.M)
+    documented = [name for row in rows[1:] for name in row.split(", ")]
+    assert documented == list(json.loads(line))
+
+    tensors, metadata = load_checkpoint(list_checkpoints(run)[-1][1])
+    shared, added = fields("checkpoint.md", "Metadata"), fields("checkpoint.md", "Metadata", 1)
+    assert sorted(metadata) == sorted(shared + added)
+    assert sorted(read_policy(run)[1]) == sorted(shared)
+    assert {name.split("/")[0] for name in tensors} == set(fields("checkpoint.md", "Tensors"))
+    states = {name.split("/")[1] for name in tensors if name.startswith("optimizer/")}
+    assert states == {"exp_avg", "exp_avg_sq", "step"}
