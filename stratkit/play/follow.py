@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.nets import build
 from stratkit.play.table import Seating
-from stratkit.players.network import NetworkPlayer
+from stratkit.players.network import NetworkPlayer, network_player
 from stratkit.players.open import open_player
 from stratkit.players.player import Player
 from stratkit.players.spec import PlayerSpec
@@ -36,8 +35,7 @@ class Follower:
 
     def make_player(self, seed: int, rows: int) -> NetworkPlayer:
         """The player that plays by the published weights, now and later."""
-        self.player = NetworkPlayer(build(self.net, self.game.shape, seed=0), seed, rows)
-        self.player.load(self.weights)
+        self.player = network_player(self.net, self.weights, self.game, seed, rows)
         return self.player
 
     def refresh(self) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from stratkit.engine import sample
-from stratkit.nets import UNet, legal_policy
+from stratkit.engine import Game, sample
+from stratkit.nets import UNet, build, legal_policy
 from stratkit.players.player import Decision, Views
 
 
@@ -53,3 +53,12 @@ class NetworkPlayer:
         inputs = self.network.prepare(packed)
         logits = self.network.logits(self.network.embed(inputs), inputs, allowed)
         return legal_policy(logits, allowed)[0][:n].numpy()
+
+
+def network_player(
+    net: str, weights: Mapping[str, npt.NDArray[np.float32]], game: Game, seed: int, rows: int
+) -> NetworkPlayer:
+    """The player of `game` by a network of the preset `net` with these weights."""
+    player = NetworkPlayer(build(net, game.shape, seed=0), seed, rows)
+    player.load(weights)
+    return player

@@ -44,8 +44,7 @@ def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
 
 
 def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
-    from stratkit.nets import build
-    from stratkit.players.network import NetworkPlayer
+    from stratkit.players.network import network_player
     from stratkit.storage.checkpoints import load_checkpoint, part_of, resolve
 
     path = resolve(spec.spec)
@@ -55,8 +54,7 @@ def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant
     weights = part_of(tensors, part)
     if not weights:
         raise InputError(f"holds no network {part!r}", file=os.fspath(path))
-    player = NetworkPlayer(build(str(metadata["net"]), game.shape, seed=0), seed, rows)
-    player.load(weights)
+    player = network_player(str(metadata["net"]), weights, game, seed, rows)
     run = os.path.isdir(spec.spec)
     base = os.path.basename(os.path.normpath(spec.spec))
     name = spec.name or (f"{base}@{metadata['step']}" if run else base)
