@@ -17,7 +17,7 @@ HEADERS = sorted(FOLDER.glob("*.h"))
 
 
 def source_hash() -> str:
-    """SHA-256 over the names and contents of all C files; Python compares it to notice a stale build."""
+    """SHA-256 of the names and contents of all C files; by it Python notices a stale build."""
     digest = hashlib.sha256()
     for path in SOURCES + HEADERS:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

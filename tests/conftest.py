@@ -13,7 +13,7 @@ SHARED = pathlib.Path(__file__).parents[2] / "shared"
 
 @pytest.fixture
 def shared() -> pathlib.Path:
-    """The folder of reference data beside the repository; tests that need it are skipped without."""
+    """The folder of reference data beside the repository; without it the test is skipped."""
     if not SHARED.is_dir():
         pytest.skip(f"the reference data is not at {SHARED}")
     return SHARED

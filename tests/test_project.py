@@ -1,0 +1,195 @@
+"""What holds for the project as a whole: its rooms, its checkers, its commands and their pages."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import click
+import pytest
+
+from running import COMMANDS, PROJECT, ROOT, click_command
+from stratkit import __version__
+
+PACKAGE = ROOT / "stratkit"
+
+# Which rooms a room may import from, besides itself; all may use stratkit and stratkit.errors.
+ROOMS = {
+    "engine": set(),
+    "notation": {"engine"},
+    "storage": {"engine"},
+    "nets": {"engine"},
+    "players": {"engine", "nets", "notation", "storage"},
+    "play": {"engine", "players", "storage"},
+    "learn": {"engine", "nets", "storage"},
+    "rating": {"storage"},
+    "cli": {"engine", "notation", "storage", "nets", "players", "play", "learn", "rating"},
+}
+LONGEST_FILE = 500  # lines
+
+
+def tracked(*patterns: str) -> list[pathlib.Path]:
+    """The project's files that match, whether or not this is a git checkout."""
+    skipped = {".venv", "build", "dist", "demo"}
+    found = (path for pattern in patterns for path in ROOT.glob(pattern))
+    return sorted(p for p in found if not skipped & set(p.relative_to(ROOT).parts))
+
+
+def imports(path: pathlib.Path) -> list[str]:
+    """All modules that a file imports, wherever the import stands."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
+
+
+def test_rooms_import_only_what_they_may() -> None:
+    assert set(ROOMS) == {p.parent.name for p in PACKAGE.glob("*/__init__.py")}
+    checked = 0
+    for room, allowed in ROOMS.items():
+        for path in (PACKAGE / room).rglob("*.py"):
+            for name in imports(path):
+                package, _, rest = name.partition(".")
+                if package == "stratkit":
+                    target = rest.split(".")[0]
+                    may = {room, "errors", "__version__"} | allowed
+                    assert target in may, f"{path.relative_to(ROOT)} imports {name}"
+                    checked += 1
+    assert checked > 100
+
+
+def test_only_the_engine_touches_the_c_library() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        if path.parent.name != "engine":
+            for name in imports(path):
+                assert not re.match(r"cffi|ctypes|stratkit\.engine\.(_engine|library)", name), path
+
+
+def test_no_file_is_long() -> None:
+    files = tracked("stratkit/**/*.py", "cengine/*.[ch]", "cengine/*.py", "tests/**/*.py")
+    assert len(files) > 100
+    for path in files:
+        if path.name != "_engine.c":
+            lines = len(path.read_text().splitlines())
+            assert lines <= LONGEST_FILE, f"{path.relative_to(ROOT)}: {lines} lines"
+
+
+@pytest.mark.parametrize("arguments", [["ruff", "check"], ["mypy"]])
+def test_checkers_are_silent(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_versions_agree() -> None:
+    for page in tracked("man/*.1"):
+        assert f'"stratkit {__version__}"' in page.read_text().splitlines()[0], page
+    try:
+        installed = importlib.metadata.version("stratkit")
+    except importlib.metadata.PackageNotFoundError:
+        return  # the tests run from a bare checkout
+    assert installed == __version__
+
+
+def test_every_dependency_is_pinned() -> None:
+    pins = dict(
+        line.lower().replace("_", "-").split("==")
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if not line.startswith("#")
+    )
+    wanted = list(PROJECT["dependencies"])
+    for extra in PROJECT["optional-dependencies"].values():
+        wanted += extra
+    for requirement in wanted:
+        name, least = requirement.lower().split(">=")
+        assert name in pins, name
+        assert [int(n) for n in pins[name].split(".")] >= [int(n) for n in least.split(".")]
+    assert pins["torch"] == "2.13.0"
+
+
+# --- commands, launchers, pages -------------------------------------------------------------------
+
+
+def test_every_command_has_all_its_parts() -> None:
+    assert [p.name for p in sorted((ROOT / "bin").iterdir())] == COMMANDS
+    assert [p.stem for p in sorted((ROOT / "man").glob("*.1"))] == COMMANDS
+    for name in COMMANDS:
+        module = name.replace("-", "_")
+        assert PROJECT["scripts"][name] == f"stratkit.cli.{module}:main"
+    (text,) = {(ROOT / "bin" / name).read_text() for name in COMMANDS}
+    assert text.startswith("#!/bin/sh\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_launchers_work_through_links_from_anywhere(name: str, tmp_path: pathlib.Path) -> None:
+    link = tmp_path / "some name"
+    link.symlink_to(ROOT / "bin" / name)
+    (tmp_path / "click.py").write_text("raise SystemExit('a file of the folder was imported')\n")
+    # Without .venv it is the Python of the PATH; here that is the tests' own.
+    path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [link, "--version"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == (f"{name} (stratkit) {__version__}\n", "")
+
+
+def options_of(command: click.Command) -> set[str]:
+    """All names of options of the command and its subcommands."""
+    context = click.Context(command)
+    names = {
+        name
+        for param in command.get_params(context)
+        if isinstance(param, click.Option)
+        for name in param.opts + param.secondary_opts
+    }
+    for sub in getattr(command, "commands", {}).values():
+        names |= options_of(sub)
+    return names
+
+
+def tags_of(page: str) -> list[str]:
+    """The lines that follow .TP in a page: what is explained there."""
+    return re.findall(r"^\.TP.*\n(.*)", page.replace("\\-", "-").replace("\\f", " "), re.M)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_pages_name_every_option_and_no_other(name: str) -> None:
+    page = (ROOT / "man" / f"{name}.1").read_text()
+    found = {o for tag in tags_of(page) for o in re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", tag)}
+    assert found == options_of(click_command(name))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_pages_have_the_usual_sections(name: str) -> None:
+    page = (ROOT / "man" / f"{name}.1").read_text()
+    assert page.startswith(f".TH {name.replace('-', chr(92) + '-').upper()} 1 ")
+    sections = re.findall(r"^\.SH (.*)$", page, re.M)
+    usual = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
+    assert [s for s in sections if s in usual] == usual
+    for section in re.findall(r"^\.BR ([a-z\\-]+) \(1\)", page, re.M):
+        assert section.replace("\\", "") in COMMANDS
+    for sub in getattr(click_command(name), "commands", {}):
+        assert f".SS {name} {sub}\n" in page
+
+
+def test_every_exit_status_that_a_page_names_is_of_the_contract() -> None:
+    known = {"0", "1", "2", "3", "4", "130", "141", "143"}
+    for name in COMMANDS:
+        page = (ROOT / "man" / f"{name}.1").read_text()
+        codes = {code for tag in tags_of(page) for code in re.findall(r"^\.B (\d+)$", tag)}
+        assert {"0", "1", "2"} <= codes <= known, name
