@@ -282,7 +282,7 @@ class EpisodeReader(Iterator[Episode]):
         if self._in_part:  # a killed writer's stream, and another one after it
             self._note_truncated(f"before {frame.where}")
         self._in_part, self._count = True, 0
-        known = {key: line[key] for key in _CHECKS}
+        known: dict[str, Any] = {key: line.get(key) for key in _CHECKS}
         self._header = Header(**{**known, "endings": tuple(known["endings"])})
 
     def _end(self, frame: Frame, line: dict[str, Any]) -> None:
@@ -315,6 +315,8 @@ class EpisodeReader(Iterator[Episode]):
             name, kind, size = entry
             stored = body[at : at + size]
             at += size
+            if at > len(body):
+                break
             if name not in COLUMNS:
                 continue
             if name in columns or kind not in COLUMNS[name][0] or size % int(kind[1]):

@@ -325,7 +325,7 @@ def _parse_header(value: dict[str, Any], name: str, number: int) -> RecordHeader
     if value.get("version") != VERSION:
         _fail(f"a version that is not {VERSION}", name, number, value.get("version"))
     known = _known(value, _HEADER, name, number)
-    players = (RecordPlayer(*(player[key] for key in _PLAYER)) for player in known["players"])
+    players = (RecordPlayer(*(player.get(key) for key in _PLAYER)) for player in known["players"])
     return RecordHeader(**{**known, "players": tuple(players)})
 
 

@@ -103,6 +103,12 @@ def test_unknown_columns_and_header_fields_are_passed_over() -> None:
     assert got.actions.tolist() == [1, 2]
 
 
+def test_a_header_without_the_network_has_none() -> None:
+    head = {key: value for key, value in HEAD.items() if key != "network"}
+    reader = EpisodeReader(io.BytesIO(compress([line(head)])), "x")
+    assert reader.open().network is None
+
+
 def test_same_episodes_give_the_same_bytes() -> None:
     assert stream_of(TEN) == stream_of(TEN)
     shuffled = dataclasses.replace(HEADER, rules=dict(reversed(HEADER.rules.items())))
@@ -392,6 +398,7 @@ WRONG = [
     (by_hand(listed=[["number", "f8", 8]]), "column 'number' of a wrong type or size"),
     (by_hand(listed=[["number", "i8", 9]]), "column 'number' of a wrong type or size"),
     (by_hand(listed=[["number", "i8", 8]] * 2), "or twice"),
+    (by_hand(listed=[["mu", "f4", 4000]], extra=b"x"), "the columns do not fill the frame"),
     (by_hand(extra=b"x"), "the columns do not fill the frame"),
     (by_hand({k: v for k, v in COLUMNS.items() if k != "mu"}), "no column 'mu'"),
     (by_hand(changed("number", [-4], np.int64)), "a negative game number"),

@@ -238,6 +238,12 @@ def test_unknown_fields_are_passed_over(four: bytes) -> None:
     assert read(later) == read(four)
 
 
+def test_a_field_that_may_be_null_may_be_missing(four: bytes) -> None:
+    for field in (b',"sha256":null', b',"adjudicator":null', b',"times":null'):
+        assert field in four
+        assert read(four.replace(field, b"")) == read(four)
+
+
 def test_an_endless_line_is_refused() -> None:
     with pytest.raises(InputError, match="line 1: a line of over"):
         read(b" " * (MOST_LINE + 10))
