@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -23,12 +26,34 @@ from stratkit.storage.checkpoints import part_of
 # networks. The average is kept for play.
 NETWORKS = ("online", "target", "regularization", "previous", "average")
 
+Result = TypeVar("Result")
+
+
+class Seen(NamedTuple):
+    """What the networks say of some steps [n] of a batch. Logits and value have a gradient."""
+
+    logits: Tensor
+    value: Tensor
+    legal: Tensor
+    pi: Tensor
+    log_pi: Tensor
+    ratio: Tensor  # L of the reward transform, [n, A]
+    target_value: Tensor
+
+
+class Goal(NamedTuple):
+    """What some steps [n] of a batch are to learn, and with which weight."""
+
+    q: Tensor
+    estimate: Tensor
+    weight: Tensor
+
 
 class Learner:
     """R-NaD's state, and its update.
 
     net, shape: which network, for which observations (see `nets.build`). `step` counts the updates
-    done.
+    done. A batch is worked on by `config.threads` threads, a part each.
     """
 
     def __init__(self, net: str, shape: tuple[int, int, int], config: Config) -> None:
@@ -37,7 +62,7 @@ class Learner:
         self.schedule = rnad.EntropySchedule(config.sizes, config.repeats, config.ramp)
         self.online = build(net, shape, seed=config.seed)
         self.target, self.regularization, self.previous, self.average = (
-            _frozen_copy(self.online) for _ in NETWORKS[1:]
+            copy.deepcopy(self.online).requires_grad_(False) for _ in NETWORKS[1:]
         )
         self.optimizer = torch.optim.Adam(
             self.online.parameters(),
@@ -46,61 +71,129 @@ class Learner:
             eps=config.eps,
             fused=True,
         )
+        # Threads of our own, and one thread of torch's in each: torch's several would wait for each
+        # other at every operation, which is slow as soon as a core has something else to do.
+        self._pool = ThreadPoolExecutor(config.threads, "learner", torch.set_num_threads, (1,))
 
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of gradient descent on `batch`; returns what there is to tell of it."""
-        config = self.config
         alpha, move_on = self.schedule(self.step)
-        inputs = self.online.prepare(batch.observations)
-        weight = rnad.step_weights(batch.player)
-
+        parts = _parts(len(batch.player), self.config.threads)
+        seen = self._each(lambda part: self._see(batch, part, alpha), parts)
         with torch.no_grad():
-            log_reg, log_previous = self._regularization(inputs, batch.legal, alpha)
-            v_target = self.target.value(self.target.embed(inputs), inputs)
-        embedding = self.online.embed(inputs)
-        logits = self.online.logits(embedding, inputs, batch.legal)
-        value = self.online.value(embedding, inputs)
-
-        with torch.no_grad():
-            pi, log_pi = legal_policy(logits, batch.legal)
-            ratio = rnad.log_ratio(log_pi, log_reg, log_previous, alpha)
-            kl = (pi * ratio).sum(1)
-            chosen = pi.gather(1, batch.action[:, None])[:, 0]
-            trace = rnad.v_trace(
-                batch.grid(v_target),
-                batch.grid(kl),
-                batch.grid(chosen / batch.mu),
-                batch.grid(batch.player, fill=-1),
-                batch.rewards(),
-                eta=config.eta,
-                rho_bar=config.rho,
-                c_bar=config.c,
-            )
-            estimate, gain = batch.flat(trace.value), batch.flat(trace.gain)
-            q = rnad.action_values(
-                v_target, ratio, gain, batch.action, batch.mu,
-                eta=config.eta, mu_floor=config.mu_floor,
-            )  # fmt: skip
-
-        policy_loss = rnad.neurd_loss(
-            logits, batch.legal, pi, q, weight, beta=config.beta, clip=config.clip
-        )
-        value_loss = rnad.value_loss(value, estimate, weight)
-        self.optimizer.zero_grad(set_to_none=True)
-        (policy_loss + value_loss).backward()  # type: ignore[no-untyped-call]
-        grad_norm = self._clip_gradient()
-        self.optimizer.step()
+            whole = _together(seen)
+            goal = self._goal(batch, whole)
+        goals = [Goal(*(x[part] for x in goal)) for part in parts]
+        losses, gradients = zip(*self._each(self._gradient, seen, goals), strict=True)
+        self._descend(gradients)
         self._follow(move_on)
         self.step += 1
+
+        policy_loss, value_loss = (sum(loss) for loss in zip(*losses, strict=True))
         return {
-            "policy_loss": policy_loss.item(),
-            "value_loss": value_loss.item(),
-            "entropy": _mean(-(pi * log_pi).sum(1), weight),
-            "kl": _mean(kl, weight),
-            "value": _mean(value.detach(), weight),
-            "grad_norm": grad_norm,
+            "policy_loss": policy_loss,
+            "value_loss": value_loss,
+            "entropy": _mean(-(whole.pi * whole.log_pi).sum(1), goal.weight),
+            "kl": _mean((whole.pi * whole.ratio).sum(1), goal.weight),
+            "value": _mean(whole.value.detach(), goal.weight),
+            "grad_norm": self.grad_norm,
             "alpha": alpha,
         }
+
+    # ---- the parts of an update ----
+
+    def _see(self, batch: Batch, part: slice, alpha: float) -> Seen:
+        """Evaluates the networks on some rows."""
+        legal = batch.legal[part]
+        inputs = self.online.prepare(batch.observations[part])
+        embedding = self.online.embed(inputs)
+        logits = self.online.logits(embedding, inputs, legal)
+        value = self.online.value(embedding, inputs)
+        with torch.no_grad():
+            pi, log_pi = legal_policy(logits, legal)
+            log_reg, log_previous = self._regularization(inputs, legal, alpha)
+            ratio = rnad.log_ratio(log_pi, log_reg, log_previous, alpha)
+            target_value = self.target.value(self.target.embed(inputs), inputs)
+        return Seen(logits, value, legal, pi, log_pi, ratio, target_value)
+
+    def _regularization(
+        self, inputs: Inputs, legal: Tensor, alpha: float
+    ) -> tuple[Tensor, Tensor | None]:
+        """log pi of the two regularisation policies; of one, where the other has no say."""
+
+        def log_policy(network: UNet) -> Tensor:
+            return legal_policy(network.logits(network.embed(inputs), inputs, legal), legal)[1]
+
+        equal = self.schedule.iteration(self.step)[0] == 0  # both are the first network
+        if alpha == 1 or equal:
+            return log_policy(self.regularization), None
+        return log_policy(self.regularization), log_policy(self.previous)
+
+    def _goal(self, batch: Batch, seen: Seen) -> Goal:
+        config = self.config
+        chosen = seen.pi.gather(1, batch.action[:, None])[:, 0]
+        trace = rnad.v_trace(
+            batch.grid(seen.target_value),
+            batch.grid((seen.pi * seen.ratio).sum(1)),
+            batch.grid(chosen / batch.mu),
+            batch.grid(batch.player, fill=-1),
+            batch.rewards(),
+            eta=config.eta,
+            rho_bar=config.rho,
+            c_bar=config.c,
+        )
+        q = rnad.action_values(
+            seen.target_value,
+            seen.ratio,
+            batch.flat(trace.gain),
+            batch.action,
+            batch.mu,
+            eta=config.eta,
+            mu_floor=config.mu_floor,
+        )
+        return Goal(q, batch.flat(trace.value), rnad.step_weights(batch.player))
+
+    def _gradient(self, seen: Seen, goal: Goal) -> tuple[tuple[float, float], tuple[Tensor, ...]]:
+        """Both losses of some rows, and the gradient of their sum."""
+        config = self.config
+        policy_loss = rnad.neurd_loss(
+            seen.logits,
+            seen.legal,
+            seen.pi,
+            goal.q,
+            goal.weight,
+            beta=config.beta,
+            clip=config.clip,
+        )
+        value_loss = rnad.value_loss(seen.value, goal.estimate, goal.weight)
+        gradient = torch.autograd.grad(policy_loss + value_loss, list(self.online.parameters()))
+        return (policy_loss.item(), value_loss.item()), gradient
+
+    def _descend(self, gradients: Iterable[tuple[Tensor, ...]]) -> None:
+        """One step of Adam with the sum of the gradients."""
+        for parameter, parts in zip(
+            self.online.parameters(), zip(*gradients, strict=True), strict=True
+        ):
+            parameter.grad = torch.stack(parts).sum(0) if len(parts) > 1 else parts[0]
+        limit = self.config.grad_norm or float("inf")
+        self.grad_norm = nn.utils.clip_grad_norm_(self.online.parameters(), limit).item()
+        self.optimizer.step()
+
+    @torch.no_grad()
+    def _follow(self, move_on: bool) -> None:
+        """Moves the other networks after the online one."""
+        online: list[Tensor] = list(self.online.parameters())
+        torch._foreach_lerp_(list(self.target.parameters()), online, self.config.target_rate)
+        torch._foreach_lerp_(list(self.average.parameters()), online, self.config.average_rate)
+        if move_on:
+            self.previous.load_state_dict(self.regularization.state_dict())
+            self.regularization.load_state_dict(self.target.state_dict())
+
+    def _each(self, function: Callable[..., Result], *arguments: Iterable[object]) -> list[Result]:
+        """The function of each part of the batch, at the same time."""
+        if self.config.threads == 1:
+            return list(map(function, *arguments))
+        return list(self._pool.map(function, *arguments))
 
     # ---- what a checkpoint holds ----
 
@@ -136,41 +229,19 @@ class Learner:
             }
         self.step = step
 
-    # ---- the parts of an update ----
 
-    def _regularization(
-        self, inputs: Inputs, legal: Tensor, alpha: float
-    ) -> tuple[Tensor, Tensor | None]:
-        """log pi of the two regularisation policies; of the first alone where the second has no
-        say."""
-        log_reg = self._log_policy(self.regularization, inputs, legal)
-        first = self.schedule.iteration(self.step)[0] == 0  # both are still the first network
-        if alpha == 1 or first:
-            return log_reg, None
-        return log_reg, self._log_policy(self.previous, inputs, legal)
-
-    def _log_policy(self, network: UNet, inputs: Inputs, legal: Tensor) -> Tensor:
-        return legal_policy(network.logits(network.embed(inputs), inputs, legal), legal)[1]
-
-    def _clip_gradient(self) -> float:
-        limit = self.config.grad_norm or float("inf")
-        return float(nn.utils.clip_grad_norm_(self.online.parameters(), limit))
-
-    @torch.no_grad()
-    def _follow(self, move_on: bool) -> None:
-        """Moves the other networks after the online one."""
-        online: list[Tensor] = list(self.online.parameters())
-        torch._foreach_lerp_(list(self.target.parameters()), online, self.config.target_rate)
-        torch._foreach_lerp_(list(self.average.parameters()), online, self.config.average_rate)
-        if move_on:
-            self.previous.load_state_dict(self.regularization.state_dict())
-            self.regularization.load_state_dict(self.target.state_dict())
+def _parts(rows: int, number: int) -> list[slice]:
+    """So many rows as slices of neighbours, about equally long."""
+    bounds = [rows * k // number for k in range(number + 1)]
+    return list(itertools.starmap(slice, itertools.pairwise(bounds)))
 
 
-def _frozen_copy(network: UNet) -> UNet:
-    return copy.deepcopy(network).requires_grad_(False)
+def _together(parts: list[Seen]) -> Seen:
+    """The rows of all parts."""
+    return Seen(*(torch.cat(x) for x in zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
 
 
 def _mean(x: Tensor, weight: Tensor) -> float:
-    """The mean over both players' steps of x [n]."""
-    return float((x * (weight > 0)).sum() / (weight > 0).sum().clamp_min(1))
+    """The mean of x [n] over the steps that have a weight."""
+    there = weight > 0
+    return float((x * there).sum() / there.sum().clamp_min(1))

@@ -26,6 +26,7 @@ from torch.nn.functional import relu
 from stratkit.nets.expand import PHASE, STAGE, expand, quiet_ratio, selected_type
 
 MOVABLE_TYPES = 10  # spy to marshal
+ROWS = 32  # the heads see a multiple of this
 
 
 class Size(NamedTuple):
@@ -152,6 +153,7 @@ class Inputs(NamedTuple):
     quiet: Tensor  # float32 [n, 1, H, W]: the no-attack ratio, tiled
     selected: Tensor  # float32 [n, 10, H, W]: the selected piece by square and movable type
     rows: tuple[Tensor, Tensor, Tensor]  # int64: those that deploy, select, choose the target
+    place: Tensor  # int64 [n]: where among these rows, one after the other, each row is
 
 
 class UNet(nn.Module):
@@ -186,11 +188,9 @@ class UNet(nn.Module):
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
         """What the network reads; `pub` as in `expand`."""
-        phase = 2 * packed[:, PHASE] + packed[:, STAGE]
-        deploy, select, choose = ((phase == code).nonzero()[:, 0] for code in (2, 0, 1))
         quiet = quiet_ratio(packed)[:, None, None, None].expand(-1, -1, *self.shape[1:])
         planes = expand(packed, self.shape, pub)
-        return Inputs(planes, quiet, self._selected(packed), (deploy, select, choose))
+        return Inputs(planes, quiet, self._selected(packed), *_by_phase(packed))
 
     def _selected(self, packed: Tensor) -> Tensor:
         _, height, width = self.shape
@@ -211,7 +211,7 @@ class UNet(nn.Module):
             self.selection(_rows(select, embedding, inputs.quiet)),
             self.target(_rows(choose, embedding, inputs.quiet, inputs.selected)),
         ]
-        logits = torch.cat(parts).index_select(0, _inverse(torch.cat(inputs.rows)))
+        logits = torch.cat(parts).index_select(0, inputs.place)
         return logits.masked_fill(~legal.bool(), -torch.inf)
 
     def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
@@ -236,7 +236,18 @@ def _rows(rows: Tensor, *blocks: Tensor) -> Tensor:
     return torch.cat(picked, 3).permute(0, 3, 1, 2)
 
 
-def _inverse(permutation: Tensor) -> Tensor:
-    inverse = torch.empty_like(permutation)
-    inverse[permutation] = torch.arange(len(permutation), device=permutation.device)
-    return inverse
+def _by_phase(packed: Tensor) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
+    """`Inputs.rows` and `Inputs.place`.
+
+    Each phase's rows are padded (with row 0) to a multiple: for a number of rows that it has not
+    met, the convolution library takes longer to prepare than to compute.
+    """
+    phase = 2 * packed[:, PHASE] + packed[:, STAGE]
+    place = torch.empty_like(phase, dtype=torch.int64)
+    rows, before = [], 0
+    for code in (2, 0, 1):
+        mine = (phase == code).nonzero()[:, 0]
+        place[mine] = torch.arange(before, before + len(mine), device=packed.device)
+        rows.append(torch.cat([mine, mine.new_zeros(-len(mine) % ROWS)]))
+        before += len(rows[-1])
+    return (rows[0], rows[1], rows[2]), place
