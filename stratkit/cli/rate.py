@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     "--prior",
     metavar="GAMES",
     type=click.IntRange(0),
-    default=0,
-    help="Add so many draws to each two players who met (default: 0).",
+    help="Add so many draws to each two players who met (default: 0, but 1 where ratings would be"
+    " infinite).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--plot", metavar="FILE.png", help="Draw the ratings into FILE.png.")
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def command(
     games: tuple[str, ...],
     anchor: str | None,
-    prior: int,
+    prior: int | None,
     as_json: bool,
     plot: str | None,
     curve: str | None,
@@ -53,8 +53,8 @@ def command(
         click.echo(json.dumps(report.json(), indent=1) if as_json else report.text())
 
 
-def _report(games: tuple[str, ...], anchor: str | None, prior: int) -> Report:
-    from stratkit.rating.elo import rate
+def _report(games: tuple[str, ...], anchor: str | None, prior: int | None) -> Report:
+    from stratkit.rating.elo import rate, unbeaten
     from stratkit.rating.pool import PoolReader
     from stratkit.rating.report import report
 
@@ -66,6 +66,11 @@ def _report(games: tuple[str, ...], anchor: str | None, prior: int) -> Report:
     if reader.repeated:
         warn(f"{reader.repeated} games were met again and counted once")
     name, elo = _anchor(anchor, pool)
+    if prior is None:
+        why = unbeaten(pool)
+        prior = 1 if why else 0
+        if why:
+            warn(f"{why}: --prior 1, one draw more, keeps the ratings finite")
     index = None if name is None else pool.names.index(name)
     return report(pool, rate(pool, index, elo, prior), reader.game, name, prior)
 

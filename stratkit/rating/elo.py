@@ -46,9 +46,9 @@ def rate(pool: Pool, anchor: int | None = None, anchor_elo: float = 0, prior: in
     `prior` draws are added to each two players who met, so that nobody's rating is infinite. Raises
     `CheckFailed` when the games do not determine the ratings.
     """
-    _check_linked(pool)
-    if not prior:
-        _check_finite(pool)
+    why = unbeaten(pool)
+    if why and not prior:
+        raise CheckFailed(f"{why}: no rating is finite without a prior")
     (elo,) = _fit(_weighted(pool, prior, 1, None), anchor)
     generator = np.random.Generator(np.random.Philox(SEED))
     chunk = max(1, _CHUNK // len(pool.names) ** 2)
@@ -115,20 +115,18 @@ def _check_linked(pool: Pool) -> None:
         raise CheckFailed(f"groups that never met cannot be compared: {parts}")
 
 
-def _check_finite(pool: Pool) -> None:
-    """No group may have won every game against the rest: its ratings would be infinite."""
+def unbeaten(pool: Pool) -> str | None:
+    """`A won every game against B`, if there are such groups of players: the most likely difference
+    between them is infinite. Raises `CheckFailed` for groups that never met."""
+    _check_linked(pool)
     points = pool.points()
     scored = {(int(i), int(j)) for i, j in np.argwhere(points > 0)}
     groups = _groups(len(pool.names), scored)
-    if len(groups) == 1:
-        return
     for group in groups:
         rest = [i for i in range(len(pool.names)) if i not in group]
-        if not points[np.ix_(rest, group)].any():
-            raise CheckFailed(
-                f"no finite ratings: {_listed(pool, group)} won every game against "
-                f"{_listed(pool, rest)} (--prior 1 adds a draw to each two who met)"
-            )
+        if rest and not points[np.ix_(rest, group)].any():
+            return f"{_listed(pool, group)} won every game against {_listed(pool, rest)}"
+    return None
 
 
 def _groups(players: int, links: set[Meeting]) -> list[list[int]]:

@@ -148,7 +148,7 @@ def test_who_won_every_game_is_named(strong: tuple[str, ...]) -> None:
         apart = (first in strong) != (second in strong)
         pool.add(first, second, (2, 0, 0) if apart else (1, 0, 1), 5)
     weak = [name for name in "abcd" if name not in strong]
-    with pytest.raises(CheckFailed, match=f": {', '.join(strong)} won every .* {', '.join(weak)} "):
+    with pytest.raises(CheckFailed, match=f"^{', '.join(strong)} won every .* {', '.join(weak)}: "):
         rate(pool)
     found = rate(pool, prior=1)
     assert np.isfinite([found.elo, found.low, found.high]).all()

@@ -83,9 +83,14 @@ def test_groups_that_never_met(tmp_path: pathlib.Path) -> None:
 def test_only_wins_need_a_prior(tmp_path: pathlib.Path) -> None:
     path = write(tmp_path / "g", header("a", "b"), [record(0, 0, 1, "red")])
     done = run("rate", path)
-    assert (done.status, done.data) == (3, b"")
-    assert "a won every game against b (--prior 1 " in done.error_line
-    assert run("rate", "--prior", 1, path).status == 0
+    assert done.status == 0
+    assert done.error_line.startswith("rate: a won every game against b: --prior 1, ")
+    told = run("rate", "--prior", 1, path)
+    assert (told.status, told.out, told.err) == (0, done.out, "")
+    assert "draws added for each two who met: 1" in done.out
+    refused = run("rate", "--prior", 0, path)
+    assert (refused.status, refused.data) == (3, b"")
+    assert refused.error_line.startswith("rate: a won every game against b: no rating is finite")
 
 
 def test_from_a_pipe_and_repeated(games: pathlib.Path) -> None:
