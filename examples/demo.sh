@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The main job at its smallest: an agent learns Stratego on a board of 6 x 6, plays, and is rated.
+# Usage: demo.sh [FOLDER [STEPS [GAMES]]]. The commands are found on the PATH; `make demo` sees to that.
+set -euo pipefail
+
+folder=${1:-demo}
+steps=${2:-1500}
+games=${3:-400}
+samples=$(cd "$(dirname "$0")/../formats/samples/gravon" && pwd)
+
+title() { printf '\n== %s\n' "$*" >&2; }
+show() { printf '$ %s\n' "$*" >&2; "$@"; }
+
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+
+title "Logs of Gravon become FENfS, game records and setups"
+show fenfs convert --to fenfs "$samples"/barrage-*.xml -o barrage.fenfs
+show fenfs convert --to games "$samples" -o gravon.jsonl
+show fenfs show "$(sed -n 11p barrage.fenfs)"
+
+title "An agent learns mini Stratego from nothing: selfplay | train, $steps steps"
+echo '$ selfplay --game mini --policy run --follow --seed 1 --lead 256 | train - --out run --seed 1' \
+    "--steps $steps --net tiny --save-every $((steps / 5))" >&2
+selfplay --game mini --policy run --follow --seed 1 --lead 256 |
+    train - --out run --seed 1 --steps "$steps" --net tiny --save-every $((steps / 5))
+
+title "It meets a random player, rules of thumb, and itself before it learned anything"
+first=run/checkpoints/step-00000000.safetensors
+show match random heuristic "name=untrained,$first" name=trained,run/ \
+    -n "$games" --game mini --seed 2 -o games.jsonl
+show rate games.jsonl --anchor random --prior 1 --plot ratings.png
+
+title "How it got there: the checkpoints against each other and a random player"
+show match random run/checkpoints/*.safetensors -n 60 --game mini --seed 3 -o curve.jsonl
+show rate curve.jsonl --anchor random --prior 1 --curve curve.png
+
+title "Pictures: $folder/ratings.png $folder/curve.png"
