@@ -13,6 +13,7 @@ from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
 from stratkit.players.spec import BUILT_IN, PlayerSpec
+from stratkit.storage.checkpoints import FOLDER
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,18 @@ def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant
     if not weights:
         raise InputError(f"holds no network {part!r}", file=os.fspath(path))
     player = network_player(str(metadata["net"]), weights, game, seed, rows)
-    run = os.path.isdir(spec.spec)
-    base = os.path.basename(os.path.normpath(spec.spec))
-    name = spec.name or (f"{base}@{metadata['step']}" if run else base)
+    name = spec.name or _name(os.fspath(path), int(metadata["step"]))
     with open(path, "rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return Entrant(name, player, f"net={part},{path}", digest, int(metadata["step"]))
+
+
+def _name(path: str, step: int) -> str:
+    """`RUN@STEP` for a file of a RUN, the file's name for another one."""
+    folder, file = os.path.split(os.path.abspath(path))
+    if os.path.basename(folder) == FOLDER:
+        return f"{os.path.basename(os.path.dirname(folder))}@{step}"
+    return file
 
 
 def check_game(metadata: dict[str, object], game: Game, file: str) -> None:
