@@ -21,7 +21,7 @@ COMMANDS: list[str] = sorted(PROJECT["scripts"])
 def click_command(name: str) -> click.Command:
     """What click knows of a command."""
     module = importlib.import_module(PROJECT["scripts"][name].removesuffix(":main"))
-    command = getattr(module, "command", None) or module.train
+    command = module.command
     assert isinstance(command, click.Command)
     return command
 

@@ -74,6 +74,14 @@ def test_only_the_engine_touches_the_c_library() -> None:
                 assert not re.match(r"cffi|ctypes|stratkit\.engine\.(_engine|library)", name), path
 
 
+def test_all_that_is_imported_is_a_stated_dependency() -> None:
+    stated = [re.split(r"\W", text)[0] for text in PROJECT["dependencies"]]
+    stated += [re.split(r"\W", text)[0] for text in PROJECT["optional-dependencies"]["plot"]]
+    names = {name.split(".")[0] for path in PACKAGE.rglob("*.py") for name in imports(path)}
+    outside = names - set(sys.stdlib_module_names) - {"stratkit"}
+    assert outside | {"cffi"} == set(stated)  # cffi is what the C engine is loaded with
+
+
 def test_no_file_is_long() -> None:
     files = tracked("stratkit/**/*.py", "cengine/*.[ch]", "cengine/*.py", "tests/**/*.py")
     assert len(files) > 100

@@ -16,6 +16,7 @@ import errno
 import fcntl
 import io
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -251,6 +252,15 @@ def _open_file(path: str, force: bool) -> Iterator[BinaryIO]:
 
 
 # --- running a command ----------------------------------------------------------------------------
+
+
+def check_reader() -> None:
+    """Raises `BrokenPipeError` when stdout is a pipe that nobody will read any more: who waits, and
+    writes nothing, would not notice."""
+    poll = select.poll()
+    poll.register(1, 0)
+    if any(event & select.POLLERR for _, event in poll.poll(0)):
+        raise BrokenPipeError
 
 
 def discard_stdout() -> None:

@@ -15,6 +15,7 @@ import click
 from stratkit.cli.common import (
     GameName,
     Tool,
+    check_reader,
     discard_stdout,
     open_output,
     progress,
@@ -135,11 +136,11 @@ def command(
     if part is not None and games is not None:
         first, games = part_of(games, *part)
         first_game += first
-    actor = _Actor(Game(game), policy, follow, seed, first_game, slots, threads)
+    actor = _Actor(Game(game), policy, follow, seed, first_game, slots, threads, output == "-")
     opening = read_openings(setups, game)[0] if setups else None
     with _sink(output, force, shard, actor.header()) as sink:
-        actor.begin(threads, lead, opening, max_actions, numbers_of(first_game, games))
         try:
+            actor.begin(threads, lead, opening, max_actions, numbers_of(first_game, games))
             with progress(games, "game") as bar:
                 for episodes in actor.rounds():
                     sink(episodes, follow)
@@ -179,9 +180,10 @@ class _Actor:
         first_game: int,
         slots: int,
         threads: int,
+        piped: bool,
     ) -> None:
         self.game, self.seed, self.first_game, self.slots = game, seed, first_game, slots
-        self.policy = policy
+        self.policy, self.piped = policy, piped
         self.follower: Follower | None = None
         self.player: Player | None = None
         self.network: str | None = None
@@ -257,7 +259,7 @@ class _Actor:
         if not self.follower.refresh():
             say(f"selfplay: waiting for the learner to publish weights in {self.policy}")
             while not self.follower.refresh():
-                time.sleep(10 * POLL)
+                self._pause(10 * POLL)
         self.player = self.follower.make_player(self.seed, self.slots)
         self.step = self.follower.step
 
@@ -266,8 +268,13 @@ class _Actor:
 
         for episodes in play_episodes(self.table, self.numbers, self.follower):
             if not episodes and self.table.idle:
-                time.sleep(POLL)
+                self._pause(POLL)
             yield episodes
+
+    def _pause(self, seconds: float) -> None:
+        if self.piped:
+            check_reader()
+        time.sleep(seconds)
 
 
 Sink = Callable[["list[Episode]", bool], None]

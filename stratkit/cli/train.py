@@ -72,7 +72,7 @@ def _settings(function: Function) -> Function:
     "--consume", is_flag=True, help="Delete the files of a folder that a checkpoint has passed."
 )
 @_settings
-def train(
+def command(
     inputs: tuple[str, ...],
     out: str,
     steps: int | None,
@@ -179,4 +179,4 @@ def _conclude(outcome: Outcome, signals: _Signals) -> int:
 
 
 def main() -> NoReturn:
-    run(train, "train")
+    run(command, "train")

@@ -168,3 +168,27 @@ def test_signals_leave_no_file(number: int, status: int, tmp_path: pathlib.Path)
         assert process.wait(30) == status
         assert process.stderr and len(process.stderr.read().splitlines()) == 1
     assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_a_follower_notices_while_it_waits_that_nobody_reads(
+    tmp_path: pathlib.Path, published: bool
+) -> None:
+    """It writes nothing then: the lead is used up, or the learner never began."""
+    learner = tmp_path / "run"
+    if published:
+        games = run("selfplay", "--game", "mini", "-n", 8, "--seed", 1).data
+        assert (
+            run("train", "--out", learner, "--steps", 0, "--game", "mini", stdin=games).status == 0
+        )
+    arguments = ["--game", "mini", "--policy", learner, "--follow", "--lead", 1, "--seed", 1]
+    with subprocess.Popen(
+        command_line("selfplay", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        reader = EpisodeReader(process.stdout, "test")
+        reader.open()
+        if published:
+            next(iter(reader))
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0
