@@ -27,7 +27,7 @@ from stratkit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
-    from stratkit.play.follow import Follower
+    from stratkit.play.follow import Follower, Pace
     from stratkit.play.selfplay import Opening
     from stratkit.players.player import Player
     from stratkit.storage.episodes import Episode, Header
@@ -185,6 +185,7 @@ class _Actor:
         self.game, self.seed, self.first_game, self.slots = game, seed, first_game, slots
         self.policy, self.piped = policy, piped
         self.follower: Follower | None = None
+        self.pace: Pace | None = None
         self.player: Player | None = None
         self.network: str | None = None
         self.step = -1
@@ -243,31 +244,35 @@ class _Actor:
         games: Iterator[Seating] = seatings(self.game, to_play, opening)
         schedule: Iterator[Seating | None] = games
         if self.follower is not None:
-            from stratkit.play.follow import bounded
+            from stratkit.play.follow import Pace
 
-            self._wait_for_learner(threads)
-            schedule = bounded(games, self.follower, lead or 2 * self.follower.batch)
+            self._wait_for_learner(self.follower, threads)
+            lead = lead or 2 * self.follower.batch
+            self.slots = min(self.slots, lead)
+            self.player = self.follower.make_player(self.seed, self.slots)
+            self.pace = Pace(self.follower, lead, self.slots)
+            schedule = self.pace.bounded(games)
         assert self.player is not None
         self.table = Table(self.game, [self.player], schedule, self.slots, threads, max_actions)
         self.table.policy_step = self.step
+        if self.pace:
+            self.table.worth_playing = self.pace.worth_playing
 
-    def _wait_for_learner(self, threads: int) -> None:
+    def _wait_for_learner(self, follower: Follower, threads: int) -> None:
         import torch
 
         torch.set_num_threads(threads)
-        assert self.follower is not None
-        if not self.follower.refresh():
+        if not follower.refresh():
             say(f"selfplay: waiting for the learner to publish weights in {self.policy}")
-            while not self.follower.refresh():
+            while not follower.refresh():
                 self._pause(10 * POLL)
-        self.player = self.follower.make_player(self.seed, self.slots)
-        self.step = self.follower.step
+        self.step = follower.step
 
     def rounds(self) -> Iterator[list[Episode]]:
         from stratkit.play.selfplay import play_episodes
 
-        for episodes in play_episodes(self.table, self.numbers, self.follower):
-            if not episodes and self.table.idle:
+        for episodes in play_episodes(self.table, self.numbers, self.pace):
+            if not episodes and self.table.waiting:
                 self._pause(POLL)
             yield episodes
 

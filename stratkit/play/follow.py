@@ -59,10 +59,30 @@ class Follower:
         return True
 
 
-def bounded(games: Iterator[Seating], follower: Follower, lead: int) -> Iterator[Seating | None]:
-    """Begins no game that is more than `lead` episodes beyond what the learner has consumed."""
-    before = follower.episodes
-    for begun, seating in enumerate(games):
-        while begun - (follower.episodes - before) >= lead:
-            yield None
-        yield seating
+class Pace:
+    """How far self-play may run ahead of the learner, and when a round is worth its price."""
+
+    def __init__(self, follower: Follower, lead: int, slots: int) -> None:
+        self.follower, self.lead, self.slots = follower, lead, slots
+        self._before = follower.episodes
+        self.begun = 0
+        self.delivered = 0  # episodes that were handed on
+
+    @property
+    def consumed(self) -> int:
+        """What the learner has consumed since self-play began."""
+        return self.follower.episodes - self._before
+
+    def bounded(self, games: Iterator[Seating]) -> Iterator[Seating | None]:
+        """Begins no game that is more than `lead` episodes beyond what was consumed."""
+        for seating in games:
+            while self.begun - self.consumed >= self.lead:
+                yield None
+            self.begun += 1
+            yield seating
+
+    def worth_playing(self, live: int) -> bool:
+        """A round costs a network the same for few games as for many. While the learner has enough
+        to do, self-play waits until half of the slots are taken."""
+        has_enough = self.delivered - self.consumed >= 2 * self.follower.batch
+        return live >= self.slots // 2 or not has_enough

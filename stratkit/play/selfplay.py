@@ -14,7 +14,7 @@ from stratkit.play.table import CUT, Finished, Seating, Table, in_order
 from stratkit.storage.episodes import Episode
 
 if TYPE_CHECKING:
-    from stratkit.play.follow import Follower
+    from stratkit.play.follow import Pace
 
 Opening = Callable[[int], npt.NDArray[np.int32]]  # game number -> actions that begin the game
 
@@ -44,19 +44,21 @@ def seatings(game: Game, numbers: Iterable[int], opening: Opening | None) -> Ite
 
 
 def play_episodes(
-    table: Table, numbers: Iterable[int], follower: Follower | None = None
+    table: Table, numbers: Iterable[int], pace: Pace | None = None
 ) -> Iterator[list[Episode]]:
     """Plays all games of the table; yields, after every round, the episodes whose turn it is. An
-    empty list while the table is idle means: waiting for the learner."""
+    empty list while the table is waiting means: for the learner."""
 
     def rounds() -> Iterator[list[Finished]]:
         for finished in table.rounds():
             yield finished
-            if follower is not None:
-                follower.refresh()
-                table.policy_step = follower.step
+            if pace is not None:
+                pace.follower.refresh()
+                table.policy_step = pace.follower.step
 
     for ready in in_order(rounds(), iter(numbers)):
+        if pace is not None:
+            pace.delivered += len(ready)
         yield [as_episode(table.game, finished) for finished in ready]
 
 

@@ -5,7 +5,7 @@ It knows the game interface and no game.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,6 +66,10 @@ class Table:
         self.steps = np.full(slots, -1, np.int64)  # of the policy when the game began
         self.policy_step = -1
         self.ended = False
+        self.waiting = False
+        # Whether a round with so many live games is to be played now: whoever follows a learner has
+        # reasons to wait for more.
+        self.worth_playing: Callable[[int], bool] = lambda live: True
         self._actors = np.empty(slots, np.int8)
         self._legal = np.empty((slots, game.actions), np.uint8)
         self._observations = np.empty((slots, game.observation_bytes), np.uint8)
@@ -77,23 +81,20 @@ class Table:
         self._actions = np.zeros((slots, 256), np.int32)
         self._mu = np.full((slots, 256), np.nan, np.float32)
 
-    @property
-    def idle(self) -> bool:
-        """Whether no game is in progress."""
-        return not self._live.any()
-
     def rounds(self) -> Iterator[list[Finished]]:
         """Plays one action in every game at a time; yields the games that ended in each round.
-        While no game can begin and none is in progress it yields empty lists."""
+        While there is nothing worth playing it is `waiting`, and yields empty lists."""
         while True:
             self._fill()
-            if self.idle:
-                if self.ended:
-                    return
+            live = int(self._live.sum())
+            if not live and self.ended:
+                return
+            self.waiting = not live or not self.worth_playing(live)
+            if self.waiting:
                 yield []
-                continue
-            self._act()
-            yield self._collect()
+            else:
+                self._act()
+                yield self._collect()
 
     def _fill(self) -> None:
         for row in np.flatnonzero(~self._live):
