@@ -94,8 +94,13 @@ def command(
     given = {name: value for name, value in options.items() if value is not None}
     _check_inputs(inputs)
 
+    import torch
+
     from stratkit.learn.run import Request, train
 
+    # The learner has threads of its own. Torch's, which wait for each other at every operation,
+    # made an update ten times slower with a busy second core.
+    torch.set_num_threads(1)
     request = Request(
         inputs=inputs or ("-",),
         run=out,
