@@ -58,7 +58,7 @@ def wheel(sdist: pathlib.Path) -> pathlib.Path:
 @pytest.fixture(scope="module")
 def installed(wheel: pathlib.Path) -> pathlib.Path:
     """An environment with the wheel. Its dependencies are those of the tests' own environment, so
-    that nothing is downloaded; they are linked only after pip, which must not find stratkit there."""
+    that nothing is downloaded; they are linked after pip, which must not find stratkit there."""
     folder = wheel.parent / "venv"
     execute(sys.executable, "-m", "venv", "--without-pip", folder, cwd=wheel.parent)
     pip = [sys.executable, "-m", "pip", "--python", folder / "bin/python", "install", "-q"]
