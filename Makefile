@@ -31,7 +31,7 @@ $(VENV)/.engine: $(C_FILES) | $(VENV)/.installed
 	@touch $@
 
 test: dev
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 demo: dev
 	PATH="$(CURDIR)/bin:$$PATH" ./examples/demo.sh
