@@ -123,6 +123,8 @@ def _replay(game: Game, items: Sequence[Item]) -> Replay:
     try:
         played = replay_many(game, [(i.episode.start, i.episode.actions) for i in items])
     except IllegalAction as error:
+        if error.action is None:
+            raise _at(items[error.row], None, "illegal start position", None) from None
         raise _at(items[error.row], error.index, "illegal action", error.action) from None
     for row, item in enumerate(items):
         said, found = item.endings[item.episode.ending], game.endings[played.endings[row]]

@@ -1,0 +1,60 @@
+"""Episode files for the tests of learning."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from nets.random_play import actions_of_games
+from stratkit.engine import Game, replay_many
+from stratkit.learn.data import Item
+from stratkit.storage.episodes import Episode, EpisodeWriter, Header
+
+
+def episodes(
+    name: str = "nano", number: int = 12, seed: int = 0, step: int = 0, first: int = 0
+) -> tuple[Game, list[Episode]]:
+    """Random games as episodes; nano's may be longer than usual, so that somebody wins."""
+    game = Game(name, {"max_plies": 40} if name == "nano" else None)
+    actions, mu = actions_of_games(game, number, seed)
+    played = replay_many(game, [(b"", a) for a in actions])
+    return game, [
+        Episode(first + k, step, int(played.endings[k]), played.returns[k], actions[k], mu[k])
+        for k in range(number)
+    ]
+
+
+def items(game: Game, found: Sequence[Episode], file: str = "x.eps") -> list[Item]:
+    return [Item(episode, game.endings, file) for episode in found]
+
+
+def stream(game: Game, found: Sequence[Episode], seed: int = 1) -> bytes:
+    """The episodes as the bytes of a stream, each in a frame of its own."""
+    out = io.BytesIO()
+    header = Header(game=game.name, rules=game.rules, endings=game.endings, seed=seed)
+    with EpisodeWriter(out, header) as writer:
+        for episode in found:
+            writer.write(episode)
+            writer.flush()
+    return out.getvalue()
+
+
+def write(path: os.PathLike[str], game: Game, found: Sequence[Episode], seed: int = 1) -> str:
+    """The same as a file; returns its name."""
+    with open(path, "wb") as file:
+        file.write(stream(game, found, seed))
+    return os.fspath(path)
+
+
+def given_setup(episode: Episode, placements: int) -> Episode:
+    """The episode as if its first actions had been given."""
+    mu = episode.mu.copy()
+    mu[:placements] = np.nan
+    return changed(episode, mu=mu)
+
+
+def changed(episode: Episode, **values: object) -> Episode:
+    return Episode(**{**vars(episode), **values})  # type: ignore[arg-type]

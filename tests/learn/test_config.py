@@ -1,0 +1,77 @@
+"""Settings: presets, files, options, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+
+import pytest
+
+from stratkit.errors import InputError
+from stratkit.learn.config import PRESETS, Config, help_of, read_file, resolve
+
+
+def test_later_sources_win() -> None:
+    stored, file, options = {"lr": 1.0, "eta": 1, "c": 1}, {"eta": 2, "c": 2}, {"c": 3}
+    config = resolve("tiny", stored, file, options)
+    assert (config.lr, config.eta, config.c) == (1.0, 2.0, 3.0)
+    assert config.batch == PRESETS["tiny"]["batch"] and config.beta == Config().beta
+    assert resolve("paper", {}, {}, {"seed": 0}) == Config()
+
+
+def test_what_is_stored_comes_back() -> None:
+    config = resolve("small", {}, {}, {"sizes": (5, 6), "repeats": (1, 2)})
+    stored = config.to_json()
+    assert stored["rho"] == "inf" and config.rho == math.inf
+    assert resolve("small", stored, {}, {}) == config
+
+
+def test_without_a_seed_the_system_draws_one() -> None:
+    assert resolve("tiny", {}, {}, {}).seed != resolve("tiny", {}, {}, {}).seed
+    assert resolve("tiny", {"seed": 3}, {}, {}).seed == 3
+
+
+def test_files(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "x.toml"
+
+    def refusal(text: str) -> str:
+        path.write_text(text)
+        with pytest.raises(InputError) as caught:
+            read_file(str(path))
+        return str(caught.value).removeprefix(f"{path}: ")
+
+    path.write_text('net = "small"\ntarget-rate = 0.5\nsizes = [1, 2]\nrepeats = [3, 4]\nrho = inf')
+    assert read_file(str(path)) == {
+        "net": "small",
+        "target_rate": 0.5,
+        "sizes": [1, 2],
+        "repeats": [3, 4],
+        "rho": math.inf,
+    }
+    path.write_text("sizes = 7")
+    assert resolve("tiny", {}, read_file(str(path)), {}).sizes == (7,)
+    assert refusal("beta_ = 2") == "unknown setting 'beta_' (did you mean 'beta'?)"
+    assert refusal("lr = 'x'") == "lr must be a number: 'x'"
+    assert refusal("batch = 1.5") == "batch must be a whole number: '1.5'"
+    assert refusal("batch = true") == "batch must be a whole number: 'True'"
+    assert refusal("sizes = [1, 'x']").startswith("sizes must be whole numbers")
+    assert refusal("net = 3") == "net must be the name of a network: '3'"
+    assert refusal("batch = ").startswith("not TOML: ")
+    assert refusal("batch = 0") == "--batch must be at least 1: '0'"
+    assert refusal("lr = nan") == "--lr must be more than 0: 'nan'"
+    assert refusal("b1 = 1") == "--b1 must be less than 1: '1.0'"
+    assert refusal("target_rate = 1.5") == "--target-rate must be at most 1: '1.5'"
+    wrong = "sizes and repeats must be equally many"
+    assert refusal("sizes = [1, 2]\nrepeats = [1]") == wrong
+    path.write_text("sizes = [1, 2]")
+    with pytest.raises(InputError, match=wrong):
+        resolve("tiny", {}, read_file(str(path)), {})
+    path.write_bytes(b"\xff")
+    with pytest.raises(InputError, match="not TOML"):
+        read_file(str(path))
+
+
+def test_help_tells_the_defaults() -> None:
+    assert help_of("rows") == "pad the states of a step to a multiple of this (default: 128)"
+    assert help_of("batch").startswith("episodes a step (default: 768; ")
+    assert "default" not in help_of("seed")

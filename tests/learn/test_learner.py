@@ -1,0 +1,131 @@
+"""The learner: what an update does to which network, parts, padding, saving and loading."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from learn.games import episodes, items
+from learn.versus import share_of_wins
+from stratkit.errors import InputError
+from stratkit.learn.config import Config, resolve
+from stratkit.learn.data import Batch, make_batch
+from stratkit.learn.learner import NETWORKS, Learner
+
+
+def setting(**options: object) -> Config:
+    return resolve("tiny", {}, {}, {"seed": 1, "sizes": (2,), **options})
+
+
+def a_batch(seed: int = 0, rows: int = 1) -> tuple[Learner, Batch]:
+    game, found = episodes("nano", 12, seed)
+    return Learner("plain", game.shape, setting()), make_batch(game, items(game, found), rows)
+
+
+def weights(learner: Learner, network: str) -> torch.Tensor:
+    state = learner.weights(network)
+    return torch.from_numpy(np.concatenate([w.ravel() for w in state.values()])).clone()
+
+
+def test_all_networks_start_alike_and_follow_as_told() -> None:
+    learner, batch = a_batch()
+    config = learner.config
+    start = {name: weights(learner, name) for name in NETWORKS}
+    assert all(torch.equal(w, start["online"]) for w in start.values())
+
+    learner.update(batch)
+    online = weights(learner, "online")
+    assert not torch.equal(online, start["online"])
+    for name, rate in (("target", config.target_rate), ("average", config.average_rate)):
+        expected = torch.lerp(start["online"], online, rate)
+        torch.testing.assert_close(weights(learner, name), expected)
+    for name in ("regularization", "previous"):
+        assert torch.equal(weights(learner, name), start["online"])
+
+    learner.update(batch)  # the last of the iteration
+    assert torch.equal(weights(learner, "regularization"), weights(learner, "target"))
+    assert torch.equal(weights(learner, "previous"), start["online"])
+    first_target = weights(learner, "target")
+    for _ in range(2):
+        learner.update(batch)
+    assert torch.equal(weights(learner, "previous"), first_target)
+    assert learner.step == 4
+
+
+def test_padding_teaches_nothing() -> None:
+    results = []
+    for rows in (1, 200):
+        learner, batch = a_batch(rows=rows)
+        assert (len(batch.player) > batch.states) == (rows > 1)
+        told = learner.update(batch)
+        results.append((told, weights(learner, "target")))
+    (told, after), (padded_told, padded_after) = results
+    assert told == pytest.approx(padded_told, rel=1e-4, abs=1e-5)
+    torch.testing.assert_close(after, padded_after, rtol=1e-4, atol=1e-5)
+
+
+def test_parts_give_the_gradient_of_the_whole() -> None:
+    """Counts are those of the whole batch, gradients are summed."""
+    game, found = episodes("nano", 6)
+    batch = make_batch(game, items(game, found), 30)
+    gradients = []
+    for threads in (1, 3):
+        learner = Learner("tiny", game.shape, setting(threads=threads))
+        told = learner.update(batch)
+        gradient = [p.grad.clone() for p in learner.online.parameters() if p.grad is not None]
+        gradients.append((told, torch.cat([g.flatten() for g in gradient])))
+    (told, whole), (parts_told, parts) = gradients
+    assert told == pytest.approx(parts_told, rel=1e-4, abs=1e-5)
+    torch.testing.assert_close(whole, parts, rtol=1e-3, atol=1e-5)
+
+
+def test_the_same_seed_gives_the_same_learner() -> None:
+    first, again = (a_batch() for _ in range(2))
+    told = [learner.update(batch) for learner, batch in (first, again)]
+    assert told[0] == told[1]
+    assert torch.equal(weights(first[0], "online"), weights(again[0], "online"))
+
+
+def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
+    batches = [a_batch(seed)[1] for seed in range(5)]
+    straight = a_batch()[0]
+    for batch in batches:
+        straight.update(batch)
+    before = a_batch()[0]
+    for batch in batches[:3]:
+        before.update(batch)
+    tensors = {name: tensor.copy() for name, tensor in before.tensors().items()}
+    after = Learner("plain", before.online.shape, setting(seed=7))
+    after.load(tensors, 3)
+    for batch in batches[3:]:
+        after.update(batch)
+    for network in NETWORKS:
+        assert torch.equal(weights(after, network), weights(straight, network))
+    assert after.step == straight.step == 5
+    with pytest.raises(InputError, match="no checkpoint of a network"):
+        Learner("tiny", before.online.shape, setting()).load(tensors, 3)
+    with pytest.raises(InputError, match="no checkpoint of a network"):
+        Learner("tiny", (82, 6, 6), setting()).load(tensors, 3)
+
+
+def test_gradient_is_clipped() -> None:
+    learner, batch = a_batch()
+    free = learner.update(batch)["grad_norm"]
+    clipped, _ = a_batch()
+    clipped = Learner("plain", clipped.online.shape, setting(grad_norm=free / 2))
+    assert clipped.update(batch)["grad_norm"] == pytest.approx(free)
+    parameters = [p.grad for p in clipped.online.parameters() if p.grad is not None]
+    norm = torch.cat([g.flatten() for g in parameters]).norm()
+    assert norm.item() == pytest.approx(free / 2, rel=1e-4)
+
+
+def test_it_learns_a_small_board() -> None:
+    """On 3 x 4 squares, a few updates teach to win more often against uniform play."""
+    game, found = episodes("nano", 64, seed=3)
+    learner = Learner("plain", game.shape, setting(lr=3e-3, sizes=(100,)))
+    before = share_of_wins(game, learner.online)
+    batch = make_batch(game, items(game, found))
+    for _ in range(40):
+        learner.update(batch)
+    assert share_of_wins(game, learner.online) > before + 0.1
