@@ -33,7 +33,7 @@ show match random heuristic "name=untrained,$first" name=trained,run/ \
 show rate games.jsonl --anchor random --prior 1 --plot ratings.png
 
 title "How it got there: the checkpoints against each other and a random player"
-show match random run/checkpoints/*.safetensors -n 60 --game mini --seed 3 -o curve.jsonl
+show match random run/checkpoints/*.safetensors -n $(((games + 7) / 8)) --game mini --seed 3 -o curve.jsonl
 show rate curve.jsonl --anchor random --prior 1 --curve curve.png
 
 title "Pictures: $folder/ratings.png $folder/curve.png"

@@ -1,0 +1,33 @@
+"""examples/demo.sh, which `make demo` runs, in a reduced form: few steps and few games."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from running import ROOT
+
+
+@pytest.mark.slow
+def test_the_demo_in_short(tmp_path: pathlib.Path) -> None:
+    path = f"{ROOT / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [ROOT / "examples/demo.sh", tmp_path / "demo", "5", "2"],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "\n12 games of mini; Elo with 95 % intervals, relative to random" in done.stdout
+    names = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("   ")}
+    assert {"random", "heuristic", "untrained", "trained", "run@0", "run@5"} <= names
+    for picture in ("ratings.png", "curve.png"):
+        assert (tmp_path / "demo" / picture).read_bytes().startswith(b"\x89PNG")
+    lines = (tmp_path / "demo/run/metrics.jsonl").read_text().splitlines()
+    assert len(lines) == 5
