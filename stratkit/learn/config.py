@@ -85,6 +85,16 @@ def _check(
 
 # Where the network, and with it the machine, is smaller, the paper's numbers would hardly move it.
 PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "plain": {
+        "batch": 8,
+        "lr": 3e-3,
+        "eta": 0.1,
+        "sizes": (200,),
+        "repeats": (1,),
+        "target_rate": 0.01,
+        "average_rate": 0.01,
+        "mu_floor": 0.1,
+    },
     "tiny": {
         "batch": 8,
         "lr": 3e-3,
@@ -135,9 +145,13 @@ def resolve(
     """The configuration of a run: preset of `net`, what a resumed run has `stored`, the file, the
     options; the later ones win. Without any seed, the system gives one."""
     drawn = {"seed": int.from_bytes(os.urandom(4))}
-    known = {f.name: type(f.default) for f in fields(Config)}
     values = {**drawn, **PRESETS.get(net, {}), **stored, **file, **options}
-    return Config(**{name: _typed(name, value, known) for name, value in values.items()})
+    return Config(**{name: _typed(name, value, _kinds()) for name, value in values.items()})
+
+
+def _kinds() -> dict[str, type]:
+    """Each field's type."""
+    return {f.name: type(f.default) for f in fields(Config)}
 
 
 def _typed(name: str, value: Any, known: Mapping[str, type]) -> Any:
@@ -169,9 +183,18 @@ def read_file(path: str) -> dict[str, Any]:
     values = {name.replace("-", "_"): value for name, value in found.items()}
     net = values.pop("net", None)
     try:
-        resolve("", {}, values, {})
+        _check_file(values)
         if not isinstance(net, str | None):
             raise InputError("net must be the name of a network", text=net)
     except InputError as error:
         raise InputError(error.what, file=path, text=error.text) from None
     return values if net is None else {"net": net, **values}
+
+
+def _check_file(values: Mapping[str, Any]) -> None:
+    """Whether the settings are right as far as the file has them."""
+    typed = {name: _typed(name, value, _kinds()) for name, value in values.items()}
+    for name, other in (("sizes", "repeats"), ("repeats", "sizes")):
+        if name in typed and other not in typed:  # it may be the preset's
+            typed[other] = (1,) * len(typed[name])
+    Config(**typed)

@@ -17,7 +17,7 @@ from stratkit.errors import InputError
 from stratkit.learn import rnad
 from stratkit.learn.config import Config
 from stratkit.learn.data import Batch
-from stratkit.nets import UNet, build, legal_policy
+from stratkit.nets import Network, build, legal_policy
 from stratkit.nets.unet import Inputs
 from stratkit.storage.checkpoints import part_of
 
@@ -71,8 +71,10 @@ class Learner:
             eps=config.eps,
             fused=True,
         )
-        # Threads of our own, and one thread of torch's in each: torch's several would wait for each
-        # other at every operation, which is slow as soon as a core has something else to do.
+        # Threads of our own, and one thread of torch's in each, this one included: torch's several
+        # would wait for each other at every operation, which is slow as soon as a core has
+        # something else to do.
+        torch.set_num_threads(1)
         self._pool = ThreadPoolExecutor(config.threads, "learner", torch.set_num_threads, (1,))
 
     def update(self, batch: Batch) -> dict[str, float]:
@@ -121,7 +123,7 @@ class Learner:
     ) -> tuple[Tensor, Tensor | None]:
         """log pi of the two regularisation policies; of one, where the other has no say."""
 
-        def log_policy(network: UNet) -> Tensor:
+        def log_policy(network: Network) -> Tensor:
             return legal_policy(network.logits(network.embed(inputs), inputs, legal), legal)[1]
 
         equal = self.schedule.iteration(self.step)[0] == 0  # both are the first network
@@ -174,7 +176,11 @@ class Learner:
         for parameter, parts in zip(
             self.online.parameters(), zip(*gradients, strict=True), strict=True
         ):
-            parameter.grad = torch.stack(parts).sum(0) if len(parts) > 1 else parts[0]
+            # Laid out in memory as the parameter is: convolutions give gradients with the channels
+            # last, and Adam's fused step goes through memory as it lies.
+            parameter.grad = torch.zeros_like(parameter)
+            for part in parts:
+                parameter.grad += part
         limit = self.config.grad_norm or float("inf")
         self.grad_norm = nn.utils.clip_grad_norm_(self.online.parameters(), limit).item()
         self.optimizer.step()

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from stratkit.nets.expand import PHASE, STAGE, expand, quiet_ratio, selected_type
+from stratkit.nets.network import Network
 
 MOVABLE_TYPES = 10  # spy to marshal
 ROWS = 32  # the heads see a multiple of this
@@ -156,7 +157,7 @@ class Inputs(NamedTuple):
     place: Tensor  # int64 [n]: where among these rows, one after the other, each row is
 
 
-class UNet(nn.Module):
+class UNet(Network):
     """DeepNash's network for boards of any size.
 
     shape: (82, H, W) of the game's observation; actions are the H * W squares.
@@ -171,20 +172,12 @@ class UNet(nn.Module):
         self.selection = PolicyHead(size.outer + 1, size)
         self.target = PolicyHead(size.outer + 1 + MOVABLE_TYPES, size)
         self.critic = ValueHead(size.outer + 1 + MOVABLE_TYPES, size, squares)
-        self.apply(_initialise)
-        for head in (self.deployment, self.selection, self.target):
-            nn.init.normal_(head.last.weight, std=0.01)  # begin near the uniform policy
-
-    def forward(self, packed: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits and values of a batch.
-
-        packed: uint8 [n, 156 + H * W]; legal: uint8 or bool [n, H * W].
-        Returns (logits float32 [n, H * W], -inf where illegal; value float32 [n], for the acting
-        side).
-        """
-        inputs = self.prepare(packed)
-        embedding = self.embed(inputs)
-        return self.logits(embedding, inputs, legal), self.value(embedding, inputs)
+        self.apply(_without_bias)
+        # The value's one channel before its relu begins alive, or it may never wake up.
+        nn.init.normal_(self.critic.last.weight, std=0.1)
+        assert self.critic.last.bias is not None
+        nn.init.constant_(self.critic.last.bias, 0.5)
+        nn.init.normal_(self.critic.value.weight, std=0.1)
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
         """What the network reads; `pub` as in `expand`."""
@@ -221,13 +214,11 @@ class UNet(nn.Module):
         return self.critic(together)  # type: ignore[no-any-return]
 
 
-def _initialise(module: nn.Module) -> None:
-    """He's normal weights, no bias: with torch's own, what the fine board says is lost on the
-    way."""
-    if isinstance(module, nn.Conv2d | nn.Linear):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-        if module.bias is not None:
-            nn.init.zeros_(module.bias)
+def _without_bias(module: nn.Module) -> None:
+    """Begins with no bias: most planes are mostly empty, and torch's random biases would drown
+    them."""
+    if isinstance(module, nn.Conv2d | nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
 
 
 def _rows(rows: Tensor, *blocks: Tensor) -> Tensor:

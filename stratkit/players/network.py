@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 
 from stratkit.engine import Game, sample
-from stratkit.nets import UNet, build, legal_policy
+from stratkit.nets import Network, build, legal_policy
 from stratkit.players.player import Decision, Views
 
 
@@ -20,7 +20,7 @@ class NetworkPlayer:
     does not depend on how many games happen to wait for a decision.
     """
 
-    def __init__(self, network: UNet, seed: int, rows: int) -> None:
+    def __init__(self, network: Network, seed: int, rows: int) -> None:
         self.network = network.eval()
         self.seed, self.rows = seed, rows
 

@@ -55,7 +55,15 @@ def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant
     weights = part_of(tensors, part)
     if not weights:
         raise InputError(f"holds no network {part!r}", file=os.fspath(path))
-    player = network_player(str(metadata["net"]), weights, game, seed, rows)
+    net = str(metadata["net"])
+    try:
+        player = network_player(net, weights, game, seed, rows)
+    except InputError as error:
+        raise InputError(error.what, file=os.fspath(path), text=error.text) from None
+    except RuntimeError:  # torch's: missing, unknown or misshapen tensors
+        raise InputError(
+            "its tensors are not this network's", file=os.fspath(path), text=net
+        ) from None
     name = spec.name or _name(os.fspath(path), int(metadata["step"]))
     with open(path, "rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()

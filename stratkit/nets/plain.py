@@ -1,0 +1,64 @@
+"""A small residual network for small boards.
+
+On a board of 6 x 6 a U-Net has little to pool, and a machine without a GPU learns from several
+times more games with this network than with the smallest U-Net. It reads the same 82 planes; one
+policy head serves all phases of the game, since the planes tell them apart.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+from stratkit.nets.expand import expand
+from stratkit.nets.network import Network
+
+
+class PlainNet(Network):
+    """An entry convolution, residual blocks, and heads of one layer and two.
+
+    shape: (82, H, W) of the game's observation; actions are the H * W squares.
+    """
+
+    def __init__(self, shape: tuple[int, int, int], channels: int, blocks: int) -> None:
+        super().__init__()
+        self.shape = shape
+        self.entry = nn.Conv2d(shape[0], channels, 3, padding=1)
+        self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
+        self.policy = nn.Conv2d(channels, 1, 1)
+        self.critic = nn.Sequential(
+            nn.Linear(channels, channels), nn.ReLU(), nn.Linear(channels, 1)
+        )
+
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Tensor:
+        """The planes, float32 [n, 82, H, W]; `pub` as in `expand`."""
+        return expand(packed, self.shape, pub)
+
+    def embed(self, inputs: Tensor) -> Tensor:
+        """float32 [n, C, H, W]."""
+        x = relu(self.entry(inputs))
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+    def logits(self, embedding: Tensor, inputs: Tensor, legal: Tensor) -> Tensor:
+        """Logits float32 [n, A], -inf where illegal."""
+        logits: Tensor = self.policy(embedding).flatten(1)
+        return logits.masked_fill(~legal.bool(), -torch.inf)
+
+    def value(self, embedding: Tensor, inputs: Tensor) -> Tensor:
+        """Values float32 [n] for the acting side, from the mean over the board."""
+        return self.critic(embedding.mean((2, 3)))[:, 0]  # type: ignore[no-any-return]
+
+
+class Block(nn.Module):
+    """Two convolutions beside the identity, then a relu."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(channels, channels, 3, padding=1)
+        self.second = nn.Conv2d(channels, channels, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return relu(x + self.second(relu(self.first(x))))

@@ -1,0 +1,46 @@
+"""The small network for small boards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from stratkit.engine import Batch, Game, sample
+from stratkit.nets import build
+
+
+def views(game: Game, n: int, actions: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Packed observations and legal actions of n random games after some actions."""
+    batch = Batch(game, n)
+    for number in range(actions):
+        numbers = np.full(n, number, np.int32)
+        batch.apply(sample(None, batch.legal(), 3, np.arange(n), numbers)[0])
+    return torch.from_numpy(batch.observe()), torch.from_numpy(batch.legal())
+
+
+@pytest.mark.parametrize("name", ["mini", "barrage", "nano"])
+@pytest.mark.parametrize("actions", [0, 3, 7])
+def test_shapes_and_legality(name: str, actions: int) -> None:
+    game = Game(name)
+    packed, legal = views(game, 5, actions)
+    logits, value = build("plain", game.shape, seed=1)(packed, legal)
+    assert logits.shape == (5, game.actions) and value.shape == (5,)
+    assert torch.equal(torch.isfinite(logits), legal.bool())
+
+
+def test_size_and_seed() -> None:
+    shape = Game("mini").shape
+    one, same, other = (build("plain", shape, seed=seed) for seed in (1, 1, 2))
+    assert sum(p.numel() for p in one.parameters()) == 16_770
+    weights = [torch.cat([p.flatten() for p in net.parameters()]) for net in (one, same, other)]
+    assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
+
+
+def test_every_parameter_gets_a_gradient() -> None:
+    game = Game("mini")
+    net = build("plain", game.shape, seed=1)
+    logits, value = net(*views(game, 64, 19))
+    (logits[torch.isfinite(logits)].square().sum() + value.sum()).backward()  # type: ignore[no-untyped-call]
+    for name, parameter in net.named_parameters():
+        assert parameter.grad is not None and parameter.grad.abs().sum() > 0, name
