@@ -4,7 +4,7 @@
 set -euo pipefail
 
 folder=${1:-demo}
-steps=${2:-1500}
+steps=${2:-2000}
 games=${3:-400}
 samples=$(cd "$(dirname "$0")/../formats/samples/gravon" && pwd)
 
