@@ -1,6 +1,7 @@
 """The manners that all commands share: exit status, one-line errors, standard options, files.
 
-A command module defines a click command of class `Tool` (or a group of class `ToolGroup`) and
+A command module defines `command`, a click command of class `Tool` or a group of class `ToolGroup`,
+and
 
     def main() -> NoReturn:
         run(command, "rate")
@@ -25,7 +26,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar, cast
 import click
 
 from stratkit import __version__
-from stratkit.errors import InputError, StratkitError, nearest, printable, shown
+from stratkit.errors import InputError, StratkitError, UsageError, nearest, printable, shown
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -134,6 +135,12 @@ class ToolGroup(_Standard, click.Group):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **{"no_args_is_help": False, **settings})
+
+    def get_command(self, ctx: click.Context, word: str) -> click.Command | None:
+        found = super().get_command(ctx, word)
+        if found is None and not ctx.resilient_parsing and not word.startswith("-"):
+            raise UsageError(f"no such command: {word}{nearest(word, self.commands)}")
+        return found
 
 
 class OneOf(click.Choice[str]):
@@ -296,10 +303,6 @@ def _usage_message(error: click.UsageError) -> str:
         long = [name for name in names if name.startswith("--")]
         hint = nearest(error.option_name, long) if error.option_name.startswith("--") else ""
         return f"no such option: {shown(error.option_name)[1:-1]}{hint}"
-    command = error.ctx.command if error.ctx else None
-    if isinstance(command, click.Group) and error.message.startswith("No such command"):
-        word = error.message.split("'")[1]
-        return f"no such command: {word}{nearest(word, command.commands)}"
     message = " ".join(error.format_message().split())
     return message[:1].lower() + message[1:].rstrip(".")
 
@@ -322,8 +325,9 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
         case Terminated():
             return "terminated", TERMINATED
         case OSError() if error.strerror:
-            file = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
-            return file + error.strerror, 1
+            name = error.filename
+            file = os.fsdecode(name) if isinstance(name, bytes) else name
+            return error.strerror if file is None else f"{file}: {error.strerror}", 1
         case MemoryError():
             return f"out of memory {error}".rstrip(), 1
         case _:
