@@ -12,7 +12,17 @@ from typing import IO, TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
-from stratkit.cli.common import OneOf, ToolGroup, open_output, output_options, run, say, warn
+from stratkit.cli.common import (
+    STDOUT,
+    OneOf,
+    ToolGroup,
+    named,
+    open_output,
+    output_options,
+    run,
+    say,
+    warn,
+)
 from stratkit.errors import InputError, UsageError, shown
 
 if TYPE_CHECKING:
@@ -227,7 +237,7 @@ def _show_positions(source: Source, view: str | None, tally: Tally) -> None:
 
     for number, fenfs in _positions(source, tally):
         try:
-            print(draw(fenfs, VIEWS[view] if view else fenfs.view, _in_colour()))
+            _print(draw(fenfs, VIEWS[view] if view else fenfs.view, _in_colour()))
             tally.passed()
         except InputError as error:
             error.file, error.where = source.name, f"line {number}"
@@ -244,12 +254,18 @@ def _show_log(source: Source, view: int | None, ply: int | None, tally: Tally) -
         return
     last = len(game.positions) - 1
     if last < 0:
-        print(f"{_title(game)}\nended before the setups were complete\n")
+        _print(f"{_title(game)}\nended before the setups were complete\n")
     elif ply is not None and ply > last:
         tally.fault(InputError(f"the game has {last} plies, not {ply}", file=game.name))
     else:
         position = game.positions[last if ply is None else ply]
-        print(f"{_title(game)}\n{draw(fenfs_of(position, view), view, _in_colour())}")
+        _print(f"{_title(game)}\n{draw(fenfs_of(position, view), view, _in_colour())}")
+
+
+def _print(text: str) -> None:
+    """A line or more on stdout, whose errors are named."""
+    with named(STDOUT):
+        print(text)
 
 
 def _in_colour() -> bool:
@@ -282,7 +298,7 @@ def legal(inputs: tuple[str, ...]) -> int:
     for source in _texts(inputs or ["-"], (".fenfs",), tally):
         for number, fenfs in _positions(source, tally):
             try:
-                print(*legal_moves(fenfs))
+                _print(" ".join(legal_moves(fenfs)))
                 tally.passed()
             except InputError as error:
                 error.file, error.where = source.name, f"line {number}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from stratkit.cli.common import GameName, Tool, progress, run, say, seed_option
+from stratkit.cli.common import STDOUT, GameName, Tool, named, progress, run, say, seed_option
 from stratkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +91,10 @@ def command(
     entrants = _open_players(players, opened, seed, threads)
     schedule = Schedule(len(entrants), games + games % 2, opening)
     header = _header(opened, seed, schedule, entrants, setups, digest)
-    with RecordWriter(output, header, resume=resume, overwrite=force) as writer:
+    with (
+        named(STDOUT if output == "-" else output),
+        RecordWriter(output, header, resume=resume, overwrite=force) as writer,
+    ):
         try:
             tally = _play(opened, entrants, schedule, slots, threads, writer)
         except BaseException:

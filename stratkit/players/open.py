@@ -45,7 +45,6 @@ def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
 
 
 def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
-    from stratkit.players.network import network_player
     from stratkit.storage.checkpoints import load_checkpoint, part_of, resolve
 
     path = resolve(spec.spec)
@@ -55,6 +54,8 @@ def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant
     weights = part_of(tensors, part)
     if not weights:
         raise InputError(f"holds no network {part!r}", file=os.fspath(path))
+    from stratkit.players.network import network_player  # torch: only for a sound file
+
     net = str(metadata["net"])
     try:
         player = network_player(net, weights, game, seed, rows)

@@ -284,7 +284,7 @@ def read_records(stream: BinaryIO, name: str) -> Iterator[tuple[RecordHeader, Ga
         else:
             yield header, _parse_record(value, header, name, number)
     if header is None:
-        raise InputError("empty: no header of a game record", file=name)
+        raise InputError("empty, or its first line is torn: no game record", file=name)
 
 
 def _lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:

@@ -1,0 +1,271 @@
+"""Hand-broken files, full disks, closed pipes and signals: one clear line and the right status.
+
+What other tests break thoroughly is left to them: the formats (tests/storage), Gravon's logs
+(test_fenfs.py) and all that `train` reads (test_train.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import pickle
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+
+from running import ROOT, Done, command_line, run
+
+SAMPLES = ROOT / "formats" / "samples"
+GAMES = (SAMPLES / "games.jsonl").read_bytes()
+SETUPS = b"AKBAADACLMDE\nMEDBCKLAAADA\n"
+
+
+def told(done: Done, name: str, status: int, *parts: str) -> None:
+    """Checks that the command wrote one printable line that holds the `parts`."""
+    assert done.status == status, done.err
+    assert done.error_line.startswith(f"{name}: ") and done.error_line.isprintable()
+    for part in parts:
+        assert part in done.error_line
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :]
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def altered(data: bytes, **metadata: object) -> bytes:
+    """A checkpoint with other metadata."""
+    (size,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + size])
+    values = json.loads(header["__metadata__"]["stratkit"])
+    header["__metadata__"]["stratkit"] = json.dumps({**values, **metadata})
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + data[8 + size :]
+
+
+def broken_checkpoints() -> dict[str, tuple[bytes, str]]:
+    good = (SAMPLES / "checkpoint.safetensors").read_bytes()
+    return {
+        "empty": (b"", "not a checkpoint, or truncated"),
+        "zeros": (bytes(5000), "not a checkpoint, or truncated"),
+        "a pickle": (pickle.dumps({"weights": [1.0]}), "not a checkpoint, or truncated"),
+        "cut in the header": (good[:200], "not a checkpoint, or truncated"),
+        "cut": (good[:-1], "not a checkpoint, or truncated"),
+        "flipped": (flipped(good, len(good) - 3), "damaged"),
+        "version": (altered(good, version=2), "a version that is not 1: '2'"),
+        "game": (altered(good, game="na\x1bno"), r"a network for na\x1bno, not for mini"),
+        "no such network": (altered(good, net="tiyn"), "unknown network (did you mean 'tiny'?)"),
+        "another network": (altered(good, net="small"), "tensors are not this network's: 'small'"),
+    }
+
+
+def test_ten_broken_checkpoints(tmp_path: pathlib.Path) -> None:
+    """The commands that take one have the same loader: they take turns."""
+    path = tmp_path / "x.safetensors"
+    calls: list[tuple[object, ...]] = [
+        ("match", "random", path, "--game", "mini", "-n", 2, "-o", tmp_path / "g.jsonl"),
+        ("deploy-gen", "--game", "mini", "-n", 1, "--from", f"net=target,{path}"),
+        ("selfplay", "--game", "mini", "-n", 1, "--policy", path),
+    ]
+    for i, (data, said) in enumerate(broken_checkpoints().values()):
+        path.write_bytes(data)
+        name, *arguments = calls[i % 3]
+        told(run(str(name), *arguments), str(name), 1, f"{path}: ", said)
+        assert os.listdir(tmp_path) == [path.name]
+
+
+BROKEN_SETUPS = {
+    "empty": (b"", ""),
+    "blank": (b"\n\n", ""),
+    "zeros": (bytes(500), "line 1: "),
+    "text": (b"hello\n", "line 1: "),
+    "counts": (
+        SETUPS[:13] + b"CEDBCKLAAADA\n",
+        "line 2: a setup of mini has 1 of type flag, not 0",
+    ),
+    "letter": (SETUPS[:-2] + b"?\n", "line 2: letter 12 of a setup is none of A to M: '?'"),
+    "short": (SETUPS[:-2] + b"\n", "line 2: a setup of mini has 12 letters, not 11: 'MEDBCKLAAAD'"),
+    "escape": (b"\x1b[31m" + SETUPS, r"line 1: a setup of mini has 12 letters, not 17: '\x1b[31m"),
+    "latin 1": (b"\xff\xe4\n", "line 1: not UTF-8"),
+    "endless": (b"A" * 5000, "line 1: a line of over 1000 bytes"),
+}
+
+
+def test_ten_broken_files_of_setups(tmp_path: pathlib.Path) -> None:
+    """The commands that take one have the same reader: they take turns."""
+    path = tmp_path / "x.setups"
+    calls: list[tuple[object, ...]] = [
+        ("selfplay", "--game", "mini", "-n", 1, "--setups", path),
+        ("deploy-gen", "--game", "mini", "-n", 1, "--from", path),
+        ("match", "random", "heuristic", "--game", "mini", "-n", 2, "-o", "-", "--setups", path),
+    ]
+    for i, (data, said) in enumerate(BROKEN_SETUPS.values()):
+        path.write_bytes(data)
+        name, *arguments = calls[i % 3]
+        told(run(str(name), *arguments), str(name), 1, f"{path}: {said}")
+        assert run("fenfs", "check", path).status == 3
+
+
+@pytest.mark.parametrize("data", [SETUPS.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + SETUPS])
+def test_line_ends_and_byte_order_marks_are_no_fault(data: bytes) -> None:
+    call = ("selfplay", "--game", "mini", "-n", 2, "--seed", 1, "--setups", "-")
+    assert run(*call, stdin=data).data == run(*call, stdin=SETUPS).data
+
+
+HEAD, *LINES = GAMES.splitlines(keepends=True)
+BROKEN_GAMES = {
+    "zeros": (bytes(5000), "empty, or its first line is torn"),
+    "a torn header": (HEAD[:50], "empty, or its first line is torn"),
+    "text": (b"1. A4-A5\x1b\n", r"line 1: not a game record: '1. A4-A5\x1b'"),
+    "no header": (b"".join(LINES), "line 1: not a game record"),
+    "rubbish": (HEAD + b"}{\x1b\n" + LINES[0], r"line 2: not a game record: '}{\x1b'"),
+    "version": (GAMES.replace(b'"version":1', b'"version":2'), "line 1: a version that is not 1"),
+    "player": (
+        GAMES.replace(b'"players":[0,1]', b'"players":[0,7]'),
+        "that the header does not name",
+    ),
+    "depth": (b"[" * 10_000 + b"\n", "line 1: not a game record"),
+    "number": (HEAD + b'{"number":' + b"9" * 5000 + b"}\n", "line 2: not a game record"),
+    "blank line": (HEAD + b"\n" + LINES[0], "line 2: not a game record"),
+}
+
+
+def test_ten_broken_files_of_games(tmp_path: pathlib.Path) -> None:
+    """Neither rated nor continued; and left as they are."""
+    path = tmp_path / "g.jsonl"
+    for data, said in BROKEN_GAMES.values():
+        path.write_bytes(data)
+        told(run("rate", path), "rate", 1, f"{path}: ", said)
+    data, said = BROKEN_GAMES["text"]
+    path.write_bytes(data)
+    done = run("match", "random", "heuristic", "-n", 2, "--game", "mini", "-o", path, "--resume")
+    told(done, "match", 1, f"{path}: {said}")
+    assert path.read_bytes() == data
+
+
+def test_a_file_of_another_kind(tmp_path: pathlib.Path) -> None:
+    """Every reader is given what another one reads."""
+    path = tmp_path / "x"
+    for data in (
+        (SAMPLES / "episodes.eps").read_bytes(),
+        GAMES,
+        (SAMPLES / "checkpoint.safetensors").read_bytes(),
+    ):
+        path.write_bytes(data)
+        if data != GAMES:
+            told(run("rate", path), "rate", 1, f"{path}: ")
+        told(run("fenfs", "convert", "--to", "games", path), "fenfs", 3, f"{path}: ")
+        told(
+            run("deploy-gen", "--game", "mini", "-n", 1, "--from", path), "deploy-gen", 1, f"{path}"
+        )
+        if data == GAMES:
+            continue
+        for sub in ("legal", "show", "check"):
+            told(run("fenfs", sub, path), "fenfs", 3, f"{path}: not a text file")
+
+
+# --- streams --------------------------------------------------------------------------------------
+
+FENFS = SAMPLES / "barrage.fenfs"
+WRITERS: list[tuple[object, ...]] = [
+    ("selfplay", "--game", "mini", "-n", 1),
+    ("deploy-gen", "--game", "mini", "-n", 1),
+    ("match", "random", "heuristic", "--game", "mini", "-n", 2, "-o", "-"),
+    ("rate", SAMPLES / "games.jsonl", "--prior", 1),
+    ("fenfs", "legal", FENFS),
+    ("fenfs", "show", FENFS),
+    ("fenfs", "convert", "--to", "games", SAMPLES / "gravon"),
+]
+READERS: list[tuple[object, ...]] = [
+    ("selfplay", "--game", "mini", "-n", 1, "--setups", "-"),
+    ("match", "random", "heuristic", "--game", "mini", "-n", 2, "-o", "-", "--setups", "-"),
+    ("rate", "-"),
+    ("fenfs", "legal"),
+    ("fenfs", "check", "-"),
+]
+
+
+def in_shell(redirection: str, name: str, *arguments: object) -> Done:
+    words = command_line(name, *arguments)
+    done = subprocess.run(
+        ["bash", "-c", f'"$@" {redirection}', "bash", *words],
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr.decode())
+
+
+@pytest.mark.parametrize("call", WRITERS, ids=lambda call: call[0])
+def test_data_that_cannot_be_written(call: tuple[str, ...]) -> None:
+    full = in_shell(">/dev/full", *call).err.splitlines()
+    assert f"{call[0]}: standard output: No space left on device" in full
+    told(in_shell(">&-", *call), call[0], 1, "standard output: Bad file descriptor")
+    gone = in_shell("| true; exit ${PIPESTATUS[0]}", *call)
+    assert gone.status in (0, 141) and gone.err == ""  # 0: it was faster
+
+
+@pytest.mark.parametrize("call", READERS, ids=lambda call: call[0])
+def test_a_closed_stdin(call: tuple[str, ...]) -> None:
+    told(in_shell("<&-", *call), call[0], 1, "standard input: ", "Bad file descriptor")
+
+
+def test_a_full_disk_leaves_whole_lines_or_nothing(tmp_path: pathlib.Path) -> None:
+    """RLIMIT_FSIZE: the file is absent, or what is there of it is whole."""
+    setups = tmp_path / "x.setups"
+    done = run("deploy-gen", "--game", "mini", "-n", 900, "-o", setups, largest_file=5000)
+    told(done, "deploy-gen", 1, f"{setups}: File too large")
+    assert not setups.exists()
+    games = tmp_path / "g.jsonl"
+    call = ("match", "random", "heuristic", "-n", 60, "--game", "mini", "--seed", 1, "-o", games)
+    done = run(*call, largest_file=5000)
+    assert done.status == 1 and done.err.endswith(f"match: {games}: File too large\n")
+    assert games.read_bytes().endswith(b"}\n")
+    assert run(*call, "--resume").status == 0
+    assert games.read_bytes().count(b"\n") == 61
+    assert sorted(os.listdir(tmp_path)) == ["g.jsonl"]
+
+
+# --- signals --------------------------------------------------------------------------------------
+
+
+def interrupted(
+    number: int, ready: Callable[[], object], name: str, *arguments: object
+) -> tuple[int, list[str]]:
+    """Status and stderr of a command that gets the signal when `ready`; its stdin stays open."""
+    with subprocess.Popen(
+        command_line(name, *arguments),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not ready() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(number)
+        assert process.stderr
+        lines = process.stderr.read().splitlines()
+        return process.wait(60), lines
+
+
+SIGNALS = [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+signals = pytest.mark.parametrize(("number", "status", "word"), SIGNALS)
+
+
+@signals
+@pytest.mark.parametrize("call", [("rate", "-"), ("fenfs", "check", "-")], ids=lambda call: call[0])
+def test_commands_that_wait_for_stdin(
+    number: int, status: int, word: str, call: tuple[str, str]
+) -> None:
+    begun = time.monotonic()
+    found, lines = interrupted(number, lambda: time.monotonic() > begun + 1.5, *call)
+    assert (found, lines) == (status, [f"{call[0]}: {word}"])
