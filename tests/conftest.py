@@ -2,11 +2,17 @@ from __future__ import annotations
 
 import os
 import pathlib
+import signal
 
 import pytest
 
 # The suite shares its cores among its processes; threads of each would only disturb the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Whoever starts the suite in the background may have it ignore SIGINT, and what ignores it passes
+# that on: the commands that the tests interrupt would never notice.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = pathlib.Path(__file__).parents[2] / "shared"
 
