@@ -10,7 +10,8 @@ from torch import Tensor
 from nets.random_play import views_of_games
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.nets import PRESETS, UNet, build, legal_policy
+from stratkit.nets import UNet, build, legal_policy
+from stratkit.nets.presets import U_NETS
 from stratkit.nets.unet import ConvBlock, DeconvBlock, Pyramid, Size, spread
 
 PHASE, STAGE, SELECTED, CELLS = 8, 9, 10, 156
@@ -42,7 +43,7 @@ def test_pyramid_keeps_the_size_of_the_board(height: int, width: int) -> None:
 
 def test_paper_preset_has_the_papers_channels() -> None:
     with torch.device("meta"):
-        net = UNet((82, 10, 10), PRESETS["paper"])
+        net = UNet((82, 10, 10), U_NETS["paper"])
     down = [(block.second.out_channels, block.first.stride[0]) for block in net.torso.down]
     assert down == [(256, 1), (256, 1), (256, 2), (320, 1), (320, 1)]
     up = [(block.second.out_channels, block.stride) for block in net.torso.up]
