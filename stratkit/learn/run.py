@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from stratkit.engine import Game
-from stratkit.errors import InputError
-from stratkit.learn.config import resolve
+from stratkit.errors import InputError, nearest
+from stratkit.learn.config import PRESETS, resolve
 from stratkit.learn.learner import Learner
-from stratkit.learn.source import POLL, Progress, Ready, Source
+from stratkit.learn.source import POLL, STDIN, Progress, Ready, Source
 from stratkit.storage.atomic import lock
 from stratkit.storage.checkpoints import (
     CHECKPOINT,
@@ -79,12 +79,25 @@ def train(
     Raises `InputError` for inputs, a RUN or settings that cannot be used; CheckFailed for a
     truncated input if `strict`.
     """
+    _check(request)
     with _open_run(request) as found:
         run = _Run(request, found, stop, tell)
         try:
             return run.learn()
         finally:
             run.close()
+
+
+def _check(request: Request) -> None:
+    """What can be known to be wrong before a folder is made."""
+    net = request.net or "tiny"
+    if net not in PRESETS:
+        raise InputError("unknown network" + nearest(net, PRESETS), text=net)
+    if not request.resume:
+        resolve(net, {}, request.settings or {}, request.options or {})
+    for path in request.inputs:
+        if path != STDIN:
+            os.stat(path)
 
 
 @dataclass(frozen=True)

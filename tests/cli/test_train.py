@@ -1,0 +1,337 @@
+"""The command train: the closed loop, resuming, stopping, and inputs that are not what they should
+be."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from learn.games import changed, episodes, stream, write
+from running import Done, command_line, run
+from stratkit.engine import Game
+from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_policy
+from stratkit.storage.episodes import Episode
+
+QUICK = ("--net", "plain", "--batch", 4, "--rows", 32, "--seed", 1)
+
+
+def metrics(folder: pathlib.Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def hashes(folder: pathlib.Path) -> dict[int, str]:
+    """The hash of the tensors of each checkpoint."""
+    return {step: load_checkpoint(path)[1]["sha256"] for step, path in list_checkpoints(folder)}
+
+
+@pytest.fixture
+def found() -> tuple[Game, list[Episode]]:
+    return episodes("nano", 20)
+
+
+def train(*arguments: object, stdin: bytes = b"", **settings: int) -> Done:
+    return run("train", *arguments, *QUICK, stdin=stdin, **settings)  # type: ignore[arg-type]
+
+
+def test_the_closed_loop(tmp_path: pathlib.Path) -> None:
+    following = ("--follow", "--policy", tmp_path / "run")
+    actor = subprocess.Popen(
+        command_line("selfplay", *following, "--game", "nano", "--seed", 1, "-q"),
+        stdout=subprocess.PIPE,
+    )
+    learner = subprocess.run(
+        command_line("train", "-", "--out", tmp_path / "run", "--steps", 6, "-q", *QUICK),
+        stdin=actor.stdout,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert actor.stdout is not None
+    actor.stdout.close()
+    assert (learner.returncode, learner.stdout, learner.stderr) == (0, b"", b"")
+    assert actor.wait(60) == 0
+    assert sorted(hashes(tmp_path / "run")) == [0, 6]
+    assert read_policy(tmp_path / "run")[1]["episodes"] == 24
+    lines = metrics(tmp_path / "run")
+    assert [line["step"] for line in lines] == [1, 2, 3, 4, 5, 6]
+    assert all(isinstance(line["age_mean"], float) for line in lines)
+
+
+def test_streams_one_after_the_other(
+    tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]
+) -> None:
+    game, games = found
+    together = stream(game, games[:7]) + stream(game, games[7:])
+    done = train("-", "--out", tmp_path / "run", stdin=together)
+    last = tmp_path / "run/checkpoints/step-00000005.safetensors"
+    assert (done.status, done.data) == (0, b"")
+    assert done.err == f"step 5, 20 episodes: {last}\n"
+    files = [write(tmp_path / "a.eps", game, games[:7]), write(tmp_path / "b.eps", game, games[7:])]
+    assert train(*files, "--out", tmp_path / "other").status == 0
+    assert hashes(tmp_path / "run") == hashes(tmp_path / "other")
+
+
+def test_resumed_is_as_if_never_stopped(
+    tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]
+) -> None:
+    game, games = found
+    files = [write(tmp_path / "a.eps", game, games[:7]), write(tmp_path / "b.eps", game, games[7:])]
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for file in files:
+        shutil.copy(file, folder)
+    whole, parts, other = (tmp_path / name for name in ("whole", "parts", "other"))
+    assert train(*files, "--out", whole, "--steps", 4).status == 0
+    for inputs, out in ((files, parts), ([folder, "--no-wait"], other)):
+        assert train(*inputs, "--out", out, "--steps", 3, "--save-every", 2).status == 0
+        # What a killed run leaves: weights and metrics without a checkpoint, and half a line.
+        (out / "checkpoints/step-00000003.safetensors").unlink()
+        with open(out / "metrics.jsonl", "ab") as torn:
+            torn.write(b'{"step": 4, "epi')
+        done = run("train", *inputs, "--out", out, "--steps", 4, "--resume", "--save-every", 2)
+        assert done.status == 0, done.err
+        assert hashes(out)[4] == hashes(whole)[4]
+        assert [line["step"] for line in metrics(out)] == [1, 2, 3, 4]
+        assert [line["policy_loss"] for line in metrics(out)] == [
+            line["policy_loss"] for line in metrics(whole)
+        ]
+        again = run("train", *inputs, "--out", out, "--steps", 4, "--resume")
+        assert again.status == 0 and sorted(hashes(out)) == [0, 2, 4]
+
+
+def test_an_empty_folder_and_a_game(tmp_path: pathlib.Path) -> None:
+    """The first network is there before the first episode, or self-play could not begin."""
+    folder, out = tmp_path / "games", tmp_path / "run"
+    folder.mkdir()
+    learner = subprocess.Popen(
+        command_line("train", folder, "--out", out, "--game", "nano", "-q", *QUICK)
+    )
+    wait_for(lambda: (out / "policy.safetensors").exists() and 0 in hashes(out))
+    learner.terminate()
+    assert learner.wait(60) == 143
+
+
+def test_a_folder_is_watched_and_consumed(
+    tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]
+) -> None:
+    game, games = found
+    folder = tmp_path / "games"
+    folder.mkdir()
+    write(folder / ".tmp.half.eps", game, games[:1])
+    (folder / "notes.txt").write_text("not mine")
+    write(tmp_path / "a.eps", game, games[:10])
+    os.rename(tmp_path / "a.eps", folder / "a.eps")
+    learner = subprocess.Popen(
+        [
+            *command_line("train", folder, "--out", tmp_path / "run", "--steps", 4),
+            *("--consume", "--save-every", "1", *map(str, QUICK)),
+        ],
+        stderr=subprocess.PIPE,
+    )
+    wait_for(lambda: 2 in hashes(tmp_path / "run"))
+    assert (folder / "a.eps").exists()  # two of its games are still to be learned from
+    write(tmp_path / "b.eps", game, games[10:])
+    os.rename(tmp_path / "b.eps", folder / "b.eps")
+    _, told = learner.communicate(timeout=60)
+    assert learner.returncode == 0, told
+    assert sorted(os.listdir(folder)) == [".tmp.half.eps", "b.eps", "notes.txt"]
+
+
+def wait_for(happened: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "word"),
+    [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")],
+)
+def test_a_signal_lets_it_save(
+    tmp_path: pathlib.Path,
+    found: tuple[Game, list[Episode]],
+    number: signal.Signals,
+    status: int,
+    word: str,
+) -> None:
+    out = tmp_path / "run"
+    learner = subprocess.Popen(
+        command_line("train", "-", "--out", out, *QUICK),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert learner.stdin is not None and learner.stderr is not None
+    learner.stdin.write(stream(*found)[:-40])  # and then nothing, with the pipe open
+    learner.stdin.flush()
+    wait_for(lambda: (out / "metrics.jsonl").exists() and len(metrics(out)) >= 4)
+    learner.send_signal(number)
+    told = learner.stderr.read().decode()
+    assert learner.wait(60) == status
+    learner.stdin.close()
+    steps = len(metrics(out))
+    last = out / f"checkpoints/step-{steps:08}.safetensors"
+    assert told == f"saved {last}; --resume goes on from there\ntrain: {word}\n"
+    assert sorted(hashes(out)) == [0, steps]
+
+
+def test_truncated(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
+    data = stream(*found)[:-60]
+    done = train("--out", tmp_path / "run", stdin=data)
+    assert done.status == 3 and sorted(hashes(tmp_path / "run")) == [0, 4]
+    first, *rest = done.err.splitlines()
+    assert first.startswith("train: standard input: truncated within frame") and len(rest) == 2
+    assert rest[0] == "3 episodes at the end are too few for a step"
+    path = tmp_path / "x.eps"
+    path.write_bytes(data)
+    strict = train(path, "--out", tmp_path / "other", "--strict")
+    assert strict.status == 3
+    assert strict.error_line.startswith(f"train: {path}: truncated within frame")
+
+
+def refusals(game: Game, games: list[Episode]) -> dict[str, tuple[bytes, str]]:
+    """Broken inputs, and what is said of them."""
+    whole = stream(game, games)
+    mini, of_mini = episodes("mini", 4)
+    illegal = games[1].actions.copy()
+    illegal[2] = 11
+    nan = np.full(len(games[2].mu), np.nan, np.float32)
+    middle = len(whole) // 2
+    flipped = whole[:middle] + bytes([whole[middle] ^ 16]) + whole[middle + 1 :]
+    return {
+        "nothing": (b"", "empty: no header of an episode stream"),
+        "text": (b"some text\n", "frame 1 at byte 0"),
+        "a flipped bit": (flipped, "frame "),
+        "another game": (whole + stream(mini, of_mini), "episodes of mini; this run learns nano"),
+        "an illegal action": (
+            stream(game, [games[0], changed(games[1], actions=illegal), *games[2:]]),
+            "episode 1, action 2: illegal action: '11'",
+        ),
+        "given play": (
+            stream(game, [*games[:2], changed(games[2], mu=nan), *games[3:]]),
+            "episode 2, action 6: this action of play was not sampled (mu is NaN)",
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nothing",
+        "text",
+        "a flipped bit",
+        "another game",
+        "an illegal action",
+        "given play",
+    ],
+)
+def test_broken_inputs(
+    tmp_path: pathlib.Path, found: tuple[Game, list[Episode]], name: str
+) -> None:
+    data, message = refusals(*found)[name]
+    path = tmp_path / "x.eps"
+    path.write_bytes(data)
+    done = train(path, "--out", tmp_path / "run")
+    assert done.status == 1
+    assert done.error_line.startswith(f"train: {path}: ") and message in done.error_line
+
+
+def test_other_rules(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
+    first = write(tmp_path / "a.eps", *found)
+    second = write(tmp_path / "b.eps", Game("nano"), [])
+    done = train(first, second, "--out", tmp_path / "run")
+    assert done.status == 1
+    what = "episodes by other rules than this run's {'"
+    assert done.error_line.startswith(f"train: {second}: {what}")
+
+
+def test_duplicates_are_counted(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
+    game, games = found
+    files = [write(tmp_path / "a.eps", game, games[:8]), write(tmp_path / "b.eps", game, games)]
+    assert train(*files, "--out", tmp_path / "run").status == 0
+    assert [line["duplicates"] for line in metrics(tmp_path / "run")][-1] == 8
+    assert len(metrics(tmp_path / "run")) == 5
+
+
+def test_a_run_is_not_overwritten_or_shared(
+    tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]
+) -> None:
+    path, out = write(tmp_path / "a.eps", *found), tmp_path / "run"
+    assert train(path, "--out", out, "--steps", 1).status == 0
+    files = {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}
+
+    def refusal(*arguments: object) -> str:
+        done = run("train", path, "--out", *arguments)
+        assert done.status == 1
+        assert {p: p.read_bytes() for p in out.rglob("*") if p.is_file()} == files
+        return done.error_line
+
+    assert refusal(out) == (
+        f"train: {out}: holds files already: --resume goes on with a run, another --out begins one"
+    )
+    assert "the run has the network plain" in refusal(out, "--resume", "--net", "tiny")
+    assert "the run learns nano" in refusal(out, "--resume", "--game", "mini")
+    assert refusal(tmp_path / "none", "--resume") == (
+        f"train: {tmp_path / 'none'}: there is no such run to resume"
+    )
+    assert not (tmp_path / "none").exists()
+
+    holder = subprocess.Popen(
+        command_line("train", "-", "--out", out, "--resume"), stdin=subprocess.PIPE
+    )
+    try:
+        wait_for(lambda: f"process {holder.pid}" in run("train", path, "--out", out).err)
+    finally:
+        assert holder.stdin is not None
+        holder.kill()
+        holder.wait()
+        holder.stdin.close()
+
+
+def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
+    path, out = write(tmp_path / "a.eps", *found), tmp_path / "run"
+    file = tmp_path / "x.toml"
+    file.write_text('net = "plain"\nbatch = 10\nsizes = [7]\nlr = 0.25\n')
+    done = run("train", path, "--out", out, "--config", file, "--lr", "0.5", "--rho", "inf")
+    assert done.status == 0
+    stored = load_checkpoint(list_checkpoints(out)[-1][1])[1]
+    assert (stored["net"], stored["batch"], stored["step"]) == ("plain", 10, 2)
+    assert (stored["config"]["lr"], stored["config"]["sizes"]) == (0.5, [7])
+
+    def refusal(*arguments: object) -> tuple[int, str]:
+        done = run("train", path, "--out", tmp_path / "new", *arguments)
+        assert not (tmp_path / "new").exists()
+        return done.status, done.error_line.removeprefix("train: ")
+
+    assert refusal("--lr", "0") == (1, "--lr must be more than 0: '0.0'")
+    assert refusal("--net", "tinny")[0] == 2
+    assert refusal("--sizes", "5,x")[0] == 2
+    assert refusal("--sizees", "5") == (2, "no such option: --sizees (did you mean '--sizes'?)")
+    file.write_text("batches = 3")
+    what = f"{file}: unknown setting 'batches' (did you mean 'batch'?)"
+    assert refusal("--config", file) == (1, what)
+    file.write_text('net = "plan"')
+    what = "unknown network (did you mean 'plain'?): 'plan'"
+    assert refusal("--config", file) == (1, what)
+    assert refusal("--config", tmp_path / "none")[0] == 1
+    assert refusal(tmp_path / "none") == (1, f"{tmp_path / 'none'}: No such file or directory")
+    assert refusal("-", "-") == (2, "standard input can be read only once")
+
+
+def test_a_full_disk(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
+    path, out = write(tmp_path / "a.eps", *found), tmp_path / "run"
+    done = train(path, "--out", out, largest_file=100_000)
+    assert done.status == 1
+    assert done.error_line == (
+        f"train: {out}/checkpoints/step-00000000.safetensors: File too large"
+    )
+    assert os.listdir(out / "checkpoints") == []
