@@ -89,7 +89,7 @@ class Part(click.ParamType[tuple[int, int]]):
     type=click.IntRange(1, 1024),
     default=1,
     metavar="N",
-    help="Threads of engine and network (default: 1).",
+    help="Threads of the engine (default: 1).",
 )
 @click.option(
     "--max-actions", type=click.IntRange(1), metavar="N", help="Cut games after N actions."
@@ -207,7 +207,7 @@ class _Actor:
 
         from stratkit.play.follow import open_policy
 
-        torch.set_num_threads(threads)
+        torch.set_num_threads(1)  # the same sums whatever --threads says
         self.player, self.network, self.step = open_policy(
             self.policy, self.game, self.seed, self.slots
         )
@@ -261,7 +261,7 @@ class _Actor:
     def _wait_for_learner(self, follower: Follower, threads: int) -> None:
         import torch
 
-        torch.set_num_threads(threads)
+        torch.set_num_threads(1)  # the same sums whatever --threads says
         if not follower.refresh():
             say(f"selfplay: waiting for the learner to publish weights in {self.policy}")
             while not follower.refresh():
