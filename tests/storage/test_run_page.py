@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from storage.test_format_pages import fields, page
+from storage.test_storage_pages import fields, page
 from stratkit.engine import Batch, Game, sample
 from stratkit.learn.run import Request, train
 from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_policy
