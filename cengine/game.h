@@ -27,6 +27,10 @@ typedef struct {
     int (*actor)(const sk_game *game, const void *state);
     /* Legal actions in ascending order; returns their number. */
     int (*legal)(const sk_game *game, const void *state, int32_t *actions);
+    /* The same as `actions` bytes, 1 where legal. */
+    void (*legal_mask)(const sk_game *game, const void *state, uint8_t *mask);
+    /* One of the legal actions; uniform if `random` is. There must be one. */
+    int32_t (*pick)(const sk_game *game, const void *state, uint32_t random);
     int (*is_legal)(const sk_game *game, const void *state, int32_t action);
     /* `action` must be legal. */
     void (*apply)(const sk_game *game, void *state, int32_t action);

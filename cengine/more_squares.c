@@ -15,8 +15,8 @@ static void follow_reply(const stratego *game, const stratego_state *state, chas
 {
     if (enemy->begun == NO_CHASE)
         return;
-    int threatened_from = state->recent[(state->recorded - 2) % RECENT].to;
-    if (has(neighbours(game, threatened_from), from))
+    int threatened_from = played(state, 1).to;
+    if (has(game->beside[threatened_from], from))
         enemy->evaded = (enemy->evaded & ~bit(from)) | bit(to);
     else
         enemy->begun = NO_CHASE;
@@ -27,7 +27,7 @@ void follow_chases(const stratego *game, stratego_state *state, int from, int to
     int side = state->side;
     chase *own = &state->chases[side];
     follow_reply(game, state, &state->chases[!side], from, to);
-    if (!(neighbours(game, to) & state->pieces[!side])) {
+    if (!(game->beside[to] & state->pieces[!side])) {
         own->begun = NO_CHASE;
     } else if (own->begun == NO_CHASE) {
         own->begun = state->recorded; /* the first position of the chase is the one after this ply */
@@ -43,9 +43,9 @@ typedef struct {
 static void note_repetition(const stratego *game, const stratego_state *state, ban_search *search,
                             int from, int to)
 {
-    ply_record last = state->recent[(state->recorded - 2) % RECENT];
+    ply_record last = played(state, 1);
     int straight_back = last.to == from && last.from == to;
-    int chasing = (neighbours(game, to) & state->chases[state->side].evaded) != 0;
+    int chasing = (game->beside[to] & state->chases[state->side].evaded) != 0;
     if (!has(state->pieces[state->side], from) || straight_back || !chasing)
         return;
     if (search->from == NO_SQUARE)
@@ -56,18 +56,16 @@ static void note_repetition(const stratego *game, const stratego_state *state, b
 
 /* Walks back through the positions of the chase and collects what would bring one of them about again: it
  * differs from the present position by one own piece only. */
-static void search_bans(const stratego *game, const stratego_state *state, ban_search *search)
+sk_bits search_bans(const stratego *game, const stratego_state *state, int from)
 {
-    enum { SHORTEST = 3 }; /* with fewer plies no earlier position can be one move away */
-    int begun = state->chases[state->side].begun;
-    if (!game->rules.more_squares || begun == NO_CHASE || state->recorded - begun < SHORTEST)
-        return;
+    ban_search search = {from, 0};
+    int length = state->recorded - state->chases[state->side].begun;
     uint8_t then[MAX_SQUARES], now[MAX_SQUARES]; /* of each piece: its earlier square, its present one */
     for (int i = 0; i < game->squares; i++)
         then[i] = now[i] = (uint8_t)i;
     int displaced = 0, sum = 0; /* how many pieces stood elsewhere, and the sum of their present squares */
-    for (int ply = state->recorded - 1; ply >= begun; ply--) {
-        ply_record undone = state->recent[ply % RECENT];
+    for (int ago = 0; ago < length; ago++) {
+        ply_record undone = played(state, ago);
         int piece = now[undone.to];
         int was = then[piece] != piece, is = undone.from != piece;
         displaced += is - was;
@@ -75,20 +73,7 @@ static void search_bans(const stratego *game, const stratego_state *state, ban_s
         then[piece] = undone.from;
         now[undone.from] = (uint8_t)piece;
         if (displaced == 1)
-            note_repetition(game, state, search, sum, then[sum]);
+            note_repetition(game, state, &search, sum, then[sum]);
     }
-}
-
-sk_bits chase_bans(const stratego *game, const stratego_state *state, int from)
-{
-    ban_search search = {from, 0};
-    search_bans(game, state, &search);
-    return search.set;
-}
-
-sk_bits chase_banned_pieces(const stratego *game, const stratego_state *state)
-{
-    ban_search search = {NO_SQUARE, 0};
-    search_bans(game, state, &search);
     return search.set;
 }

@@ -19,9 +19,26 @@
 void follow_chases(const stratego *game, stratego_state *state, int from, int to);
 /* An attack ends every chase. */
 void end_chases(stratego_state *state);
+/* What the rule forbids the side to move, by going through the whole chase; see below. */
+sk_bits search_bans(const stratego *game, const stratego_state *state, int from);
+
+/* With fewer plies no earlier position can be one move away. */
+static inline int is_long_chase(const stratego *game, const stratego_state *state)
+{
+    int begun = state->chases[state->side].begun;
+    return game->rules.more_squares && begun != NO_CHASE && state->recorded - begun >= 3;
+}
+
 /* The destinations that the rule forbids the piece on `from`; of the side to move. */
-sk_bits chase_bans(const stratego *game, const stratego_state *state, int from);
+static inline sk_bits chase_bans(const stratego *game, const stratego_state *state, int from)
+{
+    return is_long_chase(game, state) ? search_bans(game, state, from) : 0;
+}
+
 /* The pieces of the side to move that have such a destination. */
-sk_bits chase_banned_pieces(const stratego *game, const stratego_state *state);
+static inline sk_bits chase_banned_pieces(const stratego *game, const stratego_state *state)
+{
+    return is_long_chase(game, state) ? search_bans(game, state, NO_SQUARE) : 0;
+}
 
 #endif

@@ -2,43 +2,63 @@
  * written form of this layout. */
 #include <string.h>
 
+#include "framing.h"
 #include "observation.h"
 
-static uint8_t seen(uint8_t cell, int side)
+static uint64_t each(uint8_t byte) { return 0x0101010101010101u * byte; }
+
+/* Eight cells as `side` sees them. */
+static uint64_t seen(uint64_t cells, int side, int placing)
 {
-    if (!is_piece(cell))
-        return cell;
-    if (cell_side(cell) == side)
-        return cell & (uint8_t)~CELL_BLUE;
-    if (!(cell & CELL_REVEALED))
-        cell |= UNKNOWN;
-    return cell | CELL_BLUE;
+    _Static_assert(CELL_PIECE >> 1 == CELL_BLUE && CELL_BLUE >> 1 == CELL_REVEALED, "shifted below");
+    if (side == BLUE) /* whose piece is blue turns into whose is the enemy's */
+        cells ^= cells >> 1 & each(CELL_BLUE);
+    uint64_t enemies = cells >> 6 & each(1);
+    if (placing)
+        return cells & ~(enemies * 0xff);
+    uint64_t hidden = enemies & ~(cells >> 5);
+    return cells | hidden * UNKNOWN;
 }
 
 /* Without a limit a game may outlast 16 bits; the ratio is 0 then in any case. */
 static uint16_t counted(int plies) { return (uint16_t)(plies < 65535 ? plies : 65535); }
 
-static void observe_cells(const stratego *game, const stratego_state *state, uint8_t *cells)
+static void observe_cells(const stratego *game, const stratego_state *state, uint8_t *out)
 {
-    int side = state->side, placing = state->phase == PLACING;
-    for (int i = 0; i < game->squares; i++) {
-        uint8_t cell = state->cells[framed(game, side, i)];
-        int hidden = placing && is_piece(cell) && cell_side(cell) != side;
-        cells[i] = hidden ? EMPTY : seen(cell, side);
+    uint64_t cells[CELLS / 8];
+    memcpy(cells, state->cells, sizeof cells);
+    for (int i = 0; i < CELLS / 8; i++)
+        cells[i] = seen(cells[i], state->side, state->phase == PLACING);
+    frame_bytes(game, state->side, (const uint8_t *)cells, out);
+}
+
+/* Both squares of each move in blue's frame: whole words, in which every third byte is no square. */
+static void rotate_moves(const stratego *game, ply_record *moves)
+{
+    static const uint64_t squares[3] = {0xffff00ffff00ffff, 0xff00ffff00ffff00, 0x00ffff00ffff00ff};
+    uint64_t highest = each((uint8_t)(game->squares - 1));
+    uint64_t words[SHOWN_PLIES * sizeof *moves / 8];
+    memcpy(words, moves, sizeof words);
+    for (size_t i = 0; i < sizeof words / 8; i++) {
+        uint64_t mask = squares[i % 3];
+        words[i] = ((highest & mask) - (words[i] & mask)) | (words[i] & ~mask);
     }
+    memcpy(moves, words, sizeof words);
 }
 
 static void observe_moves(const stratego *game, const stratego_state *state, ply_record *moves)
 {
-    for (int i = 0; i < SHOWN_PLIES; i++) {
-        if (i >= state->recorded) {
-            moves[i] = (ply_record){NO_SQUARE, NO_SQUARE, NO_ATTACK};
-            continue;
-        }
-        ply_record ply = state->recent[(state->recorded - 1 - i) % RECENT];
-        moves[i] = (ply_record){(uint8_t)framed(game, state->side, ply.from),
-                                (uint8_t)framed(game, state->side, ply.to), ply.attacker};
-    }
+    enum { LAST_WHOLE = RECENT - SHOWN_PLIES };
+    if (state->latest <= LAST_WHOLE)
+        memcpy(moves, state->recent + state->latest, SHOWN_PLIES * sizeof *moves);
+    else
+        for (int i = 0; i < SHOWN_PLIES; i++)
+            moves[i] = played(state, i);
+    if (state->side == BLUE)
+        rotate_moves(game, moves);
+    if (state->recorded < SHOWN_PLIES) /* NO_SQUARE and NO_ATTACK are all ones */
+        memset(moves + state->recorded, 0xff,
+               (size_t)(SHOWN_PLIES - state->recorded) * sizeof *moves);
 }
 
 void observe_stratego(const sk_game *base, const void *block, uint8_t *packed)

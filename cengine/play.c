@@ -21,13 +21,16 @@ static void take_off(stratego_state *state, int square)
     state->cells[square] = EMPTY;
 }
 
+/* The square `to` is empty. */
 static void shift(stratego_state *state, int from, int to)
 {
     uint8_t cell = state->cells[from];
-    take_off(state, from);
+    int side = cell_side(cell);
+    sk_bits both = bit(from) | bit(to);
+    state->cells[from] = EMPTY;
     state->cells[to] = cell;
-    state->pieces[cell_side(cell)] |= bit(to);
-    state->movers[cell_side(cell)] |= bit(to);
+    state->pieces[side] ^= both;
+    state->movers[side] ^= both;
 }
 
 /* Both ranks are revealed; the loser leaves the board, or both do. */
@@ -47,6 +50,13 @@ static void attack(stratego_state *state, int from, int to)
         take_off(state, to);
         break;
     }
+}
+
+static void record_ply(stratego_state *state, ply_record ply)
+{
+    state->latest = (uint8_t)(state->latest ? state->latest - 1 : RECENT - 1);
+    state->recent[state->latest] = ply;
+    state->recorded++;
 }
 
 static int is_long(const stratego *game, int from, int to)
@@ -100,7 +110,7 @@ void carry_out(const stratego *game, stratego_state *state, int to)
     } else {
         shift(state, from, to);
     }
-    state->recent[state->recorded++ % RECENT] = record;
+    record_ply(state, record);
     state->plies++;
     state->quiet = attacks ? 0 : state->quiet + 1;
     if (attacks)

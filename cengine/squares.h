@@ -12,9 +12,16 @@ static inline sk_bits beside(const stratego *game, sk_bits set)
            & game->board;
 }
 
-static inline sk_bits neighbours(const stratego *game, int square)
+static inline int rises(int direction) { return direction == NORTH || direction == EAST; }
+
+/* The squares from `from` (left out) to the first of `blockers` (included) or to the edge. */
+static inline sk_bits ray(const stratego *game, int from, int direction, sk_bits blockers)
 {
-    return beside(game, bit(square));
+    const sk_bits *rays = game->rays[direction];
+    sk_bits hit = rays[from] & blockers;
+    if (!hit)
+        return rays[from];
+    return rays[from] ^ rays[rises(direction) ? first(hit) : last(hit)];
 }
 
 #endif

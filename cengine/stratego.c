@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "batch.h"
+#include "framing.h"
 #include "observation.h"
 #include "rules_text.h"
+#include "squares.h"
 
 static void reset(const sk_game *base, void *block)
 {
@@ -41,16 +43,30 @@ static int legal(const sk_game *base, const void *block, int32_t *actions)
 {
     const stratego *game = as_stratego(base);
     const stratego_state *state = block;
-    int n = 0;
-    for (sk_bits set = state->legal; set; set &= set - 1)
-        actions[n++] = first(set);
-    if (state->side == BLUE) /* rotated, and so in descending order: turn it round */
-        for (int i = 0, j = n - 1; i <= j; i++, j--) {
-            int32_t low = game->squares - 1 - actions[j];
-            actions[j] = game->squares - 1 - actions[i];
-            actions[i] = low;
-        }
+    int n = count(state->legal), at = 0;
+    for (sk_bits set = state->legal; set; set &= set - 1, at++) {
+        int square = first(set);
+        /* Blue's board is rotated: what is lowest here comes last there. */
+        actions[state->side == BLUE ? n - 1 - at : at] = framed(game, state->side, square);
+    }
     return n;
+}
+
+static void legal_mask(const sk_game *base, const void *block, uint8_t *mask)
+{
+    const stratego *game = as_stratego(base);
+    const stratego_state *state = block;
+    uint64_t bytes[CELLS / 8];
+    sk_bits set = state->legal;
+    for (int i = 0; i < CELLS / 8; i++, set >>= 8)
+        bytes[i] = eight_bytes(set);
+    frame_bytes(game, state->side, (const uint8_t *)bytes, mask);
+}
+
+static int32_t pick(const sk_game *base, const void *block, uint32_t random)
+{
+    const stratego_state *state = block;
+    return framed(as_stratego(base), state->side, any(state->legal, random));
 }
 
 static int is_legal(const sk_game *base, const void *block, int32_t action)
@@ -110,6 +126,8 @@ static const sk_ops ops = {.reset = reset,
                            .save = save_stratego,
                            .actor = actor,
                            .legal = legal,
+                           .legal_mask = legal_mask,
+                           .pick = pick,
                            .is_legal = is_legal,
                            .apply = apply,
                            .returns = returns,
@@ -133,6 +151,24 @@ static const char *const endings[] = {
 static const uint8_t placing_order[TYPES] = {FLAG,       BOMB,     MARSHAL, GENERAL, COLONEL, MAJOR,
                                              CAPTAIN, LIEUTENANT, SERGEANT, MINER,  SCOUT,   SPY};
 
+/* The tables of squares that movement looks things up in. */
+static void draw_lines(stratego *game)
+{
+    for (int i = 0; i < game->squares; i++) {
+        int file = i % game->width, rank = i / game->width;
+        game->file[i] = (uint8_t)file;
+        game->rank[i] = (uint8_t)rank;
+        game->beside[i] = beside(game, bit(i));
+        for (int k = 0; k < game->squares; k++) {
+            int same_file = k % game->width == file, same_rank = k / game->width == rank;
+            if (same_file && k != i)
+                game->rays[k > i ? NORTH : SOUTH][i] |= bit(k);
+            if (same_rank && k != i)
+                game->rays[k > i ? EAST : WEST][i] |= bit(k);
+        }
+    }
+}
+
 static void lay_out(stratego *game)
 {
     const sk_variant *variant = game->variant;
@@ -150,6 +186,7 @@ static void lay_out(stratego *game)
         game->not_first |= i % game->width != 0 ? bit(i) : 0;
         game->not_last |= i % game->width != game->width - 1 ? bit(i) : 0;
     }
+    draw_lines(game);
 }
 
 static void describe(stratego *game)

@@ -50,6 +50,9 @@ static inline int type_moves(int type) { return type != FLAG && type != BOMB; }
 
 /* ---- The game: what does not change ---- */
 
+/* Along a file or a rank, the square numbers rise to the north and to the east. */
+enum { NORTH, SOUTH, EAST, WEST, DIRECTIONS };
+
 typedef struct {
     int32_t more_squares; /* 1: the rule is in force */
     int32_t two_squares; /* crossings of one border in consecutive turns; 0: no such rule */
@@ -67,6 +70,9 @@ typedef struct {
     uint8_t order[MAX_SQUARES];      /* types in the order in which they are placed */
     sk_bits board;                   /* all squares but the lakes */
     sk_bits not_first, not_last;     /* all squares but those of the first or last file */
+    uint8_t file[MAX_SQUARES], rank[MAX_SQUARES];
+    sk_bits beside[MAX_SQUARES];           /* the neighbours of each square, without lakes */
+    sk_bits rays[DIRECTIONS][MAX_SQUARES]; /* from each square to the edge, lakes and all */
 } stratego;
 
 /* ---- The state ---- */
@@ -87,6 +93,7 @@ enum {
 typedef struct {
     uint8_t square; /* where that piece stands; NO_SQUARE: none */
     uint8_t vertical;
+    uint8_t most; /* the largest of the counts */
     uint8_t borders[MAX_SIDE];
 } shuttle;
 
@@ -96,7 +103,10 @@ typedef struct {
 } ply_record;
 
 /* The ring of recent plies holds a chase of LONGEST_CHASE plies; SHOWN_PLIES of them are observed. */
-enum { RECENT = 200, LONGEST_CHASE = 200, SHOWN_PLIES = 40, NO_CHASE = -1 };
+enum { RECENT = 200, LONGEST_CHASE = RECENT, SHOWN_PLIES = 40, NO_CHASE = -1 };
+
+/* Cells are read eight at a time. */
+enum { CELLS = (MAX_SQUARES + 7) / 8 * 8 };
 
 /* What one side threatens without pause. */
 typedef struct {
@@ -108,14 +118,15 @@ typedef struct {
     sk_bits legal;     /* what the side to act may choose, absolute */
     sk_bits pieces[2];
     sk_bits movers[2]; /* pieces of types that move */
-    uint8_t cells[MAX_SQUARES];
+    uint8_t cells[CELLS];
     uint8_t unrevealed[2][TYPES]; /* pieces on the board whose type is not public */
-    ply_record recent[RECENT];    /* ply p is at p % RECENT, counted by `recorded` */
+    ply_record recent[RECENT];    /* a ring that grows downwards, from the latest ply */
     shuttle shuttles[2];
     chase chases[2];
     int32_t recorded; /* plies played since the start of this state */
     int32_t plies;    /* ply number, that of a start position included */
     int32_t quiet;    /* plies since the last attack */
+    uint8_t latest;   /* where the latest ply is in `recent` */
     uint8_t phase, side, selected;
     uint8_t placed; /* pieces that the side to act has placed */
     uint8_t ending;
@@ -125,6 +136,12 @@ typedef struct {
 _Static_assert(sizeof(stratego_state) <= 1024, "a state stays within 1 KiB");
 
 static inline const stratego *as_stratego(const sk_game *game) { return (const stratego *)game; }
+
+/* The ply that was played `ago` plies before the latest one. */
+static inline ply_record played(const stratego_state *state, int ago)
+{
+    return state->recent[(state->latest + ago) % RECENT];
+}
 
 /* Between absolute squares and the frame of `side` (its own inverse). */
 static inline int framed(const stratego *game, int side, int square)

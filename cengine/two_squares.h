@@ -14,31 +14,43 @@
  * if that piece still stands where the shuttle remembers it: a captured one left an enemy there. */
 static inline void count_crossings(const stratego *game, shuttle *run, int from, int to)
 {
-    int width = game->width;
-    uint8_t vertical = from % width == to % width;
-    int a = vertical ? from / width : from % width;
-    int b = vertical ? to / width : to % width;
-    int low = a < b ? a : b, high = a < b ? b : a;
-    int same_run = run->square == from && run->vertical == vertical;
-    for (int k = 0; k < MAX_SIDE; k++) {
-        int crossed = k >= low && k < high;
-        int before = same_run ? run->borders[k] : 0;
-        run->borders[k] = (uint8_t)(crossed ? before + (before < 255) : 0);
+    int low = from < to ? from : to, high = from < to ? to : from;
+    uint8_t vertical = game->file[from] == game->file[to];
+    const uint8_t *coordinate = vertical ? game->rank : game->file;
+    shuttle before = *run;
+    int same_run = before.square == from && before.vertical == vertical;
+    *run = (shuttle){.square = (uint8_t)to, .vertical = vertical};
+    for (int k = coordinate[low]; k < coordinate[high]; k++) {
+        uint8_t crossed = same_run ? before.borders[k] : 0;
+        crossed = (uint8_t)(crossed + (crossed < 255));
+        run->borders[k] = crossed;
+        run->most = crossed > run->most ? crossed : run->most;
     }
-    run->square = (uint8_t)to;
-    run->vertical = vertical;
 }
 
-/* Whether the piece on `square` is the side's last mover, so that the rule may concern it. */
-static inline int may_be_shuttling(const stratego *game, const shuttle *run, int square)
+/* Whether the rule may forbid the side's last mover anything. */
+static inline int has_closed_border(const stratego *game, const shuttle *run)
 {
-    return game->rules.two_squares && run->square == square;
+    return game->rules.two_squares && run->most >= game->rules.two_squares;
 }
 
-/* Whether the border with coordinate `k` of the run's line may not be crossed once more. */
-static inline int border_closed(const stratego *game, const shuttle *run, int vertical, int k)
+/* The destinations that the rule forbids the side's piece on `from`: all beyond a closed border. */
+static inline sk_bits two_squares_bans(const stratego *game, const shuttle *run, int from)
 {
-    return run->vertical == vertical && run->borders[k] >= game->rules.two_squares;
+    if (run->square != from || !has_closed_border(game, run))
+        return 0;
+    int step = run->vertical ? game->width : 1;
+    int at = run->vertical ? game->rank[from] : game->file[from];
+    const sk_bits *rising = game->rays[run->vertical ? NORTH : EAST];
+    const sk_bits *falling = game->rays[run->vertical ? SOUTH : WEST];
+    sk_bits bans = 0;
+    for (int k = 0; k < MAX_SIDE - 1; k++) {
+        if (run->borders[k] < game->rules.two_squares)
+            continue;
+        int below = from + (k - at) * step; /* the square on this side of the border */
+        bans |= at <= k ? rising[below] : falling[below + step];
+    }
+    return bans;
 }
 
 #endif

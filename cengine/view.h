@@ -17,15 +17,6 @@ static inline const char *begin(const sk_game *game, void *state, const uint8_t 
     return game->ops->start(game, state, start);
 }
 
-static inline void view_legal(const sk_game *game, const void *state, uint8_t *mask)
-{
-    int32_t actions[SK_MOST_ACTIONS];
-    int n = game->ops->legal(game, state, actions);
-    memset(mask, 0, (size_t)game->is.actions);
-    for (int i = 0; i < n; i++)
-        mask[actions[i]] = 1;
-}
-
 static inline void view(const sk_game *game, const void *state, int64_t row, int8_t *actors,
                         uint8_t *legal, uint8_t *packed)
 {
@@ -34,7 +25,7 @@ static inline void view(const sk_game *game, const void *state, int64_t row, int
     if (actors)
         actors[row] = (int8_t)actor;
     if (legal)
-        view_legal(game, state, legal + row * game->is.actions);
+        game->ops->legal_mask(game, state, legal + row * game->is.actions);
     if (packed && actor == SK_OVER)
         memset(packed + (size_t)row * bytes, 0, bytes);
     else if (packed)
