@@ -34,6 +34,19 @@ def relative(path: pathlib.Path) -> str:
     return str(path.relative_to(FOLDER.parent))
 
 
+EXTRA_FLAGS = shlex.split(os.environ.get("STRATKIT_CFLAGS", ""))
+COMPILE_FLAGS = [
+    "-std=c11",
+    "-O3",
+    "-flto",  # a ply goes through many files; compiled as one they are a fifth faster
+    "-Wall",
+    "-Wextra",
+    "-Werror=implicit-function-declaration",
+    "-Werror=incompatible-pointer-types",
+    *EXTRA_FLAGS,
+]
+LINK_FLAGS = ["-O3", "-flto", "-pthread", *EXTRA_FLAGS]
+
 ffibuilder = cffi.FFI()
 ffibuilder.cdef(declarations())
 ffibuilder.set_source(
@@ -43,17 +56,8 @@ ffibuilder.set_source(
     depends=[relative(path) for path in HEADERS],
     include_dirs=["cengine"],
     define_macros=[("SK_SOURCE_HASH", f'"{source_hash()}"')],
-    extra_compile_args=[
-        "-std=c11",
-        "-O3",
-        "-flto",  # a ply goes through many files; together they are a third faster
-        "-Wall",
-        "-Wextra",
-        "-Werror=implicit-function-declaration",
-        "-Werror=incompatible-pointer-types",
-        *shlex.split(os.environ.get("STRATKIT_CFLAGS", "")),
-    ],
-    extra_link_args=["-O3", "-flto", "-pthread", *shlex.split(os.environ.get("STRATKIT_CFLAGS", ""))],
+    extra_compile_args=COMPILE_FLAGS,
+    extra_link_args=LINK_FLAGS,
 )
 
 if __name__ == "__main__":

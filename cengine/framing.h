@@ -1,4 +1,5 @@
-/* One byte a square, from absolute squares to the frame of a side. */
+/* One byte a square in the frame of a side, eight squares at a time: bytes first .. first + 7 of the frame
+ * belong to eight absolute squares, in order for red and in reverse for blue. */
 #ifndef SK_FRAMING_H
 #define SK_FRAMING_H
 
@@ -6,22 +7,16 @@
 
 #include "stratego.h"
 
-/* Copies one byte for each square of the board; blue gets them in reverse order. */
-static inline void frame_bytes(const stratego *game, int side, const uint8_t *bytes, uint8_t *out)
+/* The lowest absolute square of those that the frame's squares at .. at + 7 are. */
+static inline int framed_eight(const stratego *game, int side, int at)
 {
-    int squares = game->squares, at = 0;
-    if (side == RED) {
-        memcpy(out, bytes, (size_t)squares);
-        return;
-    }
-    for (; at + 8 <= squares; at += 8) {
-        uint64_t eight;
-        memcpy(&eight, bytes + squares - 8 - at, 8);
-        eight = __builtin_bswap64(eight);
-        memcpy(out + at, &eight, 8);
-    }
-    for (; at < squares; at++)
-        out[at] = bytes[squares - 1 - at];
+    return side == BLUE ? game->squares - 8 - at : at;
+}
+
+static inline void write_eight(int side, uint64_t bytes, uint8_t *out)
+{
+    bytes = side == BLUE ? __builtin_bswap64(bytes) : bytes;
+    memcpy(out, &bytes, 8);
 }
 
 #endif

@@ -2,13 +2,14 @@
  * written form of this layout. */
 #include <string.h>
 
+#include "bytes.h"
 #include "framing.h"
 #include "observation.h"
 
-static uint64_t each(uint8_t byte) { return 0x0101010101010101u * byte; }
+enum { SHOWN_BYTES = SHOWN_PLIES * sizeof(ply_record) };
 
 /* Eight cells as `side` sees them. */
-static uint64_t seen(uint64_t cells, int side, int placing)
+static inline uint64_t seen(uint64_t cells, int side, int placing)
 {
     _Static_assert(CELL_PIECE >> 1 == CELL_BLUE && CELL_BLUE >> 1 == CELL_REVEALED, "shifted below");
     if (side == BLUE) /* whose piece is blue turns into whose is the enemy's */
@@ -23,48 +24,53 @@ static uint64_t seen(uint64_t cells, int side, int placing)
 /* Without a limit a game may outlast 16 bits; the ratio is 0 then in any case. */
 static uint16_t counted(int plies) { return (uint16_t)(plies < 65535 ? plies : 65535); }
 
-static void observe_cells(const stratego *game, const stratego_state *state, uint8_t *out)
+static inline void observe_eight(const stratego *game, const stratego_state *state, int side, int at,
+                                 uint8_t *out)
 {
-    uint64_t cells[CELLS / 8];
-    memcpy(cells, state->cells, sizeof cells);
-    for (int i = 0; i < CELLS / 8; i++)
-        cells[i] = seen(cells[i], state->side, state->phase == PLACING);
-    frame_bytes(game, state->side, (const uint8_t *)cells, out);
+    uint64_t cells;
+    memcpy(&cells, state->cells + framed_eight(game, side, at), 8);
+    write_eight(side, seen(cells, side, state->phase == PLACING), out + at);
+}
+
+static inline void observe_cells(const stratego *game, const stratego_state *state, int side, uint8_t *out)
+{
+    for (int at = 0; at + 8 <= game->squares; at += 8)
+        observe_eight(game, state, side, at, out);
+    observe_eight(game, state, side, game->squares - 8, out);
 }
 
 /* Both squares of each move in blue's frame: whole words, in which every third byte is no square. */
-static void rotate_moves(const stratego *game, ply_record *moves)
+static inline void rotate_moves(const stratego *game, uint8_t *moves)
 {
     static const uint64_t squares[3] = {0xffff00ffff00ffff, 0xff00ffff00ffff00, 0x00ffff00ffff00ff};
     uint64_t highest = each((uint8_t)(game->squares - 1));
-    uint64_t words[SHOWN_PLIES * sizeof *moves / 8];
-    memcpy(words, moves, sizeof words);
-    for (size_t i = 0; i < sizeof words / 8; i++) {
-        uint64_t mask = squares[i % 3];
-        words[i] = ((highest & mask) - (words[i] & mask)) | (words[i] & ~mask);
+    for (int i = 0; i < SHOWN_BYTES / 8; i++) {
+        uint64_t word, mask = squares[i % 3];
+        memcpy(&word, moves + 8 * i, 8);
+        word = ((highest & mask) - (word & mask)) | (word & ~mask);
+        memcpy(moves + 8 * i, &word, 8);
     }
-    memcpy(moves, words, sizeof words);
 }
 
-static void observe_moves(const stratego *game, const stratego_state *state, ply_record *moves)
+static inline void observe_moves(const stratego *game, const stratego_state *state, int side, uint8_t *out)
 {
-    enum { LAST_WHOLE = RECENT - SHOWN_PLIES };
-    if (state->latest <= LAST_WHOLE)
-        memcpy(moves, state->recent + state->latest, SHOWN_PLIES * sizeof *moves);
-    else
-        for (int i = 0; i < SHOWN_PLIES; i++)
-            moves[i] = played(state, i);
-    if (state->side == BLUE)
-        rotate_moves(game, moves);
-    if (state->recorded < SHOWN_PLIES) /* NO_SQUARE and NO_ATTACK are all ones */
-        memset(moves + state->recorded, 0xff,
-               (size_t)(SHOWN_PLIES - state->recorded) * sizeof *moves);
+    size_t to_end = (size_t)(RECENT - state->latest) * sizeof(ply_record);
+    if (to_end >= SHOWN_BYTES) {
+        memcpy(out, state->recent + state->latest, SHOWN_BYTES);
+    } else {
+        memcpy(out, state->recent + state->latest, to_end);
+        memcpy(out + to_end, state->recent, SHOWN_BYTES - to_end);
+    }
+    if (side == BLUE)
+        rotate_moves(game, out);
+    if (state->recorded < SHOWN_PLIES) { /* NO_SQUARE and NO_ATTACK are all ones */
+        size_t made = (size_t)state->recorded * sizeof(ply_record);
+        memset(out + made, 0xff, SHOWN_BYTES - made);
+    }
 }
 
-void observe_stratego(const sk_game *base, const void *block, uint8_t *packed)
+static inline void observe(const stratego *game, const stratego_state *state, int side, uint8_t *packed)
 {
-    const stratego *game = as_stratego(base);
-    const stratego_state *state = block;
     observation o = {.phase = state->phase == PLACING,
                      .stage = state->phase == MOVING,
                      .selected = NO_SQUARE,
@@ -76,12 +82,21 @@ void observe_stratego(const sk_game *base, const void *block, uint8_t *packed)
         o.max_plies = (uint16_t)game->rules.max_plies;
         o.quiet = counted(state->quiet);
         o.max_quiet = (uint16_t)game->rules.max_quiet;
-        memcpy(o.unrevealed[0], state->unrevealed[state->side], TYPES);
-        memcpy(o.unrevealed[1], state->unrevealed[!state->side], TYPES);
+        memcpy(o.unrevealed[0], state->unrevealed[side], TYPES);
+        memcpy(o.unrevealed[1], state->unrevealed[!side], TYPES);
     }
     if (state->phase == MOVING)
-        o.selected = (uint8_t)framed(game, state->side, state->selected);
-    observe_moves(game, state, o.moves);
-    memcpy(packed, &o, sizeof o);
-    observe_cells(game, state, packed + sizeof o);
+        o.selected = (uint8_t)framed(game, side, state->selected);
+    memcpy(packed, &o, offsetof(observation, moves));
+    observe_moves(game, state, side, packed + offsetof(observation, moves));
+    observe_cells(game, state, side, packed + sizeof o);
+}
+
+void observe_stratego(const sk_game *base, const void *block, uint8_t *packed)
+{
+    const stratego_state *state = block;
+    if (state->side == RED) /* twice, so that each is free of branches */
+        observe(as_stratego(base), state, RED, packed);
+    else
+        observe(as_stratego(base), state, BLUE, packed);
 }

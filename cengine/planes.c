@@ -2,6 +2,7 @@
  * the encoder that the expansion in torch is proven equal to. */
 #include <string.h>
 
+#include "bytes.h"
 #include "observation.h"
 
 enum {
@@ -24,85 +25,125 @@ static float ratio(int numerator, int denominator)
     return denominator ? (float)numerator / (float)denominator : 0.0f;
 }
 
+/* The plane is zero so far. */
 static void fill(float *plane, int squares, float value)
 {
-    for (int i = 0; i < squares; i++)
+    for (int i = 0; value != 0 && i < squares; i++)
         plane[i] = value;
 }
 
-/* The probability of each type for the hidden pieces of one side, under uniform sampling of the consistent
- * assignments: a piece that moved is no bomb and no flag, and that leaves fewer movable pieces for those
- * that did not. */
-static void hidden_marginals(const uint8_t unrevealed[TYPES], int unmoved, float moved_p[TYPES],
-                             float unmoved_p[TYPES])
+/* What a hidden piece of one side is, in public: the probability of each type. */
+typedef struct {
+    float moved[TYPES], unmoved[TYPES];
+} marginals;
+
+/* Under uniform sampling of the consistent assignments: a piece that moved is no bomb and no flag, and that
+ * leaves fewer movable pieces for those that did not. */
+static marginals hidden_marginals(const uint8_t unrevealed[TYPES], int unmoved)
 {
+    marginals p = {{0}, {0}};
     int immovable = unrevealed[FLAG] + unrevealed[BOMB], movable = 0;
-    for (int t = 0; t < TYPES; t++)
-        if (type_moves(t))
-            movable += unrevealed[t];
-    for (int t = 0; t < TYPES; t++) {
-        int n = unrevealed[t];
-        moved_p[t] = type_moves(t) ? ratio(n, movable) : 0.0f;
-        unmoved_p[t] = type_moves(t) ? ratio(n * (unmoved - immovable), unmoved * movable)
-                                     : ratio(n, unmoved);
-    }
+    for (int t = SPY; t <= MARSHAL; t++)
+        movable += unrevealed[t];
+    for (int t = SPY; movable && t <= MARSHAL; t++)
+        p.moved[t] = ratio(unrevealed[t], movable);
+    for (int t = SPY; movable && unmoved && t <= MARSHAL; t++)
+        p.unmoved[t] = ratio(unrevealed[t] * (unmoved - immovable), unmoved * movable);
+    p.unmoved[FLAG] = ratio(unrevealed[FLAG], unmoved);
+    p.unmoved[BOMB] = ratio(unrevealed[BOMB], unmoved);
+    return p;
 }
 
-static void public_planes(const uint8_t *cells, int squares, int side, const uint8_t unrevealed[TYPES],
-                          float *planes)
+/* The squares whose cells have this bit. */
+static inline sk_bits having(const uint8_t *cells, int squares, uint8_t flag)
 {
-    float moved_p[TYPES], unmoved_p[TYPES];
-    int unmoved = 0;
-    for (int i = 0; i < squares; i++)
-        unmoved += is_piece(cells[i]) && cell_side(cells[i]) == side
-                   && !(cells[i] & (CELL_REVEALED | CELL_MOVED));
-    hidden_marginals(unrevealed, unmoved, moved_p, unmoved_p);
-    for (int i = 0; i < squares; i++) {
-        uint8_t cell = cells[i];
-        if (!is_piece(cell) || cell_side(cell) != side)
-            continue;
-        if (cell & CELL_REVEALED) {
-            planes[cell_type(cell) * squares + i] = 1.0f;
-            continue;
-        }
-        const float *p = cell & CELL_MOVED ? moved_p : unmoved_p;
+    sk_bits set = 0;
+    for (int at = 0; at + 8 <= squares; at += 8)
+        set |= (sk_bits)bytes_with(cells + at, flag) << at;
+    return set | (sk_bits)bytes_with(cells + squares - 8, flag) << (squares - 8);
+}
+
+static inline void put_hidden(sk_bits set, int squares, const float p[TYPES], float *planes)
+{
+    for (; set; set &= set - 1) {
+        float *square = planes + first(set);
         for (int t = 0; t < TYPES; t++)
-            planes[t * squares + i] = p[t];
+            square[t * squares] = p[t];
     }
 }
 
-static void move_plane(const ply_record *move, float *plane)
+/* A one on every square of the set: in the plane that belongs to the piece there. */
+static inline void put_known(sk_bits set, const uint8_t *cells, int squares, float *planes)
 {
-    if (move->from == NO_SQUARE)
+    for (; set; set &= set - 1)
+        planes[cell_type(cells[first(set)]) * squares + first(set)] = 1.0f;
+}
+
+typedef struct {
+    sk_bits pieces, revealed, moved;
+} public_sets;
+
+/* `own` are the pieces of the side that the planes are about. */
+static inline void public_planes(sk_bits own, public_sets all, const uint8_t *cells, int squares,
+                                 const uint8_t unrevealed[TYPES], float *planes)
+{
+    sk_bits hidden = own & ~all.revealed;
+    marginals p = hidden_marginals(unrevealed, count(hidden & ~all.moved));
+    put_hidden(hidden & all.moved, squares, p.moved, planes);
+    put_hidden(hidden & ~all.moved, squares, p.unmoved, planes);
+    put_known(own & all.revealed, cells, squares, planes);
+}
+
+static inline void piece_planes(const uint8_t *cells, int squares, const observation *o, float *out)
+{
+    public_sets all = {having(cells, squares, CELL_PIECE), having(cells, squares, CELL_REVEALED),
+                       having(cells, squares, CELL_MOVED)};
+    sk_bits enemy = all.pieces & having(cells, squares, CELL_BLUE), own = all.pieces & ~enemy;
+    for (sk_bits lakes = having(cells, squares, LAKE) & ~all.pieces; lakes; lakes &= lakes - 1)
+        out[PLANE_LAKES * squares + first(lakes)] = 1.0f;
+    put_known(own, cells, squares, out + PLANE_PRIVATE * squares);
+    if (o->phase)
         return;
-    plane[move->from] = move->attacker == NO_ATTACK ? -1.0f : -((float)(24 + move->attacker) / 12.0f);
-    plane[move->to] = 1.0f;
+    public_planes(enemy, all, cells, squares, o->unrevealed[1], out + PLANE_ENEMY_PUBLIC * squares);
+    public_planes(own, all, cells, squares, o->unrevealed[0], out + PLANE_OWN_PUBLIC * squares);
+}
+
+/* Eq. 7: a one where the move ended; where it began -1, or -(2 + type / 12) if it attacked. */
+static inline void move_planes(const ply_record *moves, int squares, float *planes)
+{
+    static const float leaving[16] = {
+        -24 / 12.0f, -25 / 12.0f, -26 / 12.0f, -27 / 12.0f, -28 / 12.0f, -29 / 12.0f,
+        -30 / 12.0f, -31 / 12.0f, -32 / 12.0f, -33 / 12.0f, -34 / 12.0f, -35 / 12.0f,
+        [NO_ATTACK & 15] = -1.0f,
+    };
+    for (int i = 0; i < SHOWN_PLIES; i++, planes += squares) {
+        if (moves[i].from >= squares || moves[i].to >= squares)
+            continue;
+        planes[moves[i].from] = leaving[moves[i].attacker & 15];
+        planes[moves[i].to] = 1.0f;
+    }
+}
+
+static inline void expand(const uint8_t *packed, int squares, float *out)
+{
+    observation o;
+    memcpy(&o, packed, sizeof o);
+    memset(out, 0, (size_t)(PLANES * squares) * sizeof *out);
+    piece_planes(packed + sizeof o, squares, &o, out);
+    move_planes(o.moves, squares, out + PLANE_MOVES * squares);
+    fill(out + PLANE_LENGTH * squares, squares, ratio(o.plies, o.max_plies));
+    fill(out + PLANE_QUIET * squares, squares, ratio(o.quiet, o.max_quiet));
+    fill(out + PLANE_PHASE * squares, squares, o.phase);
+    fill(out + PLANE_STAGE * squares, squares, o.stage);
+    if (o.selected < squares)
+        out[PLANE_SELECTED * squares + o.selected] = 1.0f;
 }
 
 void expand_stratego(const sk_game *base, const uint8_t *packed, float *out)
 {
     int squares = as_stratego(base)->squares;
-    const uint8_t *cells = packed + sizeof(observation);
-    observation o;
-    memcpy(&o, packed, sizeof o);
-    memset(out, 0, (size_t)(PLANES * squares) * sizeof *out);
-
-    for (int i = 0; i < squares; i++) {
-        if (cells[i] == LAKE)
-            out[PLANE_LAKES * squares + i] = 1.0f;
-        else if (is_piece(cells[i]) && cell_side(cells[i]) == 0)
-            out[(PLANE_PRIVATE + cell_type(cells[i])) * squares + i] = 1.0f;
-    }
-    if (!o.phase) {
-        public_planes(cells, squares, 1, o.unrevealed[1], out + PLANE_ENEMY_PUBLIC * squares);
-        public_planes(cells, squares, 0, o.unrevealed[0], out + PLANE_OWN_PUBLIC * squares);
-    }
-    for (int i = 0; i < SHOWN_PLIES; i++)
-        move_plane(&o.moves[i], out + (PLANE_MOVES + i) * squares);
-    fill(out + PLANE_LENGTH * squares, squares, ratio(o.plies, o.max_plies));
-    fill(out + PLANE_QUIET * squares, squares, ratio(o.quiet, o.max_quiet));
-    fill(out + PLANE_PHASE * squares, squares, o.phase);
-    fill(out + PLANE_STAGE * squares, squares, o.stage);
-    if (o.selected != NO_SQUARE)
-        out[PLANE_SELECTED * squares + o.selected] = 1.0f;
+    if (squares == MAX_SQUARES) /* the usual board, with every distance a constant */
+        expand(packed, MAX_SQUARES, out);
+    else
+        expand(packed, squares, out);
 }

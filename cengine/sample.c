@@ -1,6 +1,7 @@
 /* Choosing actions: the inverse CDF in index order, with counter-based random numbers. */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "game.h"
 #include "philox.h"
@@ -12,18 +13,34 @@ void sk_uniform(uint64_t seed, uint32_t stream, const int64_t *games, const int3
         out[i] = philox_uniform(seed, stream, games[i], numbers[i]);
 }
 
+/* Entries at .. at + 7 of a row of zeros and ones, as far as there are any. */
+static uint64_t eight_of(const uint8_t *legal, int32_t actions, int32_t at)
+{
+    uint64_t eight = 0;
+    if (at + 8 <= actions)
+        memcpy(&eight, legal + at, 8);
+    else
+        memcpy(&eight, legal + at, (size_t)(actions - at));
+    return eight;
+}
+
+static int ones_in(uint64_t eight) { return (int)(eight * 0x0101010101010101u >> 56); }
+
 static int choose_uniform(const uint8_t *legal, int32_t actions, double u, float *mu)
 {
-    int count = 0;
-    for (int a = 0; a < actions; a++)
-        count += legal[a] != 0;
+    int count = 0, at = 0;
+    for (int a = 0; a < actions; a += 8)
+        count += ones_in(eight_of(legal, actions, a));
     if (count == 0)
         return -1;
-    int index = (int)(u * count);
     *mu = 1.0f / (float)count;
-    for (int a = 0;; a++)
-        if (legal[a] && index-- == 0)
-            return a;
+    int index = (int)(u * count);
+    for (int here; index >= (here = ones_in(eight_of(legal, actions, at))); at += 8)
+        index -= here;
+    uint64_t eight = eight_of(legal, actions, at);
+    while (index-- > 0)
+        eight &= eight - 1;
+    return at + __builtin_ctzll(eight) / 8;
 }
 
 static int choose(const float *p, const uint8_t *legal, int32_t actions, double u, float *mu)

@@ -52,15 +52,26 @@ static int legal(const sk_game *base, const void *block, int32_t *actions)
     return n;
 }
 
+static inline void mask_eight(const stratego *game, const stratego_state *state, int side, int at,
+                              uint8_t *mask)
+{
+    write_eight(side, eight_bytes(state->legal >> framed_eight(game, side, at)), mask + at);
+}
+
+static inline void mask_squares(const stratego *game, const stratego_state *state, int side, uint8_t *mask)
+{
+    for (int at = 0; at + 8 <= game->squares; at += 8)
+        mask_eight(game, state, side, at, mask);
+    mask_eight(game, state, side, game->squares - 8, mask);
+}
+
 static void legal_mask(const sk_game *base, const void *block, uint8_t *mask)
 {
-    const stratego *game = as_stratego(base);
     const stratego_state *state = block;
-    uint64_t bytes[CELLS / 8];
-    sk_bits set = state->legal;
-    for (int i = 0; i < CELLS / 8; i++, set >>= 8)
-        bytes[i] = eight_bytes(set);
-    frame_bytes(game, state->side, (const uint8_t *)bytes, mask);
+    if (state->side == RED)
+        mask_squares(as_stratego(base), state, RED, mask);
+    else
+        mask_squares(as_stratego(base), state, BLUE, mask);
 }
 
 static int32_t pick(const sk_game *base, const void *block, uint32_t random)

@@ -105,9 +105,6 @@ typedef struct {
 /* The ring of recent plies holds a chase of LONGEST_CHASE plies; SHOWN_PLIES of them are observed. */
 enum { RECENT = 200, LONGEST_CHASE = RECENT, SHOWN_PLIES = 40, NO_CHASE = -1 };
 
-/* Cells are read eight at a time. */
-enum { CELLS = (MAX_SQUARES + 7) / 8 * 8 };
-
 /* What one side threatens without pause. */
 typedef struct {
     sk_bits evaded; /* where the pieces stand that have evaded during the chase */
@@ -118,7 +115,7 @@ typedef struct {
     sk_bits legal;     /* what the side to act may choose, absolute */
     sk_bits pieces[2];
     sk_bits movers[2]; /* pieces of types that move */
-    uint8_t cells[CELLS];
+    uint8_t cells[MAX_SQUARES];
     uint8_t unrevealed[2][TYPES]; /* pieces on the board whose type is not public */
     ply_record recent[RECENT];    /* a ring that grows downwards, from the latest ply */
     shuttle shuttles[2];

@@ -1,7 +1,11 @@
-/* How fast the engine is, without Python: uniformly random games through the game interface.
+/* How fast the engine is without Python: one thread, through the game interface, in CPU time.
  *
- *   bench plies GAME SECONDS [PLIES]   plies a second; with PLIES exactly so many (for callgrind)
- *   bench planes GAME SECONDS          nanoseconds a full observation, into a warm buffer
+ *   bench plies GAME N    uniformly random games (a piece, then its destination) of N plies in all
+ *   bench planes GAME N   N full observations, of positions from random games, into one warm buffer
+ *   bench write GAME N    only writing zeros into that buffer
+ *   bench copy GAME N     copying a state
+ *
+ * Prints nanoseconds for one. With N 0: only what comes before the loop, for counting instructions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,79 +14,100 @@
 
 #include "../game.h"
 
-static double now(void)
+enum { STATE_ROOM = 1024, POSITIONS = 1000, KEPT_ONE_IN = 128 };
+
+static double cpu_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_random(uint64_t *seed)
+/* splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014). */
+static uint32_t next_random(void)
 {
-    uint64_t z = (*seed += 0x9E3779B97F4A7C15u);
+    static uint64_t seed = 1;
+    uint64_t z = (seed += 0x9E3779B97F4A7C15u);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+    return (uint32_t)((z ^ (z >> 31)) >> 32);
 }
 
-static void random_action(const sk_game *game, void *state, uint64_t *seed)
+static void random_action(const sk_game *game, void *state)
 {
-    game->ops->apply(game, state, game->ops->pick(game, state, (uint32_t)(next_random(seed) >> 32)));
+    game->ops->apply(game, state, game->ops->pick(game, state, next_random()));
+}
+
+static void random_plies(const sk_game *game, void *state, long n)
+{
+    for (long plies = 0; plies < n; plies += game->ops->plies(game, state)) {
+        game->ops->reset(game, state);
+        while (game->ops->actor(game, state) != SK_OVER)
+            random_action(game, state);
+    }
+}
+
+/* POSITIONS packed observations, one action in KEPT_ONE_IN of random games. */
+static uint8_t *random_positions(const sk_game *game, void *state)
+{
+    size_t bytes = (size_t)game->is.observation_bytes;
+    uint8_t *packed = malloc(POSITIONS * bytes);
+    game->ops->reset(game, state);
+    for (size_t kept = 0; packed && kept < POSITIONS;) {
+        random_action(game, state);
+        if (game->ops->actor(game, state) == SK_OVER)
+            game->ops->reset(game, state);
+        else if (next_random() % KEPT_ONE_IN == 0)
+            game->ops->observe(game, state, packed + kept++ * bytes);
+    }
+    return packed;
+}
+
+/* The compiler must take the buffer as read. */
+static void keep(const void *buffer) { __asm__ volatile("" : : "r"(buffer) : "memory"); }
+
+static void fill_planes(const sk_game *game, const uint8_t *packed, long n, int only_write)
+{
+    size_t floats = (size_t)game->is.planes * (size_t)game->is.height * (size_t)game->is.width;
+    float *planes = aligned_alloc(64, (floats * sizeof *planes + 63) / 64 * 64);
+    for (long i = 0; planes && i < n; i++) {
+        if (only_write)
+            memset(planes, 0, floats * sizeof *planes);
+        else
+            game->ops->expand(game, packed + (i % POSITIONS) * game->is.observation_bytes, planes);
+        keep(planes);
+    }
+    free(planes);
+}
+
+static void copy_states(const sk_game *game, const void *state, long n)
+{
+    uint8_t copy[STATE_ROOM];
+    for (long i = 0; i < n; i++) {
+        memcpy(copy, state, (size_t)game->is.state_bytes);
+        keep(copy);
+    }
 }
 
 int main(int argc, char **argv)
 {
-    char error[200];
-    const sk_game *game = sk_game_open(argv[2], "", error, sizeof error);
-    double seconds = atof(argv[3]);
-    long limit = argc > 4 ? atol(argv[4]) : 0;
-    uint64_t seed = 1;
-    void *state = aligned_alloc(64, 2048);
-    uint8_t packed[512];
-    static float planes[82 * 100];
-    long plies = 0, games = 0;
-    if (!strcmp(argv[1], "plies")) {
-        double begin = now();
-        do {
-            game->ops->reset(game, state);
-            while (game->ops->actor(game, state) >= 0)
-                random_action(game, state, &seed);
-            plies += game->ops->plies(game, state);
-            games++;
-        } while (limit ? plies < limit : now() - begin < seconds);
-        double t = now() - begin;
-        printf("%s plies %.2f M/s  %.1f ns/ply  %ld plies %ld games\n", argv[2], plies / t / 1e6, t / plies * 1e9, plies, games);
-    } else {
-        uint8_t *many = malloc(1000 * 512);
-        int k = 0;
-        while (k < 1000) {
-            game->ops->reset(game, state);
-            while (game->ops->actor(game, state) >= 0) {
-                random_action(game, state, &seed);
-                if (game->ops->actor(game, state) >= 0 && next_random(&seed) % 100 == 0 && k < 1000)
-                    game->ops->observe(game, state, many + 512 * k++);
-            }
-        }
-        double begin = now();
-        long n = 0;
-        do {
-            for (k = 0; k < 1000; k++) game->ops->expand(game, many + 512 * k, planes);
-            n += 1000;
-        } while (now() - begin < seconds);
-        printf("%s expand %.1f ns\n", argv[2], (now() - begin) / n * 1e9);
-        begin = now(); n = 0;
-        do {
-            for (k = 0; k < 1000; k++) game->ops->observe(game, state, packed);
-            n += 1000;
-        } while (now() - begin < seconds);
-        printf("%s observe %.1f ns\n", argv[2], (now() - begin) / n * 1e9);
-        begin = now(); n = 0;
-        do {
-            for (k = 0; k < 1000; k++) { memset(planes, 0, sizeof planes); __asm__ volatile("" :: "r"(planes) : "memory"); }
-            n += 1000;
-        } while (now() - begin < seconds);
-        printf("%s write %.1f ns\n", argv[2], (now() - begin) / n * 1e9);
+    char error[200] = "usage: bench plies|planes|write|copy GAME N";
+    const sk_game *game = argc == 4 ? sk_game_open(argv[2], "", error, sizeof error) : NULL;
+    _Alignas(64) static uint8_t state[STATE_ROOM];
+    if (!game || game->is.state_bytes > STATE_ROOM) {
+        fprintf(stderr, "bench: %s\n", error);
+        return 2;
     }
+    uint8_t *packed = random_positions(game, state);
+    long n = atol(argv[3]);
+    double begun = cpu_seconds();
+    if (strcmp(argv[1], "plies") == 0)
+        random_plies(game, state, n);
+    else if (strcmp(argv[1], "copy") == 0)
+        copy_states(game, state, n);
+    else
+        fill_planes(game, packed, n, strcmp(argv[1], "write") == 0);
+    printf("%.2f\n", n ? 1e9 * (cpu_seconds() - begun) / (double)n : 0.0);
+    free(packed);
     return 0;
 }

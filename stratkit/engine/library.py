@@ -14,14 +14,18 @@ from stratkit.errors import StratkitError
 
 Array = npt.NDArray[Any]
 
-_C_NAMES = {
-    "bool": "uint8_t[]",
-    "uint8": "uint8_t[]",
-    "int8": "int8_t[]",
-    "int32": "int32_t[]",
-    "int64": "int64_t[]",
-    "float32": "float[]",
-    "float64": "double[]",
+# What an array of a dtype is in C, found once: arrays are passed thousands of times a second.
+_C_TYPES = {
+    name: (np.dtype(name), ffi.typeof(c_name))
+    for name, c_name in {
+        "bool": "uint8_t[]",
+        "uint8": "uint8_t[]",
+        "int8": "int8_t[]",
+        "int32": "int32_t[]",
+        "int64": "int64_t[]",
+        "float32": "float[]",
+        "float64": "double[]",
+    }.items()
 }
 
 
@@ -33,13 +37,14 @@ def pointer(array: Array | None, dtype: str, shape: tuple[int, ...], writable: b
     """
     if array is None:
         return ffi.NULL
-    if array.dtype != np.dtype(dtype) or array.shape != shape or not array.flags.c_contiguous:
+    wanted, c_type = _C_TYPES[dtype]
+    if array.dtype != wanted or array.shape != shape or not array.flags.c_contiguous:
         layout = "contiguous" if array.flags.c_contiguous else "not contiguous"
         raise ValueError(
             f"expected a contiguous {dtype} array of shape {shape}, "
             f"got {array.dtype} {array.shape}, {layout}"
         )
-    return ffi.from_buffer(_C_NAMES[dtype], array, require_writable=writable)
+    return ffi.from_buffer(c_type, array, require_writable=writable)
 
 
 def text(value: Any) -> str:
