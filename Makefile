@@ -1,5 +1,6 @@
 # make demo   learn, play and rate on the smallest game, in a few minutes
 # make test   all tests
+# make bench  how fast the engine is here
 # make dev    what both need, in .venv (PYTHON=python3.12 chooses the interpreter)
 
 PYTHON ?= python3
@@ -7,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 C_FILES := $(wildcard cengine/*.[ch] cengine/*.py) setup.py
 
-.PHONY: help dev test demo lint build clean
+.PHONY: help dev test demo bench lint build clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -35,6 +36,9 @@ test: dev
 
 demo: dev
 	PATH="$(CURDIR)/bin:$$PATH" ./examples/demo.sh
+
+bench: dev
+	$(BIN)/python cengine/bench/bench.py
 
 lint: dev
 	$(BIN)/ruff check .

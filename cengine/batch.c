@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "philox.h"
 #include "threads.h"
 #include "view.h"
 
@@ -57,6 +58,8 @@ const char *sk_batch_start(sk_batch *batch, int32_t row, const uint8_t *start, i
 
 const char *sk_batch_save(const sk_batch *batch, int32_t row, uint8_t *out)
 {
+    if (!batch->game->ops->save)
+        return "this game has no start positions";
     return batch->game->ops->save(batch->game, state_at(batch, row), out);
 }
 
@@ -120,6 +123,28 @@ int32_t sk_batch_apply(sk_batch *batch, const int32_t *actions)
     apply_job job = {batch, actions, -1};
     sk_pool_run(batch->pool, apply_rows, &job, batch->size);
     return job.first_illegal;
+}
+
+static int32_t draw(const sk_game *game, const void *state, double u)
+{
+    int32_t actions[SK_MOST_ACTIONS];
+    double probabilities[SK_MOST_ACTIONS], sum = 0;
+    int n = game->ops->legal(game, state, actions), i = 0;
+    game->ops->chance(game, state, probabilities);
+    while (i < n - 1 && (sum += probabilities[i]) <= u)
+        i++;
+    return actions[i];
+}
+
+void sk_batch_chance(const sk_batch *batch, uint64_t seed, uint32_t stream, const int64_t *games,
+                     const int32_t *numbers, int32_t *chosen)
+{
+    const sk_game *game = batch->game;
+    for (int32_t row = 0; game->ops->chance && row < batch->size; row++) {
+        const void *state = state_at(batch, row);
+        if (game->ops->actor(game, state) == SK_CHANCE)
+            chosen[row] = draw(game, state, philox_uniform(seed, stream, games[row], numbers[row]));
+    }
 }
 
 void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, int32_t *plies)

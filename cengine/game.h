@@ -14,16 +14,16 @@
 
 #include "stratkit.h"
 
-enum { SK_OVER = -2, SK_MOST_ACTIONS = 128 };
+enum { SK_CHANCE = -1, SK_OVER = -2, SK_MOST_ACTIONS = 128 };
 
 typedef struct {
     /* The first state of a game. */
     void (*reset)(const sk_game *game, void *state);
-    /* A given first state; NULL, or what is wrong with the bytes (the state is then undefined). */
+    /* A given first state, if the game has such (start_bytes is not 0); NULL, or what is wrong with the bytes (the state is then undefined). */
     const char *(*start)(const sk_game *game, void *state, const uint8_t *bytes);
     /* The inverse of start; NULL, or why this state cannot be written. */
     const char *(*save)(const sk_game *game, const void *state, uint8_t *bytes);
-    /* The player to act, or SK_OVER. */
+    /* The player to act, SK_CHANCE or SK_OVER. */
     int (*actor)(const sk_game *game, const void *state);
     /* Legal actions in ascending order; returns their number. */
     int (*legal)(const sk_game *game, const void *state, int32_t *actions);
@@ -31,6 +31,9 @@ typedef struct {
     void (*legal_mask)(const sk_game *game, const void *state, uint8_t *mask);
     /* One of the legal actions; uniform if `random` is. There must be one. */
     int32_t (*pick)(const sk_game *game, const void *state, uint32_t random);
+    /* Where chance acts: the probability of each legal action, in the order of `legal`. NULL for a game
+     * without chance. */
+    void (*chance)(const sk_game *game, const void *state, double *probabilities);
     int (*is_legal)(const sk_game *game, const void *state, int32_t action);
     /* `action` must be legal. */
     void (*apply)(const sk_game *game, void *state, int32_t action);
@@ -38,7 +41,8 @@ typedef struct {
     void (*returns)(const sk_game *game, const void *state, float *out);
     int (*ending)(const sk_game *game, const void *state);
     int (*plies)(const sk_game *game, const void *state);
-    /* What the acting side may know, packed. */
+    /* What the acting player may know, packed. With the player's own earlier observations and actions it
+     * must tell all that the rules let a player know: that is an information state. */
     void (*observe)(const sk_game *game, const void *state, uint8_t *packed);
     /* A packed observation as the tensor that a network sees. */
     void (*expand)(const sk_game *game, const uint8_t *packed, float *planes);

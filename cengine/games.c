@@ -1,10 +1,20 @@
 /* The list of games. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "games.h"
 #include "stratego.h"
 
-int32_t sk_games(void)
+/* The variants of Stratego come before these. To add a game, write its table (game.h) and a row here. */
+static const struct {
+    const char *name; /* with a colon at the end if the game has a parameter */
+    sk_opener *open;
+} small_games[] = {
+    {"kuhn", open_kuhn},
+};
+
+static int32_t variants(void)
 {
     int32_t n = 0;
     while (variant_row(n))
@@ -12,16 +22,24 @@ int32_t sk_games(void)
     return n;
 }
 
+int32_t sk_games(void) { return variants() + (int32_t)(sizeof small_games / sizeof *small_games); }
+
 const char *sk_game_name(int32_t index)
 {
-    const sk_variant *row = variant_row(index);
-    return row ? row->name : NULL;
+    if (index < 0 || index >= sk_games())
+        return NULL;
+    return index < variants() ? variant_row(index)->name : small_games[index - variants()].name;
 }
 
 sk_game *sk_game_open(const char *name, const char *rules, char *error, size_t error_size)
 {
     if (variant_named(name))
         return open_stratego(name, rules, error, error_size);
+    const char *colon = strchr(name, ':');
+    size_t length = colon ? (size_t)(colon - name) + 1 : strlen(name);
+    for (size_t i = 0; i < sizeof small_games / sizeof *small_games; i++)
+        if (strlen(small_games[i].name) == length && strncmp(small_games[i].name, name, length) == 0)
+            return small_games[i].open(colon ? colon + 1 : NULL, rules, error, error_size);
     snprintf(error, error_size, "unknown game");
     return NULL;
 }

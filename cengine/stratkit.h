@@ -17,12 +17,13 @@ typedef struct {
     int32_t state_bytes;
     int32_t start_bytes;       /* length of a start position; an empty start is always allowed */
     int32_t observation_bytes; /* length of a packed observation */
-    int32_t planes;            /* shape of the expanded observation */
-    int32_t height;
+    int32_t planes;            /* shape of the expanded observation: [planes][height][width], */
+    int32_t height;            /* or a vector [planes] where height and width are 0 */
     int32_t width;
 } sk_description;
 
 int32_t sk_games(void);
+/* A name, or its beginning up to the colon where a parameter follows, as in "hex:3". */
 const char *sk_game_name(int32_t index);
 
 /* `rules` is "key=value key=value ..."; keys left out keep the game's defaults. NULL and a text in
@@ -34,7 +35,7 @@ void sk_game_describe(const sk_game *game, sk_description *out);
 void sk_game_rules(const sk_game *game, char *out, size_t size);
 /* Name of an ending; code 0 is "" (still running); NULL past the last. */
 const char *sk_game_ending(const sk_game *game, int32_t code);
-/* packed [n][observation_bytes] to out [n][planes][height][width], by the plain encoder. */
+/* packed [n][observation_bytes] to out [n][planes][height][width] or [n][planes], by the plain encoder. */
 void sk_expand(const sk_game *game, const uint8_t *packed, int64_t n, float *out);
 
 /* ---- Batches: `size` states of one game, stepped together on `threads` threads ---- */
@@ -49,13 +50,17 @@ const char *sk_batch_start(sk_batch *batch, int32_t row, const uint8_t *start, i
 const char *sk_batch_save(const sk_batch *batch, int32_t row, uint8_t *out);
 void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t from_row);
 
-/* For every row what its acting side may know; each array may be NULL. Rows that are over get zeros.
- * actors [size]: 0, 1, or -2 (over); legal [size][actions]: 1 where legal;
+/* For every row what its acting side may know; each array may be NULL. Rows that are over get zeros; where
+ * chance acts, legal holds its outcomes and packed zeros.
+ * actors [size]: 0, 1, -1 (chance) or -2 (over); legal [size][actions]: 1 where legal;
  * packed [size][observation_bytes]. */
 void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *packed);
 /* One action a row; -1 leaves a row alone. Returns -1, or the first row whose action is not legal: such
  * rows stay as they were, all others advance. */
 int32_t sk_batch_apply(sk_batch *batch, const int32_t *actions);
+/* Where chance acts, draws its outcome into `chosen`; other rows are left alone. */
+void sk_batch_chance(const sk_batch *batch, uint64_t seed, uint32_t stream, const int64_t *games,
+                     const int32_t *numbers, int32_t *chosen);
 /* returns [size][players] (zeros while running), endings [size], plies [size]. */
 void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, int32_t *plies);
 

@@ -12,7 +12,7 @@ static inline const char *begin(const sk_game *game, void *state, const uint8_t 
         game->ops->reset(game, state);
         return NULL;
     }
-    if (size != game->is.start_bytes)
+    if (size != game->is.start_bytes || !game->ops->start)
         return "a start position of the wrong length";
     return game->ops->start(game, state, start);
 }
@@ -26,7 +26,7 @@ static inline void view(const sk_game *game, const void *state, int64_t row, int
         actors[row] = (int8_t)actor;
     if (legal)
         game->ops->legal_mask(game, state, legal + row * game->is.actions);
-    if (packed && actor == SK_OVER)
+    if (packed && actor < 0)
         memset(packed + (size_t)row * bytes, 0, bytes);
     else if (packed)
         game->ops->observe(game, state, packed + (size_t)row * bytes);

@@ -10,6 +10,8 @@ from stratkit.engine.library import ffi, lib, pointer, text
 from stratkit.errors import InputError
 
 OVER = -2  # the acting player of a game that has ended
+CHANCE = -1  # the acting player where chance decides
+CHANCE_STREAM = 1  # of random numbers: chance's are never a player's
 
 
 class IllegalAction(Exception):
@@ -115,6 +117,24 @@ class Batch:
         row = lib.sk_batch_apply(self.handle, pointer(actions, "int32", (self.size,)))
         if row >= 0:
             raise IllegalAction(row, int(actions[row]))
+
+    def draw_chance(
+        self,
+        seed: int,
+        games: npt.NDArray[np.int64],
+        numbers: npt.NDArray[np.int32],
+        chosen: npt.NDArray[np.int32],
+    ) -> None:
+        """Draws, where chance acts, its outcome into `chosen` int32 [size], which is left alone
+        elsewhere. `games` int64 and `numbers` int32 [size] key the random numbers."""
+        lib.sk_batch_chance(
+            self.handle,
+            seed,
+            CHANCE_STREAM,
+            pointer(games, "int64", (self.size,)),
+            pointer(numbers, "int32", (self.size,)),
+            pointer(chosen, "int32", (self.size,), writable=True),
+        )
 
     def result(
         self,

@@ -9,7 +9,7 @@ from stratkit.errors import InputError, nearest
 
 
 def game_names() -> list[str]:
-    """The names that `Game` knows."""
+    """The names that `Game` knows; one that ends in a colon wants a parameter, as `hex:3`."""
     return [text(lib.sk_game_name(i)) for i in range(lib.sk_games())]
 
 
@@ -22,8 +22,9 @@ class Game:
     """
 
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:
-        if name not in game_names():
-            raise InputError(f"unknown game {name!r}{nearest(name, game_names())}")
+        kind, colon, _ = name.partition(":")
+        if kind + colon not in game_names():
+            raise InputError(f"unknown game {name!r}{nearest(kind + colon, game_names())}")
         asked = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
         error = ffi.new("char[200]")
         handle = lib.sk_game_open(name.encode(), asked.encode(), error, len(error))
@@ -40,7 +41,8 @@ class Game:
         self.state_bytes: int = is_.state_bytes
         self.start_bytes: int = is_.start_bytes
         self.observation_bytes: int = is_.observation_bytes
-        self.shape: tuple[int, int, int] = (is_.planes, is_.height, is_.width)
+        # Of the expanded observation: planes (C, H, W), or a vector (C,).
+        self.shape: tuple[int, ...] = (is_.planes, is_.height, is_.width)[: 3 if is_.height else 1]
         self.endings = self._endings()
 
     def _rules(self) -> dict[str, int]:

@@ -1,0 +1,129 @@
+/* Kuhn poker (Kuhn 1950): three cards, one each, an ante of 1 and one bet of 1. The value of the game is
+ * -1/18 for the first player. */
+#include <stdlib.h>
+
+#include "games.h"
+#include "small.h"
+
+enum { CARDS = 3, NO_CARD = CARDS, PASS = 0, BET = 1, LONGEST = 3 };
+
+typedef struct {
+    uint8_t cards[2];
+    uint8_t bets[LONGEST]; /* PASS or BET: check or bet, then fold or call */
+    uint8_t dealt, made;   /* cards, and entries of `bets` */
+} kuhn;
+
+/* What the acting player sees: whose turn it is, the own card, the bets so far; one-hot. */
+enum { SEES_PLAYER = 0, SEES_CARD = 2, SEES_BETS = SEES_CARD + CARDS, SEES = SEES_BETS + 2 * LONGEST };
+
+static void reset(const sk_game *game, void *block)
+{
+    (void)game;
+    *(kuhn *)block = (kuhn){.cards = {NO_CARD, NO_CARD}};
+}
+
+/* bet-pass, bet-bet, pass-pass, pass-bet-pass and pass-bet-bet end the game. */
+static int is_over(const kuhn *state)
+{
+    return state->made == LONGEST || (state->made == 2 && !(state->bets[0] == PASS && state->bets[1] == BET));
+}
+
+static int actor(const sk_game *game, const void *block)
+{
+    (void)game;
+    const kuhn *state = block;
+    if (state->dealt < 2)
+        return SK_CHANCE;
+    return is_over(state) ? SK_OVER : state->made % 2;
+}
+
+static int legal(const sk_game *game, const void *block, int32_t *actions)
+{
+    const kuhn *state = block;
+    int n = 0, who = actor(game, block);
+    if (who == SK_OVER)
+        return 0;
+    for (int32_t action = 0; action < (who == SK_CHANCE ? CARDS : 2); action++)
+        if (who != SK_CHANCE || state->cards[0] != action)
+            actions[n++] = action;
+    return n;
+}
+
+static void apply(const sk_game *game, void *block, int32_t action)
+{
+    (void)game;
+    kuhn *state = block;
+    if (state->dealt < 2)
+        state->cards[state->dealt++] = (uint8_t)action;
+    else
+        state->bets[state->made++] = (uint8_t)action;
+}
+
+static void returns(const sk_game *game, const void *block, float *out)
+{
+    const kuhn *state = block;
+    out[0] = out[1] = 0;
+    if (actor(game, block) != SK_OVER)
+        return;
+    int last = state->bets[state->made - 1], before = state->bets[state->made - 2];
+    int folded = before == BET && last == PASS;
+    int stake = before == BET && last == BET ? 2 : 1;
+    int winner = folded ? state->made % 2 : state->cards[0] < state->cards[1];
+    out[winner] = (float)stake;
+    out[!winner] = (float)-stake;
+}
+
+static int ending(const sk_game *game, const void *block) { return actor(game, block) == SK_OVER; }
+
+static int plies(const sk_game *game, const void *block)
+{
+    (void)game;
+    return ((const kuhn *)block)->made;
+}
+
+static void observe(const sk_game *game, const void *block, uint8_t *packed)
+{
+    const kuhn *state = block;
+    int player = actor(game, block);
+    memset(packed, 0, SEES);
+    packed[SEES_PLAYER + player] = 1;
+    packed[SEES_CARD + state->cards[player]] = 1;
+    for (int i = 0; i < state->made; i++)
+        packed[SEES_BETS + 2 * i + state->bets[i]] = 1;
+}
+
+static const sk_ops ops = {.reset = reset,
+                           .actor = actor,
+                           .legal = legal,
+                           .legal_mask = mask_from_list,
+                           .pick = pick_from_list,
+                           .chance = uniform_chance,
+                           .is_legal = in_list,
+                           .apply = apply,
+                           .returns = returns,
+                           .ending = ending,
+                           .plies = plies,
+                           .observe = observe,
+                           .expand = expand_bytes,
+                           .rules = no_rules};
+
+sk_game *open_kuhn(const char *parameter, const char *rules, char *error, size_t error_size)
+{
+    (void)parameter;
+    if (refuse_rules(rules, error, error_size))
+        return NULL;
+    sk_game *game = calloc(1, sizeof *game);
+    if (!game) {
+        snprintf(error, error_size, "out of memory");
+        return NULL;
+    }
+    *game = (sk_game){.ops = &ops,
+                      .endings = one_ending,
+                      .is = {.players = 2,
+                             .actions = CARDS,
+                             .max_length = 2 + LONGEST,
+                             .state_bytes = sizeof(kuhn),
+                             .observation_bytes = SEES,
+                             .planes = SEES}};
+    return game;
+}

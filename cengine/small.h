@@ -1,0 +1,71 @@
+/* What the small games share: few actions, and an observation that is a vector of bytes. */
+#ifndef SK_SMALL_H
+#define SK_SMALL_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "game.h"
+
+/* Endings of a game that has only one. */
+static const char *const one_ending[] = {"", "over", NULL};
+
+/* The observation as the network sees it: the bytes as numbers. */
+static inline void expand_bytes(const sk_game *game, const uint8_t *packed, float *out)
+{
+    for (int32_t i = 0; i < game->is.observation_bytes; i++)
+        out[i] = (float)packed[i];
+}
+
+static inline void mask_from_list(const sk_game *game, const void *state, uint8_t *mask)
+{
+    int32_t actions[SK_MOST_ACTIONS];
+    int n = game->ops->legal(game, state, actions);
+    memset(mask, 0, (size_t)game->is.actions);
+    for (int i = 0; i < n; i++)
+        mask[actions[i]] = 1;
+}
+
+static inline int in_list(const sk_game *game, const void *state, int32_t action)
+{
+    int32_t actions[SK_MOST_ACTIONS];
+    int n = game->ops->legal(game, state, actions);
+    for (int i = 0; i < n; i++)
+        if (actions[i] == action)
+            return 1;
+    return 0;
+}
+
+static inline int32_t pick_from_list(const sk_game *game, const void *state, uint32_t random)
+{
+    int32_t actions[SK_MOST_ACTIONS];
+    int n = game->ops->legal(game, state, actions);
+    return actions[(uint64_t)random * (uint64_t)n >> 32];
+}
+
+/* All outcomes of chance alike. */
+static inline void uniform_chance(const sk_game *game, const void *state, double *probabilities)
+{
+    int32_t actions[SK_MOST_ACTIONS];
+    int n = game->ops->legal(game, state, actions);
+    for (int i = 0; i < n; i++)
+        probabilities[i] = 1.0 / n;
+}
+
+/* A game without settings. */
+static inline void no_rules(const sk_game *game, char *out, size_t size)
+{
+    (void)game;
+    if (size)
+        out[0] = 0;
+}
+
+static inline int refuse_rules(const char *rules, char *error, size_t error_size)
+{
+    if (!*rules)
+        return 0;
+    snprintf(error, error_size, "this game has no rules to set");
+    return 1;
+}
+
+#endif
