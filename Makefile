@@ -42,6 +42,7 @@ bench: dev
 
 lint: dev
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 build: dev

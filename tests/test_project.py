@@ -91,7 +91,9 @@ def test_no_file_is_long() -> None:
             assert lines <= LONGEST_FILE, f"{path.relative_to(ROOT)}: {lines} lines"
 
 
-@pytest.mark.parametrize("arguments", [["ruff", "check"], ["mypy"]])
+@pytest.mark.parametrize(
+    "arguments", [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"]], ids=" ".join
+)
 def test_checkers_are_silent(arguments: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, check=False

@@ -1,9 +1,9 @@
 """Learning from whole episodes.
 
-    rnad.py     the algorithm, from top to bottom
-    config.py   every number of it: configuration, command line and help in one
-    data.py     episodes -> batches, by replay through the engine
-    learner.py  the networks, the optimizer, one update
-    source.py   where episodes come from: streams, files, folders
-    run.py      the loop around it: published weights, checkpoints, metrics
+rnad.py     the algorithm, from top to bottom
+config.py   every number of it: configuration, command line and help in one
+data.py     episodes -> batches, by replay through the engine
+learner.py  the networks, the optimizer, one update
+source.py   where episodes come from: streams, files, folders
+run.py      the loop around it: published weights, checkpoints, metrics
 """

@@ -1,11 +1,11 @@
 """Networks, and the expansion of packed observations to the planes that they read.
 
-    expand.py   packed observations -> 82 planes (torch, no loop over planes)
-    network.py  what every network is to those who use one
-    unet.py     DeepNash's torso and four heads
-    plain.py    a small residual network for small boards
-    presets.py  sizes by name, and `build`
-    policy.py   logits and legal actions -> a policy
+expand.py   packed observations -> 82 planes (torch, no loop over planes)
+network.py  what every network is to those who use one
+unet.py     DeepNash's torso and four heads
+plain.py    a small residual network for small boards
+presets.py  sizes by name, and `build`
+policy.py   logits and legal actions -> a policy
 """
 
 from stratkit.nets.expand import expand

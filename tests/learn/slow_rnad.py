@@ -48,9 +48,7 @@ def v_trace(
     return v_hat, q
 
 
-def on_policy(
-    steps: list[Step], eta: float
-) -> tuple[list[float], list[list[float]]]:
+def on_policy(steps: list[Step], eta: float) -> tuple[list[float], list[list[float]]]:
     """The closed form where pi = mu and the rewards of the two players cancel: C_t is what is still
     to come for player 0, the reward less what each player pays for its distance."""
     to_come = [0.0] * (len(steps) + 1)
