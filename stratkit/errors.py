@@ -6,8 +6,9 @@ module imports nothing heavy: ``--help`` needs it too.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 
 def shown(text: object, limit: int = 60) -> str:
@@ -52,6 +53,27 @@ class StratkitError(Exception):
 
 class InputError(StratkitError):
     """The input cannot be used (exit status 1)."""
+
+
+@contextlib.contextmanager
+def in_file(name: str) -> Iterator[None]:
+    """Our own errors inside that know no file carry this name."""
+    try:
+        yield
+    except StratkitError as error:
+        error.file = error.file or name
+        raise
+
+
+@contextlib.contextmanager
+def named(name: str) -> Iterator[None]:
+    """Errors of the operating system inside that know no file carry this name."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = name
+        raise
 
 
 class UsageError(StratkitError):

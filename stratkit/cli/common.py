@@ -26,7 +26,15 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar, cast
 import click
 
 from stratkit import __version__
-from stratkit.errors import InputError, StratkitError, UsageError, nearest, printable, shown
+from stratkit.errors import (
+    InputError,
+    StratkitError,
+    UsageError,
+    named,
+    nearest,
+    printable,
+    shown,
+)
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -191,26 +199,20 @@ def seed_option(function: Function) -> Function:
 
 
 @contextlib.contextmanager
-def named(name: str) -> Iterator[None]:
-    """Errors of the operating system inside that know no file carry this name."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            error.filename = name
-        raise
-
-
-@contextlib.contextmanager
 def open_input(path: str) -> Iterator[BinaryIO]:
     """The bytes of file `path`; `-` is stdin."""
     if path != "-":
         with open(path, "rb") as stream:
             yield stream
         return
-    if fcntl.fcntl(0, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY:  # it was closed
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF), STDIN)
+    check_stdin()
     yield sys.stdin.buffer
+
+
+def check_stdin() -> None:
+    """Raises `OSError` when stdin was closed, or is there only to be written."""
+    if fcntl.fcntl(0, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), STDIN)
 
 
 def input_name(path: str) -> str:

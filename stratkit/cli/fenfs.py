@@ -16,14 +16,13 @@ from stratkit.cli.common import (
     STDOUT,
     OneOf,
     ToolGroup,
-    named,
     open_output,
     output_options,
     run,
     say,
     warn,
 )
-from stratkit.errors import InputError, UsageError, shown
+from stratkit.errors import InputError, UsageError, named, shown
 
 if TYPE_CHECKING:
     from stratkit.engine.stratego import Position

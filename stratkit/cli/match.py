@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from stratkit.cli.common import STDOUT, GameName, Tool, named, progress, run, say, seed_option
-from stratkit.errors import UsageError
+from stratkit.cli.common import STDOUT, GameName, Tool, progress, run, say, seed_option
+from stratkit.errors import UsageError, named
 
 if TYPE_CHECKING:
     from stratkit.engine import Game

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from stratkit.cli.common import STDOUT, Tool, input_name, named, open_input, open_output, run, warn
-from stratkit.errors import UsageError, nearest
+from stratkit.cli.common import STDOUT, Tool, input_name, open_input, open_output, run, warn
+from stratkit.errors import UsageError, named, nearest
 
 if TYPE_CHECKING:
     from stratkit.rating.pool import Pool

@@ -14,6 +14,7 @@ from stratkit.cli.common import (
     OneOf,
     Terminated,
     Tool,
+    check_stdin,
     progress,
     run,
     say,
@@ -91,6 +92,7 @@ def command(
     metrics.jsonl with a line a step.
     """
     settings = read_file(file) if file else {}
+    of_file = settings.pop("net", None)
     given = {name: value for name, value in options.items() if value is not None}
     _check_inputs(inputs)
 
@@ -105,7 +107,7 @@ def command(
         inputs=inputs or ("-",),
         run=out,
         steps=steps,
-        net=net or settings.pop("net", None),
+        net=net or of_file,
         settings=settings,
         options=given,
         game=game,
@@ -125,8 +127,10 @@ def _check_inputs(inputs: tuple[str, ...]) -> None:
 
     if inputs.count("-") > 1:
         raise UsageError("standard input can be read only once")
-    if "-" in (inputs or "-") and sys.stdin.isatty():
-        raise UsageError("episodes come through a pipe or from files, not from a terminal")
+    if "-" in (inputs or "-"):
+        check_stdin()
+        if sys.stdin.isatty():
+            raise UsageError("episodes come through a pipe or from files, not from a terminal")
 
 
 class _Signals:
@@ -174,9 +178,14 @@ class _Teller:
 def _conclude(outcome: Outcome, signals: _Signals) -> int:
     for line in outcome.truncated:
         warn(line)
-    if outcome.stopped:
+    if outcome.checkpoint is None:
+        say("stopped before the first episode: there is nothing to save")
+    elif outcome.stopped or outcome.error:
         say(f"saved {outcome.checkpoint}; --resume goes on from there")
+    if outcome.stopped:
         raise signals.error()
+    if outcome.error:
+        raise outcome.error
     if outcome.left_over:
         say(f"{outcome.left_over} episodes at the end are too few for a step")
     say(f"step {outcome.step}, {outcome.episodes} episodes: {outcome.checkpoint}")

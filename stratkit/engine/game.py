@@ -27,7 +27,7 @@ class Game:
             raise InputError(f"unknown game {name!r}{nearest(kind + colon, game_names())}")
         asked = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
         error = ffi.new("char[200]")
-        handle = lib.sk_game_open(name.encode(), asked.encode(), error, len(error))
+        handle = lib.sk_game_open(name.encode(), asked.encode(errors="replace"), error, len(error))
         if handle == ffi.NULL:
             raise InputError(f"game {name}: {text(error)}")
         self.handle = ffi.gc(handle, lib.sk_game_close)

@@ -8,17 +8,26 @@ configuration file, the preset of the network, the default below.
 from __future__ import annotations
 
 import math
+import operator
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from stratkit.errors import InputError, nearest
+from stratkit.errors import InputError, in_file, nearest
 
 
 def _option(default: Any, help: str) -> Any:
     return field(default=default, metadata={"help": help})
+
+
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    "at least": operator.ge,
+    "more than": operator.gt,
+    "at most": operator.le,
+    "less than": operator.lt,
+}
 
 
 @dataclass(frozen=True)
@@ -55,32 +64,31 @@ class Config:
 
     def __post_init__(self) -> None:
         for name in ("batch", "rows", "publish_every", "save_every", "threads"):
-            _check(name, getattr(self, name), 1)
+            self._check(name, "at least", 1)
         for name in ("seed", "grad_norm", "eta", "ramp", "mu_floor", "b1", "b2", "eps"):
-            _check(name, getattr(self, name), 0)
+            self._check(name, "at least", 0)
         for name in ("lr", "rho", "c", "beta", "clip", "target_rate", "average_rate"):
-            _check(name, getattr(self, name), 0, may_equal=False)
+            self._check(name, "more than", 0)
         for name in ("target_rate", "average_rate", "ramp", "mu_floor"):
-            _check(name, -getattr(self, name), -1, what="at most 1")
+            self._check(name, "at most", 1)
         for name in ("b1", "b2"):
-            _check(name, -getattr(self, name), -1, may_equal=False, what="less than 1")
+            self._check(name, "less than", 1)
+        self._check("threads", "at most", 1024)
+        self._check("seed", "less than", 2**64)
         if not self.sizes or len(self.sizes) != len(self.repeats):
             raise InputError("sizes and repeats must be equally many")
         if min(*self.sizes, *self.repeats) < 1:
             raise InputError("sizes and repeats must be at least 1")
 
+    def _check(self, name: str, what: str, limit: int) -> None:
+        """NaN fails every comparison, and so this one."""
+        value = getattr(self, name)
+        if not _COMPARISONS[what](value, limit):
+            raise InputError(f"{option_name(name)} must be {what} {limit}", text=value)
+
     def to_json(self) -> dict[str, Any]:
         """As JSON has it, which knows no infinity."""
         return {k: "inf" if v == math.inf else v for k, v in asdict(self).items()}
-
-
-def _check(
-    name: str, value: float, least: float, may_equal: bool = True, what: str | None = None
-) -> None:
-    """NaN fails every comparison, and so this one."""
-    if not (value >= least if may_equal else value > least):
-        what = what or f"{'at least' if may_equal else 'more than'} {least}"
-        raise InputError(f"{option_name(name)} must be {what}", text=abs(value) if what else value)
 
 
 # Where the network, and with it the machine, is smaller, the paper's numbers would hardly move it.
@@ -158,7 +166,7 @@ def _typed(name: str, value: Any, known: Mapping[str, type]) -> Any:
     if name not in known:
         raise InputError(f"unknown setting {name!r}{nearest(name, known)}")
     kind = known[name]
-    if kind is float and (value == "inf" or type(value) is int):
+    if kind is float and (value == "inf" or (type(value) is int and abs(value) < 2**63)):
         return float(value)
     if kind is tuple and isinstance(value, list | tuple | int):
         numbers = (value,) if isinstance(value, int) else tuple(value)
@@ -175,24 +183,27 @@ def read_file(path: str) -> dict[str, Any]:
 
     InputError: no TOML, an unknown name, a value of a wrong type.
     """
-    with open(path, "rb") as stream:
+    with open(path, "rb") as stream, in_file(path):
         try:
             found = tomllib.load(stream)
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"not TOML: {error}", file=path) from None
-    values = {name.replace("-", "_"): value for name, value in found.items()}
-    net = values.pop("net", None)
-    try:
-        _check_file(values)
-        if not isinstance(net, str | None):
-            raise InputError("net must be the name of a network", text=net)
-    except InputError as error:
-        raise InputError(error.what, file=path, text=error.text) from None
+        except (ValueError, RecursionError) as error:  # not UTF-8, endless numbers, too deep
+            raise InputError(f"not TOML: {error}") from None
+        values = {name.replace("-", "_"): value for name, value in found.items()}
+        net = values.pop("net", None)
+        check_settings(values)
+        if net is not None:
+            check_net(net)
     return values if net is None else {"net": net, **values}
 
 
-def _check_file(values: Mapping[str, Any]) -> None:
-    """Whether the settings are right as far as the file has them."""
+def check_net(net: object) -> None:
+    """Raises `InputError` unless this is the name of a network."""
+    if not isinstance(net, str) or net not in PRESETS:
+        raise InputError("unknown network" + nearest(str(net), PRESETS), text=net)
+
+
+def check_settings(values: Mapping[str, Any]) -> None:
+    """Raises `InputError` unless these settings, which need not be all, are right."""
     typed = {name: _typed(name, value, _kinds()) for name, value in values.items()}
     for name, other in (("sizes", "repeats"), ("repeats", "sizes")):
         if name in typed and other not in typed:  # it may be the preset's

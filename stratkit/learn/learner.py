@@ -222,18 +222,27 @@ class Learner:
         InputError: they are of another network.
         """
         for network in NETWORKS:
-            weights = {k: torch.from_numpy(v) for k, v in part_of(tensors, network).items()}
             try:
+                weights = {k: torch.from_numpy(v) for k, v in part_of(tensors, network).items()}
                 getattr(self, network).load_state_dict(weights)
-            except RuntimeError:
-                raise InputError(f"no checkpoint of a network {self.net!r} of this shape") from None
-        for name, parameter in self.online.named_parameters():
-            self.optimizer.state[parameter] = {
-                moment: torch.from_numpy(tensors[f"optimizer/{moment}/{name}"].copy())
-                for moment in ("step", "exp_avg", "exp_avg_sq")
-                if f"optimizer/{moment}/{name}" in tensors  # none of them before the first step
-            }
+            except (RuntimeError, TypeError):
+                raise self._misfit() from None
+        moments = part_of(tensors, "optimizer")
+        if moments:  # there are none before the first step
+            self._load_optimizer(moments)
         self.step = step
+
+    def _load_optimizer(self, moments: Mapping[str, NDArray[np.float32]]) -> None:
+        for name, parameter in self.online.named_parameters():
+            shapes = {"step": (), "exp_avg": parameter.shape, "exp_avg_sq": parameter.shape}
+            for moment, shape in shapes.items():
+                found = moments.get(f"{moment}/{name}")
+                if found is None or found.shape != shape or found.dtype != np.float32:
+                    raise self._misfit()
+                self.optimizer.state[parameter][moment] = torch.from_numpy(found.copy())
+
+    def _misfit(self) -> InputError:
+        return InputError(f"no checkpoint of a network {self.net!r} of this shape")
 
 
 def _parts(rows: int, number: int) -> list[slice]:

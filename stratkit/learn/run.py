@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, nearest
-from stratkit.learn.config import PRESETS, resolve
+from stratkit.errors import InputError, in_file
+from stratkit.learn.config import check_net, check_settings, resolve
 from stratkit.learn.learner import Learner
 from stratkit.learn.source import POLL, STDIN, Progress, Ready, Source
+from stratkit.storage import fields as check
 from stratkit.storage.atomic import lock
 from stratkit.storage.checkpoints import (
     CHECKPOINT,
@@ -58,14 +59,16 @@ class Request:
 
 @dataclass
 class Outcome:
-    """How a run ended: the last step, its checkpoint, why, and what was lost of the input."""
+    """How a run ended: the last step, its checkpoint (None: stopped before there was a game), why
+    (`error`: of the inputs, after which nothing was read), and what was lost of the input."""
 
     step: int
     episodes: int
-    checkpoint: Path
+    checkpoint: Path | None
     stopped: bool
-    truncated: Sequence[str]
-    left_over: int
+    error: Exception | None = None
+    truncated: Sequence[str] = ()
+    left_over: int = 0
 
 
 def train(
@@ -76,8 +79,9 @@ def train(
     """Learns until the inputs end, `request.steps` are done or `stop()` says so; then saves.
 
     `tell` is given the metrics of every step, and once, before the first step, `{"waiting": ...}`.
-    Raises `InputError` for inputs, a RUN or settings that cannot be used; CheckFailed for a
-    truncated input if `strict`.
+    Raises `InputError` for a RUN or settings that cannot be used, and for inputs of which nothing
+    can. What is wrong with them later on is the outcome's `error`: an `InputError`, an `OSError`,
+    or `CheckFailed` for a truncated input if `strict`.
     """
     _check(request)
     with _open_run(request) as found:
@@ -91,8 +95,7 @@ def train(
 def _check(request: Request) -> None:
     """What can be known to be wrong before a folder is made."""
     net = request.net or "tiny"
-    if net not in PRESETS:
-        raise InputError("unknown network" + nearest(net, PRESETS), text=net)
+    check_net(net)
     if not request.resume:
         resolve(net, {}, request.settings or {}, request.options or {})
     for path in request.inputs:
@@ -107,6 +110,7 @@ class _Found:
     path: Path
     tensors: Mapping[str, Any]
     metadata: Mapping[str, Any]
+    game: Game
 
 
 @contextlib.contextmanager
@@ -118,13 +122,28 @@ def _open_run(request: Request) -> Iterator[_Found | None]:
     folder.mkdir(parents=True, exist_ok=True)
     with lock(folder / "lock"):
         if request.resume:
-            path = newest_checkpoint(folder)
-            yield _Found(path, *load_checkpoint(path, CHECKPOINT))
+            yield _read(newest_checkpoint(folder))
             return
         if any(entry != "lock" for entry in os.listdir(folder)):
             what = "holds files already: --resume goes on with a run, another --out begins one"
             raise InputError(what, file=request.run)
         yield None
+
+
+_RESUMED = {"config": check.mapping(lambda value: True), "inputs": check.mapping(check.whole())}
+
+
+def _read(path: Path) -> _Found:
+    """The checkpoint, with all that is needed to go on from it; `InputError` names the file."""
+    tensors, metadata = load_checkpoint(path, CHECKPOINT)
+    with in_file(os.fspath(path)):
+        wrong = check.wrong_field(metadata, _RESUMED)
+        if wrong is not None:
+            what = f"metadata {wrong!r} is missing or wrong"
+            raise InputError(what, text=metadata.get(wrong))
+        check_net(metadata["net"])
+        check_settings(metadata["config"])
+        return _Found(path, tensors, metadata, Game(metadata["game"], metadata["rules"]))
 
 
 class _Run:
@@ -139,7 +158,8 @@ class _Run:
         metadata = dict(found.metadata) if found else {}
         self.net = request.net or metadata.get("net") or "tiny"
         if found and self.net != metadata["net"]:
-            raise InputError(f"the run has the network {metadata['net']}", text=request.net)
+            what = f"the run has the network {metadata['net']}"
+            raise InputError(what, file=request.run, text=request.net)
         stored = metadata.get("config", {})
         self.config = resolve(self.net, stored, request.settings or {}, request.options or {})
         self.episodes = int(metadata.get("episodes", 0))
@@ -147,12 +167,13 @@ class _Run:
         self.progress = Progress(metadata.get("inputs", {}), frozenset(), 0)
         self.found = found
         self.saved = -1
+        self.error: Exception | None = None  # that ended the inputs
         self.metrics: BinaryIO | None = None
         self.source = Source(
             request.inputs,
             self.config.batch,
             self.config.rows,
-            game=_game(request, metadata),
+            game=_game(request, found),
             taken=self.progress.taken,
             wait=request.wait,
             strict=request.strict,
@@ -166,11 +187,12 @@ class _Run:
     def learn(self) -> Outcome:
         game = self._wait_for_game()
         if game is None:
-            raise InputError("stopped before the first episode", file=self.request.run)
+            return Outcome(0, 0, None, stopped=True)
         self.learner = Learner(self.net, game.shape, self.config)
         self.game = game
         if self.found:
-            self.learner.load(self.found.tensors, int(self.found.metadata["step"]))
+            with in_file(os.fspath(self.found.path)):
+                self.learner.load(self.found.tensors, int(self.found.metadata["step"]))
             self.saved = self.learner.step
         self.metrics = _open_metrics(Path(self.request.run) / METRICS, self.learner.step)
         self._publish()
@@ -185,6 +207,7 @@ class _Run:
             self.episodes,
             checkpoint_path(self.request.run, self.learner.step),
             self.stop(),
+            self.error,
             tuple(lost.truncated),
             lost.left_over,
         )
@@ -204,6 +227,9 @@ class _Run:
             try:
                 ready = self.source.next(POLL)
             except StopIteration:
+                return
+            except Exception as error:  # what was learned so far is saved first
+                self.error = error
                 return
             if ready is not None:
                 yield ready, time.perf_counter() - since
@@ -301,13 +327,14 @@ class _Run:
         return {file: n for file, n in self.progress.taken.items() if file not in gone}
 
 
-def _game(request: Request, metadata: Mapping[str, Any]) -> Game | None:
+def _game(request: Request, found: _Found | None) -> Game | None:
     """The game, where it is known before the first episode."""
-    if not metadata:
+    if found is None:
         return Game(request.game) if request.game else None
-    if request.game not in (None, metadata["game"]):
-        raise InputError(f"the run learns {metadata['game']}", text=request.game)
-    return Game(metadata["game"], metadata["rules"])
+    if request.game not in (None, found.game.name):
+        what = f"the run learns {found.game.name}"
+        raise InputError(what, file=request.run, text=request.game)
+    return found.game
 
 
 def _open_metrics(path: Path, step: int) -> BinaryIO:
@@ -315,8 +342,15 @@ def _open_metrics(path: Path, step: int) -> BinaryIO:
     stream = open(path, "a+b", buffering=0)  # noqa: SIM115 (closed by the run)
     stream.seek(0)
     keep = 0
-    for line in stream.read().splitlines(keepends=True):
-        if not line.endswith(b"\n") or json.loads(line)["step"] > step:
+    for number, line in enumerate(stream.read().splitlines(keepends=True), 1):
+        if not line.endswith(b"\n"):
+            break
+        value = check.parse_object(line) or {}
+        if not check.whole()(value.get("step")):
+            stream.close()
+            what = "no metrics of a step"
+            raise InputError(what, file=os.fspath(path), where=f"line {number}")
+        if value["step"] > step:
             break
         keep += len(line)
     stream.truncate(keep)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from stratkit.engine import Game
-from stratkit.errors import CheckFailed, InputError
+from stratkit.errors import CheckFailed, InputError, in_file, named
 from stratkit.learn.data import Batch, Item, make_batch
 from stratkit.storage.atomic import TEMPORARY
 from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
@@ -104,14 +104,13 @@ class Source:
     def game(self, timeout: float) -> Game | None:
         """The game that the first header names; None when it did not come within `timeout` seconds.
 
-        Raises what reading raised. At the end of inputs without any header: `InputError`.
+        Raises what reading raised before that. At the end of inputs without any header:
+        `InputError`.
         """
         if self._game is None:
             self._known.wait(timeout)
-        if self._error is not None:
-            raise self._error
         if self._game is None and self._known.is_set():
-            raise InputError("no episodes", file=" ".join(self.paths))
+            raise self._error or InputError("no episodes", file=" ".join(self.paths))
         return self._game
 
     def next(self, timeout: float) -> Ready | None:
@@ -174,12 +173,12 @@ class Source:
         for path in self.paths:
             if path == STDIN:
                 # Not sys.stdin: a thread that waits in it would keep the interpreter from ending.
-                with open(os.dup(0), "rb", buffering=0) as stream:
+                with named(STDIN_NAME), open(os.dup(0), "rb", buffering=0) as stream:
                     yield from self._read(stream, STDIN_NAME)
             elif os.path.isdir(path):
                 yield from self._folder(path)
             else:
-                with open(path, "rb") as stream:
+                with named(path), open(path, "rb") as stream:
                     yield from self._read(stream, path)
 
     def _folder(self, folder: str) -> Iterator[Item]:
@@ -190,7 +189,11 @@ class Source:
                 done.add(name)
                 path = os.path.join(folder, name)
                 episodes = self._taken.get(path, 0)
-                with contextlib.suppress(FileNotFoundError), open(path, "rb") as stream:
+                with (
+                    contextlib.suppress(FileNotFoundError),
+                    named(path),
+                    open(path, "rb") as stream,
+                ):
                     for item in self._read(stream, path):
                         episodes += 1
                         yield item
@@ -219,13 +222,14 @@ class Source:
                 return
         self._duplicates = before + reader.duplicates
         if reader.truncated:
-            self._note(f"{name}: {reader.truncated}")
+            self._note(name, reader.truncated)
 
     def _check(self, header: Header, name: str) -> None:
+        with in_file(name):
+            game = Game(header.game, header.rules)
         if self._game is None:
-            self._game = Game(header.game, header.rules)
+            self._game = game
             self._known.set()
-        game = Game(header.game, header.rules)
         if game.name != self._game.name:
             what = f"episodes of {game.name}; this run learns {self._game.name}"
             raise InputError(what, file=name)
@@ -233,10 +237,10 @@ class Source:
             what = f"episodes by other rules than this run's {self._game.rules}"
             raise InputError(what, file=name, text=game.rules)
 
-    def _note(self, truncated: str) -> None:
+    def _note(self, name: str, truncated: str) -> None:
         if self.strict:
-            raise CheckFailed(truncated)
-        self.lost.truncated.append(truncated)
+            raise CheckFailed(truncated, file=name)
+        self.lost.truncated.append(f"{name}: {truncated}")
 
 
 def _shards(folder: str) -> list[str]:

@@ -6,12 +6,10 @@ What other tests break thoroughly is left to them: the formats (tests/storage), 
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import pickle
 import signal
-import struct
 import subprocess
 import time
 from collections.abc import Callable
@@ -19,6 +17,7 @@ from collections.abc import Callable
 import pytest
 
 from running import ROOT, Done, command_line, run
+from storage.stored import altered
 
 SAMPLES = ROOT / "formats" / "samples"
 GAMES = (SAMPLES / "games.jsonl").read_bytes()
@@ -38,17 +37,6 @@ def flipped(data: bytes, at: int) -> bytes:
 
 
 # --- files ----------------------------------------------------------------------------------------
-
-
-def altered(data: bytes, **metadata: object) -> bytes:
-    """A checkpoint with other metadata."""
-    (size,) = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8 : 8 + size])
-    values = json.loads(header["__metadata__"]["stratkit"])
-    header["__metadata__"]["stratkit"] = json.dumps({**values, **metadata})
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text + data[8 + size :]
 
 
 def broken_checkpoints() -> dict[str, tuple[bytes, str]]:
@@ -190,6 +178,7 @@ READERS: list[tuple[object, ...]] = [
     ("rate", "-"),
     ("fenfs", "legal"),
     ("fenfs", "check", "-"),
+    ("train", "--out", "/nowhere/run"),
 ]
 
 

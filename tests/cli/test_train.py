@@ -11,14 +11,24 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from learn.games import changed, episodes, stream, write
 from running import Done, command_line, run
+from storage.stored import HEADER, altered, stream_of
 from stratkit.engine import Game
-from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_policy
+from stratkit.errors import InputError
+from stratkit.learn.run import Request
+from stratkit.learn.run import train as learn
+from stratkit.storage.checkpoints import (
+    list_checkpoints,
+    load_checkpoint,
+    read_policy,
+    save_checkpoint,
+)
 from stratkit.storage.episodes import Episode
 
 QUICK = ("--net", "plain", "--batch", 4, "--rows", 32, "--seed", 1)
@@ -184,6 +194,22 @@ def test_a_signal_lets_it_save(
     assert sorted(hashes(out)) == [0, steps]
 
 
+def test_a_signal_before_the_first_episode(tmp_path: pathlib.Path) -> None:
+    learner = subprocess.Popen(
+        command_line("train", "-", "--out", tmp_path / "run", "-v", *QUICK),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert learner.stderr is not None and learner.stdin is not None
+    assert learner.stderr.readline() == b"waiting for the first episodes from -\n"
+    learner.send_signal(signal.SIGTERM)
+    told = learner.stderr.read().decode()
+    assert learner.wait(60) == 143
+    learner.stdin.close()
+    assert told == "stopped before the first episode: there is nothing to save\ntrain: terminated\n"
+    assert os.listdir(tmp_path / "run") == ["lock"]  # the same command may be given again
+
+
 def test_truncated(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
     data = stream(*found)[:-60]
     done = train("--out", tmp_path / "run", stdin=data)
@@ -195,7 +221,8 @@ def test_truncated(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) ->
     path.write_bytes(data)
     strict = train(path, "--out", tmp_path / "other", "--strict")
     assert strict.status == 3
-    assert strict.error_line.startswith(f"train: {path}: truncated within frame")
+    assert strict.err.splitlines()[-1].startswith(f"train: {path}: truncated within frame")
+    assert sorted(hashes(tmp_path / "other")) == [0, 4]
 
 
 def refusals(game: Game, games: list[Episode]) -> dict[str, tuple[bytes, str]]:
@@ -242,7 +269,12 @@ def test_broken_inputs(
     path.write_bytes(data)
     done = train(path, "--out", tmp_path / "run")
     assert done.status == 1
-    assert done.error_line.startswith(f"train: {path}: ") and message in done.error_line
+    *saved, line = done.err.splitlines()
+    assert line.startswith(f"train: {path}: ") and message in line
+    steps = sorted(hashes(tmp_path / "run"))  # nothing that was learned before is lost
+    assert steps == {"nothing": [], "text": [], "another game": [0, 5]}.get(name, steps)
+    last = tmp_path / f"run/checkpoints/step-{max(steps, default=0):08}.safetensors"
+    assert saved == [f"saved {last}; --resume goes on from there"][: len(steps)]
 
 
 def test_other_rules(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
@@ -251,7 +283,7 @@ def test_other_rules(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) 
     done = train(first, second, "--out", tmp_path / "run")
     assert done.status == 1
     what = "episodes by other rules than this run's {'"
-    assert done.error_line.startswith(f"train: {second}: {what}")
+    assert done.err.splitlines()[-1].startswith(f"train: {second}: {what}")
 
 
 def test_duplicates_are_counted(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
@@ -297,6 +329,80 @@ def test_a_run_is_not_overwritten_or_shared(
         holder.stdin.close()
 
 
+@pytest.fixture(scope="module")
+def resumable(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, bytes]:
+    """A RUN of one step, of which one checkpoint is left, and that checkpoint's bytes."""
+    folder = tmp_path_factory.mktemp("resumable")
+    path = write(folder / "a.eps", *episodes("nano", 4))
+    options = {"batch": 4, "rows": 32, "seed": 1}
+    outcome = learn(Request([path], str(folder / "run"), net="plain", options=options))
+    (folder / "run/checkpoints/step-00000000.safetensors").unlink()
+    return folder / "run", outcome.checkpoint.read_bytes()
+
+
+WRONG_METADATA: list[tuple[dict[str, object], str]] = [
+    ({"config": [1]}, "metadata 'config' is missing or wrong: '[1]'"),
+    ({"config": None}, "metadata 'config' is missing or wrong"),
+    ({"config": {"lr": "high"}}, "lr must be a number: 'high'"),
+    ({"config": {"lr": -1.0}}, "--lr must be more than 0: '-1.0'"),
+    ({"config": {"colour": 3}}, "unknown setting 'colour'"),
+    ({"inputs": "a.eps"}, "metadata 'inputs' is missing or wrong: 'a.eps'"),
+    ({"inputs": {"a.eps": "4"}}, "metadata 'inputs' is missing or wrong: "),
+    ({"net": "plan"}, "unknown network (did you mean 'plain'?): 'plan'"),
+    ({"net": "tiny"}, "no checkpoint of a network 'tiny' of this shape"),
+    ({"game": "nanno"}, "unknown game 'nanno' (did you mean 'nano'?)"),
+    ({"rules": {"\ud800": 1}}, "game nano: "),
+]
+
+
+@pytest.mark.parametrize(("metadata", "what"), WRONG_METADATA)
+def test_resuming_from_a_checkpoint_with_wrong_metadata(
+    resumable: tuple[pathlib.Path, bytes], metadata: dict[str, object], what: str
+) -> None:
+    out, content = resumable
+    path = list_checkpoints(out)[0][1]
+    path.write_bytes(altered(content, **metadata))
+    with pytest.raises(InputError) as caught:
+        learn(Request([os.devnull], str(out), resume=True))
+    assert str(caught.value).startswith(f"{path}: {what}")
+
+
+def test_resuming_from_moments_of_another_shape(resumable: tuple[pathlib.Path, bytes]) -> None:
+    out, content = resumable
+    path = list_checkpoints(out)[0][1]
+    path.write_bytes(content)
+    tensors, metadata = load_checkpoint(path)
+    tensors["optimizer/exp_avg/entry.bias"] = np.zeros(3, np.float32)
+    save_checkpoint(path, tensors, metadata, overwrite=True)
+    with pytest.raises(InputError, match=f"{path}: no checkpoint of a network 'plain'"):
+        learn(Request([os.devnull], str(out), resume=True))
+
+
+def test_resuming_with_damaged_metrics(resumable: tuple[pathlib.Path, bytes]) -> None:
+    out, content = resumable
+    list_checkpoints(out)[0][1].write_bytes(content)
+    (out / "metrics.jsonl").write_text('{"step":1}\n[]\n')
+    with pytest.raises(InputError, match=f"{out}/metrics.jsonl: line 2: no metrics of a step"):
+        learn(Request([os.devnull], str(out), resume=True))
+
+
+@pytest.mark.parametrize(
+    ("header", "what"),
+    [
+        ({"game": "nanno"}, "unknown game 'nanno' (did you mean 'nano'?)"),
+        ({"rules": {"three_squares": 3}}, "game nano: unknown rule 'three_squares'"),
+    ],
+)
+def test_an_unknown_game_or_rule(
+    tmp_path: pathlib.Path, header: dict[str, object], what: str
+) -> None:
+    path = tmp_path / "x.eps"
+    path.write_bytes(stream_of([], replace(HEADER, **{"game": "nano", "rules": {}, **header})))
+    with pytest.raises(InputError) as caught:
+        learn(Request([str(path)], str(tmp_path / "run")))
+    assert str(caught.value).startswith(f"{path}: {what}")
+
+
 def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
     path, out = write(tmp_path / "a.eps", *found), tmp_path / "run"
     file = tmp_path / "x.toml"
@@ -313,6 +419,8 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
         return done.status, done.error_line.removeprefix("train: ")
 
     assert refusal("--lr", "0") == (1, "--lr must be more than 0: '0.0'")
+    assert refusal("--eta", "-1") == (1, "--eta must be at least 0: '-1.0'")
+    assert refusal("--seed", 2**64)[1].startswith("--seed must be less than 18446744073709551616: ")
     assert refusal("--net", "tinny")[0] == 2
     assert refusal("--sizes", "5,x")[0] == 2
     assert refusal("--sizees", "5") == (2, "no such option: --sizees (did you mean '--sizes'?)")
@@ -320,7 +428,7 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
     what = f"{file}: unknown setting 'batches' (did you mean 'batch'?)"
     assert refusal("--config", file) == (1, what)
     file.write_text('net = "plan"')
-    what = "unknown network (did you mean 'plain'?): 'plan'"
+    what = f"{file}: unknown network (did you mean 'plain'?): 'plan'"
     assert refusal("--config", file) == (1, what)
     assert refusal("--config", tmp_path / "none")[0] == 1
     assert refusal(tmp_path / "none") == (1, f"{tmp_path / 'none'}: No such file or directory")

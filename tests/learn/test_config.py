@@ -55,7 +55,10 @@ def test_files(tmp_path: pathlib.Path) -> None:
     assert refusal("batch = 1.5") == "batch must be a whole number: '1.5'"
     assert refusal("batch = true") == "batch must be a whole number: 'True'"
     assert refusal("sizes = [1, 'x']").startswith("sizes must be whole numbers")
-    assert refusal("net = 3") == "net must be the name of a network: '3'"
+    assert refusal("net = 3") == "unknown network: '3'"
+    assert refusal("lr = 1" + 400 * "0").startswith("lr must be a number: '1000")
+    assert refusal("lr = 1" + 5000 * "0").startswith("not TOML: ")
+    assert refusal("lr = " + 5000 * "[").startswith("not TOML: ")
     assert refusal("batch = ").startswith("not TOML: ")
     assert refusal("batch = 0") == "--batch must be at least 1: '0'"
     assert refusal("lr = nan") == "--lr must be more than 0: 'nan'"

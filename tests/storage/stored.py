@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import struct
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -60,6 +62,17 @@ def plain(one: Episode) -> tuple[object, ...]:
         one.mu.tobytes(),
         one.start,
     )
+
+
+def altered(data: bytes, **metadata: object) -> bytes:
+    """A checkpoint with other metadata."""
+    (size,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + size])
+    values = json.loads(header["__metadata__"]["stratkit"])
+    header["__metadata__"]["stratkit"] = json.dumps({**values, **metadata})
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + data[8 + size :]
 
 
 _mu = st.one_of(
