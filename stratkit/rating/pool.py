@@ -75,6 +75,7 @@ class PoolReader:
     def __init__(self) -> None:
         self.pool = Pool()
         self.repeated = 0
+        self._files: list[str] = []
         self._seen: dict[str, Numbers] = {}
         self._half: dict[tuple[str, int, str, str], Score] = {}  # games without partner so far
         self._common: tuple[str, Mapping[str, int], str] | None = None  # game, rules, of which file
@@ -85,6 +86,7 @@ class PoolReader:
     def read(self, stream: BinaryIO, name: str) -> None:
         """Adds all games of a stream; raises `InputError` for what is no game record or does not
         belong to the others."""
+        self._files.append(name)
         for header, record in read_records(stream, name):
             if header is not self._header:
                 self._begin(header, name)
@@ -102,7 +104,7 @@ class PoolReader:
             self.pool.add(first, second, score)
         self._half.clear()
         if not self.pool.names:
-            raise InputError("no games to rate")
+            raise InputError("no games to rate", file=" ".join(self._files))
         return self.pool
 
     @property

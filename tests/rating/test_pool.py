@@ -74,7 +74,7 @@ def test_what_is_no_game_of_two_players(tmp_path: pathlib.Path) -> None:
     changed(path, 1, players=[0], returns=[1], result="draw")
     with pytest.raises(InputError, match="^g: game 7: a game of two players is needed$"):
         read(path)
-    with pytest.raises(InputError, match="^no games to rate$"):
+    with pytest.raises(InputError, match="^g: no games to rate$"):
         read(write(path, header("a", "b"), [])).finish()
     with pytest.raises(ValueError, match="itself"):
         Pool().add("a", "a", (1, 0, 0))
