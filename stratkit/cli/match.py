@@ -5,34 +5,36 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from stratkit.cli.common import STDOUT, GameName, Tool, progress, run, say, seed_option
-from stratkit.errors import UsageError, named
+from stratkit.errors import UsageError, in_file, named
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.play.match import Schedule
     from stratkit.play.table import Finished
     from stratkit.players.open import Entrant
+    from stratkit.players.spec import PlayerSpec
     from stratkit.storage.records import GameRecord, RecordHeader, RecordWriter
 
 ROWS = 64  # views that a network evaluates at a time
 
 
 @click.command(cls=Tool, short_help="Let players meet, and record every game.")
-@click.argument("players", nargs=-1, required=True, metavar="PLAYER PLAYER...")
+@click.argument("players", nargs=-1, metavar="PLAYER PLAYER...")
 @click.option(
     "-n",
     "games",
     type=click.IntRange(1),
-    required=True,
     metavar="GAMES",
     help="Games a pairing; an odd number is rounded up to even.",
 )
-@click.option("--game", type=GameName(), required=True, metavar="G", help="The game to play.")
+@click.option("--game", type=GameName(), metavar="G", help="The game to play.")
 @click.option(
     "--setups",
     metavar="FILE",
@@ -60,12 +62,18 @@ ROWS = 64  # views that a network evaluates at a time
     required=True,
     help="Append the games to this file; - is stdout.",
 )
-@click.option("--resume", is_flag=True, help="Play the games that GAMES.jsonl does not have yet.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Play the games that GAMES.jsonl does not have yet; what is not given is as it is there.",
+)
 @click.option("-f", "--force", is_flag=True, help="Overwrite GAMES.jsonl if it exists.")
+@click.pass_context
 def command(
+    ctx: click.Context,
     players: tuple[str, ...],
-    games: int,
-    game: str,
+    games: int | None,
+    game: str | None,
     setups: str | None,
     seed: int,
     slots: int,
@@ -77,18 +85,26 @@ def command(
     """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
     [key=value,]...SPEC, where SPEC is random, heuristic, a checkpoint file or a RUN folder; keys
     are name and net (online, target or average; default: target)."""
-    if len(players) < 2:
-        raise UsageError("a match needs two players at least")
     if output == "-" and resume:
         raise UsageError("--resume needs a file, not stdout")
+    if force and resume:
+        raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
     from stratkit.cli.openings import read_openings
     from stratkit.engine import Game
     from stratkit.play.match import Schedule
-    from stratkit.storage.records import RecordWriter
+    from stratkit.storage.records import RecordWriter, read_header
 
+    there = read_header(output) if resume else None
+    if there:
+        games, game, setups = games or there.games, game or there.game, setups or _setups(there)
+        if ctx.get_parameter_source("seed") is ParameterSource.DEFAULT:
+            seed = there.seed
+    specs = _specs(players, there, output)
+    if not games or not game:
+        raise UsageError(f"missing option {'--game' if games else '-n'!r}")
     opened = Game(game)
     opening, digest = read_openings(setups, game) if setups else (None, None)
-    entrants = _open_players(players, opened, seed, threads)
+    entrants = _open_players(specs, opened, seed)
     schedule = Schedule(len(entrants), games + games % 2, opening)
     header = _header(opened, seed, schedule, entrants, setups, digest)
     with (
@@ -104,11 +120,32 @@ def command(
     say(_table(entrants, schedule, tally))
 
 
-def _open_players(players: Sequence[str], game: Game, seed: int, threads: int) -> list[Entrant]:
-    from stratkit.players.open import check_names, open_player
+def _specs(players: Sequence[str], there: RecordHeader | None, file: str) -> list[PlayerSpec]:
+    """The players of the command line, or else those of the file that is resumed."""
     from stratkit.players.spec import parse_player
 
-    specs = [parse_player(text) for text in players]
+    if players or there is None:
+        specs = [parse_player(text) for text in players]
+    else:
+        with in_file(file):
+            found = [(parse_player(player.spec), player.name) for player in there.players]
+        specs = [replace(spec, options={**spec.options, "name": name}) for spec, name in found]
+    if len(specs) < 2:
+        raise UsageError("a match needs two players at least" if specs else "missing PLAYERs")
+    return specs
+
+
+def _setups(there: RecordHeader) -> str | None:
+    """The file of setups of the match that is resumed."""
+    file = (there.setups or {}).get("file")
+    if file == "-":
+        raise UsageError("the setups came from stdin: give them again with --setups")
+    return file
+
+
+def _open_players(specs: Sequence[PlayerSpec], game: Game, seed: int) -> list[Entrant]:
+    from stratkit.players.open import check_names, open_player
+
     entrants = [open_player(spec, game, seed, ROWS) for spec in specs]
     check_names(entrants)
     if any(entrant.sha256 for entrant in entrants):

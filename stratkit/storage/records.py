@@ -287,6 +287,17 @@ def read_records(stream: BinaryIO, name: str) -> Iterator[tuple[RecordHeader, Ga
         raise InputError("empty, or its first line is torn: no game record", file=name)
 
 
+def read_header(path: str) -> RecordHeader | None:
+    """The header that begins the file `path`; None when there is no such file, or not even its
+    first line is whole. Raises `InputError` when that is no header."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as stream:
+        for number, line in _lines(stream, path):
+            return _parse_header(_parse(line, path, number), path, number)
+    return None
+
+
 def _lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
     """(number from 1, line) of each terminated line."""
     number = 0

@@ -77,6 +77,27 @@ def test_resume_plays_what_is_missing(tmp_path: pathlib.Path) -> None:
         assert torn.read_bytes() == content
 
 
+def test_resume_takes_from_the_file_what_is_not_given(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "x.setups").write_text("AKBAADACLMDE\nMEDBCKLAAADA\n")
+    path = tmp_path / "g"
+    match = ("name=a,random", "heuristic", "-n", 6, "--game", "mini", "--setups", "x.setups")
+    assert run("match", *match, "-o", path, cwd=tmp_path).status == 0  # the system gives the seed
+    content = path.read_bytes()
+    for given in ((), match):
+        path.write_bytes(content[: len(content) // 2])
+        done = run("match", *given, "--resume", "-o", path, cwd=tmp_path)
+        assert done.status == 0 and done.err.startswith("a - heuristic: ")
+        assert path.read_bytes() == content
+    path.write_bytes(content.replace(b'"x.setups"', b'"-"'))
+    done = run("match", "--resume", "-o", path)
+    assert done.status == 2 and "the setups came from stdin" in done.error_line
+    path.write_bytes(content.replace(b'"spec":"random"', b'"spec":"net=,random"'))
+    done = run("match", "--resume", "-o", path)
+    assert done.status == 2 and done.error_line.startswith(
+        f"match: {path}: PLAYER: option 'net' is"
+    )
+
+
 def test_resume_refuses_another_match(tmp_path: pathlib.Path) -> None:
     play(tmp_path / "g")
     before = (tmp_path / "g").read_bytes()
@@ -128,6 +149,8 @@ def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
     ("arguments", "status", "what"),
     [
         (("random",), 2, "two players"),
+        (("--resume",), 2, "missing PLAYERs"),
+        (("random", "heuristic", "--resume", "-f"), 2, "-f overwrites it"),
         ((), 2, "PLAYER"),
         (("random", "random"), 2, "two players are called 'random'"),
         (("random", "heuristc"), 1, "did you mean 'heuristic'"),
