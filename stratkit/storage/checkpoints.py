@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,17 +69,49 @@ def load_checkpoint(
     Raises `InputError` for a file that is no checkpoint, truncated, damaged or of another version,
     `OSError` when it cannot be opened.
     """
+    return _load(path, kind, lambda name, metadata: True)
+
+
+def load_network(
+    path: StrPath, net: str
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any], str]:
+    """The weights of a checkpoint's network `net` (`online`, `target`, ...) by their names in it,
+    the metadata, and which network it is: a policy has only `online`.
+
+    The whole file is read and checked, but the other networks take no memory. Errors as
+    `load_checkpoint`'s, and `InputError` when there is no such network.
+    """
+
+    def part(metadata: Mapping[str, Any]) -> str:
+        return net if metadata["kind"] == CHECKPOINT else "online"
+
+    tensors, metadata = _load(path, None, lambda name, m: name.startswith(f"{part(m)}/"))
+    if not tensors:
+        raise InputError(f"holds no network {part(metadata)!r}", file=os.fspath(path))
+    return part_of(tensors, part(metadata)), metadata, part(metadata)
+
+
+def _load(
+    path: StrPath, kind: str | None, wanted: Callable[[str, Mapping[str, Any]], bool]
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    """The tensors of which `wanted(name, metadata)` holds; all of them are checked."""
     name = os.fspath(path)
+    tensors: dict[str, npt.NDArray[Any]] = {}
+    digest = hashlib.sha256()
     with open(path, "rb") as stream:  # its errors name the file, those of safetensors do not
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise InputError("not a checkpoint", file=name)
     try:
         with safe_open(name, framework="np") as file:
             metadata = _parse_metadata(file.metadata(), name, kind)
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+            for key in sorted(file.keys()):
+                tensor = file.get_tensor(key)
+                _hash_tensor(digest, key, tensor)
+                if wanted(key, metadata):
+                    tensors[key] = tensor
     except (SafetensorError, TypeError) as error:  # TypeError: a type that numpy lacks
         raise InputError(f"not a checkpoint, or truncated ({error})", file=name) from None
-    if tensors_hash(tensors) != metadata["sha256"]:
+    if digest.hexdigest() != metadata["sha256"]:
         raise InputError("damaged: its tensors are not those that were written", file=name)
     return tensors, metadata
 
@@ -119,11 +151,14 @@ def tensors_hash(tensors: Tensors) -> str:
     """SHA-256 of all names, types, shapes and bytes, in the order of the names."""
     digest = hashlib.sha256()
     for name in sorted(tensors):
-        tensor = tensors[name]
-        little = tensor.dtype.newbyteorder("<")
-        digest.update(f"{name} {little.str} {tensor.shape}\n".encode())
-        digest.update(np.ascontiguousarray(tensor, little).data)
+        _hash_tensor(digest, name, tensors[name])
     return digest.hexdigest()
+
+
+def _hash_tensor(digest: hashlib._Hash, name: str, tensor: npt.NDArray[Any]) -> None:
+    little = tensor.dtype.newbyteorder("<")
+    digest.update(f"{name} {little.str} {tensor.shape}\n".encode())
+    digest.update(np.ascontiguousarray(tensor, little).data)
 
 
 def checkpoint_hash(path: StrPath) -> str:

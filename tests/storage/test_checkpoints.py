@@ -23,6 +23,7 @@ from stratkit.storage.checkpoints import (
     checkpoint_path,
     list_checkpoints,
     load_checkpoint,
+    load_network,
     part_of,
     policy_stamp,
     publish_policy,
@@ -172,6 +173,22 @@ def test_tensors_of_a_type_that_numpy_lacks(tmp_path: pathlib.Path, path: pathli
     told(path)
     path.write_bytes(whole.replace(b'"dtype":"F32","shape":[3,4]', b'"dtype":"BF16","shape":[24]'))
     told(path)
+
+
+def test_one_network(tmp_path: pathlib.Path, path: pathlib.Path) -> None:
+    weights, metadata, net = load_network(path, "target")
+    assert same(weights, {"weight": TENSORS["target/weight"]})
+    assert (metadata["step"], net) == (12, "target")
+    with pytest.raises(InputError, match="x.safetensors: holds no network 'average'"):
+        load_network(path, "average")
+    publish_policy(tmp_path, {"weight": np.zeros(3)}, METADATA)
+    weights, _, net = load_network(tmp_path / "policy.safetensors", "target")
+    assert (list(weights), net) == (["weight"], "online")
+    whole = bytearray(path.read_bytes())
+    whole[-1] ^= 1  # in another network
+    path.write_bytes(whole)
+    with pytest.raises(InputError, match="damaged"):
+        load_network(path, "online")
 
 
 def test_another_kind(path: pathlib.Path) -> None:
