@@ -16,6 +16,7 @@ from stratkit.cli.common import (
     output_options,
     run,
     seed_option,
+    warn,
 )
 from stratkit.errors import InputError
 
@@ -68,7 +69,10 @@ def _from_player(game: Game, source: str, seed: int, count: int) -> Iterator[str
     if source == "uniform":
         player: Player = RandomPlayer(seed)
     else:
-        player = open_player(parse_player(source), game, seed, ROWS).player
+        entrant = open_player(parse_player(source), game, seed, ROWS)
+        player = entrant.player
+        if entrant.caution:
+            warn(entrant.caution)
     for first in range(0, count, ROWS):
         for setup in deploy(game, player, first, min(ROWS, count - first)):
             yield setup_text(setup)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 from click.core import ParameterSource
 
-from stratkit.cli.common import STDOUT, GameName, Tool, progress, run, say, seed_option
+from stratkit.cli.common import STDOUT, GameName, Tool, progress, run, say, seed_option, warn
 from stratkit.errors import UsageError, in_file, named
 
 if TYPE_CHECKING:
@@ -148,6 +148,9 @@ def _open_players(specs: Sequence[PlayerSpec], game: Game, seed: int) -> list[En
 
     entrants = [open_player(spec, game, seed, ROWS) for spec in specs]
     check_names(entrants)
+    for entrant in entrants:
+        if entrant.caution:
+            warn(entrant.caution)
     if any(entrant.sha256 for entrant in entrants):
         import torch
 

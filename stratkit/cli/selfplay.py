@@ -22,6 +22,7 @@ from stratkit.cli.common import (
     run,
     say,
     seed_option,
+    warn,
 )
 from stratkit.errors import InputError, UsageError
 
@@ -208,9 +209,10 @@ class _Actor:
         from stratkit.play.follow import open_policy
 
         torch.set_num_threads(1)  # the same sums whatever --threads says
-        self.player, self.network, self.step = open_policy(
-            self.policy, self.game, self.seed, self.slots
-        )
+        entrant = open_policy(self.policy, self.game, self.seed, self.slots)
+        self.player, self.network, self.step = entrant.player, entrant.sha256, entrant.step
+        if entrant.caution:
+            warn(entrant.caution)
 
     def header(self) -> Header:
         from stratkit.play.selfplay import ending_names

@@ -6,22 +6,19 @@ import os
 from collections.abc import Iterator
 
 from stratkit.engine import Game
-from stratkit.errors import InputError
+from stratkit.errors import InputError, in_file
 from stratkit.play.table import Seating
 from stratkit.players.network import NetworkPlayer, network_player
-from stratkit.players.open import open_player
-from stratkit.players.player import Player
+from stratkit.players.open import Entrant, open_player
 from stratkit.players.spec import PlayerSpec
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 
 
-def open_policy(path: str, game: Game, seed: int, rows: int) -> tuple[Player, str | None, int]:
-    """The online network of a checkpoint, or the newest that a RUN has published, as a player; the
-    SHA-256 of its file, and its step."""
+def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant:
+    """The online network of a checkpoint, or the newest that a RUN has published."""
     published = os.path.join(path, POLICY_FILE)
     file = published if os.path.isfile(published) else path
-    entrant = open_player(PlayerSpec(path, file, {"net": "online"}), game, seed, rows)
-    return entrant.player, entrant.sha256, entrant.step
+    return open_player(PlayerSpec(path, file, {"net": "online"}), game, seed, rows)
 
 
 class Follower:
@@ -30,16 +27,20 @@ class Follower:
     def __init__(self, run: str, game: Game) -> None:
         self.run, self.game = run, game
         self.player: NetworkPlayer | None = None
-        self.step, self.episodes, self.batch = -1, 0, 1
+        self.step, self.episodes, self.batch, self.net = -1, 0, 1, ""
         self._stamp: object = None
 
     def make_player(self, seed: int, rows: int) -> NetworkPlayer:
         """The player that plays by the published weights, now and later."""
-        self.player = network_player(self.net, self.weights, self.game, seed, rows)
+        with in_file(self.run):
+            self.player = network_player(self.net, self.weights, self.game, seed, rows)
         return self.player
 
     def refresh(self) -> bool:
-        """Looks whether something new was published, and plays by it from now on."""
+        """Looks whether something new was published, and plays by it from now on.
+
+        Raises `InputError` when that is damaged, or of another game or network.
+        """
         stamp = policy_stamp(self.run)
         if stamp is None or stamp == self._stamp:
             return False
@@ -49,13 +50,17 @@ class Follower:
                 f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules",
                 file=self.run,
             )
+        if self.player is not None:
+            if metadata["net"] != self.net:
+                what = f"the learner had the network {self.net} before, and now another one"
+                raise InputError(what, file=self.run, text=metadata["net"])
+            with in_file(self.run):
+                self.player.load(weights)
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
         self.net = str(metadata["net"])
         self._stamp = stamp
         self.weights = weights
-        if self.player is not None:
-            self.player.load(weights)
         return True
 
 

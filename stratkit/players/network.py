@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 
 from stratkit.engine import Game, sample
+from stratkit.errors import InputError
 from stratkit.nets import Network, build, legal_policy
 from stratkit.players.player import Decision, Views
 
@@ -20,13 +21,17 @@ class NetworkPlayer:
     does not depend on how many games happen to wait for a decision.
     """
 
-    def __init__(self, network: Network, seed: int, rows: int) -> None:
-        self.network = network.eval()
+    def __init__(self, net: str, network: Network, seed: int, rows: int) -> None:
+        self.net, self.network = net, network.eval()
         self.seed, self.rows = seed, rows
 
     def load(self, weights: Mapping[str, npt.NDArray[np.float32]]) -> None:
-        """Plays by these weights from now on."""
-        self.network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+        """Plays by these weights from now on. `InputError`: they are another network's."""
+        try:
+            tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
+            self.network.load_state_dict(tensors)
+        except (RuntimeError, TypeError):  # torch's: missing, unknown or misshapen tensors
+            raise InputError("its tensors are not this network's", text=self.net) from None
 
     def policy(self, views: Views) -> npt.NDArray[np.float32]:
         """float32 [n, actions]: the probability of each action, 0 where illegal."""
@@ -58,7 +63,10 @@ class NetworkPlayer:
 def network_player(
     net: str, weights: Mapping[str, npt.NDArray[np.float32]], game: Game, seed: int, rows: int
 ) -> NetworkPlayer:
-    """The player of `game` by a network of the preset `net` with these weights."""
-    player = NetworkPlayer(build(net, game.shape, seed=0), seed, rows)
+    """The player of `game` by a network of the preset `net` with these weights.
+
+    `InputError`: there is no such preset, or its weights are others.
+    """
+    player = NetworkPlayer(net, build(net, game.shape, seed=0), seed, rows)
     player.load(weights)
     return player

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, UsageError, nearest
+from stratkit.errors import InputError, UsageError, in_file, nearest
 from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
@@ -19,13 +18,15 @@ from stratkit.storage.checkpoints import FOLDER
 @dataclass(frozen=True)
 class Entrant:
     """A player with what a game record says of it: its name, the resolved spec, and the SHA-256 of
-    its file of weights (None: it has none), and the step at which that was written."""
+    its file of weights (None: it has none), and the step at which that was written. `caution`: what
+    the user should know before it plays."""
 
     name: str
     player: Player
     spec: str
     sha256: str | None = None
     step: int = -1
+    caution: str | None = None
 
 
 def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
@@ -45,30 +46,33 @@ def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
 
 
 def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
-    from stratkit.storage.checkpoints import load_checkpoint, part_of, resolve
+    from stratkit.storage.checkpoints import checkpoint_hash, load_network, resolve
 
-    path = resolve(spec.spec)
-    tensors, metadata = load_checkpoint(path)
-    check_game(metadata, game, os.fspath(path))
-    part = spec.net if metadata["kind"] == "checkpoint" else "online"
-    weights = part_of(tensors, part)
-    if not weights:
-        raise InputError(f"holds no network {part!r}", file=os.fspath(path))
+    path = os.fspath(resolve(spec.spec))
+    weights, metadata, part = load_network(path, spec.net)
+    check_game(metadata, game, path)
     from stratkit.players.network import network_player  # torch: only for a sound file
 
-    net = str(metadata["net"])
-    try:
-        player = network_player(net, weights, game, seed, rows)
-    except InputError as error:
-        raise InputError(error.what, file=os.fspath(path), text=error.text) from None
-    except RuntimeError:  # torch's: missing, unknown or misshapen tensors
-        raise InputError(
-            "its tensors are not this network's", file=os.fspath(path), text=net
-        ) from None
-    name = spec.name or _name(os.fspath(path), int(metadata["step"]))
-    with open(path, "rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return Entrant(name, player, f"net={part},{path}", digest, int(metadata["step"]))
+    with in_file(path):
+        player = network_player(str(metadata["net"]), weights, game, seed, rows)
+    step = int(metadata["step"])
+    return Entrant(
+        name=spec.name or _name(path, step),
+        player=player,
+        spec=f"net={part},{path}",
+        sha256=checkpoint_hash(path),
+        step=step,
+        caution=_other_rules(metadata["rules"], game, path),
+    )
+
+
+def _other_rules(rules: Mapping[str, int], game: Game, file: str) -> str | None:
+    """Says by which rule a network has learned otherwise than the game is played."""
+    for rule in sorted({*rules, *game.rules}):
+        learned, played = rules.get(rule, 0), game.rules.get(rule, 0)
+        if learned != played:
+            return f"{file}: learned by other rules: {rule} {learned}, and {played} in this game"
+    return None
 
 
 def _name(path: str, step: int) -> str:

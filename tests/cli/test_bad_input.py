@@ -17,7 +17,8 @@ from collections.abc import Callable
 import pytest
 
 from running import ROOT, Done, command_line, run
-from storage.stored import altered
+from storage.stored import altered, save_network
+from stratkit.engine import Game
 
 SAMPLES = ROOT / "formats" / "samples"
 GAMES = (SAMPLES / "games.jsonl").read_bytes()
@@ -68,6 +69,21 @@ def test_ten_broken_checkpoints(tmp_path: pathlib.Path) -> None:
         name, *arguments = calls[i % 3]
         told(run(str(name), *arguments), str(name), 1, f"{path}: ", said)
         assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_network_that_learned_by_other_rules(tmp_path: pathlib.Path) -> None:
+    """It may play, but the user is told."""
+    path = tmp_path / "x.safetensors"
+    game = Game("nano")
+    save_network(path, "plain", game, rules={**game.rules, "two_squares": 5})
+    for name, *arguments in (
+        ("match", "random", path, "-n", 2, "-o", tmp_path / "g.jsonl", "-q"),
+        ("deploy-gen", "-n", 1, "--from", path),
+        ("selfplay", "-n", 1, "--policy", path),
+    ):
+        done = run(str(name), *arguments, "--game", "nano")
+        said = "learned by other rules: two_squares 5, and 3 in this game"
+        assert (done.status, done.error_line) == (0, f"{name}: {path}: {said}")
 
 
 BROKEN_SETUPS = {

@@ -15,6 +15,10 @@ import pytest
 
 from running import command_line, run
 from stratkit.engine import Game, replay_many
+from stratkit.errors import InputError
+from stratkit.nets import build
+from stratkit.play.follow import Follower
+from stratkit.storage.checkpoints import publish_policy
 from stratkit.storage.episodes import Episode, EpisodeReader
 
 
@@ -168,6 +172,32 @@ def test_signals_leave_no_file(number: int, status: int, tmp_path: pathlib.Path)
         assert process.wait(30) == status
         assert process.stderr and len(process.stderr.read().splitlines()) == 1
     assert not os.listdir(tmp_path)
+
+
+def test_another_network_in_the_place_of_the_one_that_is_followed(tmp_path: pathlib.Path) -> None:
+    game = Game("nano")
+    metadata = {"game": "nano", "rules": game.rules, "step": 1, "episodes": 0, "batch": 4}
+
+    def publish(net: str, said: str) -> None:
+        weights = build(net, game.shape, seed=1).state_dict()
+        arrays = {name: tensor.numpy() for name, tensor in weights.items()}
+        publish_policy(tmp_path, arrays, {**metadata, "net": said})
+
+    misfit = f"{tmp_path}: its tensors are not this network's: 'plain'"
+    follower = Follower(str(tmp_path), game)
+    publish("tiny", "plain")
+    assert follower.refresh()
+    with pytest.raises(InputError, match=misfit):
+        follower.make_player(seed=1, rows=4)
+    publish("plain", "plain")
+    assert follower.refresh()
+    follower.make_player(seed=1, rows=4)
+    publish("tiny", "tiny")
+    with pytest.raises(InputError, match=f"{tmp_path}: the learner had the network plain before, "):
+        follower.refresh()
+    publish("tiny", "plain")
+    with pytest.raises(InputError, match=misfit):
+        follower.refresh()
 
 
 @pytest.mark.parametrize("published", [False, True])

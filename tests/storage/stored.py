@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import struct
 from collections.abc import Iterable, Sequence
 
@@ -11,6 +12,9 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from stratkit.engine import Game
+from stratkit.nets import build
+from stratkit.storage.checkpoints import save_checkpoint
 from stratkit.storage.episodes import Episode, EpisodeReader, EpisodeWriter, Header
 
 ENDINGS = ("", "flag", "cut")
@@ -73,6 +77,16 @@ def altered(data: bytes, **metadata: object) -> bytes:
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     return struct.pack("<Q", len(text)) + text + data[8 + size :]
+
+
+def save_network(path: str | os.PathLike[str], net: str, game: Game, **metadata: object) -> None:
+    """A checkpoint of an untrained network: its online and its target weights."""
+    weights = build(net, game.shape, seed=1).state_dict()
+    parts = ("online", "target")
+    tensors = {f"{part}/{name}": w.numpy() for part in parts for name, w in weights.items()}
+    about = {"game": game.name, "rules": game.rules, "net": net}
+    counts = {"step": 7, "episodes": 0, "batch": 4}
+    save_checkpoint(path, tensors, {**about, **counts, **metadata}, overwrite=True)
 
 
 _mu = st.one_of(
