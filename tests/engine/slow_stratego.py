@@ -1,22 +1,33 @@
 """Stratego once more, slowly and obviously, from the text of the rules: the engine's independent
 twin.
 
-Everything is worked out from the whole history whenever it is asked for.
+It keeps the whole history, and both repetition rules are read from that whenever it is a side's turn:
+no counts, bit sets or hashes that could be wrong in the way the engine's are.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from stratkit.engine.stratego import PLACING_ORDER, Variant
+from stratkit.engine.stratego import (
+    MOVED,
+    PIECE,
+    PLACING_ORDER,
+    REVEALED,
+    SIDE,
+    TYPE,
+    Position,
+    Variant,
+)
 
 FLAG, SPY, SCOUT, MINER, MARSHAL, BOMB = 0, 1, 2, 3, 10, 11
 
 
-@dataclass
+@dataclass(eq=False)
 class Piece:
     side: int
     type: int
@@ -30,6 +41,30 @@ class Ply:
     from_: int
     to: int
     attack: bool
+    beside_enemy: bool = False  # whether an enemy stood beside `to` afterwards
+
+
+@functools.cache
+def rays(variant: Variant) -> list[list[list[int]]]:
+    """For each square the squares in each of the four directions, up to the edge or a lake."""
+    w, h = variant.width, variant.height
+
+    def ray(x: int, y: int, dx: int, dy: int) -> list[int]:
+        x, y = x + dx, y + dy
+        if not (0 <= x < w and 0 <= y < h) or w * y + x in variant.lakes:
+            return []
+        return [w * y + x, *ray(x, y, dx, dy)]
+
+    steps = ((1, 0), (-1, 0), (0, 1), (0, -1))
+    return [[ray(s % w, s // w, *step) for step in steps] for s in range(w * h)]
+
+
+@functools.cache
+def crossed(width: int, from_: int, to: int) -> frozenset[tuple[int, int]]:
+    """The borders between neighbouring squares that a straight move crosses."""
+    step = (1 if abs(to - from_) < width else width) * (1 if to > from_ else -1)
+    squares = range(from_, to + step, step)
+    return frozenset((min(a, b), max(a, b)) for a, b in itertools.pairwise(squares))
 
 
 @dataclass
@@ -39,22 +74,31 @@ class SlowGame:
     more_squares: bool = True
     board: dict[int, Piece] = field(default_factory=dict)
     history: list[Ply] = field(default_factory=list)
-    positions: list[dict[int, int]] = field(default_factory=list)  # after each ply: piece -> square
-    threatened: list[bool] = field(default_factory=list)  # whether each ply ended beside an enemy
+    positions: list[dict[Piece, int]] = field(default_factory=list)  # after each ply
     side: int = 0
     flag_taken: bool = False
+    plies_before: int = 0  # of a start position
+    quiet_before: int = 0
+    known_moves: dict[int, list[int]] | None = None  # of this turn, once they were asked for
+
+    @classmethod
+    def at(cls, start: Position, two_squares: int = 3, more_squares: bool = True) -> SlowGame:
+        """A game that begins in the middle, without a history."""
+        game = cls(start.variant, two_squares, more_squares, side=start.side)
+        game.plies_before, game.quiet_before = start.plies, start.quiet
+        for square, cell in enumerate(map(int, start.cells)):
+            if cell & PIECE:
+                flags = bool(cell & MOVED), bool(cell & REVEALED)
+                game.board[square] = Piece(int(bool(cell & SIDE)), cell & TYPE, *flags)
+        return game
 
     # ---- geometry ----
 
-    def neighbours(self, square: int):
-        """(next square, step) in the four directions, on the board and on land."""
-        w, h = self.variant.width, self.variant.height
-        x, y = square % w, square // w
-        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            if 0 <= x + dx < w and 0 <= y + dy < h:
-                to = w * (y + dy) + x + dx
-                if to not in self.variant.lakes:
-                    yield to, (dx, dy)
+    def neighbours(self, square: int) -> list[int]:
+        return [ray[0] for ray in rays(self.variant)[square] if ray]
+
+    def is_beside(self, a: int, b: int) -> bool:
+        return b in self.neighbours(a)
 
     def framed(self, side: int, square: int) -> int:
         return square if side == 0 else self.variant.squares - 1 - square
@@ -66,87 +110,69 @@ class SlowGame:
         for type_, action in zip(order, actions, strict=True):
             self.board[self.framed(side, action)] = Piece(side, type_)
 
-    # ---- moves ----
-
-    def crossed(self, from_: int, to: int) -> set[tuple[int, int]]:
-        """The borders between neighbouring squares that a straight move crosses."""
-        step = (1 if abs(to - from_) < self.variant.width else self.variant.width) * (
-            1 if to > from_ else -1
-        )
-        squares = list(range(from_, to + step, step))
-        return {(min(a, b), max(a, b)) for a, b in itertools.pairwise(squares)}
+    # ---- article 10 ----
 
     def run_length(self, piece: Piece, border: tuple[int, int]) -> int:
         """How many of the side's latest consecutive turns were this piece crossing this border."""
         count = 0
-        for ply in reversed([p for p in self.history if p.piece.side == piece.side]):
-            if ply.piece is not piece or border not in self.crossed(ply.from_, ply.to):
+        for ply in self.history[-2::-2]:  # the turns of the side to move, the latest first
+            crosses = border in crossed(self.variant.width, ply.from_, ply.to)
+            if ply.piece is not piece or not crosses:
                 break
             count += 1
         return count
 
     def two_squares_forbids(self, piece: Piece, from_: int, to: int) -> bool:
         return self.two_squares > 0 and any(
-            self.run_length(piece, border) >= self.two_squares for border in self.crossed(from_, to)
+            self.run_length(piece, border) >= self.two_squares
+            for border in crossed(self.variant.width, from_, to)
         )
 
     # ---- article 11 ----
 
-    def is_beside(self, a: int, b: int) -> bool:
-        w = self.variant.width
-        return abs(a % w - b % w) + abs(a // w - b // w) == 1
+    def threatens(self, ply: int) -> bool:
+        """Whether that ply moved beside an enemy piece."""
+        return self.history[ply].beside_enemy and not self.history[ply].attack
 
-    def chase(self, side: int) -> tuple[int, set[int]] | None:
-        """The chase that `side`, which is to move, is in: the index of the ply that began it,
-        and the pieces that have evaded. Read from the whole history."""
-        begun: int | None = None
-        evaded: set[int] = set()
-        for i, ply in enumerate(self.history):
-            if ply.attack:
-                begun = None
-            elif ply.piece.side == side:
-                if not self.threatened[i]:
-                    begun = None
-                elif begun is None:
-                    begun, evaded = i, set()
-            elif begun is not None:
-                if self.is_beside(ply.from_, self.history[i - 1].to):
-                    evaded.add(id(ply.piece))
-                else:
-                    begun = None
-        return None if begun is None else (begun, evaded)
+    def evades(self, ply: int) -> bool:
+        """Whether that ply moved away a piece that the ply before threatened."""
+        reply, threat = self.history[ply], self.history[ply - 1]
+        return not reply.attack and self.is_beside(reply.from_, threat.to)
+
+    def chase(self) -> int | None:
+        """The ply that began the chase which the side to move is in: from there on, all its own
+        plies threatened and all the other side's evaded."""
+        now = begun = len(self.history)
+        while begun >= 2 and self.threatens(begun - 2) and self.evades(begun - 1):
+            begun -= 2
+        return begun if begun < now else None
 
     def more_squares_forbids(self, piece: Piece, from_: int, to: int) -> bool:
-        if not self.more_squares or to in self.board or not any(self.threatened[-2:-1]):
+        begun = self.chase() if self.more_squares and to not in self.board else None
+        if begun is None:
             return False
-        chase = self.chase(piece.side)
-        if chase is None:
+        evaded = [ply.piece for ply in self.history[begun + 1 :: 2]]
+        chasing = any(self.board.get(at) in evaded for at in self.neighbours(to))
+        turn_before = self.history[-2]
+        straight_back = (turn_before.from_, turn_before.to) == (to, from_)
+        if not chasing or straight_back:
             return False
-        begun, evaded = chase
-        threatens_runner = any(
-            self.is_beside(to, at) for at, p in self.board.items() if id(p) in evaded
-        )
-        before = self.history[-2]
-        straight_back = (before.from_, before.to) == (to, from_)
-        after = {id(p): at for at, p in self.board.items()} | {id(piece): to}
-        return threatens_runner and not straight_back and after in self.positions[begun:]
+        after = {p: at for at, p in self.board.items()} | {piece: to}
+        return after in self.positions[begun:]
+
+    # ---- moves ----
 
     def moves_of(self, square: int) -> list[int]:
         piece = self.board[square]
         if piece.type in (FLAG, BOMB):
             return []
         targets = []
-        for _, step in self.neighbours(square):
-            at = square
-            while True:
-                following = [to for to, s in self.neighbours(at) if s == step]
-                if not following:
+        for ray in rays(self.variant)[square]:
+            for to in ray if piece.type == SCOUT else ray[:1]:
+                if to in self.board and self.board[to].side == piece.side:
                     break
-                at = following[0]
-                if at in self.board and self.board[at].side == piece.side:
-                    break
-                targets.append(at)
-                if at in self.board or piece.type != SCOUT:
+                targets.append(to)
+                if to in self.board:
                     break
         return sorted(
             t
@@ -156,47 +182,53 @@ class SlowGame:
         )
 
     def moves(self) -> dict[int, list[int]]:
-        own = [s for s, p in self.board.items() if p.side == self.side]
-        return {s: self.moves_of(s) for s in sorted(own) if self.moves_of(s)}
+        if self.known_moves is None:
+            own = sorted(s for s, p in self.board.items() if p.side == self.side)
+            self.known_moves = {s: targets for s in own if (targets := self.moves_of(s))}
+        return self.known_moves
 
     def play(self, from_: int, to: int) -> None:
         piece, target = self.board.pop(from_), self.board.get(to)
-        self.history.append(Ply(piece, from_, to, target is not None))
         piece.moved = True
-        if len(self.crossed(from_, to)) >= 2:
+        if len(crossed(self.variant.width, from_, to)) >= 2:
             piece.revealed = True
         if target is None:
             self.board[to] = piece
         else:
-            piece.revealed = target.revealed = True
-            del self.board[to]
-            if target.type == FLAG:
-                self.flag_taken = True
-            if target.type == BOMB:
-                winner = piece if piece.type == MINER else target
-            elif piece.type == SPY and target.type == MARSHAL:
-                winner = piece
-            elif piece.type == target.type:
-                winner = None
-            else:
-                winner = piece if piece.type > target.type else target
-            if winner is not None:
-                self.board[to] = winner
-        self.positions.append({id(p): at for at, p in self.board.items()})
-        self.threatened.append(
-            any(self.is_beside(to, at) for at, p in self.board.items() if p.side != piece.side)
-        )
+            self.attack(piece, target, to)
+        ply = Ply(piece, from_, to, target is not None)
+        beside = [self.board[at] for at in self.neighbours(to) if at in self.board]
+        ply.beside_enemy = any(p.side != piece.side for p in beside)
+        self.history.append(ply)
+        self.positions.append({p: at for at, p in self.board.items()})
         self.side = 1 - self.side
+        self.known_moves = None
+
+    def attack(self, piece: Piece, target: Piece, at: int) -> None:
+        piece.revealed = target.revealed = True
+        self.flag_taken = target.type == FLAG
+        del self.board[at]
+        if target.type == BOMB:
+            winner = piece if piece.type == MINER else target
+        elif piece.type == SPY and target.type == MARSHAL:
+            winner = piece
+        elif piece.type == target.type:
+            winner = None
+        else:
+            winner = piece if piece.type > target.type else target
+        if winner is not None:
+            self.board[at] = winner
 
     # ---- the end ----
 
+    def plies(self) -> int:
+        return self.plies_before + len(self.history)
+
     def quiet(self) -> int:
-        plies = 0
-        for ply in reversed(self.history):
+        for plies, ply in enumerate(reversed(self.history)):
             if ply.attack:
-                break
-            plies += 1
-        return plies
+                return plies
+        return self.quiet_before + len(self.history)
 
     def ending(self) -> tuple[str, int | None]:
         """(name, winner)."""
@@ -206,7 +238,7 @@ class SlowGame:
             if all(p.type in (FLAG, BOMB) for p in self.board.values()):
                 return "no_movable_pieces", None
             return "no_legal_move", 1 - self.side
-        if len(self.history) == self.variant.max_plies:
+        if self.plies() == self.variant.max_plies:
             return "max_plies", None
         if self.variant.max_quiet and self.quiet() == self.variant.max_quiet:
             return "max_quiet", None
@@ -253,7 +285,7 @@ class SlowGame:
         ratios = [
             np.float32(a) / np.float32(b) if b else np.float32(0)
             for a, b in (
-                (len(self.history), self.variant.max_plies),
+                (self.plies(), self.variant.max_plies),
                 (self.quiet(), self.variant.max_quiet),
             )
         ]

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from slow_stratego import Piece, SlowGame
+from slow_stratego import SlowGame
 from stratkit.engine import Batch, Game, expand_planes, game_names
 from stratkit.engine.stratego import (
     FLAG,
@@ -150,10 +150,9 @@ def test_chases_agree(two_squares: int) -> None:
         twins = Twins("nano", rng, two_squares, max_plies=150)
         start = chase_board(rng)
         twins.batch.start(0, start.to_bytes())
-        twins.slow.side = start.side
-        for square in np.flatnonzero(start.cells):
-            cell = int(start.cells[square])
-            twins.slow.board[int(square)] = Piece(int(bool(cell & SIDE)), cell & 0x0F)
+        twins.slow = SlowGame.at(
+            dataclasses.replace(start, variant=twins.slow.variant), two_squares
+        )
         for _ in range(150):
             if not twins.compare():
                 break
@@ -161,7 +160,7 @@ def test_chases_agree(two_squares: int) -> None:
                 twins.slow.more_squares_forbids(p, at, to)
                 for at, p in twins.slow.board.items()
                 if p.side == twins.slow.side and p.type not in (0, 11)
-                for to, _ in twins.slow.neighbours(at)
+                for to in twins.slow.neighbours(at)
                 if to not in twins.slow.board
             )
             move = twins.chase_or_evade() if rng.random() < 0.97 else None
