@@ -1,14 +1,15 @@
 """Stratego once more, slowly and obviously, from the text of the rules: the engine's independent
 twin.
 
-It keeps the whole history, and both repetition rules are read from that whenever it is a side's turn:
-no counts, bit sets or hashes that could be wrong in the way the engine's are.
+It keeps the whole history, and both repetition rules are read from that whenever it is a side's
+turn: no counts, bit sets or hashes that could be wrong in the way the engine's are.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,6 +43,16 @@ class Ply:
     to: int
     attack: bool
     beside_enemy: bool = False  # whether an enemy stood beside `to` afterwards
+
+
+@dataclass
+class Chase:
+    """From the ply `begun` on, all plies of the side to move threatened and all of the other side
+    evaded; `positions` are those after each of these plies."""
+
+    begun: int
+    evaded: set[Piece]
+    positions: list[dict[Piece, int]]
 
 
 @functools.cache
@@ -79,20 +90,25 @@ class SlowGame:
     flag_taken: bool = False
     plies_before: int = 0  # of a start position
     quiet_before: int = 0
-    known_moves: dict[int, list[int]] | None = None  # of this turn, once they were asked for
+    # Of this turn, worked out once:
+    chase: Chase | None = None
+    known_moves: dict[int, list[int]] | None = None
+    # How many moves each rule has forbidden so far, of those that were asked for.
+    forbidden: Counter[str] = field(default_factory=Counter)
 
-    @classmethod
-    def at(cls, start: Position, two_squares: int = 3, more_squares: bool = True) -> SlowGame:
-        """A game that begins in the middle, without a history."""
-        game = cls(start.variant, two_squares, more_squares, side=start.side)
-        game.plies_before, game.quiet_before = start.plies, start.quiet
+    def begin(self, start: Position) -> None:
+        """Begins in the middle, without a history."""
+        self.side, self.plies_before, self.quiet_before = start.side, start.plies, start.quiet
         for square, cell in enumerate(map(int, start.cells)):
             if cell & PIECE:
                 flags = bool(cell & MOVED), bool(cell & REVEALED)
-                game.board[square] = Piece(int(bool(cell & SIDE)), cell & TYPE, *flags)
-        return game
+                self.board[square] = Piece(int(bool(cell & SIDE)), cell & TYPE, *flags)
 
     # ---- geometry ----
+
+    @property
+    def width(self) -> int:
+        return self.variant.width
 
     def neighbours(self, square: int) -> list[int]:
         return [ray[0] for ray in rays(self.variant)[square] if ray]
@@ -115,9 +131,9 @@ class SlowGame:
     def run_length(self, piece: Piece, border: tuple[int, int]) -> int:
         """How many of the side's latest consecutive turns were this piece crossing this border."""
         count = 0
-        for ply in self.history[-2::-2]:  # the turns of the side to move, the latest first
-            crosses = border in crossed(self.variant.width, ply.from_, ply.to)
-            if ply.piece is not piece or not crosses:
+        for i in range(len(self.history) - 2, -1, -2):
+            ply = self.history[i]
+            if ply.piece is not piece or border not in crossed(self.width, ply.from_, ply.to):
                 break
             count += 1
         return count
@@ -125,7 +141,7 @@ class SlowGame:
     def two_squares_forbids(self, piece: Piece, from_: int, to: int) -> bool:
         return self.two_squares > 0 and any(
             self.run_length(piece, border) >= self.two_squares
-            for border in crossed(self.variant.width, from_, to)
+            for border in crossed(self.width, from_, to)
         )
 
     # ---- article 11 ----
@@ -139,26 +155,26 @@ class SlowGame:
         reply, threat = self.history[ply], self.history[ply - 1]
         return not reply.attack and self.is_beside(reply.from_, threat.to)
 
-    def chase(self) -> int | None:
-        """The ply that began the chase which the side to move is in: from there on, all its own
-        plies threatened and all the other side's evaded."""
+    def find_chase(self) -> Chase | None:
         now = begun = len(self.history)
         while begun >= 2 and self.threatens(begun - 2) and self.evades(begun - 1):
             begun -= 2
-        return begun if begun < now else None
+        if begun == now:
+            return None
+        evaded = {ply.piece for ply in self.history[begun + 1 :: 2]}
+        return Chase(begun, evaded, self.positions[begun:])
 
     def more_squares_forbids(self, piece: Piece, from_: int, to: int) -> bool:
-        begun = self.chase() if self.more_squares and to not in self.board else None
-        if begun is None:
+        if not self.more_squares or self.chase is None or to in self.board:
             return False
-        evaded = [ply.piece for ply in self.history[begun + 1 :: 2]]
-        chasing = any(self.board.get(at) in evaded for at in self.neighbours(to))
+        beside = [self.board[at] for at in self.neighbours(to) if at in self.board]
+        chasing = any(p in self.chase.evaded for p in beside)
         turn_before = self.history[-2]
         straight_back = (turn_before.from_, turn_before.to) == (to, from_)
         if not chasing or straight_back:
             return False
         after = {p: at for at, p in self.board.items()} | {piece: to}
-        return after in self.positions[begun:]
+        return after in self.chase.positions
 
     # ---- moves ----
 
@@ -174,12 +190,16 @@ class SlowGame:
                 targets.append(to)
                 if to in self.board:
                     break
-        return sorted(
-            t
-            for t in targets
-            if not self.two_squares_forbids(piece, square, t)
-            and not self.more_squares_forbids(piece, square, t)
-        )
+        return sorted(to for to in targets if not self.forbids(piece, square, to))
+
+    def forbids(self, piece: Piece, from_: int, to: int) -> bool:
+        """Whether a repetition rule does."""
+        rules = {
+            "two_squares": self.two_squares_forbids(piece, from_, to),
+            "more_squares": self.more_squares_forbids(piece, from_, to),
+        }
+        self.forbidden.update(rule for rule, forbids in rules.items() if forbids)
+        return any(rules.values())
 
     def moves(self) -> dict[int, list[int]]:
         if self.known_moves is None:
@@ -190,7 +210,7 @@ class SlowGame:
     def play(self, from_: int, to: int) -> None:
         piece, target = self.board.pop(from_), self.board.get(to)
         piece.moved = True
-        if len(crossed(self.variant.width, from_, to)) >= 2:
+        if len(crossed(self.width, from_, to)) >= 2:
             piece.revealed = True
         if target is None:
             self.board[to] = piece
@@ -202,7 +222,7 @@ class SlowGame:
         self.history.append(ply)
         self.positions.append({p: at for at, p in self.board.items()})
         self.side = 1 - self.side
-        self.known_moves = None
+        self.chase, self.known_moves = self.find_chase(), None
 
     def attack(self, piece: Piece, target: Piece, at: int) -> None:
         piece.revealed = target.revealed = True

@@ -16,14 +16,12 @@ from __future__ import annotations
 import pathlib
 from dataclasses import dataclass, field
 
-import numpy as np
 import pytest
 
-from slow_stratego import SlowGame
-from stratkit.engine import Batch, Game
-from stratkit.engine.stratego import Position, Variant, legal_moves
+from stratkit.engine.stratego import Position
 from stratkit.notation.fenfs import parse_fenfs, position
 from stratkit.notation.squares import parse_move
+from twins import Twins
 
 FOLDER = pathlib.Path(__file__).parent / "scenes"
 USUAL = {"two_squares": 3, "more_squares": 1}
@@ -48,36 +46,8 @@ def scenes() -> list[Scene]:
     return found
 
 
-class Stage:
-    """One game, in the engine and in the slow twin."""
-
-    def __init__(self, start: Position, rules: dict[str, int]) -> None:
-        self.variant: Variant = start.variant
-        game = Game(start.variant.name, rules)
-        self.batch = Batch(game, 1)
-        self.batch.start(0, start.to_bytes())
-        self.twin = SlowGame.at(start, rules["two_squares"], bool(rules["more_squares"]))
-
-    def legal(self) -> list[tuple[int, int]]:
-        moves = self.twin.moves() if not self.ending() else {}
-        expected = [(a, b) for a in moves for b in moves[a]]
-        assert legal_moves(self.batch, 0) == expected
-        return expected
-
-    def ending(self) -> str:
-        name = self.batch.game.endings[self.batch.endings()[0]]
-        assert name == self.twin.ending()[0]
-        return name
-
-    def play(self, from_: int, to: int) -> None:
-        assert (from_, to) in self.legal()
-        framed, side = self.twin.framed, self.twin.side
-        for square in (from_, to):
-            self.batch.apply(np.array([framed(side, square)], np.int32))
-        self.twin.play(from_, to)
-
-    def legal_without_rules(self) -> list[tuple[int, int]]:
-        return Position.from_bytes(self.variant, self.batch.save(0)).legal()
+def is_legal_without_rules(twins: Twins, move: tuple[int, int]) -> bool:
+    return move in Position.from_bytes(twins.slow.variant, twins.batch.save(0)).legal()
 
 
 def perform(scene: Scene) -> dict[str, int]:
@@ -85,24 +55,27 @@ def perform(scene: Scene) -> dict[str, int]:
     words = {line[0]: line[1:] for line in scene.lines}
     start = position(parse_fenfs(" ".join(words["position"])))
     rules = USUAL | {k: int(v) for k, v in (word.split("=") for word in words.get("rules", []))}
-    stage = Stage(start, rules)
+    twins = Twins(start.variant.name, rules, start)
     told = dict.fromkeys(("play", "allowed", "forbidden", "ends"), 0)
     for word, *arguments in scene.lines:
         if word in ("position", "rules"):
             continue
         told[word] += 1
+        running = twins.compare()
         if word == "ends":
-            assert stage.ending() == arguments[0]
+            assert not running and [twins.slow.ending()[0]] == arguments
             continue
         for text in arguments:
-            move = parse_move(text, stage.variant.width, stage.variant.height)
-            if word == "play":
-                stage.play(*move)
-            elif word == "allowed":
-                assert move in stage.legal(), text
+            move = parse_move(text, start.variant.width, start.variant.height)
+            legal = move in twins.moves()
+            if word == "forbidden":
+                assert not legal, text
+                assert is_legal_without_rules(twins, move), f"{text} is illegal in any case"
             else:
-                assert move not in stage.legal(), text
-                assert move in stage.legal_without_rules(), f"{text} is illegal in any case"
+                assert legal, text
+            if word == "play":
+                twins.ply(*move)
+                twins.compare()
     return told
 
 
