@@ -11,6 +11,7 @@
  *   planes.c       the packed observation as DeepNash's 82 planes
  *   position.c     positions as start bytes
  *   stratego.c     all this as a game (game.h)
+ *   perft.c        counting the game tree, for tests
  *
  * Squares inside are absolute: width * rank + file, A1 = 0. Actions and observations are in the acting
  * side's frame: for blue the board is rotated by 180 degrees.

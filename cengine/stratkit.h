@@ -106,6 +106,9 @@ int32_t sk_stratego_variant(int32_t index, sk_variant *out);
 /* Legal plies of row `row` as pairs of absolute squares (from, to), ascending; at most 4,000 pairs.
  * Only between plies (no piece selected). Returns their number. */
 int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs);
+/* Number of sequences of `depth` legal plies (1 to 100) from row `row`; -1 when the row is not between two
+ * plies. Takes as long as there are sequences: for tests. */
+int64_t sk_stratego_perft(const sk_batch *batch, int32_t row, int32_t depth);
 
 /* A number that changes when the sources do: lets Python notice a stale build. */
 const char *sk_source_hash(void);

@@ -191,6 +191,20 @@ def legal_moves(batch: Batch, row: int) -> list[tuple[int, int]]:
     return [(pairs[2 * i], pairs[2 * i + 1]) for i in range(n)]
 
 
+def perft(batch: Batch, row: int, depth: int) -> int:
+    """The number of sequences of `depth` legal plies from `row`, all rules in force.
+
+    Takes as long as there are sequences, at some millions a second: for tests. Raises `ValueError`
+    when a piece is selected, in deployment, and unless 1 <= depth <= 100.
+    """
+    batch._check_row(row)
+    variant(batch.game.name)
+    leaves = int(lib.sk_stratego_perft(batch.handle, row, depth))
+    if leaves < 0:
+        raise ValueError("perft needs a position between two plies, and a depth from 1 to 100")
+    return leaves
+
+
 class IllegalMove(Exception):
     """A move that the rules forbid; the text says why."""
 
