@@ -1,0 +1,31 @@
+"""The engine's fingerprint is what it was, and it notices what it should."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from running import ROOT
+from stratkit.engine.fingerprint import fingerprint
+
+# Whoever changes the rules, the observation or the random numbers writes the new number here.
+EXPECTED = "e5772430b7c439f8"
+
+
+def test_fingerprint() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "stratkit.engine.fingerprint"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == EXPECTED + "\n"
+
+
+@pytest.mark.parametrize("rules", [{"two_squares": 4}, {"more_squares": 0}])
+def test_both_repetition_rules_are_part_of_it(rules: dict[str, int]) -> None:
+    """The games come upon them; the draw limits are in every observation anyway."""
+    assert fingerprint(rules) != EXPECTED
