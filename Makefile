@@ -2,13 +2,14 @@
 # make test   all tests
 # make bench  how fast the engine is here
 # make dev    what both need, in .venv (PYTHON=python3.12 chooses the interpreter)
+# make fuzz   throws random bytes at the C engine for a minute (FUZZ_SECONDS=10 of each kind)
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 C_FILES := $(wildcard cengine/*.[ch] cengine/*.py) setup.py
 
-.PHONY: help dev test demo bench lint build clean
+.PHONY: help dev test demo bench fuzz lint build clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -39,6 +40,9 @@ demo: dev
 
 bench: dev
 	$(BIN)/python cengine/bench/bench.py
+
+fuzz: dev
+	@$(MAKE) --no-print-directory -C cengine/fuzz PYTHON=$(CURDIR)/$(BIN)/python
 
 lint: dev
 	$(BIN)/ruff check .

@@ -1,0 +1,76 @@
+"""Inputs for the fuzz targets to begin with: FOLDER/TARGET/NUMBER, a few dozen of each target.
+
+What the bytes mean stands at the head of each target. Actions are mostly indices into the list of
+legal ones, so that random bytes play a game.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import struct
+import sys
+
+import numpy as np
+
+from stratkit.engine import Batch, Game, game_names, sample
+
+RULES = (b"\x03\x01\x00\xff\xc8\x00", b"\x00\x00\x00\x00", b"\x01\x01\x60\x50")  # see take_limit
+
+
+def played(name: str, seed: int) -> list[tuple[bytes, bytes]]:
+    """Positions of a random game, each with the packed observation that belongs to it."""
+    batch = Batch(Game(name), 1)
+    found = []
+    numbers = np.zeros(1, np.int32)
+    while batch.actors()[0] >= 0 and numbers[0] < 300:
+        if not numbers[0] % 10:
+            with contextlib.suppress(ValueError):  # a deployment, or a piece is selected
+                found.append((batch.save(0), batch.observe().tobytes()))
+        batch.apply(sample(None, batch.legal(), seed, np.zeros(1, np.int64), numbers)[0])
+        numbers += 1
+    return found
+
+
+def seeds() -> dict[str, list[bytes]]:
+    rng = np.random.default_rng(1)
+    found: dict[str, list[bytes]] = {
+        "game_open": [b"\xc8" + name.encode() + b"\n" for name in game_names()],
+        "batch_apply": [],
+        "batch_start": [],
+        "replay": [],
+        "expand": [],
+        "sample": [],
+    }
+    found["game_open"] += [b"\x40mini\n" + text for text in (b"two_squares=3 max_plies=70000",)]
+    found["game_open"] += [b"\xc8duel\nmore_squares=0 max_quiet=0", b"\x00\n=", b"\x10nano\nmax_"]
+    for index, name in enumerate(game_names()):
+        positions = played(name, seed=index)
+        for rules in RULES:
+            game = bytes([index]) + rules
+            actions = rng.integers(0, 250, 500, np.uint8).tobytes()
+            found["batch_apply"] += [b"\x00" + game + actions, b"\x02" + game + actions]
+            found["batch_start"].append(game + b"\x00" + actions)
+            one = struct.pack("<BH", 0, 300) + actions[:300]
+            found["replay"].append(game + b"\x02" + one + one)
+            for position, packed in positions[:: max(1, len(positions) // 2)]:
+                found["batch_start"].append(game + b"\x20" + position + actions[:200])
+                two = b"\x90" + position + struct.pack("<H", 100) + actions[:100]
+                found["replay"].append(game + b"\x02" + two + one)
+                found["expand"].append(game + b"\x02" + packed + packed)
+    for rows, actions, uniform in [(1, 2, 0), (4, 11, 0), (3, 127, 1), (4, 35, 0)]:
+        head = bytes([rows, actions, uniform]) + rng.bytes(12 + 12 * rows)
+        legal = rng.integers(0, 2, rows * (actions + 1), np.uint8).tobytes()
+        found["sample"].append(head + legal + rng.bytes(3 * rows * (actions + 1)))
+    return found
+
+
+def main(folder: pathlib.Path) -> None:
+    for target, inputs in seeds().items():
+        (folder / target).mkdir(parents=True, exist_ok=True)
+        for number, data in enumerate(inputs):
+            (folder / target / f"{number:03}").write_bytes(data)
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))

@@ -1,0 +1,150 @@
+#include "table.h"
+
+#include <string.h>
+
+static sight open_sight(const sk_description *is, size_t rows)
+{
+    return (sight){.actors = take_memory(rows),
+                   .legal = take_memory(rows * (size_t)is->actions),
+                   .packed = take_memory(rows * (size_t)is->observation_bytes),
+                   .returns = take_memory(rows * (size_t)is->players * sizeof(float)),
+                   .endings = take_memory(rows),
+                   .plies = take_memory(rows * sizeof(int32_t))};
+}
+
+static void close_sight(sight *s)
+{
+    free(s->actors);
+    free(s->legal);
+    free(s->packed);
+    free(s->returns);
+    free(s->endings);
+    free(s->plies);
+}
+
+/* A limit: none, a short one or any. */
+static int take_limit(input *in)
+{
+    int kind = take8(in);
+    return kind < 64 ? 0 : kind < 240 ? kind - 63 : take16(in);
+}
+
+table open_table(input *in, int32_t rows)
+{
+    table t = {.rows = rows};
+    const char *name = sk_game_name(take8(in) % sk_games());
+    int two_squares = take8(in), more_squares = take8(in) & 1;
+    int max_plies = take_limit(in), max_quiet = take_limit(in);
+    char rules[100], error[100];
+    snprintf(rules, sizeof rules, "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d",
+             two_squares, more_squares, max_plies, max_quiet);
+    t.game = sk_game_open(name, rules, error, sizeof error);
+    t.without_history = t.game && !two_squares && !more_squares;
+    if (!t.game) /* these rules do not go together: the game's own do */
+        t.game = sk_game_open(name, "", error, sizeof error);
+    MUST(t.game);
+    sk_game_describe(t.game, &t.is);
+    t.batch = sk_batch_open(t.game, rows, 1);
+    MUST(t.batch);
+    t.now = open_sight(&t.is, (size_t)rows);
+    t.again = open_sight(&t.is, (size_t)rows);
+    t.before = open_sight(&t.is, (size_t)rows);
+    look(&t);
+    return t;
+}
+
+void close_table(table *t)
+{
+    close_sight(&t->now);
+    close_sight(&t->again);
+    close_sight(&t->before);
+    sk_batch_close(t->batch);
+    sk_game_close(t->game);
+}
+
+static void see(table *t, sight *s, int rubbish)
+{
+    memset(s->legal, rubbish, (size_t)t->rows * (size_t)t->is.actions);
+    memset(s->packed, rubbish, (size_t)t->rows * (size_t)t->is.observation_bytes);
+    sk_batch_view(t->batch, s->actors, s->legal, s->packed);
+    sk_batch_result(t->batch, s->returns, s->endings, s->plies);
+}
+
+int same_row(const table *t, const sight *a, int32_t row_a, const sight *b, int32_t row_b)
+{
+    size_t actions = (size_t)t->is.actions, bytes = (size_t)t->is.observation_bytes;
+    size_t players = (size_t)t->is.players, i = (size_t)row_a, j = (size_t)row_b;
+    return a->actors[i] == b->actors[j] && a->endings[i] == b->endings[j]
+           && a->plies[i] == b->plies[j]
+           && !memcmp(a->legal + i * actions, b->legal + j * actions, actions)
+           && !memcmp(a->packed + i * bytes, b->packed + j * bytes, bytes)
+           && !memcmp(a->returns + i * players, b->returns + j * players, players * sizeof(float));
+}
+
+static int count_legal(const table *t, int32_t row)
+{
+    int n = 0;
+    for (int32_t a = 0; a < t->is.actions; a++) {
+        uint8_t legal = t->now.legal[row * t->is.actions + a];
+        MUST(legal <= 1);
+        n += legal;
+    }
+    return n;
+}
+
+static void check_row(const table *t, int32_t row)
+{
+    int actor = t->now.actors[row], ending = t->now.endings[row];
+    const float *returns = t->now.returns + row * t->is.players;
+    MUST(actor == 0 || actor == 1 || actor == -2);
+    MUST((actor == -2) == (count_legal(t, row) == 0));
+    MUST((actor == -2) == (ending != 0));
+    MUST(sk_game_ending(t->game, ending));
+    MUST(t->now.plies[row] >= 0);
+    MUST(returns[0] + returns[1] == 0);
+    MUST(returns[0] == 0 || (ending && returns[0] * returns[0] == 1));
+}
+
+void look(table *t)
+{
+    see(t, &t->again, 0x55);
+    see(t, &t->now, 0xaa); /* a byte that nobody wrote differs */
+    for (int32_t row = 0; row < t->rows; row++) {
+        MUST(same_row(t, &t->now, row, &t->again, row));
+        check_row(t, row);
+    }
+}
+
+static int legal_in(const table *t, const sight *s, int32_t row, int32_t action)
+{
+    return action >= 0 && action < t->is.actions && s->legal[row * t->is.actions + action];
+}
+
+int is_legal(const table *t, int32_t row, int32_t action) { return legal_in(t, &t->now, row, action); }
+
+int32_t take_action(const table *t, int32_t row, input *in)
+{
+    enum { ANY = 250 };
+    int b = take8(in), n = count_legal(t, row);
+    if (b >= ANY || n == 0)
+        return b & 1 ? (int32_t)take32(in) : (int8_t)take8(in);
+    int index = b % n;
+    for (int32_t a = 0;; a++)
+        if (is_legal(t, row, a) && index-- == 0)
+            return a;
+}
+
+void step(table *t, const int32_t *actions)
+{
+    int32_t first = -1;
+    for (int32_t row = t->rows - 1; row >= 0; row--)
+        if (actions[row] != -1 && !is_legal(t, row, actions[row]))
+            first = row;
+    MUST(sk_batch_apply(t->batch, actions) == first);
+    sight before = t->now;
+    t->now = t->before;
+    t->before = before;
+    look(t);
+    for (int32_t row = 0; row < t->rows; row++)
+        MUST(same_row(t, &t->now, row, &t->before, row) != legal_in(t, &t->before, row, actions[row]));
+}
