@@ -42,6 +42,14 @@ const char *start_stratego(const sk_game *base, void *block, const uint8_t *byte
     return NULL;
 }
 
+/* Without a limit a game may outlast 16 bits; it then stays at the highest number. */
+static void put_count(uint8_t *bytes, int32_t n)
+{
+    n = n < 65535 ? n : 65535;
+    bytes[0] = (uint8_t)n;
+    bytes[1] = (uint8_t)(n >> 8);
+}
+
 const char *save_stratego(const sk_game *base, const void *block, uint8_t *bytes)
 {
     const stratego *game = as_stratego(base);
@@ -51,9 +59,7 @@ const char *save_stratego(const sk_game *base, const void *block, uint8_t *bytes
         return "only a position between two plies can be written";
     memcpy(bytes, state->cells, (size_t)game->squares);
     tail[0] = state->side;
-    tail[1] = (uint8_t)state->plies;
-    tail[2] = (uint8_t)(state->plies >> 8);
-    tail[3] = (uint8_t)state->quiet;
-    tail[4] = (uint8_t)(state->quiet >> 8);
+    put_count(tail + 1, state->plies);
+    put_count(tail + 3, state->quiet);
     return NULL;
 }

@@ -55,6 +55,8 @@ def seeds() -> dict[str, list[bytes]]:
             found["replay"].append(game + b"\x02" + one + one)
             for position, packed in positions[:: max(1, len(positions) // 2)]:
                 found["batch_start"].append(game + b"\x20" + position + actions[:200])
+                late = position[:-4] + b"\xff\xff\x00\x00"  # after the highest ply number
+                found["batch_start"].append(game + b"\x20" + late + actions[:200])
                 two = b"\x90" + position + struct.pack("<H", 100) + actions[:100]
                 found["replay"].append(game + b"\x02" + two + one)
                 found["expand"].append(game + b"\x02" + packed + packed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stratkit.engine.library import ffi, lib, text
-from stratkit.errors import InputError, nearest
+from stratkit.errors import InputError, nearest, shown
 
 
 def game_names() -> list[str]:
@@ -25,6 +25,9 @@ class Game:
         kind, colon, _ = name.partition(":")
         if kind + colon not in game_names():
             raise InputError(f"unknown game {name!r}{nearest(kind + colon, game_names())}")
+        for key in rules or {}:
+            if not (key.isascii() and key.isidentifier()):
+                raise InputError(f"game {name}: unknown rule {shown(key)}")
         asked = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
         error = ffi.new("char[200]")
         handle = lib.sk_game_open(name.encode(), asked.encode(errors="replace"), error, len(error))

@@ -126,6 +126,19 @@ def test_play_continues_from_a_saved_position(name: str) -> None:
     assert source.endings() == copy.endings()
 
 
+def test_a_ply_number_that_start_bytes_cannot_hold_stays_at_the_highest() -> None:
+    game = Game("mini", {"max_plies": 0, "two_squares": 0})
+    cells = np.zeros(36, np.uint8)
+    cells[[0, 35]] = [PIECE | 2, PIECE | 0x40 | 2]
+    batch = Batch(game, 1)
+    batch.start(0, Position(VARIANTS["mini"], cells, 0, plies=65535).to_bytes())
+    for action in (0, 1):
+        batch.apply(np.array([action], np.int32))
+    assert batch.plies() == [65536]
+    assert Position.from_bytes(VARIANTS["mini"], batch.save(0)).plies == 65535
+    assert batch.observe().view(observation_dtype(36))["plies"] == 65535
+
+
 def test_a_copied_row_goes_its_own_way() -> None:
     game = Game("mini")
     batch = Batch(game, 2)
@@ -203,6 +216,10 @@ def test_unknown_games_and_rules() -> None:
         Game("barage")
     with pytest.raises(InputError, match="unknown rule 'more'"):
         Game("mini", {"more": 1})
+    for key in ("é" * 150, "\ud800", "two_squares=1 max_plies", "\x1b[2J", ""):
+        with pytest.raises(InputError, match="unknown rule '") as caught:
+            Game("mini", {key: 1})
+        assert str(caught.value).isprintable() and len(str(caught.value)) < 100
     with pytest.raises(InputError, match="0 to 65535"):
         Game("mini", {"max_plies": 70_000})
     assert Game("mini", {"max_plies": 10}).max_length == 36
