@@ -2,6 +2,7 @@
 # make test   all tests
 # make bench  how fast the engine is here
 # make dev    what both need, in .venv (PYTHON=python3.12 chooses the interpreter)
+# make sanitize   the engine's tests with the C engine under the address and the thread sanitizer
 # make fuzz   throws random bytes at the C engine for a minute (FUZZ_SECONDS=10 of each kind)
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 C_FILES := $(wildcard cengine/*.[ch] cengine/*.py) setup.py
 
-.PHONY: help dev test demo bench fuzz lint build clean
+.PHONY: help dev test demo bench fuzz sanitize lint build clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -43,6 +44,10 @@ bench: dev
 
 fuzz: dev
 	@$(MAKE) --no-print-directory -C cengine/fuzz PYTHON=$(CURDIR)/$(BIN)/python
+
+sanitize: dev
+	.ci/sanitize address
+	.ci/sanitize thread tests/engine/test_threads.py tests/engine/test_batch.py
 
 lint: dev
 	$(BIN)/ruff check .

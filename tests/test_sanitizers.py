@@ -1,0 +1,114 @@
+"""The C engine under sanitizers: its own tests again, and some seconds of fuzzing. The long
+forms are `make sanitize` and `make fuzz`."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from running import ROOT
+
+CC = os.environ.get("CC", "gcc")
+TARGETS = (
+    "game_open",
+    "batch_start",
+    "batch_apply",
+    "replay",
+    "sample",
+    pytest.param(
+        "expand",
+        marks=pytest.mark.xfail(
+            strict=True, reason="squares beyond the board in a packed observation are written to"
+        ),
+    ),
+)
+
+FAULTY_TARGET = """
+#include "input.h"
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *five = take_memory(5);
+    five[size > 2 && data[0] == 'x' && data[1] == 'y' ? data[2] % 8 : 0] = 1;
+    free(five);
+    return 0;
+}
+"""
+
+
+def execute(*command: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    # The suite itself may have been started by make.
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    return subprocess.run(
+        [*map(str, command)],
+        cwd=ROOT,
+        env={**env, "PYTHON": sys.executable, "CC": CC, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sanitizers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Skips all tests where the compiler lacks sanitizers."""
+    source = tmp_path_factory.mktemp("probe") / "empty.c"
+    source.write_text("int main(void) { return 0; }\n")
+    flags = "-fsanitize=address,undefined"
+    done = execute(CC, flags, "-o", source.with_suffix(""), source)
+    if done.returncode:
+        pytest.skip(f"{CC} has no {flags}: {done.stderr.strip().splitlines()[-1]}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "files"),
+    [
+        ("address", ["batch", "formats", "randomness", "threads"]),
+        ("thread", ["threads"]),
+    ],
+)
+def test_the_engine_under_a_sanitizer(kind: str, files: list[str]) -> None:
+    done = execute(".ci/sanitize", kind, *(f"tests/engine/test_{name}.py" for name in files))
+    if done.returncode == 77:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^[1-9]\d* passed", done.stdout, re.M)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_few_seconds_of_fuzzing(target: str) -> None:
+    settings = (f"PYTHON={sys.executable}", f"CC={CC}", "FUZZ_SECONDS=3")
+    done = execute("make", "-s", "-C", "cengine/fuzz", f"{target}.fuzz", *settings)
+    assert done.returncode == 0, done.stdout + done.stderr
+    match = re.search(r"(\d+) files, (\d+) mutations, (\d+) places reached", done.stdout)
+    assert match, done.stdout
+    files, mutations, places = map(int, match.groups())
+    assert files >= 4 and mutations >= 20 and places >= 50
+
+
+def test_fuzzing_finds_a_fault_and_keeps_its_input(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "faulty.c").write_text(FAULTY_TARGET)
+    fuzz = ROOT / "cengine/fuzz"
+    flags = ("-fsanitize=address", "-g", f"-I{fuzz}")
+    for source, more in (
+        (tmp_path / "faulty.c", ("-fsanitize-coverage=trace-pc",)),
+        (fuzz / "driver.c", ()),
+    ):
+        built = execute(CC, *flags, *more, "-c", "-o", tmp_path / f"{source.stem}.o", source)
+        assert built.returncode == 0, built.stderr
+    program, failure = tmp_path / "program", tmp_path / "failure"
+    objects = (tmp_path / "faulty.o", tmp_path / "driver.o")
+    assert execute(CC, *flags, "-o", program, *objects).returncode == 0
+    (tmp_path / "seed").write_bytes(b"no")
+    assert execute(program, tmp_path / "seed").returncode == 0
+    done = execute(program, 20, 1, failure, tmp_path / "seed")
+    assert done.returncode != 0
+    assert "heap-buffer-overflow" in done.stderr and str(failure) in done.stderr
+    assert failure.read_bytes()[:2] == b"xy"
+    assert "heap-buffer-overflow" in execute(program, failure).stderr
