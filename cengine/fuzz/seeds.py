@@ -51,15 +51,25 @@ def seeds() -> dict[str, list[bytes]]:
             actions = rng.integers(0, 250, 500, np.uint8).tobytes()
             found["batch_apply"] += [b"\x00" + game + actions, b"\x02" + game + actions]
             found["batch_start"].append(game + b"\x00" + actions)
-            one = struct.pack("<BH", 0, 300) + actions[:300]
-            found["replay"].append(game + b"\x02" + one + one)
+            one = struct.pack("<BH", 0, 100) + actions[:100]
+            whole = struct.pack("<BH", 0, 400) + actions[:400]
+            found["replay"] += [game + b"\x02" + whole + one, game + b"\x04" + 4 * one]
             for position, packed in positions[:: max(1, len(positions) // 2)]:
-                found["batch_start"].append(game + b"\x20" + position + actions[:200])
+                found["batch_start"].append(game + b"\x20" + position + actions[:100])
                 late = position[:-4] + b"\xff\xff\x00\x00"  # after the highest ply number
-                found["batch_start"].append(game + b"\x20" + late + actions[:200])
+                found["batch_start"].append(game + b"\x20" + late + actions[:20])
                 two = b"\x90" + position + struct.pack("<H", 100) + actions[:100]
-                found["replay"].append(game + b"\x02" + two + one)
+                found["replay"].append(game + b"\x04" + two + one + one + two)
                 found["expand"].append(game + b"\x02" + packed + packed)
+    # Any byte as a cell, and as the side to move, on the smallest board.
+    game = bytes([game_names().index("nano")]) + RULES[1]
+    position = played("nano", seed=0)[0][0]
+    for value in range(256):
+        odd = bytes([value])
+        found["batch_start"].append(
+            game + b"\x20" + position[:4] + odd + position[5:] + b"\x01\x02"
+        )
+        found["batch_start"].append(game + b"\x20" + position[:-5] + odd + position[-4:] + b"\x03")
     for rows, actions, uniform in [(1, 2, 0), (4, 11, 0), (3, 127, 1), (4, 35, 0)]:
         head = bytes([rows, actions, uniform]) + rng.bytes(12 + 12 * rows)
         legal = rng.integers(0, 2, rows * (actions + 1), np.uint8).tobytes()

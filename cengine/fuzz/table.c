@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "../observation.h"
+
 static sight open_sight(const sk_description *is, size_t rows)
 {
     return (sight){.actors = take_memory(rows),
@@ -92,6 +94,33 @@ static int count_legal(const table *t, int32_t row)
     return n;
 }
 
+/* In play the counts of hidden pieces are those of the cells, and a hidden enemy's type is not shown. */
+static void check_packed(const table *t, const uint8_t *packed)
+{
+    const uint8_t *cells = packed + sizeof(observation);
+    int own[TYPES] = {0}, enemies = 0;
+    observation o;
+    memcpy(&o, packed, sizeof o);
+    if (o.phase)
+        return;
+    for (int i = 0; i < t->is.height * t->is.width; i++) {
+        if (!is_piece(cells[i]) || cells[i] & CELL_REVEALED)
+            continue;
+        if (cell_side(cells[i])) {
+            MUST(cell_type(cells[i]) == UNKNOWN);
+            enemies++;
+        } else {
+            MUST(cell_type(cells[i]) < TYPES);
+            own[cell_type(cells[i])]++;
+        }
+    }
+    for (int type = 0; type < TYPES; type++) {
+        MUST(own[type] == o.unrevealed[0][type]);
+        enemies -= o.unrevealed[1][type];
+    }
+    MUST(enemies == 0);
+}
+
 static void check_row(const table *t, int32_t row)
 {
     int actor = t->now.actors[row], ending = t->now.endings[row];
@@ -102,6 +131,8 @@ static void check_row(const table *t, int32_t row)
     MUST(sk_game_ending(t->game, ending));
     MUST(t->now.plies[row] >= 0);
     MUST(returns[0] + returns[1] == 0);
+    if (actor >= 0)
+        check_packed(t, t->now.packed + row * t->is.observation_bytes);
     MUST(returns[0] == 0 || (ending && returns[0] * returns[0] == 1));
 }
 
