@@ -49,6 +49,7 @@ def execute(*command: object, **environment: str) -> subprocess.CompletedProcess
         env={**env, "PYTHON": sys.executable, "CC": CC, **environment},
         capture_output=True,
         text=True,
+        timeout=300,
         check=False,
     )
 
@@ -78,6 +79,16 @@ def test_the_engine_under_a_sanitizer(kind: str, files: list[str]) -> None:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^[1-9]\d* passed", done.stdout, re.M)
+
+
+def test_a_compiler_without_sanitizers_is_told_of(tmp_path: pathlib.Path) -> None:
+    compiler = tmp_path / "plain-cc"
+    compiler.write_text('#!/bin/sh\necho "${1#*=}"\n')  # so answers one that does not find the file
+    compiler.chmod(0o755)
+    done = execute(".ci/sanitize", "address", CC=str(compiler))
+    assert (done.returncode, done.stdout) == (77, "")
+    assert done.stderr == f"no address sanitizer here: {compiler} has no libasan.so\n"
+    assert execute(".ci/sanitize", "memory").returncode == 2
 
 
 @pytest.mark.slow
