@@ -19,7 +19,7 @@ C_FILES := $(wildcard cengine/*.[ch] cengine/*.py) setup.py
 .PHONY: help dev test demo bench fuzz sanitize lint build clean
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n '/^$$/q; s/^# //p' Makefile
 
 dev: $(VENV)/.installed $(VENV)/.engine
 
