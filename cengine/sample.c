@@ -13,7 +13,9 @@ void sk_uniform(uint64_t seed, uint32_t stream, const int64_t *games, const int3
         out[i] = philox_uniform(seed, stream, games[i], numbers[i]);
 }
 
-/* Entries at .. at + 7 of a row of zeros and ones, as far as there are any. */
+#define ONES 0x0101010101010101u /* in each of eight bytes */
+
+/* Entries at .. at + 7 of a row, as far as there are any: one where the row is not zero. */
 static uint64_t eight_of(const uint8_t *legal, int32_t actions, int32_t at)
 {
     uint64_t eight = 0;
@@ -21,10 +23,15 @@ static uint64_t eight_of(const uint8_t *legal, int32_t actions, int32_t at)
         memcpy(&eight, legal + at, 8);
     else
         memcpy(&eight, legal + at, (size_t)(actions - at));
-    return eight;
+    if (!(eight & ~ONES))
+        return eight;
+    eight |= eight >> 4; /* not zeros and ones: the lowest bit of each byte gathers the others */
+    eight |= eight >> 2;
+    eight |= eight >> 1;
+    return eight & ONES;
 }
 
-static int ones_in(uint64_t eight) { return (int)(eight * 0x0101010101010101u >> 56); }
+static int ones_in(uint64_t eight) { return (int)(eight * ONES >> 56); }
 
 static int choose_uniform(const uint8_t *legal, int32_t actions, double u, float *mu)
 {

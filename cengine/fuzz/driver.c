@@ -71,8 +71,11 @@ static void too_slow(int signal_number)
 }
 
 void __sanitizer_set_death_callback(void (*callback)(void));
+/* Every failure ends in abort(), and that in keep_failure(). */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "handle_abort=1"; }
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void) { return "abort_on_error=1:print_stacktrace=1"; }
 
 /* ---- Inputs ---- */
 

@@ -76,6 +76,15 @@ def test_uniform_sampling_is_uniform() -> None:
     assert np.all(mu == np.float32(1 / 3))
 
 
+def test_any_number_but_zero_marks_a_legal_action() -> None:
+    rng = np.random.default_rng(2)
+    legal = rng.integers(0, 256, (500, 37), np.uint8) * rng.integers(0, 2, (500, 37), np.uint8)
+    games, numbers = np.arange(500), np.zeros(500, np.int32)
+    chosen, mu = sample(None, legal, 1, games, numbers)
+    as_ones = sample(None, (legal != 0).astype(np.uint8), 1, games, numbers)
+    assert np.array_equal(chosen, as_ones[0]) and np.array_equal(mu, as_ones[1])
+
+
 def test_arrays_of_the_wrong_kind_are_refused() -> None:
     with pytest.raises(ValueError, match="contiguous int64"):
         uniform(1, np.zeros(3, np.int32), np.zeros(3, np.int32))
