@@ -1,13 +1,7 @@
-# make demo   learn, play and rate on the smallest game, in a few minutes
-# make test   all tests
-# make bench  how fast the engine is here
-# make dev    what both need, in .venv (PYTHON=python3.12 chooses the interpreter)
-# make sanitize   the engine's tests with the C engine under the address and the thread sanitizer
-# make fuzz   throws random bytes at the C engine for a minute (FUZZ_SECONDS=10 of each kind)
-
 # make demo       learn, play and rate on the smallest game, in a few minutes
 # make test       all tests
-# make dev        what both need, in .venv (PYTHON=python3.12 chooses the interpreter)
+# make bench      how fast the engine is here
+# make dev        what all need, in .venv (PYTHON=python3.12 chooses the interpreter)
 # make sanitize   the engine's tests, with the C engine under address and thread sanitizers
 # make fuzz       random bytes for the C engine, a minute long (FUZZ_SECONDS=10 for each entry)
 

@@ -25,6 +25,7 @@ sys.path[:0] = [str(FOLDER.parent), str(FOLDER.parents[1])]
 from build_cffi import COMPILE_FLAGS, LINK_FLAGS, SOURCES  # noqa: E402
 
 from stratkit.engine import Batch, Game, sample  # noqa: E402
+from stratkit.engine.fingerprint import fingerprint  # noqa: E402
 
 ROUNDS = 5
 
@@ -145,6 +146,7 @@ def main() -> None:
     arguments = parser.parse_args()
     game = Game("classic")
     print(machine())
+    print(f"fingerprint {fingerprint()}")
     print(
         f"state {game.state_bytes} bytes, packed observation {game.observation_bytes} bytes\n\n"
         "| what | measured | instructions |\n|---|---|---|"

@@ -35,6 +35,7 @@ from stratkit.errors import (
     printable,
     shown,
 )
+from stratkit.netnames import check_net
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -171,6 +172,19 @@ class GameName(click.types.StringParamType):
 
         try:
             Game(value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+        return value
+
+
+class NetName(click.types.StringParamType):
+    """The name of a network."""
+
+    name = "network"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            check_net(value)
         except InputError as error:
             self.fail(str(error), param, ctx)
         return value

@@ -112,7 +112,7 @@ def command(
         RecordWriter(output, header, resume=resume, overwrite=force) as writer,
     ):
         try:
-            tally = _play(opened, entrants, schedule, slots, threads, writer)
+            tally = _play(opened, entrants, schedule, seed, slots, threads, writer)
         except BaseException:
             if output != "-":
                 _say_how_to_go_on(seed)
@@ -182,6 +182,7 @@ def _play(
     game: Game,
     entrants: Sequence[Entrant],
     schedule: Schedule,
+    seed: int,
     slots: int,
     threads: int,
     writer: RecordWriter,
@@ -192,7 +193,7 @@ def _play(
 
     missing = schedule.missing(writer.done)
     players = [entrant.player for entrant in entrants]
-    table = Table(game, players, schedule.seatings(missing), slots, threads)
+    table = Table(game, players, schedule.seatings(missing), slots, threads, seed=seed)
     tally = [[0, 0, 0] for _ in schedule.pairings()]
     with progress(len(missing), "game") as bar:
         for ready in in_order(table.rounds(), iter(missing)):
@@ -201,17 +202,16 @@ def _play(
                 writer.write(record)
                 number = finished.seating.number
                 score = record.returns[number % 2]
-                tally[number // schedule.games][1 - int(score)] += 1
+                tally[number // schedule.games][(score <= 0) + (score < 0)] += 1
             bar.update(len(ready))
     return tally
 
 
 def _record(game: Game, schedule: Schedule, finished: Finished) -> GameRecord:
-    from stratkit.engine.stratego import variant
-    from stratkit.notation.transcript import transcript
+    from stratkit.notation.transcript import game_text
     from stratkit.storage.records import GameRecord
 
-    setups, moves = transcript(variant(game.name), finished.actions)
+    setups, moves = game_text(game, finished.actions)
     number = finished.seating.number
     return GameRecord(
         number=number,

@@ -255,7 +255,9 @@ class _Actor:
             self.pace = Pace(self.follower, lead, self.slots)
             schedule = self.pace.bounded(games)
         assert self.player is not None
-        self.table = Table(self.game, [self.player], schedule, self.slots, threads, max_actions)
+        self.table = Table(
+            self.game, [self.player], schedule, self.slots, threads, max_actions, self.seed
+        )
         self.table.policy_step = self.step
         if self.pace:
             self.table.worth_playing = self.pace.worth_playing

@@ -11,7 +11,7 @@ import click
 
 from stratkit.cli.common import (
     GameName,
-    OneOf,
+    NetName,
     Terminated,
     Tool,
     check_stdin,
@@ -21,7 +21,7 @@ from stratkit.cli.common import (
     warn,
 )
 from stratkit.errors import UsageError
-from stratkit.learn.config import PRESETS, Config, help_of, option_name, read_file
+from stratkit.learn.config import Config, help_of, option_name, read_file
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -63,7 +63,7 @@ def _settings(function: Function) -> Function:
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
 @click.option("--out", metavar="RUN", required=True, help="The folder of the run.")
 @click.option("--steps", type=click.IntRange(0), metavar="N", help="Stop when the run has N steps.")
-@click.option("--net", type=OneOf(list(PRESETS)), help="The network (default: tiny).")
+@click.option("--net", type=NetName(), help="The network (default: tiny, or mlp:256x256).")
 @click.option("--config", "file", metavar="FILE", help="Settings as TOML: the options below.")
 @click.option("--resume", is_flag=True, help="Go on from the newest checkpoint of RUN.")
 @click.option("--game", type=GameName(), help="The game, if a folder is empty at first.")

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from stratkit.errors import InputError, in_file, nearest
+from stratkit.netnames import check_net
 
 
 def _option(default: Any, help: str) -> Any:
@@ -123,6 +124,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "mu_floor": 0.1,
     },
     "paper": {},
+    "mlp": {
+        "batch": 256,
+        "lr": 3e-3,
+        "sizes": (500,),
+        "repeats": (1,),
+        "target_rate": 0.003,
+        "average_rate": 0.0003,
+    },
 }
 
 
@@ -153,7 +162,8 @@ def resolve(
     """The configuration of a run: preset of `net`, what a resumed run has `stored`, the file, the
     options; the later ones win. Without any seed, the system gives one."""
     drawn = {"seed": int.from_bytes(os.urandom(4))}
-    values = {**drawn, **PRESETS.get(net, {}), **stored, **file, **options}
+    preset = PRESETS.get(net.partition(":")[0], {})
+    values = {**drawn, **preset, **stored, **file, **options}
     return Config(**{name: _typed(name, value, _kinds()) for name, value in values.items()})
 
 
@@ -194,12 +204,6 @@ def read_file(path: str) -> dict[str, Any]:
         if net is not None:
             check_net(net)
     return values if net is None else {"net": net, **values}
-
-
-def check_net(net: object) -> None:
-    """Raises `InputError` unless this is the name of a network."""
-    if not isinstance(net, str) or net not in PRESETS:
-        raise InputError("unknown network" + nearest(str(net), PRESETS), text=net)
 
 
 def check_settings(values: Mapping[str, Any]) -> None:

@@ -88,7 +88,7 @@ def make_batch(game: Game, items: Sequence[Item], rows: int = 1) -> Batch:
     actions = np.concatenate([item.episode.actions for item in items])
     mu = np.concatenate([item.episode.mu for item in items])
     sampled = ~np.isnan(mu) & (played.actors >= 0)
-    _check_sampled(items, played, mu)
+    _check_sampled(game, items, played, mu)
 
     lengths = np.diff(played.offsets)
     episode = np.repeat(np.arange(len(items)), lengths)
@@ -136,10 +136,14 @@ def _replay(game: Game, items: Sequence[Item]) -> Replay:
     return played
 
 
-def _check_sampled(items: Sequence[Item], played: Replay, mu: NDArray[np.float32]) -> None:
+def _check_sampled(
+    game: Game, items: Sequence[Item], played: Replay, mu: NDArray[np.float32]
+) -> None:
     """R-NaD learns from play that was sampled; given setups (deployment) and chance may be in
     it."""
-    in_play = (played.actors >= 0) & (played.observations[:, DEPLOYMENT] == 0)
+    in_play = played.actors >= 0
+    if len(game.shape) == 3:  # a board: setups may have been given
+        in_play &= played.observations[:, DEPLOYMENT] == 0
     wrong = (np.isnan(mu) & in_play).nonzero()[0]
     if len(wrong):
         row = int(np.searchsorted(played.offsets, wrong[0], side="right")) - 1

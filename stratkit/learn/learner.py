@@ -6,7 +6,7 @@ import copy
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -18,7 +18,6 @@ from stratkit.learn import rnad
 from stratkit.learn.config import Config
 from stratkit.learn.data import Batch
 from stratkit.nets import Network, build, legal_policy
-from stratkit.nets.unet import Inputs
 from stratkit.storage.checkpoints import part_of
 
 # The acting network is learned by gradients. The target network follows it and gives v-trace its
@@ -52,15 +51,18 @@ class Goal(NamedTuple):
 class Learner:
     """R-NaD's state, and its update.
 
-    net, shape: which network, for which observations (see `nets.build`). `step` counts the updates
+    net, shape, actions: which network, for which observations and how many actions (see
+    `nets.build`). `step` counts the updates
     done. A batch is worked on by `config.threads` threads, a part each.
     """
 
-    def __init__(self, net: str, shape: tuple[int, int, int], config: Config) -> None:
+    def __init__(
+        self, net: str, shape: tuple[int, ...], config: Config, actions: int | None = None
+    ) -> None:
         self.net, self.config = net, config
         self.step = 0
         self.schedule = rnad.EntropySchedule(config.sizes, config.repeats, config.ramp)
-        self.online = build(net, shape, seed=config.seed)
+        self.online = build(net, shape, config.seed, actions)
         self.target, self.regularization, self.previous, self.average = (
             copy.deepcopy(self.online).requires_grad_(False) for _ in NETWORKS[1:]
         )
@@ -119,7 +121,7 @@ class Learner:
         return Seen(logits, value, legal, pi, log_pi, ratio, target_value)
 
     def _regularization(
-        self, inputs: Inputs, legal: Tensor, alpha: float
+        self, inputs: Any, legal: Tensor, alpha: float
     ) -> tuple[Tensor, Tensor | None]:
         """log pi of the two regularisation policies; of one, where the other has no say."""
 

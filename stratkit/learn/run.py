@@ -19,9 +19,10 @@ from typing import Any, BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, in_file
-from stratkit.learn.config import check_net, check_settings, resolve
+from stratkit.learn.config import check_settings, resolve
 from stratkit.learn.learner import Learner
 from stratkit.learn.source import POLL, STDIN, Progress, Ready, Source
+from stratkit.netnames import check_net, default_net
 from stratkit.storage import fields as check
 from stratkit.storage.atomic import lock
 from stratkit.storage.checkpoints import (
@@ -94,10 +95,10 @@ def train(
 
 def _check(request: Request) -> None:
     """What can be known to be wrong before a folder is made."""
-    net = request.net or "tiny"
-    check_net(net)
+    if request.net:
+        check_net(request.net)
     if not request.resume:
-        resolve(net, {}, request.settings or {}, request.options or {})
+        resolve(request.net or "", {}, request.settings or {}, request.options or {})
     for path in request.inputs:
         if path != STDIN:
             os.stat(path)
@@ -156,12 +157,10 @@ class _Run:
     ) -> None:
         self.request, self.stop, self.tell = request, stop, tell
         metadata = dict(found.metadata) if found else {}
-        self.net = request.net or metadata.get("net") or "tiny"
-        if found and self.net != metadata["net"]:
+        if found and request.net not in (None, metadata["net"]):
             what = f"the run has the network {metadata['net']}"
             raise InputError(what, file=request.run, text=request.net)
-        stored = metadata.get("config", {})
-        self.config = resolve(self.net, stored, request.settings or {}, request.options or {})
+        self.metadata = metadata
         self.episodes = int(metadata.get("episodes", 0))
         self.parents = [metadata["sha256"]] if found else []
         self.progress = Progress(metadata.get("inputs", {}), frozenset(), 0)
@@ -171,13 +170,23 @@ class _Run:
         self.metrics: BinaryIO | None = None
         self.source = Source(
             request.inputs,
-            self.config.batch,
-            self.config.rows,
+            self._plan,
             game=_game(request, found),
             taken=self.progress.taken,
             wait=request.wait,
             strict=request.strict,
         )
+
+    def _plan(self, game: Game) -> tuple[int, int]:
+        """Network and configuration, which may depend on the game; episodes and rows of a batch."""
+        self.net = self.request.net or self.metadata.get("net") or default_net(game.shape)
+        self.config = resolve(
+            self.net,
+            self.metadata.get("config", {}),
+            self.request.settings or {},
+            self.request.options or {},
+        )
+        return self.config.batch, self.config.rows
 
     def close(self) -> None:
         self.source.stop()
@@ -188,7 +197,7 @@ class _Run:
         game = self._wait_for_game()
         if game is None:
             return Outcome(0, 0, None, stopped=True)
-        self.learner = Learner(self.net, game.shape, self.config)
+        self.learner = Learner(self.net, game.shape, self.config, game.actions)
         self.game = game
         if self.found:
             with in_file(os.fspath(self.found.path)):

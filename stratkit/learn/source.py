@@ -11,7 +11,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -65,29 +65,33 @@ class Lost:
 
 
 class Source:
-    """Batches of `size` episodes from `paths`: `-` (stdin), files, folders of `.eps` files.
+    """Batches of episodes from `paths`: `-` (stdin), files, folders of `.eps` files.
 
     Folders are watched for new files when `wait`; each pass reads the files that are whole, in the
     order of their names. `taken` says how many episodes of which file an earlier run has learned
     from: they are passed over. `game`: None, or the game that the episodes must be of. `strict`:
-    a truncated stream is an error (`CheckFailed`) instead of a loss that `lost` tells of.
+    a truncated stream is an error (`CheckFailed`) instead of a loss that `lost` tells of. `plan`,
+    asked as soon as the game is known, says of how many episodes a batch is, and to a multiple of
+    how many its states are padded.
     """
 
     def __init__(
         self,
         paths: Sequence[str],
-        size: int,
-        rows: int,
+        plan: Callable[[Game], tuple[int, int]],
         *,
         game: Game | None = None,
         taken: Mapping[str, int] | None = None,
         wait: bool = True,
         strict: bool = False,
     ) -> None:
-        self.paths, self.size, self.rows = tuple(paths), size, rows
+        self.paths, self.plan = tuple(paths), plan
+        self.size = self.rows = 1
         self.wait, self.strict = wait, strict
         self.lost = Lost()
-        self._game = game
+        self._game: Game | None = None
+        if game is not None:
+            self._begin(game)
         self._skip = dict(taken or {})  # episodes still to be passed over
         self._taken = dict(taken or {})
         self._sizes: dict[str, int] = {}  # of a folder's files that were read: their episodes
@@ -98,6 +102,10 @@ class Source:
         self._queue: queue.Queue[Ready | _End] = queue.Queue(AHEAD)
         self._error: BaseException | None = None
         threading.Thread(target=self._run, daemon=True, name="episodes").start()
+
+    def _begin(self, game: Game) -> None:
+        self.size, self.rows = self.plan(game)
+        self._game = game
 
     # ---- the learner's side ----
 
@@ -228,8 +236,9 @@ class Source:
         with in_file(name):
             game = Game(header.game, header.rules)
         if self._game is None:
-            self._game = game
+            self._begin(game)
             self._known.set()
+        assert self._game is not None
         if game.name != self._game.name:
             what = f"episodes of {game.name}; this run learns {self._game.name}"
             raise InputError(what, file=name)

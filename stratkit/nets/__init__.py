@@ -4,6 +4,7 @@ expand.py   packed observations -> 82 planes (torch, no loop over planes)
 network.py  what every network is to those who use one
 unet.py     DeepNash's torso and four heads
 plain.py    a small residual network for small boards
+mlp.py      a multilayer perceptron for observations that are vectors
 presets.py  sizes by name, and `build`
 policy.py   logits and legal actions -> a policy
 """
@@ -11,7 +12,7 @@ policy.py   logits and legal actions -> a policy
 from stratkit.nets.expand import expand
 from stratkit.nets.network import Network
 from stratkit.nets.policy import legal_policy
-from stratkit.nets.presets import PRESETS, build
+from stratkit.nets.presets import build
 from stratkit.nets.unet import UNet
 
-__all__ = ["PRESETS", "Network", "UNet", "build", "expand", "legal_policy"]
+__all__ = ["Network", "UNet", "build", "expand", "legal_policy"]

@@ -12,19 +12,19 @@ class Network(nn.Module, ABC):
     """Policy and value of the acting side, from packed observations.
 
     The parts can be called one by one, so that nothing is computed that is not wanted, and
-    networks of one kind can share their inputs. `shape`: (82, H, W) of the game's observation;
-    actions are the A = H * W squares.
+    networks of one kind can share their inputs. `shape` of the game's observation: (82, H, W),
+    and actions are the A = H * W squares; or a vector's (C,). B is the length of a packed one.
     """
 
-    shape: tuple[int, int, int]
+    shape: tuple[int, ...]
 
     @abstractmethod
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Any:
-        """What the network reads, made from uint8 [n, 156 + H * W]; `pub` as in `expand`."""
+        """What the network reads, made from uint8 [n, B]; `pub` as in `expand`."""
 
     @abstractmethod
     def embed(self, inputs: Any) -> Tensor:
-        """The board embedding, float32 [n, C, H, W]."""
+        """What all heads read: float32 [n, ...]; of a board [n, C, H, W]."""
 
     @abstractmethod
     def logits(self, embedding: Tensor, inputs: Any, legal: Tensor) -> Tensor:
@@ -36,7 +36,7 @@ class Network(nn.Module, ABC):
 
     def forward(self, packed: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
         """Logits float32 [n, A], -inf where illegal, and values float32 [n] of a batch: uint8
-        [n, 156 + H * W] and the legal actions, uint8 or bool [n, A]."""
+        [n, B] and the legal actions, uint8 or bool [n, A]."""
         inputs = self.prepare(packed)
         embedding = self.embed(inputs)
         return self.logits(embedding, inputs, legal), self.value(embedding, inputs)

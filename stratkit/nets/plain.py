@@ -21,6 +21,8 @@ class PlainNet(Network):
     shape: (82, H, W) of the game's observation; actions are the H * W squares.
     """
 
+    shape: tuple[int, int, int]
+
     def __init__(self, shape: tuple[int, int, int], channels: int, blocks: int) -> None:
         super().__init__()
         self.shape = shape

@@ -163,6 +163,8 @@ class UNet(Network):
     shape: (82, H, W) of the game's observation; actions are the H * W squares.
     """
 
+    shape: tuple[int, int, int]
+
     def __init__(self, shape: tuple[int, int, int], size: Size) -> None:
         super().__init__()
         self.shape = shape

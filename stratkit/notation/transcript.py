@@ -1,13 +1,24 @@
-"""The actions of a whole Stratego game as people write them: two setups and a list of moves."""
+"""The actions of a whole game as text: of Stratego as people write them, two setups and moves."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine.stratego import Variant, setup_of
+from stratkit.engine import Game
+from stratkit.engine.stratego import VARIANTS, Variant, setup_of
 from stratkit.notation.setups import setup_text
 from stratkit.notation.squares import move_text
+
+
+def game_text(
+    game: Game, actions: npt.NDArray[np.int32]
+) -> tuple[tuple[str, str] | None, list[str]]:
+    """Setups, if the game has any, and moves: of a game that is no Stratego the actions' numbers,
+    chance's among them."""
+    if game.name in VARIANTS:
+        return transcript(VARIANTS[game.name], actions)
+    return None, [str(action) for action in actions.tolist()]
 
 
 def transcript(

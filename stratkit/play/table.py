@@ -47,7 +47,7 @@ class Table:
     """`slots` games in lockstep.
 
     `schedule` yields the games to begin, or None for "none at the moment"; it ends when there
-    are no more. `max_actions` cuts longer games (return 0), None cuts none.
+    are no more. `max_actions` cuts longer games (return 0), None cuts none. `seed` is chance's.
     """
 
     def __init__(
@@ -58,9 +58,10 @@ class Table:
         slots: int,
         threads: int = 1,
         max_actions: int | None = None,
+        seed: int = 0,
     ) -> None:
         self.game, self.players, self.schedule = game, players, schedule
-        self.max_actions = max_actions
+        self.max_actions, self.seed = max_actions, seed
         self.batch = Batch(game, slots, threads)
         self.seated: list[Seating | None] = [None] * slots
         self.steps = np.full(slots, -1, np.int64)  # of the policy when the game began
@@ -134,9 +135,11 @@ class Table:
         self.batch.view(self._actors, self._legal, self._observations)
         rows = np.arange(len(self._live))
         forced = self._live & (self._numbers < self._opening)
-        choosing = self._live & ~forced
+        choosing = self._live & ~forced & (self._actors >= 0)
         chosen = np.full(len(rows), -1, np.int32)
         mu = np.full(len(rows), np.nan, np.float32)
+        self.batch.draw_chance(self.seed, self._games, self._numbers, chosen)
+        chosen[~self._live] = -1
         chosen[forced] = self._actions[rows[forced], self._numbers[forced]]
         seat = self._seats[rows, np.maximum(self._actors, 0)]
         for index, player in enumerate(self.players):

@@ -67,6 +67,6 @@ def network_player(
 
     `InputError`: there is no such preset, or its weights are others.
     """
-    player = NetworkPlayer(net, build(net, game.shape, seed=0), seed, rows)
+    player = NetworkPlayer(net, build(net, game.shape, 0, game.actions), seed, rows)
     player.load(weights)
     return player

@@ -37,6 +37,8 @@ def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
     if spec.spec in BUILT_IN:
         if "net" in spec.options:
             raise UsageError(f"{spec.spec} has no networks to choose from", text=spec.text)
+        if spec.spec != "random" and len(game.shape) != 3:
+            raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
         kind = RandomPlayer(seed) if spec.spec == "random" else HeuristicPlayer(game, seed)
         return Entrant(spec.name or spec.spec, kind, spec.spec)
     if not os.path.exists(spec.spec):

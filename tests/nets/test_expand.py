@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from nets.random_play import views_of_games
 from nets.slow_planes import planes
-from stratkit.engine import Game, expand_planes, game_names, observation_dtype
+from stratkit.engine import Game, expand_planes, observation_dtype
+from stratkit.engine.stratego import VARIANTS
 from stratkit.nets import expand
 
 
@@ -18,7 +19,7 @@ def play(name: str, games: int, seed: int, **rules: int) -> tuple[Game, NDArray[
     return game, views_of_games(game, games, seed).observations
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", list(VARIANTS))
 def test_three_encoders_agree(name: str) -> None:
     game, packed = play(name, games=2, seed=1)
     _, height, width = game.shape

@@ -1,0 +1,47 @@
+"""A multilayer perceptron, for games whose observation is a vector."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+from stratkit.nets.network import Network
+
+
+class MLP(Network):
+    """Layers with relu that policy and value share, and a linear head for each.
+
+    shape: (C,) of the game's observation; actions: A; sizes: of the hidden layers.
+    """
+
+    def __init__(self, shape: tuple[int, ...], actions: int, sizes: Sequence[int]) -> None:
+        super().__init__()
+        self.shape = shape
+        widths = [*shape, *sizes]
+        pairs = itertools.pairwise(widths)
+        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in pairs)
+        self.policy = nn.Linear(widths[-1], actions)
+        self.critic = nn.Linear(widths[-1], 1)
+
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Tensor:
+        """The bytes as numbers: float32 [n, C]. There is no public information to replace."""
+        return packed.float()
+
+    def embed(self, inputs: Tensor) -> Tensor:
+        """float32 [n, width of the last layer]."""
+        for layer in self.layers:
+            inputs = relu(layer(inputs))
+        return inputs
+
+    def logits(self, embedding: Tensor, inputs: Tensor, legal: Tensor) -> Tensor:
+        """Logits float32 [n, A], -inf where illegal."""
+        logits: Tensor = self.policy(embedding)
+        return logits.masked_fill(~legal.bool(), -torch.inf)
+
+    def value(self, embedding: Tensor, inputs: Tensor) -> Tensor:
+        """Values float32 [n] for the acting side."""
+        return self.critic(embedding)[:, 0]  # type: ignore[no-any-return]
