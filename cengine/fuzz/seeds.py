@@ -14,6 +14,7 @@ import sys
 import numpy as np
 
 from stratkit.engine import Batch, Game, game_names, sample
+from stratkit.engine.stratego import VARIANTS
 
 RULES = (b"\x03\x01\x00\xff\xc8\x00", b"\x00\x00\x00\x00", b"\x01\x01\x60\x50")  # see take_limit
 
@@ -44,7 +45,7 @@ def seeds() -> dict[str, list[bytes]]:
     }
     found["game_open"] += [b"\x40mini\n" + text for text in (b"two_squares=3 max_plies=70000",)]
     found["game_open"] += [b"\xc8duel\nmore_squares=0 max_quiet=0", b"\x00\n=", b"\x10nano\nmax_"]
-    for index, name in enumerate(game_names()):
+    for index, name in enumerate(VARIANTS):
         positions = played(name, seed=index)
         for rules in RULES:
             game = bytes([index]) + rules
@@ -62,7 +63,7 @@ def seeds() -> dict[str, list[bytes]]:
                 found["replay"].append(game + b"\x04" + two + one + one + two)
                 found["expand"].append(game + b"\x02" + packed + packed)
     # Any byte as a cell, and as the side to move, on the smallest board.
-    game = bytes([game_names().index("nano")]) + RULES[1]
+    game = bytes([list(VARIANTS).index("nano")]) + RULES[1]
     position = played("nano", seed=0)[0][0]
     for value in range(256):
         odd = bytes([value])

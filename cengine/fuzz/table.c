@@ -31,10 +31,20 @@ static int take_limit(input *in)
     return kind < 64 ? 0 : kind < 240 ? kind - 63 : take16(in);
 }
 
+/* The variants of Stratego come first in the list of games. */
+static int32_t variants(void)
+{
+    int32_t n = 0;
+    sk_variant row;
+    while (sk_stratego_variant(n, &row))
+        n++;
+    return n;
+}
+
 table open_table(input *in, int32_t rows)
 {
     table t = {.rows = rows};
-    const char *name = sk_game_name(take8(in) % sk_games());
+    const char *name = sk_game_name(take8(in) % variants());
     int two_squares = take8(in), more_squares = take8(in) & 1;
     int max_plies = take_limit(in), max_quiet = take_limit(in);
     char rules[100], error[100];

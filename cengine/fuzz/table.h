@@ -22,7 +22,7 @@ typedef struct {
     sight now, again, before;
 } table;
 
-/* Any game under any rules that the input asks for (five bytes or seven). */
+/* Any variant of Stratego under any rules that the input asks for (five bytes or seven). */
 table open_table(input *in, int32_t rows);
 void close_table(table *t);
 /* Brings `now` up to date and checks what holds of every state. */
