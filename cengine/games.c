@@ -60,7 +60,8 @@ const char *sk_game_ending(const sk_game *game, int32_t code)
 
 void sk_expand(const sk_game *game, const uint8_t *packed, int64_t n, float *out)
 {
-    size_t plane_set = (size_t)game->is.planes * (size_t)game->is.height * (size_t)game->is.width;
+    size_t squares = game->is.height ? (size_t)game->is.height * (size_t)game->is.width : 1;
+    size_t plane_set = (size_t)game->is.planes * squares;
     for (int64_t i = 0; i < n; i++)
         game->ops->expand(game, packed + (size_t)i * (size_t)game->is.observation_bytes,
                           out + (size_t)i * plane_set);

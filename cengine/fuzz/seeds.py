@@ -52,6 +52,7 @@ def seeds() -> dict[str, list[bytes]]:
             actions = rng.integers(0, 250, 500, np.uint8).tobytes()
             found["batch_apply"] += [b"\x00" + game + actions, b"\x02" + game + actions]
             found["batch_start"].append(game + b"\x00" + actions)
+            found["expand"].append(game + b"\x03" + rng.bytes(800))
             one = struct.pack("<BH", 0, 100) + actions[:100]
             whole = struct.pack("<BH", 0, 400) + actions[:400]
             found["replay"] += [game + b"\x02" + whole + one, game + b"\x04" + 4 * one]

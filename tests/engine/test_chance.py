@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stratkit.engine import Batch, Game, replay_many, sample
+from stratkit.engine import Batch, Game, expand_planes, replay_many, sample
 from stratkit.engine.batch import CHANCE, OVER
 from stratkit.errors import InputError
 
@@ -82,3 +82,9 @@ def test_what_kuhn_does_not_have() -> None:
     with pytest.raises(InputError, match="no rules"):
         Game("kuhn", {"two_squares": 3})
     assert Game("kuhn").shape == (11,)
+
+
+def test_every_row_of_vectors_is_expanded() -> None:
+    game = Game("kuhn")
+    packed = np.arange(3 * game.observation_bytes, dtype=np.uint8).reshape(3, -1)
+    np.testing.assert_array_equal(expand_planes(game, packed), packed)
