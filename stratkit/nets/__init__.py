@@ -9,10 +9,10 @@ presets.py  sizes by name, and `build`
 policy.py   logits and legal actions -> a policy
 """
 
-from stratkit.nets.expand import expand
+from stratkit.nets.expand import expand, public_by_eq6
 from stratkit.nets.network import Network
 from stratkit.nets.policy import legal_policy
 from stratkit.nets.presets import build
 from stratkit.nets.unet import UNet
 
-__all__ = ["Network", "UNet", "build", "expand", "legal_policy"]
+__all__ = ["Network", "UNet", "build", "expand", "legal_policy", "public_by_eq6"]

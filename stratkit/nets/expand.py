@@ -54,6 +54,26 @@ def expand(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = Non
     return planes.view(len(packed), height, width, PLANES).permute(0, 3, 1, 2)
 
 
+def public_by_eq6(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
+    """The public information by the paper's Eq. 6, to compare with the exact marginals.
+
+    For `expand(packed, shape, pub=public_by_eq6(packed, shape))`. A piece that never moved is of
+    type t with n_t / N, N counting all hidden pieces: that forgets that some of the others have
+    moved, so the types do not sum to the pieces on the board. Arguments as of `expand`; returns
+    float32 [n, 24, H, W].
+    """
+    _, height, width = shape
+    count = _unrevealed(packed)
+    movable = count.sum(2) - count[:, :, FLAG] - count[:, :, BOMB]
+    moved_p = _divide(count, movable[:, :, None])
+    moved_p[:, :, [FLAG, BOMB]] = 0.0
+    tables = _by_row(_divide(count, count.sum(2)[:, :, None]), moved_p)
+    cells = packed[:, CELLS:].long()
+    known, hidden = _cell_tables(packed.device)
+    public = known[cells][:, :, PUBLIC:] + _look_up(hidden[cells], tables)
+    return public.transpose(1, 2).reshape(len(packed), MOVED - PUBLIC, height, width)
+
+
 def quiet_ratio(packed: Tensor) -> Tensor:
     """Plies since the last attack / the limit, 0 without a limit and in deployment: float32 [n]."""
     return _ratios(packed)[:, 1]
@@ -78,9 +98,7 @@ def _fill_pieces(packed: Tensor, planes: Tensor, with_public: bool) -> None:
     planes[:, :, :MOVED] = embedding(cells, known)
     if with_public:
         rows = hidden[cells]
-        marginals = _marginals(packed, rows)
-        first = torch.arange(len(packed), device=packed.device)[:, None] * HIDDEN_ROWS
-        planes[:, :, PUBLIC:MOVED] += embedding(rows + first, marginals.flatten(0, 1))
+        planes[:, :, PUBLIC:MOVED] += _look_up(rows, _marginals(packed, rows))
 
 
 def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
@@ -89,9 +107,9 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
     Uniform over the assignments of types that fit: n_t / N_movable for a piece that moved; for
     one that never did, n_t / U (flag, bomb) or n_t (U - N_immovable) / (U N_movable), where U
     counts the hidden pieces that never moved. (The paper's Eq. 6 does not sum to the pieces on
-    the board.)
+    the board: `public_by_eq6`.)
     """
-    count = packed[:, UNREVEALED:MOVES].int().view(-1, 2, TYPES)
+    count = _unrevealed(packed)
     immovable = count[:, :, FLAG] + count[:, :, BOMB]
     movable = count.sum(2) - immovable
     never_moved = torch.stack([(rows == _row(side, 0)).sum(1) for side in (0, 1)], 1).int()
@@ -103,11 +121,27 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
     still = _divide(count, never_moved[:, :, None])
     never_moved_p[:, :, [FLAG, BOMB]] = still[:, :, [FLAG, BOMB]]
 
-    marginals = torch.zeros((len(packed), HIDDEN_ROWS, 2, TYPES), device=packed.device)
+    return _by_row(never_moved_p, moved_p)
+
+
+def _unrevealed(packed: Tensor) -> Tensor:
+    """Hidden pieces of each type, own and enemy's: int32 [n, 2, 12]."""
+    return packed[:, UNREVEALED:MOVES].int().view(-1, 2, TYPES)
+
+
+def _by_row(never_moved_p: Tensor, moved_p: Tensor) -> Tensor:
+    """Both [n, 2, 12] by side (own, enemy) as a table of rows, [n, HIDDEN_ROWS, 24]."""
+    marginals = never_moved_p.new_zeros((len(moved_p), HIDDEN_ROWS, 2, TYPES))
     for side, block in ((0, 1), (1, 0)):  # the enemy's block comes first
         marginals[:, _row(side, 0), block] = never_moved_p[:, side]
         marginals[:, _row(side, 1), block] = moved_p[:, side]
     return marginals.flatten(2)
+
+
+def _look_up(rows: Tensor, marginals: Tensor) -> Tensor:
+    """For each square [n, S] its row of the state's own table: [n, S, 24]."""
+    first = torch.arange(len(rows), device=rows.device)[:, None] * HIDDEN_ROWS
+    return embedding(rows + first, marginals.flatten(0, 1))
 
 
 def _row(side: int, moved: int) -> int:
