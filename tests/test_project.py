@@ -158,6 +158,15 @@ def test_launchers_work_through_links_from_anywhere(name: str, tmp_path: pathlib
     assert (done.stdout, done.stderr) == (f"{name} (stratkit) {__version__}\n", "")
 
 
+def test_launchers_tell_of_a_folder_as_stdin(tmp_path: pathlib.Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    done = subprocess.run(
+        [ROOT / "bin/rate", "-"], stdin=folder, capture_output=True, text=True, check=False
+    )
+    os.close(folder)
+    assert (done.returncode, done.stderr) == (1, "rate: standard input: Is a directory\n")
+
+
 def options_of(command: click.Command) -> set[str]:
     """All names of options of the command and its subcommands."""
     context = click.Context(command)

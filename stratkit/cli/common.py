@@ -261,6 +261,8 @@ def open_output(path: str, force: bool = False, binary: bool = False) -> Iterato
 
 @contextlib.contextmanager
 def _open_file(path: str, force: bool) -> Iterator[BinaryIO]:
+    if not path:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     if not os.path.exists(path) or os.path.isfile(path):
         if os.path.isfile(path) and not force:
             raise InputError("exists already; -f overwrites it", file=path)
@@ -320,6 +322,8 @@ def _usage_message(error: click.UsageError) -> str:
         hint = nearest(error.option_name, long) if error.option_name.startswith("--") else ""
         return f"no such option: {shown(error.option_name)[1:-1]}{hint}"
     message = " ".join(error.format_message().split())
+    for said in ("a valid integer range", "a valid integer"):
+        message = message.replace(said, "a whole number")
     return message[:1].lower() + message[1:].rstrip(".")
 
 
@@ -343,7 +347,7 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
         case OSError() if error.strerror:
             name = error.filename
             file = os.fsdecode(name) if isinstance(name, bytes) else name
-            return error.strerror if file is None else f"{file}: {error.strerror}", 1
+            return error.strerror if file is None else f"{file or repr('')}: {error.strerror}", 1
         case MemoryError():
             return f"out of memory {error}".rstrip(), 1
         case _:

@@ -11,6 +11,7 @@ import click
 from stratkit.cli.common import (
     GameName,
     Tool,
+    input_name,
     open_input,
     open_output,
     output_options,
@@ -37,7 +38,8 @@ ROWS = 256  # setups that are made at a time
     "source",
     default="uniform",
     metavar="SOURCE",
-    help="uniform, a file of setups to draw from, or a checkpoint or RUN (default: uniform).",
+    help="uniform, a file of setups to draw from (-: stdin), or a checkpoint or RUN (default:"
+    " uniform).",
 )
 @seed_option
 @output_options
@@ -46,16 +48,19 @@ def command(game: str, count: int, source: str, seed: int, output: str, force: b
     side's own chair, back rank first, left to right."""
     from stratkit.engine import Game
 
-    make = _from_file if os.path.isfile(source) and not _is_checkpoint(source) else _from_player
+    make = _from_file if _is_setups(source) else _from_player
     with open_output(output, force) as out:
         for setup in make(Game(game), source, seed, count):
             out.write(setup + "\n")
 
 
-def _is_checkpoint(path: str) -> bool:
-    """Whether a file looks like safetensors: eight bytes of length, then JSON."""
-    with open_input(path) as stream:
-        return stream.read(9)[8:] == b"{"
+def _is_setups(source: str) -> bool:
+    """Whether this is stdin, a pipe, or a file that does not look like safetensors: eight bytes of
+    length, then JSON."""
+    if not os.path.isfile(source):
+        return source == "-" or (os.path.exists(source) and not os.path.isdir(source))
+    with open_input(source) as stream:
+        return stream.read(9)[8:] != b"{"
 
 
 def _from_player(game: Game, source: str, seed: int, count: int) -> Iterator[str]:
@@ -88,12 +93,12 @@ def _from_file(game: Game, source: str, seed: int, count: int) -> Iterator[str]:
 
     setups = []
     with open_input(source) as stream:
-        for _, setup in read_setups(stream, source, variant(game.name)):
+        for _, setup in read_setups(stream, input_name(source), variant(game.name)):
             if isinstance(setup, InputError):
                 raise setup
             setups.append(setup)
     if not setups:
-        raise InputError("holds no setups", file=source)
+        raise InputError("holds no setups", file=input_name(source))
     draws = uniform(seed, np.arange(count), np.zeros(count, np.int32))
     for index in (draws * len(setups)).astype(int):
         yield setup_text(setups[index])

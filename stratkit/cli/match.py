@@ -30,7 +30,7 @@ ROWS = 64  # views that a network evaluates at a time
 @click.option(
     "-n",
     "games",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 10**7),
     metavar="GAMES",
     help="Games a pairing; an odd number is rounded up to even.",
 )

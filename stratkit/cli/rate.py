@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--prior",
     metavar="GAMES",
-    type=click.IntRange(0),
+    type=click.IntRange(0, 10**6),
     help="Add so many draws to each two players who met (default: 0, but 1 where ratings would be"
     " infinite).",
 )
@@ -47,10 +48,21 @@ def command(
     """
     if "-" in (plot, curve):
         raise UsageError("a picture cannot go where the table goes: name a file")
+    _check_pictures(games, [path for path in (plot, curve) if path is not None])
     report = _report(games, anchor, prior)
     _draw(report, plot, curve, force)
     with named(STDOUT):
         click.echo(json.dumps(report.json(), indent=1) if as_json else report.text())
+
+
+def _check_pictures(games: tuple[str, ...], pictures: list[str]) -> None:
+    """-f overwrites files, but not those that this very command reads or writes."""
+    met = {os.path.realpath(path) for path in games if path != "-"}
+    for path in pictures:
+        real = os.path.realpath(path)
+        if real in met:
+            raise UsageError("a picture cannot go where another file is", text=path)
+        met.add(real)
 
 
 def _report(games: tuple[str, ...], anchor: str | None, prior: int | None) -> Report:

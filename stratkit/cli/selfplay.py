@@ -52,7 +52,7 @@ class Part(click.ParamType[tuple[int, int]]):
 
 @click.command(cls=Tool, short_help="Play games of a policy against itself.")
 @click.option("--game", type=GameName(), required=True, metavar="G", help="The game to play.")
-@click.option("-n", "games", type=click.IntRange(0), metavar="GAMES", help="How many games.")
+@click.option("-n", "games", type=click.IntRange(0, 2**62), metavar="GAMES", help="How many games.")
 @click.option(
     "--follow", is_flag=True, help="Play on as the learner publishes new weights in RUN (--policy)."
 )
@@ -69,7 +69,11 @@ class Part(click.ParamType[tuple[int, int]]):
 )
 @seed_option
 @click.option(
-    "--first-game", type=click.IntRange(0), default=0, metavar="K", help="Number of the first game."
+    "--first-game",
+    type=click.IntRange(0, 2**62),
+    default=0,
+    metavar="K",
+    help="Number of the first game.",
 )
 @click.option("--part", type=Part(), help="Play part I of N of the games, for N processes.")
 @click.option(

@@ -15,8 +15,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from stratkit.errors import InputError, in_file, nearest
+from stratkit.errors import InputError, in_file, named, nearest
 from stratkit.netnames import check_net
+
+MOST_FILE = 1 << 16  # bytes of a configuration file
 
 
 def _option(default: Any, help: str) -> Any:
@@ -66,6 +68,7 @@ class Config:
     def __post_init__(self) -> None:
         for name in ("batch", "rows", "publish_every", "save_every", "threads"):
             self._check(name, "at least", 1)
+            self._check(name, "less than", 2**31)
         for name in ("seed", "grad_norm", "eta", "ramp", "mu_floor", "b1", "b2", "eps"):
             self._check(name, "at least", 0)
         for name in ("lr", "rho", "c", "beta", "clip", "target_rate", "average_rate"):
@@ -193,9 +196,12 @@ def read_file(path: str) -> dict[str, Any]:
 
     InputError: no TOML, an unknown name, a value of a wrong type.
     """
-    with open(path, "rb") as stream, in_file(path):
+    with named(path), open(path, "rb") as stream, in_file(path):
+        text = stream.read(MOST_FILE + 1)
+        if len(text) > MOST_FILE:
+            raise InputError(f"over {MOST_FILE} bytes")
         try:
-            found = tomllib.load(stream)
+            found = tomllib.loads(text.decode())
         except (ValueError, RecursionError) as error:  # not UTF-8, endless numbers, too deep
             raise InputError(f"not TOML: {error}") from None
         values = {name.replace("-", "_"): value for name, value in found.items()}

@@ -95,6 +95,8 @@ def train(
 
 def _check(request: Request) -> None:
     """What can be known to be wrong before a folder is made."""
+    if not request.run:
+        raise InputError("the run needs a name that is not empty")
     if request.net:
         check_net(request.net)
     if not request.resume:

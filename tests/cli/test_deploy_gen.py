@@ -41,6 +41,9 @@ def test_drawn_from_a_file(tmp_path: pathlib.Path) -> None:
     done = run("deploy-gen", "--game", "mini", "-n", 300, "--from", tmp_path / "x", "--seed", 2)
     counts = collections.Counter(done.out.splitlines())
     assert set(counts) == set(lines) and min(counts.values()) > 60
+    piped = run("deploy-gen", "--game", "mini", "-n", 300, "--from", "-", "--seed", 2,
+                stdin=(tmp_path / "x").read_bytes())  # fmt: skip
+    assert piped.data == done.data
 
 
 @pytest.mark.parametrize(
@@ -49,7 +52,10 @@ def test_drawn_from_a_file(tmp_path: pathlib.Path) -> None:
         (("--game", "clasic", "-n", 1), 2, "did you mean 'classic'"),
         (("--game", "mini"), 2, "-n"),
         (("--game", "mini", "-n", 1, "--from", "unifrom"), 1, "no such file"),
-        (("--game", "mini", "-n", 1, "--from", "/dev/null"), 1, "/dev/null"),
+        (("--game", "mini", "-n", 1, "--from", "/dev/null"), 1, "/dev/null: holds no setups"),
+        (("--game", "mini", "-n", 1, "--from", "-"), 1, "standard input: holds no setups"),
+        (("--game", "mini", "-n", 1, "-o", ""), 1, "'': No such file or directory"),
+        (("--game", "mini", "-n", "x"), 2, "'-n': 'x' is not a whole number"),
         (("--game", "mini", "-n", 1, "-o", "/dev/full"), 1, "No space left"),
     ],
 )

@@ -152,6 +152,7 @@ def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
         (("--resume",), 2, "missing PLAYERs"),
         (("random", "heuristic", "--resume", "-f"), 2, "-f overwrites it"),
         ((), 2, "PLAYER"),
+        (("random", "heuristic", "-n", 10**20), 2, "'-n'"),
         (("random", "random"), 2, "two players are called 'random'"),
         (("random", "heuristc"), 1, "did you mean 'heuristic'"),
         (("random", "net=online,heuristic"), 2, "no networks"),
@@ -164,7 +165,8 @@ def test_one_line_says_what_is_wrong(
     arguments: tuple[object, ...], status: int, what: str, tmp_path: pathlib.Path
 ) -> None:
     output = () if "-o" in arguments else ("-o", "g.jsonl")
-    done = run("match", *arguments, "-n", 2, "--game", "mini", *output, cwd=tmp_path)
+    games = () if "-n" in arguments else ("-n", 2)
+    done = run("match", *arguments, *games, "--game", "mini", *output, cwd=tmp_path)
     assert done.status == status
     last = done.err.splitlines()[-1]
     assert last.startswith("match: ") and what in last

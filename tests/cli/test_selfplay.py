@@ -104,6 +104,7 @@ def test_long_games_are_cut() -> None:
         (("--game", "mini", "-n", -1), 2, "-1"),
         (("--game", "mini", "-n", 1, "--part", "3/2"), 2, "'3/2' is not I/N"),
         (("--game", "mini", "--follow"), 2, "RUN"),
+        (("--game", "mini", "-n", 1, "--first-game", 2**62 + 1), 2, "'--first-game'"),
         (("--game", "mini", "-n", 1, "--lead", 3), 2, "--follow"),
         (("--game", "mini", "-n", 1, "--policy", "randm"), 1, "did you mean 'random'"),
         (("--game", "mini", "-n", 1, "--setups", "none.setups"), 1, "none.setups: No such file"),

@@ -403,6 +403,13 @@ def test_an_unknown_game_or_rule(
     assert str(caught.value).startswith(f"{path}: {what}")
 
 
+def test_a_run_needs_a_name(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="the run needs a name"):
+        learn(Request([os.devnull], ""))
+    assert os.listdir() == []
+
+
 def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
     path, out = write(tmp_path / "a.eps", *found), tmp_path / "run"
     file = tmp_path / "x.toml"

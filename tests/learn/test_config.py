@@ -58,6 +58,8 @@ def test_files(tmp_path: pathlib.Path) -> None:
     assert refusal("net = 3") == "unknown network: '3'"
     assert refusal("lr = 1" + 400 * "0").startswith("lr must be a number: '1000")
     assert refusal("lr = 1" + 5000 * "0").startswith("not TOML: ")
+    assert refusal("#" * 100_000) == "over 65536 bytes"
+    assert refusal(f"batch = {2**31}").startswith("--batch must be less than 2147483648: ")
     assert refusal("lr = " + 5000 * "[").startswith("not TOML: ")
     assert refusal("batch = ").startswith("not TOML: ")
     assert refusal("batch = 0") == "--batch must be at least 1: '0'"

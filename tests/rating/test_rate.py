@@ -105,6 +105,14 @@ def test_a_torn_last_line_is_left_out(games: pathlib.Path) -> None:
     assert run("rate", games).out.startswith("119 games of mini")
 
 
+def test_a_picture_does_not_replace_the_games(games: pathlib.Path) -> None:
+    before = games.read_bytes()
+    for arguments in (("--plot", games), ("--plot", "x", "--curve", games.parent / "." / "x")):
+        done = run("rate", games, "-f", *arguments, cwd=games.parent)
+        assert done.status == 2 and "a picture cannot go where another file is" in done.error_line
+    assert games.read_bytes() == before
+
+
 def test_names_cannot_harm_the_terminal(tmp_path: pathlib.Path) -> None:
     names = header("a\x1b[31m", "b\n$_{")
     path = write(tmp_path / "g", names, [record(0, 0, 1, "red"), record(1, 0, 1, "blue")])
