@@ -11,7 +11,7 @@ from stratkit.errors import InputError, UsageError, in_file, nearest
 from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
-from stratkit.players.spec import BUILT_IN, PlayerSpec
+from stratkit.players.spec import BUILT_IN, PlayerSpec, path_text
 from stratkit.storage.checkpoints import FOLDER
 
 
@@ -61,7 +61,7 @@ def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant
     return Entrant(
         name=spec.name or _name(path, step),
         player=player,
-        spec=f"net={part},{path}",
+        spec=f"net={part},{path_text(path)}",
         sha256=checkpoint_hash(path),
         step=step,
         caution=_other_rules(metadata["rules"], game, path),

@@ -52,6 +52,11 @@ def parse_player(text: str) -> PlayerSpec:
     return PlayerSpec(text, rest, options)
 
 
+def path_text(path: str) -> str:
+    """A path as the SPEC of a PLAYER: what would be taken for an option gets `./` before it."""
+    return f"./{path}" if _OPTION.match(path) else path
+
+
 def _check_option(text: str, key: str, value: str, known: Mapping[str, str]) -> None:
     if key not in KEYS:
         what = f"unknown option {key!r}{nearest(key, KEYS)}"
