@@ -2,7 +2,7 @@
 
 from stratkit.engine.batch import Batch, IllegalAction
 from stratkit.engine.game import Game, game_names
-from stratkit.engine.observation import expand_planes, observation_dtype
+from stratkit.engine.observation import distinct_rows, expand_planes, observation_dtype
 from stratkit.engine.replay import Replay, replay, replay_many
 from stratkit.engine.sampling import sample, uniform
 
@@ -11,6 +11,7 @@ __all__ = [
     "Game",
     "IllegalAction",
     "Replay",
+    "distinct_rows",
     "expand_planes",
     "game_names",
     "observation_dtype",

@@ -47,3 +47,13 @@ def expand_planes(game: Game, packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.f
         pointer(out, "float32", out.shape, writable=True),
     )
     return out
+
+
+def distinct_rows(
+    packed: npt.NDArray[np.uint8],
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Which of the packed observations uint8 [n, bytes] are different: the index of each one's
+    first row, [m], and for every row which of the m it is, [n]."""
+    whole = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1])))[:, 0]
+    _, first, each = np.unique(whole, return_index=True, return_inverse=True)
+    return first, each

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from stratkit.engine import Game, IllegalAction, Replay, replay_many
+from stratkit.engine import Game, IllegalAction, Replay, distinct_rows, replay_many
 from stratkit.errors import InputError
 from stratkit.storage.episodes import Episode
 
@@ -33,6 +33,8 @@ class Batch:
 
     Per step [n]: `observations` uint8 [n, observation_bytes], `legal` uint8 [n, A], `action` int64,
     `mu` float32, `player` int64 (-1: padding, or an action that nobody sampled).
+    Of a game with vectors, `observations` and `legal` have only the u different rows, and `row`
+    int64 [n] says which each step has; else it is None.
     `cell` int64 [m] places the m steps that are learned from, whose rows are `learned` int64 [m],
     in a grid of `time` x B. Per episode [B]: `returns` float32 [B, 2], `lengths` (actions) and
     `steps` (the policy's step, as played) int64, `endings` their names.
@@ -43,6 +45,7 @@ class Batch:
     action: Tensor
     mu: Tensor
     player: Tensor
+    row: Tensor | None
     learned: Tensor
     cell: Tensor
     time: int
@@ -98,9 +101,16 @@ def make_batch(game: Game, items: Sequence[Item], rows: int = 1) -> Batch:
     time = int(moment[learned].max(initial=0)) + 1
     missing = -len(actions) % rows
     player = np.where(sampled, played.actors, -1)
+    observations = _padded(played.observations, missing)
+    legal = _padded(played.legal, missing)
+    row = None
+    if len(game.shape) == 1:
+        first, each = distinct_rows(observations.numpy())
+        observations, legal, row = observations[first], legal[first], torch.from_numpy(each)
     return Batch(
-        observations=_padded(played.observations, missing),
-        legal=_padded(played.legal, missing),
+        observations=observations,
+        legal=legal,
+        row=row,
         action=_padded(actions.astype(np.int64), missing),
         mu=_padded(np.where(sampled, mu, 1).astype(np.float32), missing),
         player=torch.from_numpy(np.pad(player, (0, missing), constant_values=-1)).long(),

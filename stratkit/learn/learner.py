@@ -108,8 +108,13 @@ class Learner:
 
     def _see(self, batch: Batch, part: slice, alpha: float) -> Seen:
         """Evaluates the networks on some rows."""
-        legal = batch.legal[part]
-        inputs = self.online.prepare(batch.observations[part])
+        if batch.row is not None:  # each different row once, then wherever it occurs
+            seen = self._evaluate(batch.observations, batch.legal, alpha)
+            return Seen(*(x[batch.row[part]] for x in seen))
+        return self._evaluate(batch.observations[part], batch.legal[part], alpha)
+
+    def _evaluate(self, observations: Tensor, legal: Tensor, alpha: float) -> Seen:
+        inputs = self.online.prepare(observations)
         embedding = self.online.embed(inputs)
         logits = self.online.logits(embedding, inputs, legal)
         value = self.online.value(embedding, inputs)

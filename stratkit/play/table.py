@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Batch, Game
+from stratkit.errors import StratkitError
 from stratkit.players.player import Player, Views
 
 CUT = "cut"  # the ending of a game that reached `max_actions`
@@ -146,6 +147,8 @@ class Table:
             mine = rows[choosing & (seat == index)]
             if len(mine):
                 decision = player.act(self._views(mine))
+                if (decision.actions < 0).any():
+                    raise StratkitError("a player's policy has no action: its network is damaged")
                 chosen[mine], mu[mine] = decision.actions, decision.mu
         self.batch.apply(chosen)
         live = rows[self._live]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from stratkit.engine import Game, sample
+from stratkit.engine import Game, distinct_rows, sample
 from stratkit.errors import InputError
 from stratkit.nets import Network, build, legal_policy
 from stratkit.players.player import Decision, Views
@@ -35,13 +35,17 @@ class NetworkPlayer:
 
     def policy(self, views: Views) -> npt.NDArray[np.float32]:
         """float32 [n, actions]: the probability of each action, 0 where illegal."""
-        parts = [
-            self._evaluate(
-                views.observations[at : at + self.rows], views.legal[at : at + self.rows]
-            )
-            for at in range(0, len(views), self.rows)
-        ]
-        return np.concatenate(parts)
+        if len(self.network.shape) == 1:  # of a small game: many views are the same
+            first, each = distinct_rows(views.observations)
+            return self._policy(views.observations[first], views.legal[first])[each]
+        return self._policy(views.observations, views.legal)
+
+    def _policy(
+        self, observations: npt.NDArray[np.uint8], legal: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.float32]:
+        starts = range(0, len(observations), self.rows)
+        parts = [slice(at, at + self.rows) for at in starts]
+        return np.concatenate([self._evaluate(observations[p], legal[p]) for p in parts])
 
     def act(self, views: Views) -> Decision:
         probabilities = self.policy(views)

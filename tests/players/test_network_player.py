@@ -1,0 +1,62 @@
+"""Networks at the board: vectors, the same rows once, and a network that is damaged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from stratkit.engine import Batch, Game
+from stratkit.errors import InputError, StratkitError
+from stratkit.nets import build
+from stratkit.play.table import Seating, Table
+from stratkit.players.network import NetworkPlayer
+from stratkit.players.player import Views
+from stratkit.players.random import RandomPlayer
+
+
+def kuhn_views(n: int) -> Views:
+    """Views of the first player in n random deals."""
+    batch, games = Batch(Game("kuhn"), n), np.arange(n, dtype=np.int64)
+    for number in range(2):
+        chosen = np.full(n, -1, np.int32)
+        numbers = np.full(n, number, np.int32)
+        batch.draw_chance(1, games, numbers, chosen)
+        batch.apply(chosen)
+    return Views(games, np.full(n, 2, np.int32), batch.legal(), batch.observe())
+
+
+def test_what_looks_the_same_is_played_the_same() -> None:
+    game, views = Game("kuhn"), kuhn_views(50)
+    net = build("mlp:32x16", game.shape, 1, game.actions)
+    policy = NetworkPlayer("mlp:32x16", net, seed=1, rows=8).policy(views)
+    with torch.inference_mode():
+        logits, _ = net(torch.from_numpy(views.observations), torch.from_numpy(views.legal))
+    np.testing.assert_allclose(policy, torch.softmax(logits, 1).numpy(), atol=1e-6)
+    assert len(np.unique(policy, axis=0)) == 3  # one for each card
+
+
+def test_a_network_without_numbers_is_an_error_and_no_endless_game() -> None:
+    game = Game("mini")
+    net = build("plain", game.shape, seed=1)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.fill_(torch.nan)
+    table = Table(game, [NetworkPlayer("plain", net, 1, 4)], iter([Seating(0, (0, 0))]), slots=4)
+    with pytest.raises(StratkitError, match="damaged"):
+        list(table.rounds())
+
+
+@pytest.mark.parametrize(("net", "game"), [("tiny", "kuhn"), ("mlp", "mini")])
+def test_a_network_for_other_observations(net: str, game: str) -> None:
+    with pytest.raises(InputError, match="is for"):
+        build(net, Game(game).shape, 1, Game(game).actions)
+
+
+def test_chance_is_played_and_nobody_chose_it() -> None:
+    seatings = iter(Seating(number, (0, 0)) for number in range(30))
+    table = Table(Game("kuhn"), [RandomPlayer(3)], seatings, slots=7, seed=5)
+    finished = [game for games in table.rounds() for game in games]
+    assert len(finished) == 30
+    for game in finished:
+        assert np.isnan(game.mu[:2]).all() and (game.mu[2:] == 0.5).all()
