@@ -12,6 +12,7 @@ static const struct {
     sk_opener *open;
 } small_games[] = {
     {"kuhn", open_kuhn},
+    {"leduc", open_leduc},
 };
 
 static int32_t variants(void)

@@ -12,6 +12,7 @@
 
 typedef sk_game *sk_opener(const char *parameter, const char *rules, char *error, size_t error_size);
 
-sk_opener open_kuhn; /* kuhn.c */
+/* Each in the file of that name. */
+sk_opener open_kuhn, open_leduc;
 
 #endif

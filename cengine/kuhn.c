@@ -1,7 +1,5 @@
 /* Kuhn poker (Kuhn 1950): three cards, one each, an ante of 1 and one bet of 1. The value of the game is
  * -1/18 for the first player. */
-#include <stdlib.h>
-
 #include "games.h"
 #include "small.h"
 
@@ -112,18 +110,15 @@ sk_game *open_kuhn(const char *parameter, const char *rules, char *error, size_t
     (void)parameter;
     if (refuse_rules(rules, error, error_size))
         return NULL;
-    sk_game *game = calloc(1, sizeof *game);
-    if (!game) {
-        snprintf(error, error_size, "out of memory");
-        return NULL;
-    }
-    *game = (sk_game){.ops = &ops,
-                      .endings = one_ending,
-                      .is = {.players = 2,
-                             .actions = CARDS,
-                             .max_length = 2 + LONGEST,
-                             .state_bytes = sizeof(kuhn),
-                             .observation_bytes = SEES,
-                             .planes = SEES}};
+    sk_game *game = new_game(sizeof *game, error, error_size);
+    if (game)
+        *game = (sk_game){.ops = &ops,
+                          .endings = one_ending,
+                          .is = {.players = 2,
+                                 .actions = CARDS,
+                                 .max_length = 2 + LONGEST,
+                                 .state_bytes = sizeof(kuhn),
+                                 .observation_bytes = SEES,
+                                 .planes = SEES}};
     return game;
 }

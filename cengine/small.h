@@ -3,6 +3,7 @@
 #define SK_SMALL_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "game.h"
@@ -66,6 +67,15 @@ static inline int refuse_rules(const char *rules, char *error, size_t error_size
         return 0;
     snprintf(error, error_size, "this game has no rules to set");
     return 1;
+}
+
+/* Memory for a game, zeros; NULL and a text in `error` if there is none. */
+static inline void *new_game(size_t size, char *error, size_t error_size)
+{
+    void *game = calloc(1, size);
+    if (!game)
+        snprintf(error, error_size, "out of memory");
+    return game;
 }
 
 #endif

@@ -22,7 +22,7 @@ from stratkit.engine.stratego import (
 from stratkit.errors import InputError
 
 # One of each kind of game that the engine knows.
-GAMES = (*VARIANTS, "kuhn")
+GAMES = (*VARIANTS, "kuhn", "leduc")
 
 
 def random_games(

@@ -1,0 +1,149 @@
+"""The small games: their rules against slow twins, known counts and known exploitabilities."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import small_tree
+from stratkit.engine import Batch, Game, sample
+from stratkit.engine.batch import CHANCE, OVER
+
+
+def play(name: str, n: int, seed: int) -> tuple[list[list[int]], np.ndarray]:
+    """The actions of n random games, chance by its probabilities, and player 0's returns."""
+    batch, games = Batch(Game(name), n), np.arange(n, dtype=np.int64)
+    actions: list[list[int]] = [[] for _ in range(n)]
+    for number in itertools.count():
+        numbers = np.full(n, number, np.int32)
+        chosen, _ = sample(None, batch.legal(), seed, games, numbers)
+        batch.draw_chance(seed, games, numbers, chosen)
+        if (chosen < 0).all():
+            break
+        batch.apply(chosen)
+        for row in np.flatnonzero(chosen >= 0):
+            actions[row].append(int(chosen[row]))
+    returns = batch.returns()
+    np.testing.assert_array_equal(returns.sum(1), 0)
+    assert number <= (batch.game.max_length or number)
+    return actions, returns[:, 0]
+
+
+def sights(name: str, actions: list[int]) -> list[tuple[int, list[int], bytes]]:
+    """Who acts, what is legal and what is seen before each action, and at the end."""
+    batch = Batch(Game(name), 1)
+    seen = []
+    for action in [*actions, None]:
+        legal = np.flatnonzero(batch.legal()[0]).tolist()
+        seen.append((int(batch.actors()[0]), legal, batch.observe()[0].tobytes()))
+        if action is not None:
+            batch.apply(np.array([action], np.int32))
+    return seen
+
+
+def check_frequencies(outcomes: list[int], expected: dict[int, float]) -> None:
+    """Each outcome as often as expected, within five standard deviations."""
+    counts, n = Counter(outcomes), len(outcomes)
+    assert counts.keys() <= expected.keys()
+    for outcome, p in expected.items():
+        assert abs(counts[outcome] - n * p) <= 5 * np.sqrt(n * p * (1 - p)), outcome
+
+
+def kuhn_chance(history: list[int]) -> dict[int, float]:
+    return {card: 1 / (3 - len(history)) for card in range(3) if card not in history}
+
+
+def test_the_slow_tree_knows_kuhn() -> None:
+    tree = small_tree.build(Game("kuhn"), kuhn_chance)
+    assert (len(tree.keys), tree.terminals) == (12, 30)
+    # Known: 11/12, with player 0's best response worth 1/2 and player 1's 5/12.
+    assert small_tree.best_response(tree, 0) == pytest.approx(1 / 2)
+    assert small_tree.best_response(tree, 1) == pytest.approx(5 / 12)
+
+
+# --- Leduc ---
+
+FOLD, CALL, RAISE = range(3)
+
+
+def leduc_chance(history: list[int]) -> dict[int, float]:
+    """The third card is dealt after bets; before it only the first two are gone."""
+    left = {rank: 2 - history[:2].count(rank) for rank in range(3)}
+    return {rank: n / sum(left.values()) for rank, n in left.items() if n}
+
+
+def leduc_return(history: list[int]) -> int:
+    """Player 0's gain, from the rules."""
+    cards, paid = history[:2], [1, 1]
+    rest = iter(history[2:])
+    for size in (2, 4):
+        if size == 4:
+            cards.append(next(rest))
+        for number in itertools.count():
+            action, player = next(rest), number % 2
+            if action == FOLD:
+                return [-paid[0], paid[1]][player]
+            paid[player] = paid[1 - player] + (size if action == RAISE else 0)
+            if action == CALL and number > 0:
+                break
+    assert next(rest, None) is None
+    ranks = [3 if card == cards[2] else card for card in cards[:2]]
+    return paid[0] * int(np.sign(ranks[0] - ranks[1]))
+
+
+def test_leduc_ends_and_pays_as_the_rules_say() -> None:
+    actions, returns = play("leduc", 4000, 1)
+    assert [leduc_return(game) for game in actions] == returns.tolist()
+    assert set(returns.tolist()) >= {-13, -5, -1, 0, 1, 5, 13}
+    deals = {(a, b): (1 if a == b else 2) / 15 for a in range(3) for b in range(3)}
+    numbered = {3 * a + b: p for (a, b), p in deals.items()}
+    check_frequencies([3 * game[0] + game[1] for game in actions], numbered)
+    # After two kings and a check each: four cards are left, none a king.
+    public = [game[4] for game in actions if game[:4] == [2, 2, CALL, CALL]]
+    check_frequencies(public, {0: 0.5, 1: 0.5})
+    public = [game[4] for game in actions if game[:4] == [1, 2, CALL, CALL]]
+    check_frequencies(public, {0: 0.5, 1: 0.25, 2: 0.25})
+
+
+def test_leduc_in_one_line_of_play() -> None:
+    # Two queens (rank 1), check, bet, raise, call; a king; bet, raise, fold.
+    line = [1, 1, CALL, RAISE, RAISE, CALL, 2, RAISE, RAISE, FOLD]
+    seen = sights("leduc", line)
+    assert [actor for actor, _, _ in seen] == [-1, -1, 0, 1, 0, 1, CHANCE, 0, 1, 0, OVER]
+    assert [legal for _, legal, _ in seen] == [
+        *([0, 1, 2], [0, 1, 2]),  # suits allow a pair
+        *([CALL, RAISE], [CALL, RAISE], [FOLD, CALL, RAISE], [FOLD, CALL]),
+        [0, 2],  # both queens are gone
+        *([CALL, RAISE], [FOLD, CALL, RAISE], [FOLD, CALL]),
+        [],
+    ]
+    none, call, raised = (0, 0), (1, 0), (0, 1)
+    #           player   own card   public     the first round                the second
+    first = [*call, *raised, *raised, *call]
+    assert list(seen[5][2]) == [0, 1, 0, 1, 0, 0, 0, 0, *first[:6], *none, *none * 4]
+    assert list(seen[9][2]) == [1, 0, 0, 1, 0, 0, 0, 1, *first, *raised * 2, *none * 2]
+    assert leduc_return(line) == -9
+    batch = Batch(Game("leduc"), 1)
+    for action in line:
+        assert batch.returns()[0].tolist() == [0, 0]
+        batch.apply(np.array([action], np.int32))
+    assert batch.returns()[0].tolist() == [-9, 9]
+    assert batch.plies()[0] == 7
+
+
+def test_leduc_does_not_show_the_other_card() -> None:
+    for line in ([CALL, RAISE, CALL], [RAISE, RAISE, CALL]):
+        games = [sights("leduc", [1, other, *line, 0, RAISE, RAISE]) for other in range(3)]
+        mine = [[(legal, seen) for actor, legal, seen in game if actor == 0] for game in games]
+        assert mine[0] == mine[1] == mine[2]
+
+
+def test_leduc_has_the_known_size_and_nash_conv() -> None:
+    leduc = small_tree.build(Game("leduc"), leduc_chance)
+    # By rank. With suits: 936 = 6 * 6 + 30 * 30 states and 5,520 = 30 * 4 + 120 * 45 endings.
+    assert (leduc.states(0), leduc.states(1)) == (144, 144)
+    assert leduc.terminals == 9 * 4 + 24 * 45
+    assert small_tree.nash_conv(leduc) == pytest.approx(4.747, abs=0.0005)
