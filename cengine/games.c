@@ -13,6 +13,7 @@ static const struct {
 } small_games[] = {
     {"kuhn", open_kuhn},
     {"leduc", open_leduc},
+    {"liars_dice:", open_liars_dice},
 };
 
 static int32_t variants(void)

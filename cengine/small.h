@@ -78,4 +78,16 @@ static inline void *new_game(size_t size, char *error, size_t error_size)
     return game;
 }
 
+/* Reads digits at *text, without zeros before them, and moves on; 0 if there are none or too many. */
+static inline int read_number(const char **text, int *out)
+{
+    const char *at = *text;
+    *out = 0;
+    while (*at >= '0' && *at <= '9' && at - *text < 5)
+        *out = 10 * *out + (*at++ - '0');
+    int digits = (int)(at - *text), padded = **text == '0' && digits > 1;
+    *text = at;
+    return digits > 0 && digits < 5 && !padded;
+}
+
 #endif

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from stratkit.engine.library import ffi, lib, text
-from stratkit.errors import InputError, nearest, shown
+from stratkit.errors import InputError, nearest, printable, shown
 
 
 def game_names() -> list[str]:
@@ -30,9 +31,9 @@ class Game:
                 raise InputError(f"game {name}: unknown rule {shown(key)}")
         asked = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
         error = ffi.new("char[200]")
-        handle = lib.sk_game_open(name.encode(), asked.encode(errors="replace"), error, len(error))
+        handle = lib.sk_game_open(os.fsencode(name), asked.encode(errors="replace"), error, len(error))
         if handle == ffi.NULL:
-            raise InputError(f"game {name}: {text(error)}")
+            raise InputError(f"game {printable(name)}: {text(error)}")
         self.handle = ffi.gc(handle, lib.sk_game_close)
         self.name = name
         self.rules = self._rules()

@@ -11,6 +11,7 @@ import pytest
 import small_tree
 from stratkit.engine import Batch, Game, sample
 from stratkit.engine.batch import CHANCE, OVER
+from stratkit.errors import InputError
 
 
 def play(name: str, n: int, seed: int) -> tuple[list[list[int]], np.ndarray]:
@@ -147,3 +148,104 @@ def test_leduc_has_the_known_size_and_nash_conv() -> None:
     assert (leduc.states(0), leduc.states(1)) == (144, 144)
     assert leduc.terminals == 9 * 4 + 24 * 45
     assert small_tree.nash_conv(leduc) == pytest.approx(4.747, abs=0.0005)
+
+
+# --- Liar's Dice ---
+
+
+def hands(dice: int, faces: int) -> list[tuple[int, ...]]:
+    """Sorted dice, in the order of their actions."""
+    return list(itertools.combinations_with_replacement(range(faces), dice))
+
+
+def hand_chances(dice: int, faces: int) -> dict[int, float]:
+    """By rolling the dice in all ways."""
+    rolls = Counter(tuple(sorted(r)) for r in itertools.product(range(faces), repeat=dice))
+    return {i: rolls[hand] / faces**dice for i, hand in enumerate(hands(dice, faces))}
+
+
+def dice_return(dice: int, faces: int, history: list[int]) -> int:
+    """Player 0's gain, from the rules."""
+    first, second, *bids, liar = history
+    assert liar == 2 * dice * faces
+    rolled = hands(dice, faces)[first] + hands(dice, faces)[second]
+    quantity, face = divmod(bids[-1], faces)
+    matching = sum(die in (face, faces - 1) for die in rolled)
+    bidder = (len(bids) - 1) % 2
+    return [1, -1][bidder] * (1 if matching >= quantity + 1 else -1)
+
+
+@pytest.mark.parametrize(("dice", "faces"), [(1, 4), (1, 6), (2, 3), (3, 4), (4, 6), (7, 3)])
+def test_liars_dice_ends_and_pays_as_the_rules_say(dice: int, faces: int) -> None:
+    actions, returns = play(f"liars_dice:{dice}x{faces}", 2000, 2)
+    assert [dice_return(dice, faces, game) for game in actions] == returns.tolist()
+    assert set(returns.tolist()) == {-1, 1}
+    assert all(game[2:] == sorted(set(game[2:])) and len(game) >= 4 for game in actions)
+    for player in (0, 1):
+        check_frequencies([game[player] for game in actions], hand_chances(dice, faces))
+
+
+def test_liars_dice_in_one_line_of_play() -> None:
+    # Two dice of three faces: {0, 2} against {1, 1}; one 1, two 1s, four 1s, liar.
+    seen = sights("liars_dice:2x3", [2, 3, 1, 4, 10, 12])
+    assert [actor for actor, _, _ in seen] == [CHANCE, CHANCE, 0, 1, 0, 1, OVER]
+    assert [legal for _, legal, _ in seen] == [
+        *(list(range(6)), list(range(6))),
+        *(list(range(12)), list(range(2, 13)), list(range(5, 13)), [11, 12]),
+        [],
+    ]
+    bids = [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0]
+    assert list(seen[4][2]) == [1, 0, 1, 0, 1, *bids[:10], 0, 0]
+    assert list(seen[5][2]) == [0, 1, 0, 2, 0, *bids]
+    # Three dice show 1, counting the wild one: of three that holds, of four not.
+    for bid, first in ((7, 1), (10, -1)):
+        assert dice_return(2, 3, [2, 3, bid, 12]) == first
+        batch = Batch(Game("liars_dice:2x3"), 1)
+        for action in (2, 3, bid, 12):
+            batch.apply(np.array([action], np.int32))
+        assert batch.returns()[0].tolist() == [first, -first]
+
+
+def test_liars_dice_does_not_show_the_other_dice() -> None:
+    games = [sights("liars_dice:2x3", [4, other, 0, 3, 5, 11]) for other in range(6)]
+    mine = [[(legal, seen) for actor, legal, seen in game if actor == 0] for game in games]
+    assert all(game == mine[0] for game in mine)
+
+
+@pytest.mark.parametrize(
+    ("dice", "faces", "exploitability"),
+    [(1, 4, 0.655), (1, 5, 0.721), (1, 6, 0.781), (2, 3, 0.739)],
+)
+def test_liars_dice_has_the_known_size_and_exploitability(
+    dice: int, faces: int, exploitability: float
+) -> None:
+    chances = hand_chances(dice, faces)
+    tree = small_tree.build(Game(f"liars_dice:{dice}x{faces}"), lambda history: chances)
+    different, bids = len(chances), 2 ** (2 * dice * faces)
+    assert len(tree.keys) == different * bids  # every set of bids is a history of bids
+    assert tree.terminals == different**2 * (bids - 1)
+    assert small_tree.nash_conv(tree) / 2 == pytest.approx(exploitability, abs=0.0005)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("liars_dice:", "as in liars_dice:1x6"),
+        ("liars_dice:1x", "as in liars_dice:1x6"),
+        ("liars_dice:01x6", "as in liars_dice:1x6"),
+        ("liars_dice:1x6 ", "as in liars_dice:1x6"),
+        ("liars_dice:-1x6", "as in liars_dice:1x6"),
+        ("liars_dice:0x6", "at least one die"),
+        ("liars_dice:1x1", "at least one die"),
+        ("liars_dice:9999x9999", "at most 63"),
+        ("liars_dice:99999999999x4", "as in liars_dice:1x6"),
+        ("liars_dice:5x6", "128 different hands"),
+        ("liars_dice", "did you mean 'liars_dice:'"),
+        ("leduc:", "did you mean 'leduc'"),
+    ],
+)
+def test_parameters_that_no_game_has(name: str, wrong: str) -> None:
+    with pytest.raises(InputError, match=wrong) as caught:
+        Game(name)
+    assert name.split(":")[0] in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,222 @@
+/* Liar's Dice for two, "liars_dice:DxF": D dice of F faces each, the highest face wild (ReBeL, Brown et al.
+ * 2020, appendix C.3; OpenSpiel's liars_dice). Both roll in secret. Then they bid in turn how many of all
+ * dice show a face; each bid is for more dice than the last one, or as many of a higher face. Instead of a
+ * bid a player may call the last one a lie (not before there is one): then the caller loses 1 to the
+ * bidder if there are at least as many such dice, and wins 1 if not. Dice of the highest face count for all.
+ *
+ * Actions: 0 .. 2DF - 1 bids, quantity first: (quantity - 1) * F + face, faces from 0; 2DF calls liar. Chance
+ * deals a whole hand, with its probability: its number in the order of sorted dice (with one die: the face).
+ * Hands that differ in the order of the dice only are one, which is the smallest tree.
+ */
+#include "games.h"
+#include "small.h"
+
+enum { MOST_FACES = SK_MOST_ACTIONS / 2, MOST_BIDS = SK_MOST_ACTIONS - 1 };
+
+typedef struct {
+    sk_game base;
+    int dice, faces, bids, hands;
+    uint8_t counts[SK_MOST_ACTIONS][MOST_FACES]; /* how many dice of each face make up each hand */
+    double probability[SK_MOST_ACTIONS];         /* of each hand */
+} liars_dice;
+
+typedef struct {
+    uint8_t hands[2];
+    uint8_t rolled; /* hands */
+    uint8_t made;   /* bids, and the call */
+    uint8_t last;   /* the last bid */
+    uint8_t over;
+    uint8_t bid[MOST_BIDS]; /* 1 for every bid that was made; they rise, so this tells who bid when */
+} liars_dice_state;
+
+/* What the acting player sees: whose turn it is (one-hot), how many own dice show each face, and for every
+ * bid whether it was made. */
+enum { SEES_PLAYER = 0, SEES_DICE = 2 };
+
+static const liars_dice *as_dice(const sk_game *game) { return (const liars_dice *)game; }
+
+static void reset(const sk_game *game, void *block)
+{
+    (void)game;
+    memset(block, 0, sizeof(liars_dice_state));
+}
+
+static int actor(const sk_game *game, const void *block)
+{
+    (void)game;
+    const liars_dice_state *state = block;
+    if (state->over)
+        return SK_OVER;
+    return state->rolled < 2 ? SK_CHANCE : state->made % 2;
+}
+
+static int legal(const sk_game *base, const void *block, int32_t *actions)
+{
+    const liars_dice *game = as_dice(base);
+    const liars_dice_state *state = block;
+    int n = 0, who = actor(base, block);
+    if (who == SK_OVER)
+        return 0;
+    int first = who != SK_CHANCE && state->made ? state->last + 1 : 0;
+    int end = who == SK_CHANCE ? game->hands : state->made ? game->bids + 1 : game->bids;
+    for (int32_t action = first; action < end; action++)
+        actions[n++] = action;
+    return n;
+}
+
+static void chance(const sk_game *base, const void *block, double *probabilities)
+{
+    (void)block;
+    memcpy(probabilities, as_dice(base)->probability, (size_t)as_dice(base)->hands * sizeof(double));
+}
+
+static void apply(const sk_game *base, void *block, int32_t action)
+{
+    liars_dice_state *state = block;
+    if (state->rolled < 2) {
+        state->hands[state->rolled++] = (uint8_t)action;
+        return;
+    }
+    state->made++;
+    if (action == as_dice(base)->bids) {
+        state->over = 1;
+    } else {
+        state->bid[action] = 1;
+        state->last = (uint8_t)action;
+    }
+}
+
+static int shows(const liars_dice *game, int hand, int face)
+{
+    int wild = game->faces - 1;
+    return game->counts[hand][face] + (face == wild ? 0 : game->counts[hand][wild]);
+}
+
+static int last_is_true(const liars_dice *game, const liars_dice_state *state)
+{
+    int quantity = state->last / game->faces + 1, face = state->last % game->faces;
+    return shows(game, state->hands[0], face) + shows(game, state->hands[1], face) >= quantity;
+}
+
+static void returns(const sk_game *game, const void *block, float *out)
+{
+    const liars_dice_state *state = block;
+    out[0] = out[1] = 0;
+    if (!state->over)
+        return;
+    int bidder = state->made % 2; /* two before the end, the caller made the last */
+    int winner = last_is_true(as_dice(game), state) ? bidder : !bidder;
+    out[winner] = 1;
+    out[!winner] = -1;
+}
+
+static int ending(const sk_game *game, const void *block)
+{
+    (void)game;
+    return ((const liars_dice_state *)block)->over;
+}
+
+static int plies(const sk_game *game, const void *block)
+{
+    (void)game;
+    return ((const liars_dice_state *)block)->made;
+}
+
+static void observe(const sk_game *base, const void *block, uint8_t *packed)
+{
+    const liars_dice *game = as_dice(base);
+    const liars_dice_state *state = block;
+    int player = actor(base, block);
+    packed[SEES_PLAYER + player] = 1;
+    packed[SEES_PLAYER + !player] = 0;
+    memcpy(packed + SEES_DICE, game->counts[state->hands[player]], (size_t)game->faces);
+    memcpy(packed + SEES_DICE + game->faces, state->bid, (size_t)game->bids);
+}
+
+static const sk_ops ops = {.reset = reset,
+                           .actor = actor,
+                           .legal = legal,
+                           .legal_mask = mask_from_list,
+                           .pick = pick_from_list,
+                           .chance = chance,
+                           .is_legal = in_list,
+                           .apply = apply,
+                           .returns = returns,
+                           .ending = ending,
+                           .plies = plies,
+                           .observe = observe,
+                           .expand = expand_bytes,
+                           .rules = no_rules};
+
+/* The next hand of sorted dice; 0 after the last. */
+static int next_hand(const liars_dice *game, uint8_t *dice)
+{
+    int i = game->dice - 1;
+    while (i >= 0 && dice[i] == game->faces - 1)
+        i--;
+    if (i < 0)
+        return 0;
+    memset(dice + i, dice[i] + 1, (size_t)(game->dice - i));
+    return 1;
+}
+
+/* Writes down a hand and its probability: D! / (product of the counts' factorials) / F^D. */
+static void add_hand(liars_dice *game, const uint8_t *dice)
+{
+    uint8_t *counts = game->counts[game->hands];
+    double probability = 1;
+    for (int i = 0; i < game->dice; i++)
+        probability *= (i + 1.0) / (++counts[dice[i]] * (double)game->faces);
+    game->probability[game->hands++] = probability;
+}
+
+/* Returns 0 if there are more hands than actions. */
+static int list_hands(liars_dice *game)
+{
+    uint8_t dice[MOST_BIDS] = {0};
+    do {
+        if (game->hands == SK_MOST_ACTIONS)
+            return 0;
+        add_hand(game, dice);
+    } while (next_hand(game, dice));
+    return 1;
+}
+
+/* Reads "DxF" into the game; returns NULL or what is wrong. */
+static const char *read_size(liars_dice *game, const char *text)
+{
+    if (!read_number(&text, &game->dice) || *text++ != 'x' || !read_number(&text, &game->faces) || *text)
+        return "dice and faces are written as in liars_dice:1x6";
+    if (game->dice < 1 || game->faces < 2)
+        return "it takes at least one die and two faces";
+    if (game->dice > MOST_BIDS || game->faces > MOST_BIDS || 2 * game->dice * game->faces > MOST_BIDS)
+        return "too many dice or faces: at most 63 dice times faces";
+    game->bids = 2 * game->dice * game->faces;
+    return list_hands(game) ? NULL : "too many dice: at most 128 different hands";
+}
+
+sk_game *open_liars_dice(const char *parameter, const char *rules, char *error, size_t error_size)
+{
+    if (refuse_rules(rules, error, error_size))
+        return NULL;
+    liars_dice *game = new_game(sizeof *game, error, error_size);
+    if (!game)
+        return NULL;
+    const char *wrong = read_size(game, parameter);
+    if (wrong) {
+        snprintf(error, error_size, "%s", wrong);
+        free(game);
+        return NULL;
+    }
+    int actions = game->bids + 1 > game->hands ? game->bids + 1 : game->hands;
+    int sees = SEES_DICE + game->faces + game->bids;
+    game->base = (sk_game){.ops = &ops,
+                           .endings = one_ending,
+                           .is = {.players = 2,
+                                  .actions = actions,
+                                  .max_length = 2 + game->bids + 1,
+                                  .state_bytes = sizeof(liars_dice_state),
+                                  .observation_bytes = sees,
+                                  .planes = sees}};
+    return &game->base;
+}
