@@ -14,6 +14,8 @@ static const struct {
     {"kuhn", open_kuhn},
     {"leduc", open_leduc},
     {"liars_dice:", open_liars_dice},
+    {"hex:", open_hex},
+    {"dark_hex:", open_dark_hex},
 };
 
 static int32_t variants(void)

@@ -31,7 +31,9 @@ class Game:
                 raise InputError(f"game {name}: unknown rule {shown(key)}")
         asked = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
         error = ffi.new("char[200]")
-        handle = lib.sk_game_open(os.fsencode(name), asked.encode(errors="replace"), error, len(error))
+        handle = lib.sk_game_open(
+            os.fsencode(name), asked.encode(errors="replace"), error, len(error)
+        )
         if handle == ffi.NULL:
             raise InputError(f"game {printable(name)}: {text(error)}")
         self.handle = ffi.gc(handle, lib.sk_game_close)

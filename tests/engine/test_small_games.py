@@ -227,6 +227,128 @@ def test_liars_dice_has_the_known_size_and_exploitability(
     assert small_tree.nash_conv(tree) / 2 == pytest.approx(exploitability, abs=0.0005)
 
 
+# --- Hex ---
+
+
+class SlowHex:
+    """Hex by the rules: whose stone lies where, and what each player knows of it."""
+
+    def __init__(self, size: int, dark: bool) -> None:
+        self.size, self.dark = size, dark
+        self.stones: dict[int, int] = {}
+        self.known: tuple[dict[int, int], dict[int, int]] = ({}, {})
+        self.turn = 0
+
+    def play(self, cell: int) -> None:
+        player = self.turn % 2
+        self.stones.setdefault(cell, player)  # an occupied cell costs the turn
+        for who in (player,) if self.dark else (0, 1):
+            self.known[who][cell] = self.stones[cell]
+        self.turn += 1
+
+    def winner(self) -> int | None:
+        for player in (0, 1):
+            own = {
+                divmod(c, self.size)[:: 1 - 2 * player]
+                for c, p in self.stones.items()
+                if p == player
+            }
+            chain = {at for at in own if at[0] == 0}  # player 1's board is mirrored
+            while (
+                more := {
+                    (a + da, b + db)
+                    for a, b in chain
+                    for da, db in [(0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1)]
+                }
+                & own - chain
+            ):
+                chain |= more
+            if any(a == self.size - 1 for a, _ in chain):
+                return player
+        return None
+
+    def observation(self) -> list[int]:
+        player = self.turn % 2
+        known = [self.known[player].get(cell) for cell in range(self.size**2)]
+        return [1 - player, player, *(int(s == p) for s in known for p in (player, 1 - player))]
+
+
+@pytest.mark.parametrize("name", ["hex:2", "hex:3", "hex:5", "dark_hex:3", "dark_hex:4"])
+def test_hex_agrees_with_its_slow_twin(name: str) -> None:
+    games, returns = play(name, 150, 4)
+    kind, size = name.split(":")
+    collisions = 0
+    for actions, result in list(zip(games, returns.tolist(), strict=True)):
+        slow, seen = SlowHex(int(size), kind == "dark_hex"), sights(name, actions)
+        for action, (actor, legal, packed) in zip([*actions, None], seen, strict=True):
+            winner = slow.winner()
+            if winner is not None:
+                assert (actor, legal, result) == (OVER, [], 1 - 2 * winner)
+                assert action is None
+                break
+            known = slow.known[slow.turn % 2]
+            assert actor == slow.turn % 2
+            assert legal == [cell for cell in range(int(size) ** 2) if cell not in known]
+            assert list(packed) == slow.observation()
+            assert action is not None
+            collisions += action in slow.stones
+            slow.play(action)
+    assert set(returns.tolist()) == {-1, 1}
+    assert (collisions > 0) == (kind == "dark_hex")
+
+
+def test_dark_hex_in_one_line_of_play() -> None:
+    # A collision in the middle: the turn passes, and the stone is seen from then on.
+    seen = sights("dark_hex:3", [4, 4, 0, 3, 3])
+    assert [actor for actor, _, _ in seen] == [0, 1, 0, 1, 0, 1]
+    assert seen[1][1] == list(range(9))  # player 1 knows nothing of the stone on 4
+    assert seen[3][1] == [0, 1, 2, 3, 5, 6, 7, 8]
+    stone, enemy, none = (1, 0), (0, 1), (0, 0)
+    assert list(seen[3][2]) == [0, 1, *none * 4, *enemy, *none * 4]
+    assert list(seen[4][2]) == [1, 0, *stone, *none * 3, *stone, *none * 4]
+    # Player 0 ran into 3; player 1 does not learn that, nor of the stone on 0.
+    assert list(seen[5][2]) == [0, 1, *none * 3, *stone, *enemy, *none * 4]
+
+
+def test_dark_hex_is_as_large_as_its_slow_twin() -> None:
+    """Every information state and ending of 2 x 2, by another program."""
+    found: set[tuple[object, ...]] = set()
+    endings = 0
+
+    def walk(actions: list[int], last: list[tuple[object, ...]]) -> None:
+        nonlocal endings
+        slow = SlowHex(2, dark=True)
+        for action in actions:
+            slow.play(action)
+        if slow.winner() is not None:
+            endings += 1
+            return
+        player = slow.turn % 2
+        state = (*last[player], tuple(slow.observation()))
+        found.add(state)
+        for cell in set(range(4)) - slow.known[player].keys():
+            after = list(last)
+            after[player] = (*state, cell)
+            walk([*actions, cell], after)
+
+    walk([], [(), ()])
+    tree = small_tree.build(Game("dark_hex:2"))
+    assert (len(tree.keys), tree.terminals) == (len(found), endings)
+    assert len(tree.keys) > 20
+
+
+def test_hex_is_won_by_whoever_begins() -> None:
+    """2 x 2 to the end: the value is known, and a game of full information needs no mixing."""
+    tree = small_tree.build(Game("hex:2"))
+    values: list[float] = []
+    for level in reversed(tree.levels):
+        below, values = values, level.returns.tolist()
+        for node in np.flatnonzero(level.actors >= 0):
+            options = [below[edge] for edge in np.flatnonzero(level.parent == node)]
+            values[node] = max(options) if level.actors[node] == 0 else min(options)
+    assert values == [1.0]
+
+
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
@@ -240,6 +362,12 @@ def test_liars_dice_has_the_known_size_and_exploitability(
         ("liars_dice:9999x9999", "at most 63"),
         ("liars_dice:99999999999x4", "as in liars_dice:1x6"),
         ("liars_dice:5x6", "128 different hands"),
+        ("hex:", "a number from 2 to 11"),
+        ("hex:1", "a number from 2 to 11"),
+        ("hex:03", "a number from 2 to 11"),
+        ("dark_hex:12", "a number from 2 to 11"),
+        ("dark_hex:3x3", "a number from 2 to 11"),
+        ("hex:\n3", "from 2 to 11"),
         ("liars_dice", "did you mean 'liars_dice:'"),
         ("leduc:", "did you mean 'leduc'"),
     ],
