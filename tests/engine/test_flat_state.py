@@ -38,7 +38,7 @@ def length_of_games(game: Game) -> np.ndarray:
     return lengths
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", VARIANTS)
 def test_copies_go_on_as_the_original_does(name: str) -> None:
     """Half of the copies are taken in deployment, some of the others with a piece selected; each
     goes to another row of another batch, over a game that was going on there."""
