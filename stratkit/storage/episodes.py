@@ -82,14 +82,12 @@ class EpisodeWriter:
     def write(self, episode: Episode) -> None:
         """Adds an episode; it may wait in memory for others.
 
-        Raises `InputError` when it is too long for a frame, `ValueError` when its values are not
-        what the format allows.
+        Raises `InputError` when it is too long for a frame. When its values are not what the
+        format allows, sending the frame it is in raises `ValueError`: of thousands of short games
+        a second none is looked at by itself.
         """
         if episode.size > MOST_CONTENT - MOST_JSON:
             raise InputError(f"game {episode.number} is too long: {len(episode.actions)} actions")
-        wrong = fault(to_columns([episode]), 1, len(self._header.endings))
-        if wrong:
-            raise ValueError(wrong)
         if self._size + episode.size > FULL:
             self.flush()
         self._pending.append(episode)
@@ -98,7 +96,11 @@ class EpisodeWriter:
     def flush(self) -> None:
         """Sends everything written so far on its way, in a frame of its own."""
         if self._pending:
-            self._put(_pack(to_columns(self._pending), len(self._pending)))
+            columns, count = to_columns(self._pending), len(self._pending)
+            wrong = fault(columns, count, len(self._header.endings))
+            if wrong:
+                raise ValueError(wrong)
+            self._put(_pack(columns, count))
             self._count += len(self._pending)
             self._pending, self._size = [], 0
 
