@@ -16,6 +16,7 @@ static const struct {
     {"liars_dice:", open_liars_dice},
     {"hex:", open_hex},
     {"dark_hex:", open_dark_hex},
+    {"matrix:", open_matrix},
 };
 
 static int32_t variants(void)

@@ -1,14 +1,15 @@
-/* Hex, "hex:N", and Dark Hex with the abrupt rule, "dark_hex:N" (OpenSpiel's hex, and its dark_hex with
- * gameversion=adh, obstype=reveal-nothing), on a rhombus of N x N cells. Two players put stones in turn.
- * Player 0 wins by a chain from the first row to the last, player 1 by one from the first column to the
- * last; there is no draw. In Dark Hex a player sees the own stones only. Who tries a cell that the enemy
- * holds sees that stone from then on, and the turn passes: in the classical form the player would try again.
+/* Hex, "hex:N", and Dark Hex with the abrupt rule, "dark_hex:N" (OpenSpiel's hex, and its dark_hex
+ * with gameversion=adh, obstype=reveal-nothing), on a rhombus of N x N cells. Two players put stones
+ * in turn. Player 0 wins by a chain from the first row to the last, player 1 by one from the first
+ * column to the last; there is no draw. In Dark Hex a player sees the own stones only. Who tries a
+ * cell that the enemy holds sees that stone from then on, and the turn passes: in the classical form
+ * the player would try again.
  *
- * Actions: cells, row * N + column, that the player does not see taken. A cell's neighbours are those beside
- * it in its row and column, and on the falling diagonal (row + 1, column - 1) and (row - 1, column + 1).
+ * Actions: cells, row * N + column, that the player does not see taken. A cell's neighbours are those
+ * beside it in its row and its column, and (row + 1, column - 1) and (row - 1, column + 1).
  *
- * Recall is perfect: a player remembers what it tried and how that ended, and turns alternate strictly, so
- * the number of enemy turns is known, and how many of them failed is not.
+ * Recall is perfect: a player remembers what it tried and how that ended, and turns alternate
+ * strictly, so the number of enemy turns is known, and how many of them failed is not.
  */
 #include "games.h"
 #include "small.h"
@@ -28,8 +29,8 @@ typedef struct {
     uint8_t winner; /* EMPTY: nobody yet */
 } hex_state;
 
-/* What the acting player sees: whose turn it is (one-hot), then for every cell two bytes: an own stone, an
- * enemy stone. */
+/* What the acting player sees: whose turn it is (one-hot), then for every cell two bytes: an own
+ * stone, an enemy stone. */
 enum { SEES_PLAYER = 0, SEES_CELLS = 2 };
 
 static const hex *as_hex(const sk_game *game) { return (const hex *)game; }
@@ -43,6 +44,7 @@ static void reset(const sk_game *game, void *block)
     state->winner = EMPTY;
 }
 
+/* Somebody always can: every turn shows its player another cell, and who sees all sees a winner. */
 static int actor(const sk_game *game, const void *block)
 {
     (void)game;
@@ -168,7 +170,6 @@ static sk_game *open_either(int dark, const char *parameter, const char *rules, 
                            .endings = one_ending,
                            .is = {.players = 2,
                                   .actions = game->cells,
-                                  /* Every turn shows its player another cell, and who sees all sees a winner. */
                                   .max_length = dark ? 2 * game->cells - 1 : game->cells,
                                   .state_bytes = sizeof(hex_state),
                                   .observation_bytes = SEES_CELLS + 2 * game->cells,

@@ -1,12 +1,13 @@
-/* Liar's Dice for two, "liars_dice:DxF": D dice of F faces each, the highest face wild (ReBeL, Brown et al.
- * 2020, appendix C.3; OpenSpiel's liars_dice). Both roll in secret. Then they bid in turn how many of all
- * dice show a face; each bid is for more dice than the last one, or as many of a higher face. Instead of a
- * bid a player may call the last one a lie (not before there is one): then the caller loses 1 to the
- * bidder if there are at least as many such dice, and wins 1 if not. Dice of the highest face count for all.
+/* Liar's Dice for two, "liars_dice:DxF": D dice of F faces each, the highest face wild (ReBeL, Brown
+ * et al. 2020, appendix C.3; OpenSpiel's liars_dice). Both roll in secret. Then they bid in turn how
+ * many of all dice show a face; each bid is for more dice than the last one, or as many of a higher
+ * face. Instead of a bid a player may call the last one a lie (not before there is one): then the
+ * caller loses 1 to the bidder if there are at least as many such dice, and wins 1 if not. Dice of the
+ * highest face count for all.
  *
- * Actions: 0 .. 2DF - 1 bids, quantity first: (quantity - 1) * F + face, faces from 0; 2DF calls liar. Chance
- * deals a whole hand, with its probability: its number in the order of sorted dice (with one die: the face).
- * Hands that differ in the order of the dice only are one, which is the smallest tree.
+ * Actions: 0 .. 2DF - 1 bids, quantity first: (quantity - 1) * F + face, faces from 0; 2DF calls liar.
+ * Chance deals a whole hand, with its probability: its number in the order of sorted dice (with one
+ * die: the face). Hands that differ in the order of the dice only are one, which is the smallest tree.
  */
 #include "games.h"
 #include "small.h"
@@ -29,8 +30,8 @@ typedef struct {
     uint8_t bid[MOST_BIDS]; /* 1 for every bid that was made; they rise, so this tells who bid when */
 } liars_dice_state;
 
-/* What the acting player sees: whose turn it is (one-hot), how many own dice show each face, and for every
- * bid whether it was made. */
+/* What the acting player sees: whose turn it is (one-hot), how many own dice show each face, and for
+ * every bid whether it was made. */
 enum { SEES_PLAYER = 0, SEES_DICE = 2 };
 
 static const liars_dice *as_dice(const sk_game *game) { return (const liars_dice *)game; }

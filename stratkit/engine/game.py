@@ -14,6 +14,17 @@ def game_names() -> list[str]:
     return [text(lib.sk_game_name(i)) for i in range(lib.sk_games())]
 
 
+def _bytes(name: str) -> bytes:
+    """The name as C wants it; there may be a file's in it."""
+    try:
+        encoded = os.fsencode(name)
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise InputError(f"unknown game {shown(name)}")
+    return encoded
+
+
 class Game:
     """A game of the engine, opened by name.
 
@@ -25,17 +36,16 @@ class Game:
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:
         kind, colon, _ = name.partition(":")
         if kind + colon not in game_names():
-            raise InputError(f"unknown game {name!r}{nearest(kind + colon, game_names())}")
+            raise InputError(f"unknown game {shown(name)}{nearest(kind + colon, game_names())}")
         for key in rules or {}:
             if not (key.isascii() and key.isidentifier()):
-                raise InputError(f"game {name}: unknown rule {shown(key)}")
+                raise InputError(f"game {printable(name)}: unknown rule {shown(key)}")
         asked = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
         error = ffi.new("char[200]")
-        handle = lib.sk_game_open(
-            os.fsencode(name), asked.encode(errors="replace"), error, len(error)
-        )
+        handle = lib.sk_game_open(_bytes(name), asked.encode(errors="replace"), error, len(error))
         if handle == ffi.NULL:
-            raise InputError(f"game {printable(name)}: {text(error)}")
+            wrong = ffi.string(error).decode(errors="replace")  # it may quote a file
+            raise InputError(printable(f"game {name}: {wrong}"))
         self.handle = ffi.gc(handle, lib.sk_game_close)
         self.name = name
         self.rules = self._rules()

@@ -22,7 +22,7 @@ from stratkit.engine.stratego import (
 from stratkit.errors import InputError
 
 # One of each kind of game that the engine knows.
-GAMES = (*VARIANTS, "kuhn", "leduc", "liars_dice:2x3", "hex:4", "dark_hex:3")
+GAMES = (*VARIANTS, "kuhn", "leduc", "liars_dice:2x3", "hex:4", "dark_hex:3", f"matrix:{RPS}")
 
 
 def random_games(

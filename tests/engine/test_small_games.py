@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import pathlib
 from collections import Counter
 
 import numpy as np
@@ -248,24 +250,17 @@ class SlowHex:
 
     def winner(self) -> int | None:
         for player in (0, 1):
-            own = {
-                divmod(c, self.size)[:: 1 - 2 * player]
-                for c, p in self.stones.items()
-                if p == player
-            }
-            chain = {at for at in own if at[0] == 0}  # player 1's board is mirrored
-            while (
-                more := {
-                    (a + da, b + db)
-                    for a, b in chain
-                    for da, db in [(0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1)]
-                }
-                & own - chain
-            ):
+            mine = [cell for cell, owner in self.stones.items() if owner == player]
+            own = {divmod(cell, self.size)[:: 1 - 2 * player] for cell in mine}  # 1's is mirrored
+            chain = {at for at in own if at[0] == 0}
+            while more := {at for at in own - chain if chain & self.beside(*at)}:
                 chain |= more
-            if any(a == self.size - 1 for a, _ in chain):
+            if any(line == self.size - 1 for line, _ in chain):
                 return player
         return None
+
+    def beside(self, a: int, b: int) -> set[tuple[int, int]]:
+        return {(a, b + 1), (a, b - 1), (a + 1, b), (a - 1, b), (a + 1, b - 1), (a - 1, b + 1)}
 
     def observation(self) -> list[int]:
         player = self.turn % 2
@@ -278,7 +273,7 @@ def test_hex_agrees_with_its_slow_twin(name: str) -> None:
     games, returns = play(name, 150, 4)
     kind, size = name.split(":")
     collisions = 0
-    for actions, result in list(zip(games, returns.tolist(), strict=True)):
+    for actions, result in zip(games, returns.tolist(), strict=True):
         slow, seen = SlowHex(int(size), kind == "dark_hex"), sights(name, actions)
         for action, (actor, legal, packed) in zip([*actions, None], seen, strict=True):
             winner = slow.winner()
@@ -368,6 +363,8 @@ def test_hex_is_won_by_whoever_begins() -> None:
         ("dark_hex:12", "a number from 2 to 11"),
         ("dark_hex:3x3", "a number from 2 to 11"),
         ("hex:\n3", "from 2 to 11"),
+        ("hex:3\0", "unknown game"),
+        ("hex:\ud800", "unknown game"),
         ("liars_dice", "did you mean 'liars_dice:'"),
         ("leduc:", "did you mean 'leduc'"),
     ],
@@ -377,3 +374,98 @@ def test_parameters_that_no_game_has(name: str, wrong: str) -> None:
         Game(name)
     assert name.split(":")[0] in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+# --- Matrix games ---
+
+SAMPLES = pathlib.Path(__file__).parents[2] / "formats/samples"
+
+
+def payoffs(game: Game, rows: int, columns: int) -> np.ndarray:
+    """The matrix as the engine plays it."""
+    batch, cells = Batch(game, rows * columns), np.indices((rows, columns)).reshape(2, -1)
+    for choices in cells:
+        batch.apply(choices.astype(np.int32))
+    assert (batch.actors() == OVER).all()
+    returns = batch.returns()
+    np.testing.assert_array_equal(returns.sum(1), 0)
+    return returns[:, 0].reshape(rows, columns)
+
+
+@pytest.mark.parametrize("name", ["matching_pennies", "modified_rps", "random5"])
+def test_samples_of_matrix_games(name: str) -> None:
+    path = SAMPLES / f"{name}.matrix"
+    assert path.name in (SAMPLES.parent / "matrix.md").read_text()
+    assert f"`{path.name}`" in (SAMPLES.parent / "README.md").read_text()
+    matrix = np.loadtxt(path, dtype=np.float32)
+    game = Game(f"matrix:{path}")
+    assert (game.actions, game.max_length) == (len(matrix), 2)
+    np.testing.assert_array_equal(payoffs(game, *matrix.shape), matrix)
+
+
+def test_modified_rock_paper_scissors_is_that_of_the_paper() -> None:
+    matrix = payoffs(Game(f"matrix:{SAMPLES}/modified_rps.matrix"), 3, 3)
+    np.testing.assert_array_equal(matrix, -matrix.T)
+    np.testing.assert_allclose(matrix @ [0.4, 0.4, 0.2], 0, atol=1e-7)
+
+
+def test_a_matrix_game_hides_the_row(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "wide.matrix"
+    path.write_text("\n# two rows, three columns\n\t1 2.5  -3e1 # the first\r\n\n+.5 0 7", "ascii")
+    game = Game(f"matrix:{path}")
+    np.testing.assert_array_equal(payoffs(game, 2, 3), [[1, 2.5, -30], [0.5, 0, 7]])
+    for row in (0, 1):
+        seen = sights(game.name, [row, 2])
+        assert [(actor, legal) for actor, legal, _ in seen] == [
+            *((0, [0, 1]), (1, [0, 1, 2]), (OVER, []))
+        ]
+        assert [list(packed) for *_, packed in seen] == [[1, 0], [0, 1], [0, 0]]
+    assert len(small_tree.build(game).keys) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (b"", "there are no numbers in the file"),
+        (b"# 1 2\n\n", "there are no numbers in the file"),
+        (b"1 2\n# 3\n3\n", "line 3: not as many numbers as in the first row"),
+        (b"1 2\n3 x\n", "line 2: not a number: 'x'"),
+        (b"1 0x10", "line 1: not a number: '0x10'"),
+        (b"1 nan", "line 1: not a number: 'nan'"),
+        (b"1 inf", "line 1: not a number: 'inf'"),
+        (b"1 1e99", "line 1: not a number: '1e99'"),
+        (b"1 1e", "line 1: not a number: '1e'"),
+        (b"1 2,5", "line 1: not a number: '2,5'"),
+        (b"1 2\0 3", "line 1: not a number: '2?'"),
+        (b"\x1b[2J\xff", "line 1: not a number: '\\x1b[2J\ufffd'"),
+        (b"9" * 60, "line 1: not a number: '" + "9" * 30 + "'"),
+        (b"1 " * 129, "line 1: more than 128 columns"),
+        (b"1\n" * 129, "line 129: more than 128 rows"),
+        (b"1\n" + b" " * 8191, "line 2: too long"),
+    ],
+)
+def test_faults_of_matrix_files(tmp_path: pathlib.Path, text: bytes, wrong: str) -> None:
+    path = tmp_path / "bad.matrix"
+    path.write_bytes(text)
+    with pytest.raises(InputError) as caught:
+        Game(f"matrix:{path}")
+    assert str(caught.value) == f"game matrix:{path}: {wrong}"
+
+
+def test_the_largest_matrix_is_read(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "large.matrix"
+    matrix = np.arange(128 * 128).reshape(128, 128)
+    path.write_text("\n".join(" ".join(map(str, row)) for row in matrix))
+    np.testing.assert_array_equal(payoffs(Game(f"matrix:{path}"), 128, 128), matrix)
+    path.write_text(" " * 8190)
+    with pytest.raises(InputError, match="no numbers"):
+        Game(f"matrix:{path}")
+
+
+def test_matrix_files_that_cannot_be_read(tmp_path: pathlib.Path) -> None:
+    for path, wrong in ((tmp_path / "none", "No such file"), (tmp_path, "Is a directory")):
+        with pytest.raises(InputError, match=wrong):
+            Game(f"matrix:{path}")
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.matrix")
+    pathlib.Path(name).write_text("1 -1")
+    assert Game(f"matrix:{name}").actions == 2
