@@ -110,5 +110,59 @@ int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs);
  * plies. Takes as long as there are sequences: for tests. */
 int64_t sk_stratego_perft(const sk_batch *batch, int32_t row, int32_t depth);
 
+/* ---- Exact tools: the whole tree of a small game of two players, in sequence form (tree.h) ---- */
+
+typedef struct sk_tree sk_tree;
+
+typedef struct {
+    int64_t nodes;     /* all histories */
+    int64_t ends;      /* those where the game is over */
+    int64_t payoffs;   /* those of them where somebody gains */
+    int64_t decisions; /* those where a player acts */
+    int64_t sets;      /* information sets of both players */
+    int64_t actions;   /* of all information sets together */
+    int64_t bytes;
+} sk_tree_size;
+
+/* 1 if the tree is certain to have more than `ends` ends, told from a few random games; else 0. */
+int32_t sk_tree_exceeds(const sk_game *game, double ends);
+/* The game must outlive the tree. NULL: out of memory. */
+sk_tree *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes);
+void sk_tree_close(sk_tree *tree);
+/* Enumerates about so many histories more; *whole becomes 1 when none is left. Allocates. */
+const char *sk_tree_grow(sk_tree *tree, int64_t steps, int32_t *whole);
+void sk_tree_describe(const sk_tree *tree, sk_tree_size *out);
+/* players [sets], before [sets]: the player's own last sequence; first [sets + 1]: where a set's actions
+ * begin; packed [sets][observation_bytes] or NULL. */
+void sk_tree_sets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first, uint8_t *packed);
+void sk_tree_actions(const sk_tree *tree, int32_t *actions);
+
+/* In what follows policy [actions] is that of both players; reach and values [1 + actions] belong to
+ * sequences, 0 being the empty one. Values are of one player and counterfactual: weighted with the
+ * probability that chance and the opponent get there. */
+
+/* The probability that a sequence's player plays it. */
+void sk_tree_reach(const sk_tree *tree, const double *policy, double *reach);
+/* Sets values to what the ends of the game bring right after each sequence. */
+void sk_tree_gains(const sk_tree *tree, int32_t player, const double *reach, double *values);
+/* weights [sets]: the probability that chance and the opponent get there. */
+void sk_tree_weights(const sk_tree *tree, const double *reach, double *weights);
+/* Adds to values what the player is paid whenever the opponent acts in a set, charges [sets]. */
+void sk_tree_charge(const sk_tree *tree, int32_t player, const double *reach, const double *charges,
+                    double *values);
+/* Adds up the player's values from the ends to the beginning, less tolls [sets] (or NULL), which are
+ * counterfactual too; returns the value of the game. */
+double sk_tree_backup(const sk_tree *tree, int32_t player, const double *policy, const double *tolls,
+                      double *values);
+/* The same with the best action everywhere, the first of equals, written into the player's part of
+ * policy. */
+double sk_best_response(const sk_tree *tree, int32_t player, double *values, double *policy);
+/* The player's half of an iteration of CFR. Of positive regrets, negative ones and the average the
+ * parts keep_... are kept. regrets, average, policy [actions] and reach are the state; average sums
+ * reach, not yet divided. values is for the computation only. */
+void sk_cfr(const sk_tree *tree, int32_t player, double keep_positive, double keep_negative,
+            double keep_average, double *regrets, double *average, double *policy, double *reach,
+            double *values);
+
 /* A number that changes when the sources do: lets Python notice a stale build. */
 const char *sk_source_hash(void);

@@ -28,7 +28,8 @@ ROOMS = {
     "play": {"engine", "players", "storage"},
     "learn": {"engine", "nets", "storage"},
     "rating": {"storage"},
-    "cli": {"engine", "notation", "storage", "nets", "players", "play", "learn", "rating"},
+    "solve": {"engine"},
+    "cli": {"engine", "notation", "storage", "nets", "players", "play", "learn", "rating", "solve"},
 }
 LONGEST_FILE = 500  # lines
 

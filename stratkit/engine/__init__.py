@@ -5,12 +5,14 @@ from stratkit.engine.game import Game, game_names
 from stratkit.engine.observation import distinct_rows, expand_planes, observation_dtype
 from stratkit.engine.replay import Replay, replay, replay_many
 from stratkit.engine.sampling import sample, uniform
+from stratkit.engine.tree import Tree
 
 __all__ = [
     "Batch",
     "Game",
     "IllegalAction",
     "Replay",
+    "Tree",
     "distinct_rows",
     "expand_planes",
     "game_names",

@@ -1,0 +1,313 @@
+/* Enumerating a game's histories, depth first, and what stays of them (tree.h). */
+#include "tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "philox.h"
+
+static const char *const too_large = "too large to enumerate";
+static const char *const no_memory = "out of memory";
+
+/* Makes room for `wanted` items; NULL or what is wrong. */
+static const char *grow(sk_tree *tree, void **items, int64_t *room, int64_t wanted, size_t size)
+{
+    if (wanted <= *room)
+        return NULL;
+    int64_t more = *room < 64 ? 64 : *room + *room / 2;
+    if (more < wanted)
+        more = wanted;
+    tree->bytes += (more - *room) * (int64_t)size;
+    if (tree->bytes > tree->most_bytes)
+        return too_large;
+    void *moved = realloc(*items, (size_t)more * size);
+    if (!moved)
+        return no_memory;
+    *items = moved;
+    *room = more;
+    return NULL;
+}
+
+#define GROW(tree, name, wanted) \
+    grow(tree, (void **)&(tree)->name, &(tree)->room_##name, wanted, sizeof *(tree)->name)
+
+/* ---- Information sets ---- */
+
+static const uint8_t *packed_of(const sk_tree *tree, int64_t set)
+{
+    return tree->packed + set * tree->game->is.observation_bytes;
+}
+
+static uint64_t hash(const uint8_t *packed, int32_t size, uint64_t key)
+{
+    for (int32_t i = 0; i < size; i++)
+        key = (key ^ packed[i]) * 0x9E3779B97F4A7C15u;
+    return key ^ key >> 29;
+}
+
+static uint64_t hash_set(const sk_tree *tree, int64_t set)
+{
+    const information_set *s = &tree->sets[set];
+    return hash(packed_of(tree, set), tree->game->is.observation_bytes,
+                (uint64_t)s->before * 2 + (uint64_t)s->player + 1);
+}
+
+/* Where `set` is in the table, or the free slot where it belongs. */
+static int32_t *slot_of(const sk_tree *tree, int64_t set)
+{
+    const information_set *sought = &tree->sets[set];
+    size_t size = (size_t)tree->game->is.observation_bytes;
+    uint64_t mask = (uint64_t)tree->slots - 1, at = hash_set(tree, set) & mask;
+    for (; tree->table[at]; at = (at + 1) & mask) {
+        int64_t found = tree->table[at] - 1;
+        const information_set *s = &tree->sets[found];
+        if (s->before == sought->before && s->player == sought->player
+            && memcmp(packed_of(tree, found), packed_of(tree, set), size) == 0)
+            break;
+    }
+    return &tree->table[at];
+}
+
+static const char *widen_table(sk_tree *tree)
+{
+    if (tree->n_sets * 2 < tree->slots)
+        return NULL;
+    int64_t slots = tree->slots ? tree->slots * 2 : 1024;
+    tree->bytes += (slots - tree->slots) * (int64_t)sizeof *tree->table;
+    if (tree->bytes > tree->most_bytes)
+        return too_large;
+    int32_t *table = calloc((size_t)slots, sizeof *table);
+    if (!table)
+        return no_memory;
+    free(tree->table);
+    tree->table = table;
+    tree->slots = slots;
+    for (int64_t i = 0; i < tree->n_sets; i++)
+        *slot_of(tree, i) = (int32_t)i + 1;
+    return NULL;
+}
+
+/* The information set of `player`, who last chose `before` and now chooses, into *set. It is written
+ * behind the others, and stays there if it is new. */
+static const char *intern(sk_tree *tree, const void *state, int player, int32_t before, int32_t *set)
+{
+    int32_t size = tree->game->is.observation_bytes;
+    int64_t new = tree->n_sets;
+    const char *wrong = widen_table(tree);
+    wrong = wrong ? wrong : GROW(tree, sets, new + 1);
+    wrong = wrong ? wrong : GROW(tree, packed, (new + 1) * size);
+    wrong = wrong ? wrong : GROW(tree, actions, tree->n_actions + SK_MOST_ACTIONS);
+    if (wrong)
+        return wrong;
+    tree->sets[new] = (information_set){before, (int32_t)tree->n_actions, (int8_t)player};
+    tree->game->ops->observe(tree->game, state, tree->packed + new * size);
+    int32_t *legal = tree->actions + tree->n_actions;
+    int n = tree->game->ops->legal(tree->game, state, legal);
+    int32_t *slot = slot_of(tree, new);
+    if (!*slot) {
+        *slot = (int32_t)new + 1;
+        tree->n_sets++;
+        tree->n_actions += n;
+    } else {
+        int64_t old = *slot - 1;
+        int32_t first = tree->sets[old].first;
+        if (set_end(tree, old) - first != n
+            || memcmp(legal, tree->actions + first, (size_t)n * sizeof *legal) != 0)
+            return "legal actions differ within an information set";
+    }
+    *set = *slot - 1;
+    return NULL;
+}
+
+/* ---- Histories ---- */
+
+static void *state_at(const sk_tree *tree, int64_t depth)
+{
+    return tree->states + (size_t)depth * tree->stride;
+}
+
+static const char *end_here(sk_tree *tree, const void *state, const int32_t sequence[2], double chance)
+{
+    float gains[2];
+    tree->game->ops->returns(tree->game, state, gains);
+    tree->ends++;
+    if (gains[0] != -gains[1])
+        return "one player does not win what the other loses";
+    if (gains[0] == 0.0f)
+        return NULL;
+    const char *wrong = GROW(tree, payoffs, tree->n_payoffs + 1);
+    if (!wrong)
+        tree->payoffs[tree->n_payoffs++]
+            = (payoff){{sequence[0], sequence[1]}, chance * (double)gains[0]};
+    return wrong;
+}
+
+/* Enters the history whose state lies at the end of the path. */
+static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance)
+{
+    const sk_game *game = tree->game;
+    const void *state = state_at(tree, tree->depth);
+    int who = game->ops->actor(game, state);
+    if (++tree->nodes > tree->most_nodes)
+        return too_large;
+    if (who == SK_OVER)
+        return end_here(tree, state, sequence, chance);
+    const char *wrong = GROW(tree, path, tree->depth + 1);
+    wrong = wrong ? wrong : grow(tree, (void **)&tree->states, &tree->room_states, tree->depth + 2,
+                                 tree->stride);
+    if (wrong)
+        return wrong;
+    state = state_at(tree, tree->depth);
+    frame *top = &tree->path[tree->depth];
+    top->sequence[0] = sequence[0];
+    top->sequence[1] = sequence[1];
+    top->chance = chance;
+    top->next = 0;
+    if (who == SK_CHANCE) {
+        top->set = -1;
+        top->choices = game->ops->legal(game, state, top->outcomes);
+        game->ops->chance(game, state, top->probabilities);
+    } else {
+        wrong = intern(tree, state, who, sequence[who], &top->set);
+        wrong = wrong ? wrong : GROW(tree, decisions, tree->n_decisions + 1);
+        if (wrong)
+            return wrong;
+        tree->decisions[tree->n_decisions++] = (decision){top->set, sequence[!who], chance};
+        top->choices = set_end(tree, top->set) - tree->sets[top->set].first;
+    }
+    tree->depth++;
+    return NULL;
+}
+
+/* Goes on to the next child of the last history on the path. */
+static const char *advance(sk_tree *tree)
+{
+    const sk_game *game = tree->game;
+    frame *top = &tree->path[tree->depth - 1];
+    if (top->next == top->choices) {
+        tree->depth--;
+        return NULL;
+    }
+    int32_t choice = top->next++, sequence[2] = {top->sequence[0], top->sequence[1]}, action;
+    double chance = top->chance;
+    if (top->set < 0) {
+        if (top->probabilities[choice] == 0.0)
+            return NULL;
+        action = top->outcomes[choice];
+        chance *= top->probabilities[choice];
+    } else {
+        int32_t index = tree->sets[top->set].first + choice;
+        action = tree->actions[index];
+        sequence[tree->sets[top->set].player] = index + 1;
+    }
+    memcpy(state_at(tree, tree->depth), state_at(tree, tree->depth - 1),
+           (size_t)game->is.state_bytes);
+    game->ops->apply(game, state_at(tree, tree->depth), action);
+    return enter(tree, sequence, chance);
+}
+
+/* ---- The interface ---- */
+
+sk_tree *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes)
+{
+    sk_tree *tree = calloc(1, sizeof *tree);
+    if (!tree)
+        return NULL;
+    tree->game = game;
+    tree->most_nodes = most_nodes < INT32_MAX / 2 ? most_nodes : INT32_MAX / 2;
+    tree->most_bytes = most_bytes;
+    tree->stride = ((size_t)game->is.state_bytes + 63) / 64 * 64;
+    return tree;
+}
+
+void sk_tree_close(sk_tree *tree)
+{
+    free(tree->payoffs);
+    free(tree->decisions);
+    free(tree->sets);
+    free(tree->packed);
+    free(tree->actions);
+    free(tree->table);
+    free(tree->path);
+    free(tree->states);
+    free(tree);
+}
+
+static const char *begin_tree(sk_tree *tree)
+{
+    const int32_t empty[2] = {0, 0};
+    const char *wrong
+        = grow(tree, (void **)&tree->states, &tree->room_states, 1, tree->stride);
+    if (wrong)
+        return wrong;
+    tree->game->ops->reset(tree->game, tree->states);
+    return enter(tree, empty, 1.0);
+}
+
+const char *sk_tree_grow(sk_tree *tree, int64_t steps, int32_t *whole)
+{
+    const char *wrong = tree->nodes ? NULL : begin_tree(tree);
+    for (; !wrong && steps > 0 && tree->depth; steps--)
+        wrong = advance(tree);
+    *whole = !wrong && !tree->depth;
+    return wrong;
+}
+
+void sk_tree_describe(const sk_tree *tree, sk_tree_size *out)
+{
+    *out = (sk_tree_size){.nodes = tree->nodes,
+                          .ends = tree->ends,
+                          .payoffs = tree->n_payoffs,
+                          .decisions = tree->n_decisions,
+                          .sets = tree->n_sets,
+                          .actions = tree->n_actions,
+                          .bytes = tree->bytes};
+}
+
+void sk_tree_sets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first, uint8_t *packed)
+{
+    for (int64_t i = 0; i < tree->n_sets; i++) {
+        players[i] = tree->sets[i].player;
+        before[i] = tree->sets[i].before;
+        first[i] = tree->sets[i].first;
+    }
+    first[tree->n_sets] = (int32_t)tree->n_actions;
+    if (packed)
+        memcpy(packed, tree->packed, (size_t)tree->n_sets * (size_t)tree->game->is.observation_bytes);
+}
+
+void sk_tree_actions(const sk_tree *tree, int32_t *actions)
+{
+    memcpy(actions, tree->actions, (size_t)tree->n_actions * sizeof *actions);
+}
+
+/* ---- How large a tree is, without growing it (Knuth 1975) ---- */
+
+/* The product of the numbers of choices along one random game, as a logarithm: its mean over games is
+ * the number of ends. Stops at `enough`. */
+static double one_descent(const sk_game *game, void *state, int64_t number, double enough)
+{
+    int32_t actions[SK_MOST_ACTIONS];
+    double size = 0.0;
+    game->ops->reset(game, state);
+    for (int32_t t = 0; size < enough && game->ops->actor(game, state) != SK_OVER; t++) {
+        int n = game->ops->legal(game, state, actions);
+        size += log10(n);
+        game->ops->apply(game, state, actions[(int)(philox_uniform(0, 0, number, t) * n)]);
+    }
+    return size;
+}
+
+int32_t sk_tree_exceeds(const sk_game *game, double ends)
+{
+    enum { GAMES = 101 };
+    int32_t larger = 0;
+    void *state = aligned_alloc(64, ((size_t)game->is.state_bytes + 63) / 64 * 64);
+    if (!state)
+        return 0;
+    for (int64_t i = 0; i < GAMES; i++)
+        larger += one_descent(game, state, i, log10(ends) + 1.0) >= log10(ends) + 1.0;
+    free(state);
+    return larger > GAMES / 2;
+}

@@ -1,0 +1,245 @@
+"""The whole tree of a small game, in sequence form, and what policies are worth on it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.game import Game
+from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.errors import InputError
+
+Vector = npt.NDArray[np.float64]
+
+MOST_HISTORIES = 100_000_000
+MOST_BYTES = 3 << 30
+STEP = 50_000  # histories that are enumerated before Python may be interrupted
+
+
+class Tree:
+    """All histories of `game`, a two-player zero-sum game, enumerated once.
+
+    The I information sets of both players are those of perfect recall: two histories are one set
+    if the player saw and did the same on the way to it. Each has some of the E `actions`: those of
+    set i are `actions[first[i]:first[i + 1]]`. A policy is float64 [E], or, `dense`, [I, actions of
+    the game].
+
+    A *sequence* is an action in an information set; sequence 0 is the empty one, action k of [E]
+    is sequence 1 + k. Arrays [1 + E] belong to sequences.
+
+        players  int8 [I]       who acts
+        before   int32 [I]      the last sequence of that player; its set has a lower number
+        first    int32 [I + 1]  where the set's actions begin
+        actions  int32 [E]      the game's number of each action
+        owner    int32 [E]      the set of each action
+
+    Raises `InputError` when the game has more histories, or needs more bytes, than given.
+    """
+
+    def __init__(
+        self, game: Game, most_histories: int = MOST_HISTORIES, most_bytes: int = MOST_BYTES
+    ) -> None:
+        if game.players != 2:
+            raise InputError(f"{game.name} is not a game of two players")
+        if lib.sk_tree_exceeds(game.handle, float(most_histories)):
+            raise InputError(_too_large(game, most_histories))
+        handle = lib.sk_tree_open(game.handle, most_histories, most_bytes)
+        if handle == ffi.NULL:
+            raise MemoryError(f"the tree of {game.name}")
+        self._handle = ffi.gc(handle, lib.sk_tree_close)
+        self.game = game
+        self._enumerate()
+        size = self._size()
+        self.histories: int = size.nodes
+        self.ends: int = size.ends
+        self.bytes: int = size.bytes
+        self.players = np.empty(size.sets, np.int8)
+        self.before = np.empty(size.sets, np.int32)
+        self.first = np.empty(size.sets + 1, np.int32)
+        self.actions = np.empty(size.actions, np.int32)
+        self._read_sets(None)
+        lib.sk_tree_actions(handle, pointer(self.actions, "int32", (size.actions,), writable=True))
+        self.owner = np.repeat(np.arange(size.sets, dtype=np.int32), np.diff(self.first))
+
+    def _enumerate(self) -> None:
+        whole = ffi.new("int32_t *")
+        while not whole[0]:
+            wrong = lib.sk_tree_grow(self._handle, STEP, whole)
+            if wrong == ffi.NULL:
+                continue
+            if text(wrong) == "too large to enumerate":
+                raise InputError(_too_large(self.game, self._size().nodes - 1))
+            raise InputError(f"{self.game.name}: {text(wrong)}")
+
+    def _size(self) -> Any:
+        size = ffi.new("sk_tree_size *")
+        lib.sk_tree_describe(self._handle, size)
+        return size
+
+    def _read_sets(self, packed: npt.NDArray[np.uint8] | None) -> None:
+        n = len(self)
+        lib.sk_tree_sets(
+            self._handle,
+            pointer(self.players, "int8", (n,), writable=True),
+            pointer(self.before, "int32", (n,), writable=True),
+            pointer(self.first, "int32", (n + 1,), writable=True),
+            pointer(packed, "uint8", (n, self.game.observation_bytes), writable=True),
+        )
+
+    def __len__(self) -> int:
+        """The number of information sets."""
+        return len(self.players)
+
+    # ---- What is known in an information set ----
+
+    def observations(self) -> npt.NDArray[np.uint8]:
+        """uint8 [I, observation_bytes]: the packed observation of each set's last moment."""
+        packed = np.empty((len(self), self.game.observation_bytes), np.uint8)
+        self._read_sets(packed)
+        return packed
+
+    def legal(self) -> npt.NDArray[np.uint8]:
+        """uint8 [I, actions of the game]: 1 where legal."""
+        mask = np.zeros((len(self), self.game.actions), np.uint8)
+        mask[self.owner, self.actions] = 1
+        return mask
+
+    # ---- Policies ----
+
+    def uniform(self) -> Vector:
+        """The policy float64 [E] that has all legal actions alike."""
+        return np.asarray(1.0 / np.diff(self.first)[self.owner], np.float64)
+
+    def dense(self, policy: Vector) -> Vector:
+        """float64 [I, actions of the game], 0 where illegal, of a policy [E]."""
+        out = np.zeros((len(self), self.game.actions))
+        out[self.owner, self.actions] = policy
+        return out
+
+    def flat(self, dense: npt.NDArray[np.floating[Any]]) -> Vector:
+        """The policy [E] of one [I, actions of the game], each set's sum made 1.
+
+        Raises `ValueError` when a number is negative or not finite, or a set's sum is 0.
+        """
+        if dense.shape != (len(self), self.game.actions):
+            raise ValueError(f"a policy of shape {(len(self), self.game.actions)}: {dense.shape}")
+        policy = dense[self.owner, self.actions].astype(np.float64)
+        total = self.sums(policy)
+        if not np.isfinite(policy).all() or (policy < 0).any() or not (total > 0).all():
+            raise ValueError("not a policy: a number is negative, not finite, or all are 0")
+        return np.asarray(policy / total[self.owner], np.float64)
+
+    def sums(self, x: Vector) -> Vector:
+        """float64 [I]: the sum over the actions of each set, of [E]."""
+        return np.asarray(np.add.reduceat(x, self.first[:-1]), np.float64)
+
+    @cached_property
+    def mine(self) -> npt.NDArray[np.int8]:
+        """int8 [E]: whose each action is."""
+        return self.players[self.owner]
+
+    # ---- Loops over the whole tree ----
+
+    def reach(self, policy: Vector) -> Vector:
+        """float64 [1 + E]: the probability that a sequence's player plays it."""
+        out = np.empty(len(self.actions) + 1)
+        lib.sk_tree_reach(self._handle, self._each_action(policy), self._each_sequence(out))
+        return out
+
+    def gains(self, player: int, reach: Vector) -> Vector:
+        """float64 [1 + E]: what the ends of the game that directly follow each sequence of
+        `player` bring it, weighted with the probability that chance and the opponent go there."""
+        out = np.empty(len(self.actions) + 1)
+        lib.sk_tree_gains(
+            self._handle, _player(player), self._each_sequence(reach), self._each_sequence(out)
+        )
+        return out
+
+    def weights(self, reach: Vector) -> Vector:
+        """float64 [I]: the probability that chance and the opponent get to each set."""
+        out = np.empty(len(self))
+        lib.sk_tree_weights(self._handle, self._each_sequence(reach), self._each_set(out))
+        return out
+
+    def charge(self, player: int, reach: Vector, charges: Vector, values: Vector) -> None:
+        """Adds to `values` [1 + E] what `player` is paid, `charges` [I], whenever the opponent
+        acts."""
+        lib.sk_tree_charge(
+            self._handle,
+            _player(player),
+            self._each_sequence(reach),
+            self._each_set(charges),
+            self._each_sequence(values),
+        )
+
+    def backup(
+        self, player: int, policy: Vector, values: Vector, tolls: Vector | None = None
+    ) -> float:
+        """Adds up `values` [1 + E] of `player`, as `gains` gives them, from the ends of the game to
+        its beginning; `tolls` [I] are subtracted at each set. Returns the value of the game."""
+        return float(
+            lib.sk_tree_backup(
+                self._handle,
+                _player(player),
+                self._each_action(policy),
+                ffi.NULL if tolls is None else self._each_set(tolls),
+                self._each_sequence(values),
+            )
+        )
+
+    def best_response(self, player: int, values: Vector, policy: Vector) -> float:
+        """As `backup`, by the best actions, which are written into `player`'s part of `policy`."""
+        return float(
+            lib.sk_best_response(
+                self._handle,
+                _player(player),
+                self._each_sequence(values),
+                self._each_action(policy),
+            )
+        )
+
+    def cfr(
+        self,
+        player: int,
+        keep: tuple[float, float, float],
+        regrets: Vector,
+        average: Vector,
+        policy: Vector,
+        reach: Vector,
+        scratch: Vector,
+    ) -> None:
+        """`player`'s half of an iteration of CFR on `regrets`, `average`, `policy` [E] and `reach`
+        [1 + E]. `keep`: the parts of positive regrets, negative regrets and the average that are
+        not forgotten. `average` sums reach, not yet divided by that of the set."""
+        lib.sk_cfr(
+            self._handle,
+            _player(player),
+            *keep,
+            self._each_action(regrets),
+            self._each_action(average),
+            self._each_action(policy),
+            self._each_sequence(reach),
+            self._each_sequence(scratch),
+        )
+
+    def _each_set(self, array: Vector) -> Any:
+        return pointer(array, "float64", (len(self),))
+
+    def _each_action(self, array: Vector) -> Any:
+        return pointer(array, "float64", (len(self.actions),))
+
+    def _each_sequence(self, array: Vector) -> Any:
+        return pointer(array, "float64", (len(self.actions) + 1,))
+
+
+def _player(player: int) -> int:
+    if player not in (0, 1):
+        raise ValueError(f"players are 0 and 1, not {player}")
+    return player
+
+
+def _too_large(game: Game, histories: int) -> str:
+    return f"{game.name} is too large to enumerate: it has more than {histories:,} histories"

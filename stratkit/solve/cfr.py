@@ -1,0 +1,74 @@
+"""Counterfactual regret minimisation, with alternating updates.
+
+The variants differ in what they forget after iteration t. With exponents (alpha, beta, gamma) as in
+Discounted CFR (Brown and Sandholm 2019), t^alpha / (t^alpha + 1) of a positive regret is kept, and
+t^beta / (t^beta + 1) of a negative one; iteration t counts t^gamma in the average.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stratkit.engine.tree import Tree, Vector
+
+EXPONENTS = {
+    "cfr": (math.inf, math.inf, 0.0),  # forgets nothing
+    "cfr+": (math.inf, -math.inf, 1.0),  # forgets negative regrets at once
+    "linear-cfr": (1.0, 1.0, 1.0),
+    "dcfr": (1.5, 0.0, 2.0),
+}
+
+
+class CFR:
+    """CFR on `tree`; `exponents` as in `EXPONENTS`. Each `step` is one iteration of both players.
+
+    In iteration t player 0 learns first; player 1 then learns against its new policy.
+    """
+
+    def __init__(self, tree: Tree, exponents: tuple[float, float, float]) -> None:
+        self.tree, self.exponents = tree, exponents
+        self.iteration = 0
+        self.policy = tree.uniform()
+        self._reach = tree.reach(self.policy)
+        self._regrets = np.zeros_like(self.policy)
+        self._average = np.zeros_like(self.policy)
+        self._scratch = np.empty_like(self._reach)
+
+    def step(self) -> None:
+        """One iteration."""
+        self.iteration += 1
+        t = self.iteration
+        alpha, beta, gamma = self.exponents
+        keep = (_kept(t, alpha), _kept(t, beta), ((t - 1) / t) ** gamma)
+        for player in (0, 1):
+            self.tree.cfr(
+                player,
+                keep,
+                self._regrets,
+                self._average,
+                self.policy,
+                self._reach,
+                self._scratch,
+            )
+
+    def average(self) -> Vector:
+        """The average policy, float64 [E]: what converges to an equilibrium."""
+        return from_reach(self.tree, self._average)
+
+
+def _kept(t: int, exponent: float) -> float:
+    """t^exponent / (t^exponent + 1); all for an exponent of infinity, also at t = 1."""
+    if math.isinf(exponent):
+        return float(exponent > 0)
+    return float(t**exponent / (t**exponent + 1))
+
+
+def from_reach(tree: Tree, reach: Vector) -> Vector:
+    """The policy [E] whose sequences have probabilities in proportion to `reach` [E]; uniform in
+    sets where that is 0."""
+    total = tree.sums(reach)[tree.owner]
+    policy = tree.uniform()
+    np.divide(reach, total, out=policy, where=total > 0)
+    return policy
