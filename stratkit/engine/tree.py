@@ -139,7 +139,8 @@ class Tree:
     @cached_property
     def mine(self) -> npt.NDArray[np.int8]:
         """int8 [E]: whose each action is."""
-        return self.players[self.owner]
+        mine: npt.NDArray[np.int8] = self.players[self.owner]
+        return mine
 
     # ---- Loops over the whole tree ----
 

@@ -53,7 +53,7 @@ class CFR:
                 self._scratch,
             )
 
-    def average(self) -> Vector:
+    def solution(self) -> Vector:
         """The average policy, float64 [E]: what converges to an equilibrium."""
         return from_reach(self.tree, self._average)
 

@@ -34,6 +34,6 @@ class FLOP:
             self._average[1:][mine] *= (t - 1) / (t + 1)
             self._average[1:][mine] += 2 / (t + 1) * reach[1:][mine]
 
-    def average(self) -> Vector:
+    def solution(self) -> Vector:
         """The average policy, float64 [E]."""
         return from_reach(self.tree, self._average[1:])

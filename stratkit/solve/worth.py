@@ -42,8 +42,8 @@ def best_response(tree: Tree, player: int, reach: Vector) -> tuple[float, Vector
     """The best value that `player` can get against `reach`, and a pure policy [E] that gets it (0
     for the opponent's actions).
 
-    `reach` float64 [1 + E] is of the opponent's policy, or of a mixture: the sequences' probabilities
-    of several policies may be averaged, which is to draw one of them before the game.
+    `reach` float64 [1 + E] is of the opponent's policy, or of a mixture: where the sequences'
+    probabilities of several policies are averaged, one of them is drawn before the game.
     """
     policy = reach[1:] * 0.0
     return tree.best_response(player, tree.gains(player, reach), policy), policy

@@ -1,0 +1,27 @@
+"""What a network sees of a tree: it has no memory, so many information sets look alike to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.tree import Tree
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def distinct(tree: Tree) -> tuple[Bytes, Bytes, npt.NDArray[np.int64]]:
+    """The distinct pairs of observation and legal actions of the information sets.
+
+    Returns uint8 [n, observation_bytes] and uint8 [n, actions], and for each set which of the n
+    it is, int64 [I].
+    """
+    seen = np.concatenate([tree.observations(), tree.legal()], axis=1)
+    rows = seen.view(np.dtype((np.void, seen.shape[1])))[:, 0]
+    _, some, which = np.unique(rows, return_index=True, return_inverse=True)
+    size = tree.game.observation_bytes
+    return (
+        np.ascontiguousarray(seen[some, :size]),
+        np.ascontiguousarray(seen[some, size:]),
+        which.astype(np.int64),
+    )

@@ -1,0 +1,78 @@
+"""Pictures (PNG). They need matplotlib, which is an extra."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import IO, TYPE_CHECKING
+
+from stratkit.errors import InputError, printable
+from stratkit.solve.report import Entry, Report
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LEAST = 1e-9  # of an exploitability on a logarithmic axis
+
+
+def plot(report: Report, stream: IO[bytes]) -> None:
+    """Exploitability: of checkpoints over their steps, of all others as lines across.
+
+    Raises `InputError` without matplotlib.
+    """
+    figure = new_figure(8, 4.5)
+    axes = figure.subplots()
+    curves: dict[str, list[Entry]] = defaultdict(list)
+    for entry in report.entries:
+        if entry.step is None:
+            _line(axes, entry)
+        else:
+            curves[entry.policy].append(entry)
+    for policy, entries in curves.items():
+        points = sorted((entry.step or 0, _height(entry)) for entry in entries)
+        (line,) = axes.plot(*zip(*points, strict=True), "o-", markersize=4)
+        line.set_label(_plain(policy))
+    if curves:
+        axes.set_xlabel("step")
+        axes.legend()
+    else:
+        axes.set_xticks([])
+    axes.set_yscale("log")
+    axes.set_ylabel(f"exploitability in {_plain(report.game)}")
+    axes.grid(alpha=0.3)
+    save(figure, stream)
+
+
+def _line(axes: Axes, entry: Entry) -> None:
+    axes.axhline(_height(entry), color="grey", linestyle="--", linewidth=1)
+    axes.annotate(
+        printable(entry.name),
+        (1, _height(entry)),
+        xycoords=axes.get_yaxis_transform(),
+        ha="right",
+        va="bottom",
+        parse_math=False,
+    )
+
+
+def _height(entry: Entry) -> float:
+    return max(entry.worth.exploitability, LEAST)
+
+
+def _plain(text: str) -> str:
+    """`text` with its $ as they are: a legend would read mathematics between two."""
+    return printable(text).replace("$", r"\$")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches. Raises `InputError` without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save(figure: Figure, stream: IO[bytes]) -> None:
+    """Writes the figure as PNG, the same bytes for the same picture."""
+    figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})

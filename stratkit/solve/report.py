@@ -1,0 +1,82 @@
+"""Exploitabilities as a table for people, and as JSON for programs (formats/exploitability.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stratkit.engine.tree import Tree
+from stratkit.errors import printable
+from stratkit.solve.worth import Worth
+
+FORMAT = "exploitability"
+VERSION = 1
+DIGITS = 8  # after the point
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the policy called `name` is worth; `policy` is how it was asked for, `step` that of a
+    checkpoint."""
+
+    name: str
+    policy: str
+    step: int | None
+    worth: Worth
+
+    def json(self) -> dict[str, Any]:
+        """As formats/exploitability.md describes it."""
+        return {
+            "name": self.name,
+            "policy": self.policy,
+            "step": self.step,
+            "value": round(self.worth.value, DIGITS),
+            "exploitability": round(self.worth.exploitability, DIGITS),
+            "nash_conv": round(self.worth.nash_conv, DIGITS),
+            "gains": [round(gain, DIGITS) for gain in self.worth.gains],
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is said of some policies of one game."""
+
+    game: str
+    histories: int
+    sets: int
+    entries: Sequence[Entry]
+
+    @classmethod
+    def of(cls, tree: Tree, entries: Sequence[Entry]) -> Report:
+        """The report on policies of the game of `tree`."""
+        return cls(tree.game.name, tree.histories, len(tree), entries)
+
+    def json(self) -> dict[str, Any]:
+        """The report as formats/exploitability.md describes it."""
+        return {
+            "stratkit": FORMAT,
+            "version": VERSION,
+            "game": self.game,
+            "histories": self.histories,
+            "information_sets": self.sets,
+            "policies": [entry.json() for entry in self.entries],
+        }
+
+    def text(self) -> str:
+        """A line on the game, and a table."""
+        head = ["policy", "step", "value", "exploitability", "NashConv"]
+        rows = [_row(entry) for entry in self.entries]
+        width = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        lines = [
+            "  ".join([row[0].ljust(width[0]), *map(str.rjust, row[1:], width[1:])])
+            for row in [head, *rows]
+        ]
+        size = f"{self.histories:,} histories, {self.sets:,} information sets"
+        return "\n".join([f"{self.game}: {size}; values to player 0", "", *lines])
+
+
+def _row(entry: Entry) -> list[str]:
+    numbers = (entry.worth.value, entry.worth.exploitability, entry.worth.nash_conv)
+    step = "-" if entry.step is None else str(entry.step)
+    return [printable(entry.name), step, *(f"{x + 0.0:.6f}" for x in numbers)]

@@ -1,0 +1,44 @@
+"""Solvers by name: `NAME:ITERATIONS`."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from stratkit.engine.tree import Tree, Vector
+from stratkit.errors import UsageError, nearest
+from stratkit.solve.cfr import CFR, EXPONENTS
+from stratkit.solve.flop import FLOP
+
+NAMES = (*EXPONENTS, "flop")
+MOST_ITERATIONS = 10**9
+
+
+class Solver(Protocol):
+    """What approaches an equilibrium step by step."""
+
+    def step(self) -> None:
+        """One iteration."""
+
+    def solution(self) -> Vector:
+        """The policy [E] so far."""
+
+
+def parse_solver(text: str) -> tuple[str, int] | None:
+    """(name, iterations) of a `text` like `cfr:1000`; None when it names no solver.
+
+    Raises `UsageError` for a solver without a sound number of iterations.
+    """
+    name, colon, number = text.partition(":")
+    if name not in NAMES:
+        if colon and re.fullmatch(r"\d+", number) and nearest(name, NAMES):
+            raise UsageError(f"no solver is called {name!r}{nearest(name, NAMES)}", text=text)
+        return None
+    if not re.fullmatch(r"[1-9]\d{0,9}", number) or int(number) > MOST_ITERATIONS:
+        raise UsageError(f"a number of iterations is needed, as in {name}:1000", text=text)
+    return name, int(number)
+
+
+def open_solver(name: str, tree: Tree) -> Solver:
+    """The solver called `name`, one of `NAMES`, before its first iteration."""
+    return FLOP(tree) if name == "flop" else CFR(tree, EXPONENTS[name])

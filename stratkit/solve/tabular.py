@@ -1,0 +1,105 @@
+"""R-NaD with exact expectations: the algorithm without sampling noise and without a network.
+
+Every information set has a logit for each action, and in each step all of them move along the
+expectation of what the learner (`stratkit.learn.rnad`) estimates from games: the action values of the
+regularised game, NeuRD's force with its threshold, each set weighted with how often it is met, Adam
+without momentum, a target that follows the logits, and a regularisation policy that is replaced by
+the target at the end of each iteration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.tree import Tree, Vector
+
+
+@dataclass(frozen=True)
+class Settings:
+    """eta: weight of the regularisation; beta: NeuRD's threshold; size: steps of an iteration."""
+
+    eta: float = 0.2
+    beta: float = 8.0
+    lr: float = 5e-3
+    target_rate: float = 0.01
+    size: int = 500
+    adam_b2: float = 0.999
+    adam_eps: float = 1e-8
+
+
+class TabularRNaD:
+    """R-NaD on `tree`, from the uniform policy. Each `step` is one update of both players."""
+
+    def __init__(self, tree: Tree, settings: Settings | None = None) -> None:
+        self.tree, self.settings = tree, settings or Settings()
+        self.iteration = 0  # steps so far
+        self.logits = np.zeros(len(tree.actions))
+        self.target = self.logits.copy()
+        self._regularisation = self._previous = log_softmax(tree, self.logits)
+        self._squares = np.zeros_like(self.logits)
+        self._choices = np.diff(tree.first).astype(np.float64)
+
+    def step(self) -> None:
+        """One update; on the last of an iteration the regularisation policy moves on."""
+        s, tree = self.settings, self.tree
+        passed = self.iteration % s.size
+        log_pi = log_softmax(tree, self.logits)
+        advantage, weight = self._advantage(log_pi, min(1.0, 2 * passed / s.size))
+        self._descend(weight * self._force(advantage))
+        self.target += s.target_rate * (self.logits - self.target)
+        self.iteration += 1
+        if passed == s.size - 1:
+            self._previous = self._regularisation
+            self._regularisation = log_softmax(tree, self.target)
+
+    def solution(self) -> Vector:
+        """The target's policy, float64 [E]."""
+        return np.exp(log_softmax(self.tree, self.target))
+
+    def _advantage(self, log_pi: Vector, alpha: float) -> tuple[Vector, Vector]:
+        """Q - sum pi Q of each action in the regularised game, and the share of its player's
+        decisions that fall into its set; both [E]."""
+        tree, eta = self.tree, self.settings.eta
+        pi = np.exp(log_pi)
+        ratio = log_pi - (alpha * self._regularisation + (1 - alpha) * self._previous)
+        kl = eta * tree.sums(pi * ratio)
+        reach = tree.reach(pi)
+        others = tree.weights(reach)  # probability of a set but for its player's own part
+        q = np.empty_like(pi)
+        for player in (0, 1):
+            values = tree.gains(player, reach)
+            tree.charge(player, reach, kl, values)
+            tree.backup(player, pi, values, tolls=kl * others)
+            np.copyto(q, values[1:], where=tree.mine == player)
+        q = q / others[tree.owner] - eta * ratio
+        met = others * reach[tree.before]
+        total = np.bincount(tree.players, met, minlength=2)
+        weight = met / total[tree.players]
+        return q - tree.sums(pi * q)[tree.owner], weight[tree.owner]
+
+    def _force(self, advantage: Vector) -> Vector:
+        """NeuRD's force on each logit: none outward where the centred logit has reached beta."""
+        tree, beta = self.tree, self.settings.beta
+        y = self._centred(self.logits)
+        blocked = np.where(advantage > 0, y >= beta, y <= -beta)
+        return self._centred(np.where(blocked, 0.0, advantage))
+
+    def _centred(self, x: Vector) -> Vector:
+        return x - (self.tree.sums(x) / self._choices)[self.tree.owner]
+
+    def _descend(self, direction: Vector) -> None:
+        """Adam with b1 = 0, uphill along `direction`."""
+        s = self.settings
+        self._squares += (1 - s.adam_b2) * (direction * direction - self._squares)
+        corrected = self._squares / (1 - s.adam_b2 ** (self.iteration + 1))
+        self.logits += s.lr * direction / (np.sqrt(corrected) + s.adam_eps)
+
+
+def log_softmax(tree: Tree, logits: npt.NDArray[np.float64]) -> Vector:
+    """log pi, float64 [E], of logits [E]."""
+    highest = np.maximum.reduceat(logits, tree.first[:-1])[tree.owner]
+    shifted = logits - highest
+    return shifted - np.log(tree.sums(np.exp(shifted)))[tree.owner]
