@@ -134,7 +134,8 @@ const char *sk_tree_grow(sk_tree *tree, int64_t steps, int32_t *whole);
 void sk_tree_describe(const sk_tree *tree, sk_tree_size *out);
 /* players [sets], before [sets]: the player's own last sequence; first [sets + 1]: where a set's actions
  * begin; packed [sets][observation_bytes] or NULL. */
-void sk_tree_sets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first, uint8_t *packed);
+void sk_tree_sets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first,
+                  uint8_t *packed);
 void sk_tree_actions(const sk_tree *tree, int32_t *actions);
 
 /* In what follows policy [actions] is that of both players; reach and values [1 + actions] belong to
@@ -154,7 +155,7 @@ void sk_tree_charge(const sk_tree *tree, int32_t player, const double *reach, co
  * counterfactual too; returns the value of the game. */
 double sk_tree_backup(const sk_tree *tree, int32_t player, const double *policy, const double *tolls,
                       double *values);
-/* The same with the best action everywhere, the first of equals, written into the player's part of
+/* The same with the best action everywhere, equal ones alike, written into the player's part of
  * policy. */
 double sk_best_response(const sk_tree *tree, int32_t player, double *values, double *policy);
 /* The player's half of an iteration of CFR. Of positive regrets, negative ones and the average the

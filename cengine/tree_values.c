@@ -56,14 +56,15 @@ double sk_best_response(const sk_tree *tree, int32_t player, double *values, dou
     for (int64_t i = tree->n_sets - 1; i >= 0; i--) {
         if (tree->sets[i].player != player)
             continue;
-        int32_t best = tree->sets[i].first, end = set_end(tree, i);
-        for (int32_t k = best; k < end; k++) {
-            policy[k] = 0.0;
-            if (values[1 + k] > values[1 + best])
-                best = k;
+        int32_t first = tree->sets[i].first, end = set_end(tree, i), equals = 0;
+        double best = values[1 + first];
+        for (int32_t k = first; k < end; k++) {
+            equals = values[1 + k] > best ? 1 : equals + (values[1 + k] == best);
+            best = values[1 + k] > best ? values[1 + k] : best;
         }
-        policy[best] = 1.0;
-        values[tree->sets[i].before] += values[1 + best];
+        for (int32_t k = first; k < end; k++)
+            policy[k] = values[1 + k] == best ? 1.0 / equals : 0.0;
+        values[tree->sets[i].before] += best;
     }
     return values[0];
 }

@@ -192,7 +192,8 @@ class Tree:
         )
 
     def best_response(self, player: int, values: Vector, policy: Vector) -> float:
-        """As `backup`, by the best actions, which are written into `player`'s part of `policy`."""
+        """As `backup`, by the best actions (equal ones alike), which are written into `player`'s
+        part of `policy`."""
         return float(
             lib.sk_best_response(
                 self._handle,

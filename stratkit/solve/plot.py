@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING
 
 from stratkit.errors import InputError, printable
+from stratkit.solve.replicator import Iteration
 from stratkit.solve.report import Entry, Report
 
 if TYPE_CHECKING:
@@ -57,6 +59,29 @@ def _line(axes: Axes, entry: Entry) -> None:
 
 def _height(entry: Entry) -> float:
     return max(entry.worth.exploitability, LEAST)
+
+
+def plot_iterations(iterations: Sequence[Iteration], stream: IO[bytes]) -> None:
+    """R-NaD on a game of two actions each: the paths to the fixed points of the iterations, and the
+    Lyapunov function along each. Raises `InputError` without matplotlib."""
+    figure = new_figure(10, 4.5)
+    paths, falls = figure.subplots(1, 2)
+    for number, iteration in enumerate(iterations):
+        x, y = iteration.path[0][:, 0], iteration.path[1][:, 0]
+        (line,) = paths.plot(x, y, linewidth=1)
+        paths.plot(x[-1], y[-1], "o", color=line.get_color(), label=f"fixed point {number}")
+        falls.plot(iteration.lyapunov[:-1], color=line.get_color(), label=f"iteration {number}")
+    paths.set_xlabel("first action of player 0")
+    paths.set_ylabel("first action of player 1")
+    paths.set_xlim(0, 1)
+    paths.set_ylim(0, 1)
+    falls.set_xlabel("steps of the replicator dynamics")
+    falls.set_ylabel("Lyapunov function")
+    falls.set_yscale("log")
+    for axes in (paths, falls):
+        axes.grid(alpha=0.3)
+        axes.legend()
+    save(figure, stream)
 
 
 def _plain(text: str) -> str:

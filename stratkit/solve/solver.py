@@ -9,8 +9,10 @@ from stratkit.engine.tree import Tree, Vector
 from stratkit.errors import UsageError, nearest
 from stratkit.solve.cfr import CFR, EXPONENTS
 from stratkit.solve.flop import FLOP
+from stratkit.solve.tabular import TabularRNaD
 
-NAMES = (*EXPONENTS, "flop")
+OTHERS = {"flop": FLOP, "rnad": TabularRNaD}
+NAMES = (*EXPONENTS, *OTHERS)
 MOST_ITERATIONS = 10**9
 
 
@@ -41,4 +43,4 @@ def parse_solver(text: str) -> tuple[str, int] | None:
 
 def open_solver(name: str, tree: Tree) -> Solver:
     """The solver called `name`, one of `NAMES`, before its first iteration."""
-    return FLOP(tree) if name == "flop" else CFR(tree, EXPONENTS[name])
+    return OTHERS[name](tree) if name in OTHERS else CFR(tree, EXPONENTS[name])

@@ -1,10 +1,10 @@
 """R-NaD with exact expectations: the algorithm without sampling noise and without a network.
 
-Every information set has a logit for each action, and in each step all of them move along the
-expectation of what the learner (`stratkit.learn.rnad`) estimates from games: the action values of the
-regularised game, NeuRD's force with its threshold, each set weighted with how often it is met, Adam
-without momentum, a target that follows the logits, and a regularisation policy that is replaced by
-the target at the end of each iteration.
+Every information set has a logit for each action, and in each step all of them move along what the
+learner (`stratkit.learn.rnad`) estimates from games, computed: the action values of the regularised
+game, NeuRD's force with its threshold, Adam without momentum, a target that follows the logits, and a
+regularisation policy that is replaced by the target at the end of each iteration. All sets move
+alike, however rarely they are met: there is no batch whose mean would be taken.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ class TabularRNaD:
         s, tree = self.settings, self.tree
         passed = self.iteration % s.size
         log_pi = log_softmax(tree, self.logits)
-        advantage, weight = self._advantage(log_pi, min(1.0, 2 * passed / s.size))
-        self._descend(weight * self._force(advantage))
+        self._ascend(self._force(self._advantage(log_pi, min(1.0, 2 * passed / s.size))))
         self.target += s.target_rate * (self.logits - self.target)
         self.iteration += 1
         if passed == s.size - 1:
@@ -59,9 +58,8 @@ class TabularRNaD:
         """The target's policy, float64 [E]."""
         return np.exp(log_softmax(self.tree, self.target))
 
-    def _advantage(self, log_pi: Vector, alpha: float) -> tuple[Vector, Vector]:
-        """Q - sum pi Q of each action in the regularised game, and the share of its player's
-        decisions that fall into its set; both [E]."""
+    def _advantage(self, log_pi: Vector, alpha: float) -> Vector:
+        """Q - sum pi Q of each action in the regularised game, [E]."""
         tree, eta = self.tree, self.settings.eta
         pi = np.exp(log_pi)
         ratio = log_pi - (alpha * self._regularisation + (1 - alpha) * self._previous)
@@ -75,10 +73,7 @@ class TabularRNaD:
             tree.backup(player, pi, values, tolls=kl * others)
             np.copyto(q, values[1:], where=tree.mine == player)
         q = q / others[tree.owner] - eta * ratio
-        met = others * reach[tree.before]
-        total = np.bincount(tree.players, met, minlength=2)
-        weight = met / total[tree.players]
-        return q - tree.sums(pi * q)[tree.owner], weight[tree.owner]
+        return q - tree.sums(pi * q)[tree.owner]
 
     def _force(self, advantage: Vector) -> Vector:
         """NeuRD's force on each logit: none outward where the centred logit has reached beta."""
@@ -90,8 +85,8 @@ class TabularRNaD:
     def _centred(self, x: Vector) -> Vector:
         return x - (self.tree.sums(x) / self._choices)[self.tree.owner]
 
-    def _descend(self, direction: Vector) -> None:
-        """Adam with b1 = 0, uphill along `direction`."""
+    def _ascend(self, direction: Vector) -> None:
+        """Adam with b1 = 0, along `direction`."""
         s = self.settings
         self._squares += (1 - s.adam_b2) * (direction * direction - self._squares)
         corrected = self._squares / (1 - s.adam_b2 ** (self.iteration + 1))

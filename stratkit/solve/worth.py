@@ -39,8 +39,8 @@ def worth(tree: Tree, policy: Vector) -> Worth:
 
 
 def best_response(tree: Tree, player: int, reach: Vector) -> tuple[float, Vector]:
-    """The best value that `player` can get against `reach`, and a pure policy [E] that gets it (0
-    for the opponent's actions).
+    """The best value that `player` can get against `reach`, and a policy [E] that gets it: equally
+    good actions alike, 0 for the opponent's.
 
     `reach` float64 [1 + E] is of the opponent's policy, or of a mixture: where the sequences'
     probabilities of several policies are averaged, one of them is drawn before the game.
