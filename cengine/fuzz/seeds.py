@@ -45,6 +45,8 @@ def seeds() -> dict[str, list[bytes]]:
     }
     found["game_open"] += [b"\x40mini\n" + text for text in (b"two_squares=3 max_plies=70000",)]
     found["game_open"] += [b"\xc8duel\nmore_squares=0 max_quiet=0", b"\x00\n=", b"\x10nano\nmax_"]
+    for name in (b"liars_dice:2x3", b"liars_dice:4x6", b"hex:3", b"dark_hex:11"):
+        found["game_open"].append(b"\xc8" + name + b"\n")
     for index, name in enumerate(VARIANTS):
         positions = played(name, seed=index)
         for rules in RULES:

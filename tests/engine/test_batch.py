@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,6 +23,7 @@ from stratkit.engine.stratego import (
 )
 from stratkit.errors import InputError
 
+RPS = pathlib.Path(__file__).parents[2] / "formats/samples/modified_rps.matrix"
 # One of each kind of game that the engine knows.
 GAMES = (*VARIANTS, "kuhn", "leduc", "liars_dice:2x3", "hex:4", "dark_hex:3", f"matrix:{RPS}")
 
