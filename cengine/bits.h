@@ -28,31 +28,44 @@ static inline int last(sk_bits set)
     return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(low_half(set));
 }
 
-/* Bits of one half. (The compiler's own needs an instruction that old machines lack, or a call.) */
-static inline int count_half(uint64_t half)
+/* Bits of each byte of one half, as bytes. (The compiler's own count needs an instruction that old machines
+ * lack, or a call.) */
+static inline uint64_t count_bytes(uint64_t half)
 {
     half -= half >> 1 & 0x5555555555555555u;
     half = (half & 0x3333333333333333u) + (half >> 2 & 0x3333333333333333u);
-    half = (half + (half >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-    return (int)(half * 0x0101010101010101u >> 56);
+    return (half + (half >> 4)) & 0x0f0f0f0f0f0f0f0fu;
 }
 
-static inline int count(sk_bits set) { return count_half(low_half(set)) + count_half(high_half(set)); }
+static inline int count(sk_bits set)
+{
+    /* Of both halves a byte counts 16 at most, and all bytes 128. */
+    uint64_t bytes = count_bytes(low_half(set)) + count_bytes(high_half(set));
+    return (int)(bytes * 0x0101010101010101u >> 56);
+}
 
 /* The square of a half that has exactly `n` of its squares below it. */
 static inline int nth_of_half(uint64_t half, int n)
 {
-    while (n--)
-        half &= half - 1;
-    return __builtin_ctzll(half);
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t up_to = count_bytes(half) * ones; /* in byte i: the squares of bytes 0 .. i */
+    /* Bytes with no more than n squares up to their end come before the one that we want. */
+    uint64_t before = ((ones * (uint64_t)n | 0x80 * ones) - up_to) >> 7 & ones;
+    int byte = 8 * (int)(before * ones >> 56);
+    int left = n - (int)((up_to << 8) >> byte & 0xff);
+    uint64_t bits = half >> byte;
+    for (; left; left--)
+        bits &= bits - 1;
+    return byte + __builtin_ctzll(bits);
 }
 
 /* One square of a set that is not empty; uniform if `random` is. */
 static inline int any(sk_bits set, uint32_t random)
 {
-    int low = count_half(low_half(set)), high = count_half(high_half(set));
-    int n = (int)((uint64_t)random * (uint64_t)(low + high) >> 32);
-    return n < low ? nth_of_half(low_half(set), n) : 64 + nth_of_half(high_half(set), n - low);
+    int low = (int)(count_bytes(low_half(set)) * 0x0101010101010101u >> 56);
+    int n = (int)((uint64_t)random * (uint64_t)count(set) >> 32);
+    int upper = n >= low;
+    return 64 * upper + nth_of_half(upper ? high_half(set) : low_half(set), upper ? n - low : n);
 }
 
 /* The lowest eight squares as eight bytes, 1 where the set has them. */

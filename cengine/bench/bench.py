@@ -28,7 +28,7 @@ from build_cffi import COMPILE_FLAGS, LINK_FLAGS, SOURCES  # noqa: E402
 from stratkit.engine import Batch, Game, sample  # noqa: E402
 from stratkit.engine.fingerprint import fingerprint  # noqa: E402
 
-ROUNDS = 5
+ROUNDS = 7
 
 
 def build(folder: str) -> str:
