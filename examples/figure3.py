@@ -2,8 +2,8 @@
 
     python examples/figure3.py figure3.png
 
-prints each iteration's fixed point and its NashConv, and draws the paths to the fixed points and the
-Lyapunov function, which falls along each. (Needs matplotlib, the extra [plot].)
+prints each iteration's fixed point and its NashConv, and draws the paths to the fixed points and
+the Lyapunov function, which falls along each. (Needs matplotlib, the extra [plot].)
 """
 
 import sys

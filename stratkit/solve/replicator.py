@@ -12,6 +12,7 @@ import numpy.typing as npt
 Vector = npt.NDArray[np.float64]
 Profile = tuple[Vector, Vector]  # the policies of both players
 
+MOST_STEPS = 100_000  # of the dynamics; without regularisation they never come to rest
 MATCHING_PENNIES = np.array([[1.0, -1.0], [-1.0, 1.0]])  # +1 to player 0 when the pennies match
 
 
@@ -36,12 +37,13 @@ def iterate(
     iterations: int,
     eta: float = 0.2,
     dt: float = 0.1,
-    tolerance: float = 1e-10,
+    tolerance: float = 1e-8,
 ) -> list[Iteration]:
     """R-NaD on the game whose player 0 gets `payoffs` [A, B] and player 1 their negative.
 
     `start`: the first regularisation policies, from which the dynamics start too. The time step is
     `dt`, and a point is fixed when the regularised advantages of actions are below `tolerance`.
+    Raises `ValueError` when `MOST_STEPS` do not lead there.
     """
     done = []
     regularisation = start
@@ -86,6 +88,8 @@ def _follow(
         fourth = advantage(logits + dt * third)
         logits = logits + dt / 6 * (slope + 2 * second + 2 * third + fourth)
         points.append(policies(logits))
+        if len(points) > MOST_STEPS:
+            raise ValueError(f"no fixed point within {MOST_STEPS} steps")
     return np.array([p for p, _ in points]), np.array([q for _, q in points])
 
 

@@ -2,8 +2,8 @@
 
 Every information set has a logit for each action, and in each step all of them move along what the
 learner (`stratkit.learn.rnad`) estimates from games, computed: the action values of the regularised
-game, NeuRD's force with its threshold, Adam without momentum, a target that follows the logits, and a
-regularisation policy that is replaced by the target at the end of each iteration. All sets move
+game, NeuRD's force with its threshold, Adam without momentum, a target that follows the logits, and
+a regularisation policy that is replaced by the target at the end of each iteration. All sets move
 alike, however rarely they are met: there is no batch whose mean would be taken.
 """
 
@@ -77,7 +77,7 @@ class TabularRNaD:
 
     def _force(self, advantage: Vector) -> Vector:
         """NeuRD's force on each logit: none outward where the centred logit has reached beta."""
-        tree, beta = self.tree, self.settings.beta
+        beta = self.settings.beta
         y = self._centred(self.logits)
         blocked = np.where(advantage > 0, y >= beta, y <= -beta)
         return self._centred(np.where(blocked, 0.0, advantage))
@@ -97,4 +97,4 @@ def log_softmax(tree: Tree, logits: npt.NDArray[np.float64]) -> Vector:
     """log pi, float64 [E], of logits [E]."""
     highest = np.maximum.reduceat(logits, tree.first[:-1])[tree.owner]
     shifted = logits - highest
-    return shifted - np.log(tree.sums(np.exp(shifted)))[tree.owner]
+    return np.asarray(shifted - np.log(tree.sums(np.exp(shifted)))[tree.owner], np.float64)

@@ -82,9 +82,7 @@ def odds(node: Node, policy: Policy) -> dict[int, float]:
     return dict(policy[node.key])
 
 
-def value(
-    node: Node, policy: Policy, charge: Callable[[Node], float] = lambda node: 0.0
-) -> float:
+def value(node: Node, policy: Policy, charge: Callable[[Node], float] = lambda node: 0.0) -> float:
     """The expected gain of player 0, with what `charge` gives it at each node."""
     if not node.children:
         return node.gain

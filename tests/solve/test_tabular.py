@@ -1,0 +1,161 @@
+"""R-NaD where the truth is known: its step by a slow twin, Figure 3, and the exact gates."""
+
+from __future__ import annotations
+
+import io
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from running import ROOT as PROJECT
+from solve.slow_tree import Node, grow, reaches, spelt_out, value
+from solve.small_games import tree_of
+from stratkit.engine import Game
+from stratkit.solve import replicator
+from stratkit.solve.plot import plot_iterations
+from stratkit.solve.replicator import MATCHING_PENNIES, Iteration, iterate, nash_conv
+from stratkit.solve.tabular import Settings, TabularRNaD, log_softmax
+from stratkit.solve.worth import worth
+
+START = np.array([0.999, 0.001])
+
+
+@pytest.fixture(scope="module")
+def figure3() -> list[Iteration]:
+    return iterate(MATCHING_PENNIES, (START, START), 5)
+
+
+def test_figure_3(figure3: list[Iteration]) -> None:
+    fixed = [
+        ([0.8969, 0.1031], [0.2628, 0.7372]),
+        ([0.4716, 0.5284], [0.3862, 0.6138]),
+        ([0.4766, 0.5234], [0.5010, 0.4990]),
+    ]
+    for iteration, expected in zip(figure3, fixed, strict=False):
+        for found, policy in zip(iteration.fixed, expected, strict=True):
+            assert found == pytest.approx(policy, abs=1e-4)
+    gains = [nash_conv(MATCHING_PENNIES, iteration.fixed) for iteration in figure3]
+    assert gains == pytest.approx([1.268, 0.284, 0.049, 0.0105, 0.0023], abs=5e-4)
+    assert gains[-1] < 0.003
+
+
+def test_the_lyapunov_function_falls(figure3: list[Iteration]) -> None:
+    for before, iteration in zip([None, *figure3], figure3, strict=False):
+        h = iteration.lyapunov
+        assert h[-1] == 0 < h[0]
+        large = h[:-1] > 1e-12  # below, it is the last point that is not quite the fixed one
+        assert large.sum() > 300
+        assert (np.diff(h)[large] < 0).all()
+        if before:
+            assert np.array_equal(iteration.regularisation, before.fixed)
+
+
+def test_figure_3_is_drawn(figure3: list[Iteration]) -> None:
+    pytest.importorskip("matplotlib")
+    stream = io.BytesIO()
+    plot_iterations(figure3, stream)
+    assert stream.getvalue().startswith(b"\x89PNG")
+    script = [sys.executable, PROJECT / "examples" / "figure3.py"]
+    environment = {"PYTHONPATH": str(PROJECT)}
+    done = subprocess.run(script, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("[0.8969, 0.1031]  [0.2628, 0.7372]  NashConv 1.2682\n")
+
+
+def test_a_game_that_is_not_square() -> None:
+    """Three rows, two columns, the last row never worth playing: value 0 by [1/2, 1/2, 0]."""
+    payoffs = np.array([[1.0, -1.0], [-1.0, 1.0], [-2.0, -2.0]])
+    start = np.full(3, 1 / 3), np.array([0.9, 0.1])
+    last = iterate(payoffs, start, 4, tolerance=1e-6)[-1].fixed
+    assert nash_conv(payoffs, last) < 0.01
+    assert last[0] == pytest.approx([0.5, 0.5, 0], abs=0.01)
+
+
+def test_no_fixed_point_without_regularisation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicator, "MOST_STEPS", 1000)
+    with pytest.raises(ValueError, match="no fixed point within 1000 steps"):
+        iterate(MATCHING_PENNIES, (START, START), 1, eta=0)
+
+
+def test_advantages_are_those_of_the_regularised_game() -> None:
+    """Q - sum pi Q by recursion over histories, every logarithm written out."""
+    tree, root, eta, alpha = tree_of("kuhn"), grow(Game("kuhn")), 0.3, 0.25
+    rng = np.random.default_rng(2)
+    learner = TabularRNaD(tree, Settings(eta=eta))
+    log_pi, log_reg, log_old = (log_softmax(tree, rng.normal(size=24)) for _ in range(3))
+    learner._regularisation, learner._previous = log_reg, log_old
+    found = spelt_out(tree, learner._advantage(log_pi, alpha))
+    pi, reg, old = (spelt_out(tree, np.exp(x)) for x in (log_pi, log_reg, log_old))
+
+    def ratio(node: Node, a: int) -> float:
+        wanted = reg[node.key][a] ** alpha * old[node.key][a] ** (1 - alpha)
+        return math.log(pi[node.key][a] / wanted)
+
+    def charge(node: Node) -> float:
+        """The regularisation, as it counts for player 0."""
+        if node.key is None:
+            return 0.0
+        kl = sum(p * ratio(node, a) for a, p in pi[node.key].items())
+        return eta * kl * (1 if node.actor else -1)
+
+    met = list(reaches(root, pi))
+    for key, row in found.items():
+        here = [(node, p) for node, p, _ in met if node.key == key]
+        total = sum(p for _, p in here)
+        sign = -1 if key[0] else 1
+        q = {
+            a: sum(sign * p * value(node.children[a], pi, charge) for node, p in here) / total
+            - eta * ratio(here[0][0], a)
+            for a in row
+        }
+        mean = sum(pi[key][a] * q[a] for a in q)
+        assert row == pytest.approx({a: q[a] - mean for a in q}, abs=1e-9)
+
+
+def learned(game: str, steps: int, settings: Settings) -> list[float]:
+    """NashConv of the target after every hundredth of the steps."""
+    tree = tree_of(game)
+    learner = TabularRNaD(tree, settings)
+    curve = []
+    for step in range(steps):
+        learner.step()
+        if (step + 1) % (steps // 100) == 0:
+            curve.append(worth(tree, learner.solution()).nash_conv)
+    return curve
+
+
+def test_kuhn_by_exact_rnad() -> None:
+    curve = learned("kuhn", 8000, Settings(beta=8))
+    assert max(curve[-5:]) < 0.001
+
+
+def test_leduc_by_exact_rnad() -> None:
+    curve = learned("leduc", 12_000, Settings(beta=8))
+    assert max(curve[-5:]) < 0.10
+
+
+def test_beta_sets_the_floor() -> None:
+    """No probability can fall far below the one at which its logit is blocked."""
+    curve = learned("kuhn", 5000, Settings(beta=2))
+    assert 0.011 < curve[-1] < 0.014
+
+
+def test_without_regularisation_it_does_not_converge() -> None:
+    curve = learned("kuhn", 4000, Settings(eta=0, beta=4))
+    assert np.mean(curve[-50:]) > 0.05
+
+
+def test_the_schedule() -> None:
+    """The regularisation policy becomes the target's on the last step of an iteration."""
+    learner = TabularRNaD(tree_of("kuhn"), Settings(size=3, target_rate=0.5))
+    uniform = learner._regularisation
+    for _ in range(2):
+        learner.step()
+    assert learner._regularisation is uniform
+    learner.step()
+    assert learner._previous is uniform
+    assert np.exp(learner._regularisation) == pytest.approx(learner.solution())
+    learner.step()
+    assert np.abs(np.exp(learner._regularisation) - learner.solution()).max() > 0
