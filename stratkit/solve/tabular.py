@@ -73,7 +73,7 @@ class TabularRNaD:
             tree.backup(player, pi, values, tolls=kl * others)
             np.copyto(q, values[1:], where=tree.mine == player)
         q = q / others[tree.owner] - eta * ratio
-        return q - tree.sums(pi * q)[tree.owner]
+        return np.asarray(q - tree.sums(pi * q)[tree.owner], np.float64)
 
     def _force(self, advantage: Vector) -> Vector:
         """NeuRD's force on each logit: none outward where the centred logit has reached beta."""
@@ -83,7 +83,7 @@ class TabularRNaD:
         return self._centred(np.where(blocked, 0.0, advantage))
 
     def _centred(self, x: Vector) -> Vector:
-        return x - (self.tree.sums(x) / self._choices)[self.tree.owner]
+        return np.asarray(x - (self.tree.sums(x) / self._choices)[self.tree.owner], np.float64)
 
     def _ascend(self, direction: Vector) -> None:
         """Adam with b1 = 0, along `direction`."""
