@@ -108,7 +108,7 @@ def test_what_is_too_large_is_refused() -> None:
     with pytest.raises(InputError, match="^kuhn is too large to enumerate"):
         Tree(small, most_bytes=10_000)
     start = time.process_time()
-    for name in ("mini", "classic"):  # told without trying
+    for name in ("mini", "classic", "dark_hex:3"):  # told without trying
         with pytest.raises(InputError, match=f"^{name} is too large .* 100,000,000 histories$"):
             Tree(Game(name))
     assert time.process_time() - start < 2
