@@ -36,7 +36,7 @@ def iterate(
     start: Profile,
     iterations: int,
     eta: float = 0.2,
-    dt: float = 0.1,
+    dt: float = 0.2,
     tolerance: float = 1e-8,
 ) -> list[Iteration]:
     """R-NaD on the game whose player 0 gets `payoffs` [A, B] and player 1 their negative.

@@ -81,7 +81,7 @@ def altered(data: bytes, **metadata: object) -> bytes:
 
 def save_network(path: str | os.PathLike[str], net: str, game: Game, **metadata: object) -> None:
     """A checkpoint of an untrained network: its online and its target weights."""
-    weights = build(net, game.shape, seed=1).state_dict()
+    weights = build(net, game.shape, 1, game.actions).state_dict()
     parts = ("online", "target")
     tensors = {f"{part}/{name}": w.numpy() for part in parts for name, w in weights.items()}
     about = {"game": game.name, "rules": game.rules, "net": net}
