@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.engine import distinct_rows
 from stratkit.engine.tree import Tree
 
 Bytes = npt.NDArray[np.uint8]
@@ -17,8 +18,7 @@ def distinct(tree: Tree) -> tuple[Bytes, Bytes, npt.NDArray[np.int64]]:
     it is, int64 [I].
     """
     seen = np.concatenate([tree.observations(), tree.legal()], axis=1)
-    rows = seen.view(np.dtype((np.void, seen.shape[1])))[:, 0]
-    _, some, which = np.unique(rows, return_index=True, return_inverse=True)
+    some, which = distinct_rows(seen)
     size = tree.game.observation_bytes
     return (
         np.ascontiguousarray(seen[some, :size]),
