@@ -8,6 +8,7 @@
  *   combat.h       who wins an attack
  *   play.c         carrying out a ply, and the end of the game
  *   observation.c  what a side may know, packed
+ *   framing.h      bytes a square, from absolute squares to a side's frame
  *   planes.c       the packed observation as DeepNash's 82 planes
  *   position.c     positions as start bytes
  *   stratego.c     all this as a game (game.h)
