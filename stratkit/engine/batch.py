@@ -32,7 +32,8 @@ class Batch:
     """`size` states of `game`; the work is shared out to `threads` threads.
 
     All arrays have one row a state, in the acting side's frame. Rows that are over have the actor
-    `OVER` (-2) and zeros elsewhere.
+    `OVER` (-2) and zeros elsewhere; where chance acts, the actor is `CHANCE` (-1), the outcomes are
+    legal, and nothing is observed.
     """
 
     def __init__(self, game: Game, size: int, threads: int = 1) -> None:

@@ -29,8 +29,9 @@ class Game:
     """A game of the engine, opened by name.
 
     `rules` maps rule names to integers and overrides the game's defaults; for Stratego these are
-    `two_squares` (crossings of one border in consecutive turns), `max_plies` and `max_quiet` (plies
-    without an attack), each 0 for off. Raises `InputError` for an unknown name or rule.
+    `two_squares` (crossings of one border in consecutive turns), `more_squares` (0 or 1),
+    `max_plies` and `max_quiet` (plies without an attack), each 0 for off. Raises `InputError` for
+    an unknown name or rule.
     """
 
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:

@@ -96,27 +96,19 @@ class Config:
 
 
 # Where the network, and with it the machine, is smaller, the paper's numbers would hardly move it.
+_SMALL_BOARDS = {
+    "batch": 8,
+    "lr": 3e-3,
+    "eta": 0.1,
+    "sizes": (200,),
+    "repeats": (1,),
+    "target_rate": 0.01,
+    "average_rate": 0.01,
+    "mu_floor": 0.1,
+}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "plain": {
-        "batch": 8,
-        "lr": 3e-3,
-        "eta": 0.1,
-        "sizes": (200,),
-        "repeats": (1,),
-        "target_rate": 0.01,
-        "average_rate": 0.01,
-        "mu_floor": 0.1,
-    },
-    "tiny": {
-        "batch": 8,
-        "lr": 3e-3,
-        "eta": 0.1,
-        "sizes": (200,),
-        "repeats": (1,),
-        "target_rate": 0.01,
-        "average_rate": 0.01,
-        "mu_floor": 0.1,
-    },
+    "plain": _SMALL_BOARDS,
+    "tiny": _SMALL_BOARDS,
     "small": {
         "batch": 64,
         "lr": 5e-4,

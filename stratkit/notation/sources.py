@@ -71,7 +71,7 @@ def reading(name: str) -> Iterator[None]:
         raise
     except _DAMAGES as error:
         raise InputError(f"damaged zip: {error}", file=name) from None
-    except (NotImplementedError, RuntimeError) as error:  # unusual compression, a password
+    except RuntimeError as error:  # zipfile's word for versions and ciphers that it does not know
         raise InputError(f"zip that cannot be read: {error}", file=name) from None
     except OSError as error:
         what = error.strerror or str(error)
@@ -152,6 +152,17 @@ def _opened(
             yield from _not_empty(members, source.name, suffixes)
 
 
+def _check_member(member: zipfile.ZipInfo, name: str) -> None:
+    """Raises `InputError` for a member that is compressed or locked in a way that is not read."""
+    wrong = None
+    if member.compress_type not in _METHODS:
+        wrong = "compressed by an unusual method"
+    elif member.flag_bits & _ENCRYPTED:
+        wrong = "a password is needed"
+    if wrong:
+        raise InputError(f"zip that cannot be read: {wrong}", file=name)
+
+
 def _zip(name: str, stream: BinaryIO, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
     with reading(name):
         archive = zipfile.ZipFile(stream)
@@ -162,10 +173,7 @@ def _zip(name: str, stream: BinaryIO, suffixes: Sequence[str]) -> Iterator[Sourc
             try:
                 with contextlib.ExitStack() as stack:
                     with reading(inside):
-                        if member.compress_type not in _METHODS:
-                            raise NotImplementedError("compressed by an unusual method")
-                        if member.flag_bits & _ENCRYPTED:
-                            raise RuntimeError("a password is needed")
+                        _check_member(member, inside)
                         opened = cast(BinaryIO, stack.enter_context(archive.open(member)))
                     yield Source(inside, opened)
             except InputError as error:
