@@ -52,8 +52,8 @@ class Learner:
     """R-NaD's state, and its update.
 
     net, shape, actions: which network, for which observations and how many actions (see
-    `nets.build`). `step` counts the updates
-    done. A batch is worked on by `config.threads` threads, a part each.
+    `nets.build`). `step` counts the updates done. A batch is worked on by `config.threads` threads,
+    a part each.
     """
 
     def __init__(

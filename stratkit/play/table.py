@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Batch, Game
+from stratkit.engine.batch import CHANCE
 from stratkit.errors import StratkitError
 from stratkit.players.player import Player, Views
 
@@ -139,8 +140,9 @@ class Table:
         choosing = self._live & ~forced & (self._actors >= 0)
         chosen = np.full(len(rows), -1, np.int32)
         mu = np.full(len(rows), np.nan, np.float32)
-        self.batch.draw_chance(self.seed, self._games, self._numbers, chosen)
-        chosen[~self._live] = -1
+        if (self._actors == CHANCE).any():
+            self.batch.draw_chance(self.seed, self._games, self._numbers, chosen)
+            chosen[~self._live] = -1
         chosen[forced] = self._actions[rows[forced], self._numbers[forced]]
         seat = self._seats[rows, np.maximum(self._actors, 0)]
         for index, player in enumerate(self.players):

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
 
 from learn.games import episodes, items
 from learn.versus import share_of_wins
+from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.config import Config, resolve
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.learner import NETWORKS, Learner
+from stratkit.play.selfplay import as_episode
+from stratkit.play.table import Seating, Table
+from stratkit.players.random import RandomPlayer
 
 
 def setting(**options: object) -> Config:
@@ -51,6 +57,37 @@ def test_all_networks_start_alike_and_follow_as_told() -> None:
         learner.update(batch)
     assert torch.equal(weights(learner, "previous"), first_target)
     assert learner.step == 4
+
+
+def vector_batch(rows: int) -> tuple[Learner, Batch]:
+    """40 random games of Kuhn poker; chance's actions are among them."""
+    game = Game("kuhn")
+    seatings = iter(Seating(number, (0, 0)) for number in range(40))
+    table = Table(game, [RandomPlayer(1)], seatings, slots=40, seed=1)
+    found = [as_episode(game, finished) for games in table.rounds() for finished in games]
+    learner = Learner("mlp:16", game.shape, setting(), game.actions)
+    return learner, make_batch(game, items(game, found), rows)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_looks_the_same_is_evaluated_once_and_teaches_the_same(threads: int) -> None:
+    short, batch = vector_batch(rows=64)
+    assert batch.row is not None and len(batch.observations) <= 13  # with chance's empty row
+    long, _ = vector_batch(rows=64)
+    whole = dataclasses.replace(
+        batch,
+        observations=batch.observations[batch.row],
+        legal=batch.legal[batch.row],
+        row=None,
+    )
+    for learner, seen in ((short, batch), (long, whole)):
+        learner.config = dataclasses.replace(learner.config, threads=threads)
+        for _ in range(3):
+            learner.update(seen)
+    torch.testing.assert_close(
+        weights(short, "online"), weights(long, "online"), atol=1e-4, rtol=1e-4
+    )
+    assert (weights(short, "online") - weights(vector_batch(64)[0], "online")).abs().max() > 1e-3
 
 
 def test_padding_teaches_nothing() -> None:
