@@ -141,7 +141,7 @@ def command(
     if part is not None and games is not None:
         first, games = part_of(games, *part)
         first_game += first
-    actor = _Actor(Game(game), policy, follow, seed, first_game, slots, threads, output == "-")
+    actor = _Actor(Game(game), policy, follow, seed, first_game, slots, output == "-")
     opening = read_openings(setups, game)[0] if setups else None
     with _sink(output, force, shard, actor.header()) as sink:
         try:
@@ -184,7 +184,6 @@ class _Actor:
         seed: int,
         first_game: int,
         slots: int,
-        threads: int,
         piped: bool,
     ) -> None:
         self.game, self.seed, self.first_game, self.slots = game, seed, first_game, slots
@@ -199,9 +198,9 @@ class _Actor:
 
             self.follower = Follower(policy, game)
         else:
-            self._open_policy(threads)
+            self._open_policy()
 
-    def _open_policy(self, threads: int) -> None:
+    def _open_policy(self) -> None:
         """A policy that stays as it is."""
         if self.policy == "random":
             from stratkit.players.random import RandomPlayer
@@ -252,7 +251,7 @@ class _Actor:
         if self.follower is not None:
             from stratkit.play.follow import Pace
 
-            self._wait_for_learner(self.follower, threads)
+            self._wait_for_learner(self.follower)
             lead = lead or 2 * self.follower.batch
             self.slots = min(self.slots, lead)
             self.player = self.follower.make_player(self.seed, self.slots)
@@ -266,7 +265,7 @@ class _Actor:
         if self.pace:
             self.table.worth_playing = self.pace.worth_playing
 
-    def _wait_for_learner(self, follower: Follower, threads: int) -> None:
+    def _wait_for_learner(self, follower: Follower) -> None:
         import torch
 
         torch.set_num_threads(1)  # the same sums whatever --threads says
