@@ -91,7 +91,7 @@ class HeuristicPlayer:
         best = np.where(
             seen["stage"][:, None] == 1,
             self._destination_scores(seen, planes, worth),
-            self._piece_scores(seen, planes, worth),
+            self._piece_scores(planes, worth),
         )
         noise = NOISE * self._noise(views, rows, best.shape[1])
         best = np.where(legal, best + noise, -np.inf)
@@ -149,9 +149,7 @@ class HeuristicPlayer:
         leave = 0.5 * danger * own
         return arrive, leave
 
-    def _piece_scores(
-        self, seen: npt.NDArray[np.void], planes: npt.NDArray[np.float32], worth: Floats
-    ) -> Floats:
+    def _piece_scores(self, planes: npt.NDArray[np.float32], worth: Floats) -> Floats:
         """[n, square]: the best single step of the piece on each square."""
         own = planes[:, 1:13].astype(np.float64)
         arrive, leave = self._step_scores(planes, worth, own)
