@@ -29,7 +29,8 @@ typedef struct {
     int (*legal)(const sk_game *game, const void *state, int32_t *actions);
     /* The same as `actions` bytes, 1 where legal. */
     void (*legal_mask)(const sk_game *game, const void *state, uint8_t *mask);
-    /* One of the legal actions; uniform if `random` is. There must be one. */
+    /* One of the legal actions, without listing them; uniform if `random` is. There must be one. For random
+     * playouts (bench/ has the only ones so far); NULL where nobody plays such. */
     int32_t (*pick)(const sk_game *game, const void *state, uint32_t random);
     /* Where chance acts: the probability of each legal action, in the order of `legal`. NULL for a game
      * without chance. */

@@ -37,13 +37,6 @@ static inline int in_list(const sk_game *game, const void *state, int32_t action
     return 0;
 }
 
-static inline int32_t pick_from_list(const sk_game *game, const void *state, uint32_t random)
-{
-    int32_t actions[SK_MOST_ACTIONS];
-    int n = game->ops->legal(game, state, actions);
-    return actions[(uint64_t)random * (uint64_t)n >> 32];
-}
-
 /* All outcomes of chance alike. */
 static inline void uniform_chance(const sk_game *game, const void *state, double *probabilities)
 {

@@ -144,6 +144,10 @@ int main(int argc, char **argv)
     char error[200] = "usage: bench plies|planes|write|copy|batch GAME N [THREADS]";
     const sk_game *game = argc >= 4 ? sk_game_open(argv[2], "", error, sizeof error) : NULL;
     _Alignas(64) static uint8_t state[STATE_ROOM];
+    if (game && !game->ops->pick) {
+        snprintf(error, sizeof error, "%s has no random playouts", argv[2]);
+        game = NULL;
+    }
     if (!game || game->is.state_bytes > STATE_ROOM) {
         fprintf(stderr, "bench: %s\n", error);
         return 2;
