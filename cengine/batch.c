@@ -42,6 +42,12 @@ sk_batch *sk_batch_open(const sk_game *game, int32_t size, int32_t threads)
     return batch;
 }
 
+void sk_batch_reset(sk_batch *batch, const int32_t *rows, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        batch->game->ops->reset(batch->game, state_at(batch, rows[i]));
+}
+
 void sk_batch_close(sk_batch *batch)
 {
     if (!batch)

@@ -44,6 +44,8 @@ typedef struct sk_batch sk_batch;
 
 sk_batch *sk_batch_open(const sk_game *game, int32_t size, int32_t threads);
 void sk_batch_close(sk_batch *batch);
+/* Begins `n` rows again from the start of the game. */
+void sk_batch_reset(sk_batch *batch, const int32_t *rows, int32_t n);
 /* Begins row `row` again: from the start of the game (size 0) or from a start position. */
 const char *sk_batch_start(sk_batch *batch, int32_t row, const uint8_t *start, int64_t size);
 /* Writes row `row` as a start position (start_bytes long); history is lost. */

@@ -17,7 +17,7 @@ import numpy as np
 from stratkit.engine.stratego import variant
 from stratkit.notation.transcript import transcript
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
-from stratkit.storage.episodes import Episode, EpisodeWriter, Header
+from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header
 from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, RecordWriter
 
 HERE = pathlib.Path(__file__).parent
@@ -106,7 +106,7 @@ def make(folder: pathlib.Path) -> None:
     header, played = episodes()
     with open(folder / "episodes.eps", "wb") as stream, EpisodeWriter(stream, header) as writer:
         for episode in played:
-            writer.write(episode)
+            writer.write(Episodes.of([episode]))
             if episode.number == 1:
                 writer.flush()
     head, records = games()

@@ -17,9 +17,9 @@ from stratkit.errors import UsageError, in_file, named
 if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.play.match import Schedule
-    from stratkit.play.table import Finished
     from stratkit.players.open import Entrant
     from stratkit.players.spec import PlayerSpec
+    from stratkit.storage.columns import Episode
     from stratkit.storage.records import GameRecord, RecordHeader, RecordWriter
 
 ROWS = 64  # views that a network evaluates at a time
@@ -197,31 +197,31 @@ def _play(
     tally = [[0, 0, 0] for _ in schedule.pairings()]
     with progress(len(missing), "game") as bar:
         for ready in in_order(table.rounds(), iter(missing)):
-            for finished in ready:
-                record = _record(game, schedule, finished)
+            for episode, seats, plies in ready or ():
+                record = _record(game, schedule.pair(episode.number), episode, seats, plies)
                 writer.write(record)
-                number = finished.seating.number
-                score = record.returns[number % 2]
-                tally[number // schedule.games][(score <= 0) + (score < 0)] += 1
-            bar.update(len(ready))
+                score = record.returns[episode.number % 2]
+                tally[episode.number // schedule.games][(score <= 0) + (score < 0)] += 1
+            bar.update(len(ready or ()))
     return tally
 
 
-def _record(game: Game, schedule: Schedule, finished: Finished) -> GameRecord:
+def _record(
+    game: Game, pair: int, episode: Episode, seats: tuple[int, ...], plies: int
+) -> GameRecord:
     from stratkit.notation.transcript import game_text
     from stratkit.storage.records import GameRecord
 
-    setups, moves = game_text(game, finished.actions)
-    number = finished.seating.number
+    setups, moves = game_text(game, episode.actions)
     return GameRecord(
-        number=number,
-        pair=schedule.pair(number),
-        players=finished.seating.seats,
+        number=episode.number,
+        pair=pair,
+        players=seats,
         setups=setups,
         moves=tuple(moves),
-        returns=tuple(float(r) for r in finished.returns),
-        reason=game.endings[finished.ending],
-        plies=finished.plies,
+        returns=tuple(float(r) for r in episode.returns),
+        reason=game.endings[episode.ending],
+        plies=plies,
     )
 
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from stratkit.play.follow import Follower, Pace
     from stratkit.play.selfplay import Opening
     from stratkit.players.player import Player
-    from stratkit.storage.episodes import Episode, Header
+    from stratkit.storage.episodes import Episodes, Header
 
-POLL = 0.005  # seconds between looks at the learner, while there is nothing to play
+POLL = 0.001  # seconds between looks at the learner, while there is nothing to play
 
 
 class Part(click.ParamType[tuple[int, int]]):
@@ -149,7 +149,7 @@ def command(
             with progress(games, "game") as bar:
                 for episodes in actor.rounds():
                     sink(episodes, follow)
-                    bar.update(len(episodes))
+                    bar.update(len(episodes or ()))
         except BrokenPipeError:
             if not follow:
                 raise
@@ -272,14 +272,14 @@ class _Actor:
         if not follower.refresh():
             say(f"selfplay: waiting for the learner to publish weights in {self.policy}")
             while not follower.refresh():
-                self._pause(10 * POLL)
+                self._pause(50 * POLL)
         self.step = follower.step
 
-    def rounds(self) -> Iterator[list[Episode]]:
+    def rounds(self) -> Iterator[Episodes | None]:
         from stratkit.play.selfplay import play_episodes
 
         for episodes in play_episodes(self.table, self.numbers, self.pace):
-            if not episodes and self.table.waiting:
+            if episodes is None and self.table.waiting:
                 self._pause(POLL)
             yield episodes
 
@@ -289,7 +289,7 @@ class _Actor:
         time.sleep(seconds)
 
 
-Sink = Callable[["list[Episode]", bool], None]
+Sink = Callable[["Episodes | None", bool], None]
 
 
 @contextlib.contextmanager
@@ -307,9 +307,9 @@ def _sink(output: str, force: bool, shard: int, header: Header) -> Iterator[Sink
         EpisodeWriter(cast(BinaryIO, stream), header) as writer,
     ):
 
-        def write(episodes: list[Episode], at_once: bool) -> None:
-            for episode in episodes:
-                writer.write(episode)
+        def write(episodes: Episodes | None, at_once: bool) -> None:
+            if episodes is not None:
+                writer.write(episodes)
             if at_once:
                 writer.flush()
 
@@ -323,31 +323,36 @@ class _Shards:
         if not os.path.isdir(folder):
             raise InputError("no such folder", file=folder)
         self.folder, self.size, self.header = folder, size, header
-        self.waiting: list[Episode] = []
+        self.waiting: list[Episodes] = []
+        self.count = 0  # of the episodes that wait
 
-    def write(self, episodes: list[Episode], at_once: bool) -> None:
-        self.waiting.extend(episodes)
-        while len(self.waiting) >= self.size:
-            self._put(self.waiting[: self.size])
-            self.waiting = self.waiting[self.size :]
+    def write(self, episodes: Episodes | None, at_once: bool) -> None:
+        while episodes is not None and self.count + len(episodes) >= self.size:
+            fit = self.size - self.count
+            self._put([*self.waiting, episodes[:fit]])
+            self.waiting, self.count = [], 0
+            episodes = episodes[fit:] if fit < len(episodes) else None
+        if episodes is not None:
+            self.waiting.append(episodes)
+            self.count += len(episodes)
 
     def close(self) -> None:
         if self.waiting:
             self._put(self.waiting)
 
-    def _put(self, episodes: list[Episode]) -> None:
+    def _put(self, parts: list[Episodes]) -> None:
         from dataclasses import replace
 
         from stratkit.storage.atomic import atomic_file
         from stratkit.storage.episodes import EpisodeWriter
 
-        first, last = episodes[0].number, episodes[-1].number
+        first, last = parts[0].number[0], parts[-1].number[-1]
         name = f"seed-{self.header.seed}_games-{first}-{last}_{secrets.token_hex(4)}.eps"
-        header = replace(self.header, first_game=first)
+        header = replace(self.header, first_game=int(first))
         path = os.path.join(self.folder, name)
         with atomic_file(path) as stream, EpisodeWriter(stream, header) as writer:
-            for episode in episodes:
-                writer.write(episode)
+            for episodes in parts:
+                writer.write(episodes)
 
 
 def main() -> NoReturn:

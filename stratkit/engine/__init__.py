@@ -3,7 +3,7 @@
 from stratkit.engine.batch import Batch, IllegalAction
 from stratkit.engine.game import Game, game_names
 from stratkit.engine.observation import distinct_rows, expand_planes, observation_dtype
-from stratkit.engine.replay import Replay, replay, replay_many
+from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
 from stratkit.engine.sampling import sample, uniform
 from stratkit.engine.tree import Tree
 
@@ -18,6 +18,7 @@ __all__ = [
     "game_names",
     "observation_dtype",
     "replay",
+    "replay_columns",
     "replay_many",
     "sample",
     "uniform",

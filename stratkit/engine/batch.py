@@ -47,8 +47,11 @@ class Batch:
 
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
         """Begins these rows (all of them by default) from the start of the game."""
-        for row in np.arange(self.size) if rows is None else np.asarray(rows):
-            self.start(int(row), b"")
+        wanted = np.arange(self.size) if rows is None else np.asarray(rows)
+        if ((wanted < 0) | (wanted >= self.size)).any():
+            raise IndexError(f"a row that is not in a batch of {self.size}")
+        which = np.ascontiguousarray(wanted, np.int32)
+        lib.sk_batch_reset(self.handle, pointer(which, "int32", (len(which),)), len(which))
 
     def start(self, row: int, start: bytes) -> None:
         """Begins `row` from a start position (empty: the start of the game).

@@ -34,50 +34,70 @@ class Replay:
 
 
 def replay_many(game: Game, episodes: Sequence[tuple[bytes, npt.NDArray[np.int32]]]) -> Replay:
-    """Replays episodes given as (start, actions int32 [T]).
+    """`replay_columns` of episodes given as (start, actions int32 [T])."""
+    return replay_columns(
+        game,
+        np.concatenate([np.empty(0, np.int32), *(actions for _, actions in episodes)]),
+        np.array([len(actions) for _, actions in episodes], np.int64),
+        b"".join(start for start, _ in episodes),
+        np.array([len(start) for start, _ in episodes], np.int64),
+    )
+
+
+def replay_columns(
+    game: Game,
+    actions: npt.NDArray[np.int32],
+    lengths: npt.NDArray[np.int64],
+    starts: bytes,
+    start_lengths: npt.NDArray[np.int64],
+) -> Replay:
+    """Replays n episodes: their actions int32 [sum of lengths] and the bytes of their starts, one
+    after the other, and how many each has, int64 [n].
 
     Raises `IllegalAction` (episode, action, its index) for an action that is not legal, or that
     comes after the end of the game.
     """
-    lengths = np.array([0, *(len(actions) for _, actions in episodes)], np.int64)
-    offsets = np.cumsum(lengths)
+    episodes = len(lengths)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    start_offsets = np.concatenate([[0], np.cumsum(start_lengths)])
     total = int(offsets[-1])
     out = Replay(
         offsets,
         np.empty(total, np.int8),
         np.empty((total, game.actions), np.uint8),
         np.empty((total, game.observation_bytes), np.uint8),
-        np.zeros((len(episodes), game.players), np.float32),
-        np.zeros(len(episodes), np.uint8),
+        np.zeros((episodes, game.players), np.float32),
+        np.zeros(episodes, np.uint8),
     )
     first = 0
-    for last in range(1, len(episodes) + 1):
-        if last == len(episodes) or offsets[last + 1] - offsets[first] > ACTIONS_A_CALL:
-            _replay_some(game, episodes[first:last], out, first)
-            first = last
+    while first < episodes:
+        fit = int(np.searchsorted(offsets, offsets[first] + ACTIONS_A_CALL, side="right")) - 1
+        last = min(max(fit, first + 1), episodes)
+        _replay_some(game, actions, starts, start_offsets, out, first, last)
+        first = last
     return out
 
 
 def _replay_some(
     game: Game,
-    episodes: Sequence[tuple[bytes, npt.NDArray[np.int32]]],
+    actions: npt.NDArray[np.int32],
+    starts: bytes,
+    start_offsets: npt.NDArray[np.int64],
     out: Replay,
     first: int,
+    last: int,
 ) -> None:
-    """Replays `episodes`, number `first` and following of `out`, in one C call."""
-    n = len(episodes)
-    starts = b"".join(start for start, _ in episodes)
-    start_offsets = np.cumsum([0, *(len(start) for start, _ in episodes)], dtype=np.int64)
-    actions = np.concatenate([a for _, a in episodes]) if episodes else np.empty(0, np.int32)
-    begin, end = int(out.offsets[first]), int(out.offsets[first + n])
-    offsets = out.offsets[first : first + n + 1] - begin
+    """Replays the episodes from `first` to before `last` in one C call."""
+    n = last - first
+    begin, end = int(out.offsets[first]), int(out.offsets[last])
+    offsets = out.offsets[first : last + 1] - begin
     rows = end - begin
     fault = lib.sk_replay(
         game.handle,
         n,
         starts,
-        pointer(start_offsets, "int64", (n + 1,)),
-        pointer(actions, "int32", (rows,)),
+        pointer(start_offsets[first : last + 1], "int64", (n + 1,)),
+        pointer(actions[begin:end], "int32", (rows,)),
         pointer(offsets, "int64", (n + 1,)),
         pointer(out.actors[begin:end], "int8", (rows,), writable=True),
         pointer(out.legal[begin:end], "uint8", (rows, game.actions), writable=True),
@@ -87,12 +107,12 @@ def _replay_some(
             (rows, game.observation_bytes),
             writable=True,
         ),
-        pointer(out.returns[first : first + n], "float32", (n, game.players), writable=True),
-        pointer(out.endings[first : first + n], "uint8", (n,), writable=True),
+        pointer(out.returns[first:last], "float32", (n, game.players), writable=True),
+        pointer(out.endings[first:last], "uint8", (n,), writable=True),
     )
     if fault.episode >= 0:
         index = int(fault.action)
-        action = int(actions[offsets[fault.episode] + index]) if index >= 0 else None
+        action = int(actions[begin + offsets[fault.episode] + index]) if index >= 0 else None
         raise IllegalAction(first + int(fault.episode), action, max(index, 0))
 
 

@@ -10,21 +10,24 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from stratkit.engine import Game, IllegalAction, Replay, distinct_rows, replay_many
+from stratkit.engine import Game, IllegalAction, Replay, distinct_rows, replay_columns
 from stratkit.errors import InputError
-from stratkit.storage.episodes import Episode
+from stratkit.storage.columns import Episodes
 
 DEPLOYMENT = 8  # the byte of a packed observation that is 1 in deployment
 CUT = "cut"  # the ending of an episode that was stopped before the end of its game
 
 
 @dataclass(frozen=True)
-class Item:
-    """An episode, the names of its endings, and where it was read, for messages."""
+class Part:
+    """Some episodes, the names of their endings, and where they were read, for messages."""
 
-    episode: Episode
+    episodes: Episodes
     endings: Sequence[str]
     file: str
+
+    def __len__(self) -> int:
+        return len(self.episodes)
 
 
 @dataclass(frozen=True)
@@ -81,20 +84,20 @@ class Batch:
         return out
 
 
-def make_batch(game: Game, items: Sequence[Item], rows: int = 1) -> Batch:
+def make_batch(game: Game, parts: Sequence[Part], rows: int = 1) -> Batch:
     """Replays the episodes and lays their steps out as a batch, padded to a multiple of `rows`.
 
     InputError: an illegal action, an episode that ends otherwise than it says, or one whose play
     was not sampled. The message names file, episode and action.
     """
-    played = _replay(game, items)
-    actions = np.concatenate([item.episode.actions for item in items])
-    mu = np.concatenate([item.episode.mu for item in items])
+    episodes = Episodes.together([part.episodes for part in parts])
+    actions, mu, lengths = episodes.actions, episodes.mu, episodes.length
+    endings = np.concatenate([np.array(part.endings)[part.episodes.ending] for part in parts])
+    played = _replay(game, parts, episodes, endings)
     sampled = ~np.isnan(mu) & (played.actors >= 0)
-    _check_sampled(game, items, played, mu)
+    _check_sampled(game, parts, played, mu)
 
-    lengths = np.diff(played.offsets)
-    episode = np.repeat(np.arange(len(items)), lengths)
+    episode = np.repeat(np.arange(len(lengths)), lengths)
     learned = sampled.nonzero()[0]
     before = np.concatenate([[0], np.cumsum(sampled)])  # steps learned from, before each
     moment = before[:-1] - before[played.offsets[:-1]][episode]
@@ -115,12 +118,12 @@ def make_batch(game: Game, items: Sequence[Item], rows: int = 1) -> Batch:
         mu=_padded(np.where(sampled, mu, 1).astype(np.float32), missing),
         player=torch.from_numpy(np.pad(player, (0, missing), constant_values=-1)).long(),
         learned=torch.from_numpy(learned),
-        cell=torch.from_numpy((moment * len(items) + episode)[learned]),
+        cell=torch.from_numpy((moment * len(lengths) + episode)[learned]),
         time=time,
         returns=torch.from_numpy(played.returns),
         lengths=torch.from_numpy(lengths),
-        steps=torch.tensor([item.episode.step for item in items]),
-        endings=[item.endings[item.episode.ending] for item in items],
+        steps=torch.from_numpy(episodes.step),
+        endings=endings.tolist(),
     )
 
 
@@ -129,43 +132,61 @@ def _padded(x: np.ndarray[tuple[int, ...], np.dtype[np.generic]], missing: int) 
     return torch.from_numpy(np.pad(x, ((0, missing), *[(0, 0)] * (x.ndim - 1)), mode="edge"))
 
 
-def _replay(game: Game, items: Sequence[Item]) -> Replay:
+def _replay(
+    game: Game, parts: Sequence[Part], episodes: Episodes, said: NDArray[np.str_]
+) -> Replay:
+    starts = episodes.start.tobytes()
     try:
-        played = replay_many(game, [(i.episode.start, i.episode.actions) for i in items])
+        played = replay_columns(
+            game, episodes.actions, episodes.length, starts, episodes.start_length
+        )
     except IllegalAction as error:
         if error.action is None:
-            raise _at(items[error.row], None, "illegal start position", None) from None
-        raise _at(items[error.row], error.index, "illegal action", error.action) from None
-    for row, item in enumerate(items):
-        said, found = item.endings[item.episode.ending], game.endings[played.endings[row]]
-        if said != found and not (said == CUT and not found):
-            what = f"the episode says that it ended by {said or 'nothing'}, replay by"
-            raise _at(item, None, what, found or "nothing")
-        if not np.array_equal(item.episode.returns, played.returns[row]):
-            raise _at(item, None, "the returns are not those of the game", item.episode.returns)
+            raise _at(parts, error.row, None, "illegal start position", None) from None
+        raise _at(parts, error.row, error.index, "illegal action", error.action) from None
+    found = np.array(game.endings)[played.endings]
+    wrong = np.flatnonzero((said != found) & ~((said == CUT) & (found == "")))
+    if len(wrong):
+        row = int(wrong[0])
+        what = f"the episode says that it ended by {said[row] or 'nothing'}, replay by"
+        raise _at(parts, row, None, what, found[row] or "nothing")
+    if episodes.returns.shape != played.returns.shape:
+        what = f"returns of {episodes.returns.shape[1]} players"
+        raise _at(parts, 0, None, what, None)
+    wrong = np.flatnonzero((episodes.returns != played.returns).any(1))
+    if len(wrong):
+        row = int(wrong[0])
+        what = "the returns are not those of the game"
+        raise _at(parts, row, None, what, episodes.returns[row])
     return played
 
 
 def _check_sampled(
-    game: Game, items: Sequence[Item], played: Replay, mu: NDArray[np.float32]
+    game: Game, parts: Sequence[Part], played: Replay, mu: NDArray[np.float32]
 ) -> None:
     """R-NaD learns from play that was sampled; given setups (deployment) and chance may be in
     it."""
     in_play = played.actors >= 0
     if len(game.shape) == 3:  # a board: setups may have been given
         in_play &= played.observations[:, DEPLOYMENT] == 0
-    wrong = (np.isnan(mu) & in_play).nonzero()[0]
-    if len(wrong):
-        row = int(np.searchsorted(played.offsets, wrong[0], side="right")) - 1
-        index = int(wrong[0] - played.offsets[row])
-        raise _at(items[row], index, "this action of play was not sampled (mu is NaN)", None)
-    wrong = ((mu <= 0) | (mu > 1)).nonzero()[0]
-    if len(wrong):
-        row = int(np.searchsorted(played.offsets, wrong[0], side="right")) - 1
-        index = int(wrong[0] - played.offsets[row])
-        raise _at(items[row], index, "mu is no probability", mu[wrong[0]])
+    for wrong, what in (
+        (np.isnan(mu) & in_play, "this action of play was not sampled (mu is NaN)"),
+        ((mu <= 0) | (mu > 1), "mu is no probability"),
+    ):
+        if wrong.any():
+            at = int(wrong.argmax())
+            row = int(np.searchsorted(played.offsets, at, side="right")) - 1
+            text = None if np.isnan(mu[at]) else mu[at]
+            raise _at(parts, row, at - int(played.offsets[row]), what, text)
 
 
-def _at(item: Item, index: int | None, what: str, text: object) -> InputError:
-    where = f"episode {item.episode.number}" + ("" if index is None else f", action {index}")
-    return InputError(what, file=item.file, where=where, text=text)
+def _at(parts: Sequence[Part], row: int, index: int | None, what: str, text: object) -> InputError:
+    """What is wrong in episode `row` of all the parts' episodes."""
+    before = 0
+    for part in parts:
+        if row < before + len(part):
+            break
+        before += len(part)
+    where = f"episode {part.episodes.number[row - before]}"
+    where += "" if index is None else f", action {index}"
+    return InputError(what, file=part.file, where=where, text=text)

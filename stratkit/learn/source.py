@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, in_file, named
-from stratkit.learn.data import Batch, Item, make_batch
+from stratkit.learn.data import Batch, Part, make_batch
 from stratkit.storage.atomic import TEMPORARY
 from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
 
@@ -155,29 +155,33 @@ class Source:
                 return
 
     def _batches(self) -> None:
-        items: list[Item] = []
-        for item in self._items():
-            items.append(item)
-            if len(items) < self.size:
-                continue
-            assert self._game is not None
-            start = time.perf_counter()
-            batch = make_batch(self._game, items, self.rows)
-            seconds = time.perf_counter() - start
-            self._put(Ready(batch, self._progress(items), seconds))
-            if self._stopped.is_set():
-                return
-            items = []
-        self.lost.left_over = len(items)
+        parts: list[Part] = []
+        for part in self._parts():
+            rest = part
+            while len(rest) >= (missing := self.size - sum(map(len, parts))):
+                self._hand_over([*parts, _cut(rest, 0, missing)])
+                if self._stopped.is_set():
+                    return
+                parts, rest = [], _cut(rest, missing, len(rest))
+            if len(rest):
+                parts.append(rest)
+        self.lost.left_over = sum(map(len, parts))
 
-    def _progress(self, items: Sequence[Item]) -> Progress:
-        for item in items:
-            if item.file != STDIN_NAME:
-                self._taken[item.file] = self._taken.get(item.file, 0) + 1
+    def _hand_over(self, parts: Sequence[Part]) -> None:
+        assert self._game is not None
+        start = time.perf_counter()
+        batch = make_batch(self._game, parts, self.rows)
+        seconds = time.perf_counter() - start
+        self._put(Ready(batch, self._progress(parts), seconds))
+
+    def _progress(self, parts: Sequence[Part]) -> Progress:
+        for part in parts:
+            if part.file != STDIN_NAME:
+                self._taken[part.file] = self._taken.get(part.file, 0) + len(part)
         done = {file for file, count in self._sizes.items() if self._taken.get(file, 0) >= count}
         return Progress(dict(self._taken), frozenset(done), self._duplicates)
 
-    def _items(self) -> Iterator[Item]:
+    def _parts(self) -> Iterator[Part]:
         for path in self.paths:
             if path == STDIN:
                 # Not sys.stdin: a thread that waits in it would keep the interpreter from ending.
@@ -189,7 +193,7 @@ class Source:
                 with named(path), open(path, "rb") as stream:
                     yield from self._read(stream, path)
 
-    def _folder(self, folder: str) -> Iterator[Item]:
+    def _folder(self, folder: str) -> Iterator[Part]:
         done: set[str] = set()
         while not self._stopped.is_set():
             fresh = [name for name in _shards(folder) if name not in done]
@@ -202,30 +206,31 @@ class Source:
                     named(path),
                     open(path, "rb") as stream,
                 ):
-                    for item in self._read(stream, path):
-                        episodes += 1
-                        yield item
+                    for part in self._read(stream, path):
+                        episodes += len(part)
+                        yield part
                     self._sizes[path] = episodes
             if not self.wait:
                 return
             if not fresh:
                 self._stopped.wait(POLL)
 
-    def _read(self, stream: BinaryIO, name: str) -> Iterator[Item]:
+    def _read(self, stream: BinaryIO, name: str) -> Iterator[Part]:
         """The episodes of a stream; the first ones are passed over if an earlier run had them."""
         reader = EpisodeReader(stream, name, self._seen)
         header = reader.open()
         self._check(header, name)
         before = self._duplicates
-        for episode in reader:
+        for episodes in reader.frames():
             if reader.header is not header:
                 header = reader.header
                 self._check(header, name)
             self._duplicates = before + reader.duplicates
-            if self._skip.get(name, 0) > 0:
-                self._skip[name] -= 1
-                continue
-            yield Item(episode, header.endings, name)
+            skipped = min(self._skip.get(name, 0), len(episodes))
+            if skipped:
+                self._skip[name] -= skipped
+            if skipped < len(episodes):
+                yield Part(episodes[skipped:], header.endings, name)
             if self._stopped.is_set():
                 return
         self._duplicates = before + reader.duplicates
@@ -250,6 +255,10 @@ class Source:
         if self.strict:
             raise CheckFailed(truncated, file=name)
         self.lost.truncated.append(f"{name}: {truncated}")
+
+
+def _cut(part: Part, first: int, last: int) -> Part:
+    return Part(part.episodes[first:last], part.endings, part.file)
 
 
 def _shards(folder: str) -> list[str]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from stratkit.engine import Game
 from stratkit.play.table import CUT, Finished, Seating, Table, in_order
-from stratkit.storage.episodes import Episode
+from stratkit.storage.columns import Episodes
 
 if TYPE_CHECKING:
     from stratkit.play.follow import Pace
@@ -24,18 +24,6 @@ def ending_names(game: Game) -> tuple[str, ...]:
     return (*game.endings, CUT)
 
 
-def as_episode(game: Game, finished: Finished) -> Episode:
-    """A finished game as the episode to store."""
-    return Episode(
-        number=finished.seating.number,
-        step=finished.step,
-        ending=finished.ending or len(game.endings),
-        returns=finished.returns,
-        actions=finished.actions,
-        mu=finished.mu,
-    )
-
-
 def seatings(game: Game, numbers: Iterable[int], opening: Opening | None) -> Iterator[Seating]:
     """The games `numbers`, the same player on every seat."""
     seats = (0,) * game.players
@@ -45,11 +33,11 @@ def seatings(game: Game, numbers: Iterable[int], opening: Opening | None) -> Ite
 
 def play_episodes(
     table: Table, numbers: Iterable[int], pace: Pace | None = None
-) -> Iterator[list[Episode]]:
-    """Plays all games of the table; yields, after every round, the episodes whose turn it is. An
-    empty list while the table is waiting means: for the learner."""
+) -> Iterator[Episodes | None]:
+    """Plays all games of the table; yields, after every round, the episodes whose turn it is, or
+    None. None while the table is waiting means: for the learner."""
 
-    def rounds() -> Iterator[list[Finished]]:
+    def rounds() -> Iterator[Finished | None]:
         for finished in table.rounds():
             yield finished
             if pace is not None:
@@ -57,9 +45,9 @@ def play_episodes(
                 table.policy_step = pace.follower.step
 
     for ready in in_order(rounds(), iter(numbers)):
-        if pace is not None:
+        if pace is not None and ready is not None:
             pace.delivered += len(ready)
-        yield [as_episode(table.game, finished) for finished in ready]
+        yield None if ready is None else ready.episodes
 
 
 def numbers_of(first: int, count: int | None) -> Iterable[int]:

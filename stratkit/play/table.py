@@ -15,8 +15,9 @@ from stratkit.engine import Batch, Game
 from stratkit.engine.batch import CHANCE
 from stratkit.errors import StratkitError
 from stratkit.players.player import Player, Views
+from stratkit.storage.columns import Episode, Episodes
 
-CUT = "cut"  # the ending of a game that reached `max_actions`
+CUT = "cut"  # the ending of a game that reached `max_actions`: its code follows on the game's own
 
 _NO_ACTIONS = np.empty(0, np.int32)
 
@@ -33,16 +34,32 @@ class Seating:
 
 @dataclass(frozen=True)
 class Finished:
-    """A game that was played: actions int32 [T], mu float32 [T] (NaN where nobody chose), returns
-    float32 [players], and the ending's code in `Game.endings` (`cut`: 0)."""
+    """n games that were played: the episodes, who played each side (indices of players, int32
+    [n, players]), and their plies, int32 [n]."""
 
-    seating: Seating
-    actions: npt.NDArray[np.int32]
-    mu: npt.NDArray[np.float32]
-    returns: npt.NDArray[np.float32]
-    ending: int
-    plies: int
-    step: int = -1  # of the policy at the game's start, where self-play knows one
+    episodes: Episodes
+    seats: npt.NDArray[np.int32]
+    plies: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.plies)
+
+    def __iter__(self) -> Iterator[tuple[Episode, tuple[int, ...], int]]:
+        """Game by game: the episode, its seats, its plies."""
+        return zip(self.episodes, map(tuple, self.seats.tolist()), self.plies.tolist(), strict=True)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Finished:
+        """The games `rows` int64 [m], in that order."""
+        return Finished(self.episodes.take(rows), self.seats[rows], self.plies[rows])
+
+    @staticmethod
+    def together(parts: Sequence[Finished]) -> Finished:
+        """One after the other; at least one."""
+        return Finished(
+            Episodes.together([part.episodes for part in parts]),
+            np.concatenate([part.seats for part in parts]),
+            np.concatenate([part.plies for part in parts]),
+        )
 
 
 class Table:
@@ -65,7 +82,6 @@ class Table:
         self.game, self.players, self.schedule = game, players, schedule
         self.max_actions, self.seed = max_actions, seed
         self.batch = Batch(game, slots, threads)
-        self.seated: list[Seating | None] = [None] * slots
         self.steps = np.full(slots, -1, np.int64)  # of the policy when the game began
         self.policy_step = -1
         self.ended = False
@@ -84,9 +100,9 @@ class Table:
         self._actions = np.zeros((slots, 256), np.int32)
         self._mu = np.full((slots, 256), np.nan, np.float32)
 
-    def rounds(self) -> Iterator[list[Finished]]:
-        """Plays one action in every game at a time; yields the games that ended in each round.
-        While there is nothing worth playing it is `waiting`, and yields empty lists."""
+    def rounds(self) -> Iterator[Finished | None]:
+        """Plays one action in every game at a time; yields the games that ended in each round,
+        None if none did. While there is nothing worth playing it is `waiting`."""
         while True:
             self._fill()
             live = int(self._live.sum())
@@ -94,35 +110,40 @@ class Table:
                 return
             self.waiting = not live or not self.worth_playing(live)
             if self.waiting:
-                yield []
+                yield None
             else:
                 self._act()
                 yield self._collect()
 
     def _fill(self) -> None:
-        for row in np.flatnonzero(~self._live):
-            if self.ended:
-                return
+        free = np.flatnonzero(~self._live)
+        seatings: list[Seating] = []
+        while len(seatings) < len(free) and not self.ended:
             try:
                 seating = next(self.schedule)
             except StopIteration:
                 self.ended = True
-                return
+                break
             if seating is None:
-                return
-            self._seat(int(row), seating)
+                break
+            seatings.append(seating)
+        if seatings:
+            self._seat(free[: len(seatings)], seatings)
 
-    def _seat(self, row: int, seating: Seating) -> None:
-        self.batch.start(row, b"")
-        self.seated[row] = seating
-        self._games[row], self._numbers[row] = seating.number, 0
-        self._seats[row] = seating.seats
-        self._opening[row] = len(seating.opening)
-        self._live[row] = True
-        self.steps[row] = self.policy_step
-        if len(seating.opening) > self._actions.shape[1]:
-            self._grow(len(seating.opening))
-        self._actions[row, : len(seating.opening)] = seating.opening
+    def _seat(self, rows: npt.NDArray[np.int64], seatings: Sequence[Seating]) -> None:
+        self.batch.reset(rows)
+        self._games[rows] = [seating.number for seating in seatings]
+        self._seats[rows] = [seating.seats for seating in seatings]
+        self._opening[rows] = [len(seating.opening) for seating in seatings]
+        self._numbers[rows] = 0
+        self._live[rows] = True
+        self.steps[rows] = self.policy_step
+        longest = int(self._opening[rows].max())
+        if longest > self._actions.shape[1]:
+            self._grow(longest)
+        for row in rows[self._opening[rows] > 0].tolist():
+            opening = seatings[int(np.searchsorted(rows, row))].opening
+            self._actions[row, : len(opening)] = opening
 
     def _grow(self, least: int) -> None:
         wider = max(least, 2 * self._actions.shape[1])
@@ -163,41 +184,56 @@ class Table:
             self._games[rows], self._numbers[rows], self._legal[rows], self._observations[rows]
         )
 
-    def _collect(self) -> list[Finished]:
+    def _collect(self) -> Finished | None:
         returns, endings, plies = self.batch.result()
         over = endings > 0
         if self.max_actions is not None:
             over |= self._numbers >= self.max_actions
-        finished = []
-        for row in np.flatnonzero(self._live & over):
-            seating, length = self.seated[row], int(self._numbers[row])
-            assert seating is not None
-            finished.append(
-                Finished(
-                    seating,
-                    self._actions[row, :length].copy(),
-                    self._mu[row, :length].copy(),
-                    returns[row].copy(),
-                    int(endings[row]),
-                    int(plies[row]),
-                    int(self.steps[row]),
-                )
-            )
-            self._live[row] = False
-            self.seated[row] = None
-        return finished
+        rows = np.flatnonzero(self._live & over)
+        if not len(rows):
+            return None
+        self._live[rows] = False
+        length = self._numbers[rows].astype(np.int64)
+        longest = int(length.max())
+        played = np.arange(longest) < length[:, None]
+        episodes = Episodes(
+            number=self._games[rows],
+            step=self.steps[rows],
+            ending=np.where(endings[rows] > 0, endings[rows], len(self.game.endings)).astype(int),
+            returns=returns[rows],
+            length=length,
+            start_length=np.zeros(len(rows), np.int64),
+            actions=self._actions[rows, :longest][played],
+            mu=self._mu[rows, :longest][played],
+            start=np.empty(0, np.uint8),
+        )
+        return Finished(episodes, self._seats[rows], plies[rows])
 
 
 def in_order(
-    finished: Iterator[list[Finished]], numbers: Iterator[int]
-) -> Iterator[list[Finished]]:
+    rounds: Iterator[Finished | None], numbers: Iterator[int]
+) -> Iterator[Finished | None]:
     """The same games in the order of `numbers`, each as soon as all before it are there."""
-    waiting: dict[int, Finished] = {}
+    waiting: dict[int, tuple[Finished, int]] = {}  # number -> the round it ended in, its row there
     expected = next(numbers, None)
-    for games in finished:
-        waiting.update((game.seating.number, game) for game in games)
+    for finished in rounds:
+        if finished is not None:
+            found = finished.episodes.number.tolist()
+            waiting.update(zip(found, ((finished, row) for row in range(len(found))), strict=True))
         ready = []
         while expected in waiting:
             ready.append(waiting.pop(expected))
             expected = next(numbers, None)
-        yield ready
+        yield _gathered(ready) if ready else None
+
+
+def _gathered(places: Sequence[tuple[Finished, int]]) -> Finished:
+    """The games at these places, in this order."""
+    rounds = {id(finished): finished for finished, _ in places}
+    rows: dict[int, list[int]] = {key: [] for key in rounds}
+    order: dict[int, list[int]] = {key: [] for key in rounds}
+    for position, (finished, row) in enumerate(places):
+        rows[id(finished)].append(row)
+        order[id(finished)].append(position)
+    games = Finished.together([rounds[key].take(np.array(rows[key])) for key in rounds])
+    return games.take(np.argsort(np.concatenate([order[key] for key in rounds])))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -47,29 +47,127 @@ class Episode:
     mu: npt.NDArray[np.float32]
     start: bytes = b""
 
+
+@dataclass(frozen=True)
+class Episodes(Sequence[Episode]):
+    """n games as columns: thousands of short games a second are nothing to make objects of.
+
+    One entry a game: `number`, `step`, `ending`, `length` (actions) and `start_length` int64 [n],
+    `returns` float32 [n, players]. Game after game: `actions` int32, `mu` float32 [sum of length],
+    `start` uint8 [sum of start_length]. What they mean is said at `Episode`.
+    """
+
+    number: Column
+    step: Column
+    ending: Column
+    returns: Column
+    length: Column
+    start_length: Column
+    actions: Column
+    mu: Column
+    start: Column
+
+    @classmethod
+    def of(cls, episodes: Sequence[Episode]) -> Self:
+        """The same games as columns; at least one. `ValueError`: not as many mu as actions."""
+        if any(len(e.actions) != len(e.mu) for e in episodes):
+            raise ValueError("an episode with another number of mu than of actions")
+        return cls(
+            np.array([e.number for e in episodes], np.int64),
+            np.array([e.step for e in episodes], np.int64),
+            np.array([e.ending for e in episodes], np.int64),
+            np.stack([e.returns for e in episodes]).astype(np.float32),
+            np.array([len(e.actions) for e in episodes], np.int64),
+            np.array([len(e.start) for e in episodes], np.int64),
+            np.concatenate([e.actions for e in episodes]).astype(np.int32),
+            np.concatenate([e.mu for e in episodes]).astype(np.float32),
+            np.frombuffer(b"".join(e.start for e in episodes), np.uint8),
+        )
+
+    @classmethod
+    def together(cls, parts: Sequence[Self]) -> Self:
+        """One after the other; at least one."""
+        if len(parts) == 1:
+            return parts[0]
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def __iter__(self) -> Iterator[Episode]:
+        starts = self.start.tobytes()
+        parts, start_parts = _slices(self.length), _slices(self.start_length)
+        for i in range(len(self)):
+            yield Episode(
+                int(self.number[i]),
+                int(self.step[i]),
+                int(self.ending[i]),
+                self.returns[i],
+                self.actions[parts[i]],
+                self.mu[parts[i]],
+                starts[start_parts[i]],
+            )
+
+    def __getitem__(self, index: Any) -> Any:
+        """A game by its index; by a slice, a mask or indices, games as columns."""
+        if isinstance(index, int):
+            return next(iter(self[[index]]))
+        return self.take(np.arange(len(self))[index])
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Self:
+        """The games `rows` int64 [m], in that order."""
+        at = _places(self.length, rows)
+        start_at = _places(self.start_length, rows) if len(self.start) else slice(0)
+        return type(self)(
+            self.number[rows],
+            self.step[rows],
+            self.ending[rows],
+            self.returns[rows],
+            self.length[rows],
+            self.start_length[rows],
+            self.actions[at],
+            self.mu[at],
+            self.start[start_at],
+        )
+
     @property
-    def size(self) -> int:
-        """Bytes of its columns at most."""
-        return 29 + 4 * len(self.returns) + len(self.start) + 8 * len(self.actions)
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """int64 [n]: bytes of each game's columns at most."""
+        most: npt.NDArray[np.int64] = self.start_length + 8 * self.length
+        most += 29 + 4 * self.returns.shape[1]
+        return most
 
 
-def to_columns(episodes: list[Episode]) -> Columns:
-    """The episodes as columns, in the order in which they are stored."""
+def _places(lengths: Column, rows: npt.NDArray[np.int64]) -> Column | slice:
+    """Where the pieces `rows`, of pieces of these lengths one after the other, lie."""
+    ends = np.cumsum(lengths)
+    if len(rows) and np.array_equal(rows, np.arange(rows[0], rows[0] + len(rows))):
+        return slice(int(ends[rows[0]] - lengths[rows[0]]), int(ends[rows[-1]]))
+    wanted = lengths[rows]
+    first = (ends - lengths)[rows] - (np.cumsum(wanted) - wanted)  # less where it will lie
+    return np.repeat(first, wanted) + np.arange(int(wanted.sum()))
+
+
+def to_columns(episodes: Episodes) -> Columns:
+    """The columns in the order and with the types in which they are stored."""
+    if len(episodes) and not 0 <= int(episodes.ending.min()) <= int(episodes.ending.max()) < 256:
+        raise ValueError("an ending of over a byte")
     columns: Columns = {
-        "number": np.array([e.number for e in episodes], np.int64),
-        "step": np.array([e.step for e in episodes], np.int64),
-        "ending": np.array([e.ending for e in episodes], np.uint8),
-        "returns": np.stack([e.returns for e in episodes]).astype(np.float32).reshape(-1),
-        "length": np.array([len(e.actions) for e in episodes], np.uint32),
+        "number": episodes.number,
+        "step": episodes.step,
+        "ending": episodes.ending.astype(np.uint8),
+        "returns": episodes.returns.reshape(-1),
+        "length": episodes.length.astype(np.uint32),
     }
-    if any(e.start for e in episodes):
-        columns["start_length"] = np.array([len(e.start) for e in episodes], np.uint32)
-        columns["start"] = np.frombuffer(b"".join(e.start for e in episodes), np.uint8)
-    actions = np.concatenate([e.actions for e in episodes])
+    if len(episodes.start):
+        columns["start_length"] = episodes.start_length.astype(np.uint32)
+        columns["start"] = episodes.start
+    actions = episodes.actions
     if len(actions) and int(actions.min()) < 0:
         raise ValueError("a negative action")
     columns["actions"] = actions.astype(np.min_scalar_type(int(actions.max(initial=0))))
-    columns["mu"] = np.concatenate([e.mu for e in episodes]).astype(np.float32)
+    columns["mu"] = episodes.mu
     return columns
 
 
@@ -125,25 +223,19 @@ def _wrong_value(columns: Columns, endings: int) -> str | None:
     return None
 
 
-def to_episodes(columns: Columns, count: int) -> list[Episode]:
-    """The episodes in columns that were checked. Their arrays are views."""
-    returns = columns["returns"].reshape(count, -1)
-    actions, mu = columns["actions"].astype(np.int32), columns["mu"].astype(np.float32)
-    starts = columns.get("start", np.empty(0, np.uint8)).tobytes()
-    parts = _slices(columns["length"])
-    start_parts = _slices(columns.get("start_length", np.zeros(count, np.uint32)))
-    return [
-        Episode(
-            int(columns["number"][i]),
-            int(columns["step"][i]),
-            int(columns["ending"][i]),
-            returns[i],
-            actions[parts[i]],
-            mu[parts[i]],
-            starts[start_parts[i]],
-        )
-        for i in range(count)
-    ]
+def to_episodes(columns: Columns, count: int) -> Episodes:
+    """The episodes in columns that were checked."""
+    return Episodes(
+        columns["number"].astype(np.int64),
+        columns["step"].astype(np.int64),
+        columns["ending"].astype(np.int64),
+        columns["returns"].reshape(count, -1),
+        columns["length"].astype(np.int64),
+        columns.get("start_length", np.zeros(count)).astype(np.int64),
+        columns["actions"].astype(np.int32),
+        columns["mu"].astype(np.float32),
+        columns.get("start", np.empty(0, np.uint8)),
+    )
 
 
 def _slices(lengths: Column) -> list[slice]:

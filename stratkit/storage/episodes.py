@@ -6,11 +6,13 @@ with a line of JSON that says what it is; in a frame of episodes it lists the co
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any, BinaryIO, NoReturn, Self
+
+import numpy as np
+import numpy.typing as npt
 
 from stratkit import __version__
 from stratkit.errors import InputError
@@ -19,6 +21,7 @@ from stratkit.storage.columns import (
     COLUMNS,
     Columns,
     Episode,
+    Episodes,
     fault,
     from_planes,
     planes,
@@ -36,7 +39,7 @@ MOST_JSON = 1 << 16  # bytes of a frame's first line
 MOST_STREAMS = 1 << 16  # (game, seed, network) of which the games are remembered
 _BLOCK = 256  # bytes from which on a plane is worth a block of its own
 
-__all__ = ["Episode", "EpisodeReader", "EpisodeWriter", "Header", "SeenGames"]
+__all__ = ["Episode", "EpisodeReader", "EpisodeWriter", "Episodes", "Header", "SeenGames"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,35 +76,48 @@ class EpisodeWriter:
 
     def __init__(self, stream: BinaryIO, header: Header) -> None:
         self._stream, self._header = stream, header
-        self._pending: list[Episode] = []
+        self._pending: list[Episodes] = []
         self._size = 0
         self._count = 0
         self._closed = False
         self._put([_json_line({"frame": "header", "stratkit": FORMAT, **_header_json(header)})])
 
-    def write(self, episode: Episode) -> None:
-        """Adds an episode; it may wait in memory for others.
+    def write(self, episodes: Episodes) -> None:
+        """Adds episodes; they may wait in memory for others.
 
-        Raises `InputError` when it is too long for a frame. When its values are not what the
-        format allows, sending the frame it is in raises `ValueError`: of thousands of short games
-        a second none is looked at by itself.
+        Raises `InputError` when one is too long for a frame. When their values are not what the
+        format allows, sending the frame they are in raises `ValueError`.
         """
-        if episode.size > MOST_CONTENT - MOST_JSON:
-            raise InputError(f"game {episode.number} is too long: {len(episode.actions)} actions")
-        if self._size + episode.size > FULL:
-            self.flush()
-        self._pending.append(episode)
-        self._size += episode.size
+        sizes = episodes.sizes
+        if (sizes > MOST_CONTENT - MOST_JSON).any():
+            long = int(sizes.argmax())
+            number, actions = episodes.number[long], episodes.length[long]
+            raise InputError(f"game {number} is too long: {actions} actions")
+        # A frame ends before the first episode that it has no room for, however they are handed
+        # over: the same episodes are the same bytes.
+        ends = np.cumsum(sizes)
+        first = 0
+        while first < len(episodes):
+            before = int(ends[first] - sizes[first])
+            last = int(np.searchsorted(ends, before + FULL - self._size, side="right"))
+            if last == first and self._pending:
+                self.flush()
+                continue
+            last = max(last, first + 1)  # alone in its frame
+            self._pending.append(episodes[first:last])
+            self._size += int(ends[last - 1]) - before
+            first = last
 
     def flush(self) -> None:
         """Sends everything written so far on its way, in a frame of its own."""
         if self._pending:
-            columns, count = to_columns(self._pending), len(self._pending)
+            episodes = Episodes.together(self._pending)
+            columns, count = to_columns(episodes), len(episodes)
             wrong = fault(columns, count, len(self._header.endings))
             if wrong:
                 raise ValueError(wrong)
             self._put(_pack(columns, count))
-            self._count += len(self._pending)
+            self._count += count
             self._pending, self._size = [], 0
 
     def close(self) -> None:
@@ -167,25 +183,25 @@ class SeenGames:
     def __init__(self) -> None:
         self._streams: dict[tuple[object, ...], Numbers] = {}
 
-    def add(self, header: Header, number: int) -> bool:
-        """Adds a game; False when it was there already."""
+    def add(self, header: Header, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Adds games int64 [n]; bool [n], False where one was there already."""
         key = (header.game, header.seed, header.network)
         if key not in self._streams:
             if len(self._streams) >= MOST_STREAMS:
                 del self._streams[next(iter(self._streams))]  # the oldest
             self._streams[key] = Numbers()
-        return self._streams[key].add(number)
+        return self._streams[key].add_many(numbers)
 
 
-class EpisodeReader(Iterator[Episode]):
-    """Iterates over the episodes of a binary stream, called `name` in messages.
+class EpisodeReader:
+    """The episodes of a binary stream, called `name` in messages: `frames` iterates over them.
 
-    Episodes come as soon as their frame is there. A stream may be several one after the other:
-    `header` is that of the episode that came last. A stream that ends too early is no error: whole
-    frames are kept and `truncated` says what happened. Episodes that `seen` has already are left
-    out and counted in `duplicates`. Memory is bounded by the size of a frame. Raises `InputError`
-    for everything that is not as formats/episodes.md says. Actions are not checked here: the engine
-    does that when it replays them.
+    Episodes come as soon as their frame is there, those of a frame at a time. A stream may be
+    several one after the other: `header` is that of the episodes that came last. A stream that ends
+    too early is no error: whole frames are kept and `truncated` says what happened. Episodes that
+    `seen` has already are left out and counted in `duplicates`. Memory is bounded by the size of a
+    frame. Raises `InputError` for everything that is not as formats/episodes.md says. Actions are
+    not checked here: the engine does that when it replays them.
     """
 
     def __init__(self, stream: BinaryIO, name: str, seen: SeenGames | None = None) -> None:
@@ -197,7 +213,6 @@ class EpisodeReader(Iterator[Episode]):
         self._header: Header | None = None
         self._in_part = False  # between a header and its trailer
         self._count = 0  # episodes since the header
-        self._ready: deque[Episode] = deque()  # read and not yet handed out
 
     @property
     def header(self) -> Header:
@@ -219,17 +234,18 @@ class EpisodeReader(Iterator[Episode]):
         self._take(frame)
         return self.header
 
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> Episode:
+    def frames(self) -> Iterator[Episodes]:
+        """The episodes of each frame that has any, in the order of the stream."""
         self.open()
-        while not self._ready:
-            frame = self._next_frame()
-            if frame is None:
-                raise StopIteration
-            self._ready.extend(self._take(frame))
-        return self._ready.popleft()
+        while (frame := self._next_frame()) is not None:
+            episodes = self._take(frame)
+            if episodes is not None and len(episodes):
+                yield episodes
+
+    def __iter__(self) -> Iterator[Episode]:
+        """One by one."""
+        for episodes in self.frames():
+            yield from episodes
 
     def _next_frame(self) -> Frame | None:
         """The next frame, or None at the end, which is noted if it comes too early."""
@@ -246,8 +262,8 @@ class EpisodeReader(Iterator[Episode]):
         note = f"truncated {where}; {self._count} whole episodes before it are kept"
         self.truncated = self.truncated or note
 
-    def _take(self, frame: Frame) -> list[Episode]:
-        """The episodes of a frame; of a header and a trailer, none."""
+    def _take(self, frame: Frame) -> Episodes | None:
+        """The episodes of a frame; None of a header and a trailer."""
         line, body = self._split(frame)
         kind = line.get("frame")
         if kind == "header":
@@ -260,7 +276,7 @@ class EpisodeReader(Iterator[Episode]):
             self._end(frame, line)
         else:
             self._fail(frame, "a frame of an unknown kind", kind)
-        return []
+        return None
 
     def _fail(self, frame: Frame, what: str, text: object = None) -> NoReturn:
         raise InputError(what, file=self.name, where=frame.where, text=text)
@@ -293,7 +309,7 @@ class EpisodeReader(Iterator[Episode]):
             self._fail(frame, f"the trailer counts otherwise than {self._count} episodes", text)
         self._in_part = False
 
-    def _episodes(self, frame: Frame, line: dict[str, Any], body: memoryview) -> list[Episode]:
+    def _episodes(self, frame: Frame, line: dict[str, Any], body: memoryview) -> Episodes:
         count = line.get("count")
         if type(count) is not int or not 1 <= count <= MOST_CONTENT:
             self._fail(frame, "a wrong count of episodes", count)
@@ -303,9 +319,11 @@ class EpisodeReader(Iterator[Episode]):
             self._fail(frame, wrong)
         episodes = to_episodes(columns, count)
         self._count += count
-        fresh = [e for e in episodes if self._seen.add(self.header, e.number)]
-        self.duplicates += count - len(fresh)
-        return fresh
+        fresh = self._seen.add(self.header, episodes.number)
+        if fresh.all():
+            return episodes
+        self.duplicates += int((~fresh).sum())
+        return episodes.take(np.flatnonzero(fresh))
 
     def _unpack(self, frame: Frame, listed: object, body: memoryview) -> Columns:
         """The known columns among those `listed`, which must fill `body`."""

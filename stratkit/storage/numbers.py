@@ -6,6 +6,9 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
 
+import numpy as np
+import numpy.typing as npt
+
 MOST_RUNS = 1 << 18
 
 
@@ -42,6 +45,16 @@ class Numbers(Collection[int]):
         if len(self._first) > self.most_runs:
             self._forget(len(self._first) // 2)
         return True
+
+    def add_many(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Adds numbers int64 [n] one after the other; bool [n], False where one was there."""
+        highest = self._last[-1] if self._last else -1
+        if len(numbers) and numbers[0] > highest and (np.diff(numbers) == 1).all():
+            self.add(int(numbers[0]))  # as they mostly come: new, and one after the other
+            self._last[-1] = int(numbers[-1])
+            self._count += len(numbers) - 1
+            return np.ones(len(numbers), np.bool_)
+        return np.array([self.add(number) for number in numbers.tolist()], np.bool_)
 
     def _forget(self, runs: int) -> None:
         self._count -= sum(self._last[:runs]) - sum(self._first[:runs]) + runs

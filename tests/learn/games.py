@@ -10,8 +10,8 @@ import numpy as np
 
 from nets.random_play import actions_of_games
 from stratkit.engine import Game, replay_many
-from stratkit.learn.data import Item
-from stratkit.storage.episodes import Episode, EpisodeWriter, Header
+from stratkit.learn.data import Part
+from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header
 
 
 def episodes(
@@ -27,8 +27,13 @@ def episodes(
     ]
 
 
-def items(game: Game, found: Sequence[Episode], file: str = "x.eps") -> list[Item]:
-    return [Item(episode, game.endings, file) for episode in found]
+def as_parts(game: Game, found: Sequence[Episode], file: str = "x.eps") -> list[Part]:
+    """The first of them by itself, as if it had been the last of a frame."""
+    return [
+        Part(Episodes.of(some), (*game.endings, "cut"), file)
+        for some in (found[:1], found[1:])
+        if some
+    ]
 
 
 def stream(game: Game, found: Sequence[Episode], seed: int = 1) -> bytes:
@@ -37,7 +42,7 @@ def stream(game: Game, found: Sequence[Episode], seed: int = 1) -> bytes:
     header = Header(game=game.name, rules=game.rules, endings=game.endings, seed=seed)
     with EpisodeWriter(out, header) as writer:
         for episode in found:
-            writer.write(episode)
+            writer.write(Episodes.of([episode]))
             writer.flush()
     return out.getvalue()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from learn.games import changed, episodes, given_setup, items
+from learn.games import as_parts, changed, episodes, given_setup
 from stratkit.engine import replay
 from stratkit.errors import InputError
 from stratkit.learn.data import make_batch
@@ -14,7 +14,7 @@ from stratkit.learn.data import make_batch
 
 def test_a_batch_is_the_replayed_steps_and_padding() -> None:
     game, found = episodes("mini", 3)
-    batch = make_batch(game, items(game, found), rows=50)
+    batch = make_batch(game, as_parts(game, found), rows=50)
     assert len(batch.player) % 50 == 0 and len(batch.player) - batch.states < 50
     at = 0
     for k, episode in enumerate(found):
@@ -34,7 +34,7 @@ def test_a_batch_is_the_replayed_steps_and_padding() -> None:
 
 def test_grid_and_flat() -> None:
     game, found = episodes("mini", 3)
-    batch = make_batch(game, items(game, found), rows=64)
+    batch = make_batch(game, as_parts(game, found), rows=64)
     number = torch.arange(len(batch.player)) + 1.0
     grid = batch.grid(number)
     starts = np.cumsum([0, *batch.lengths.tolist()])
@@ -48,7 +48,7 @@ def test_grid_and_flat() -> None:
 
 def test_the_return_comes_with_the_last_step() -> None:
     game, found = episodes("mini", 4)
-    batch = make_batch(game, items(game, found))
+    batch = make_batch(game, as_parts(game, found))
     rewards = batch.rewards()
     assert torch.equal(rewards.sum(0), batch.returns)
     for k, length in enumerate(batch.lengths.tolist()):
@@ -58,10 +58,10 @@ def test_the_return_comes_with_the_last_step() -> None:
 def test_given_setups_are_replayed_but_not_learned_from() -> None:
     game, found = episodes("mini", 2)
     given = [given_setup(found[0], 8), found[1]]  # red's setup of the first game
-    batch = make_batch(game, items(game, given))
+    batch = make_batch(game, as_parts(game, given))
     assert batch.player[:8].tolist() == [-1] * 8 and (batch.player[8:] >= 0).all()
     assert batch.mu.isfinite().all()
-    whole = make_batch(game, items(game, found))
+    whole = make_batch(game, as_parts(game, found))
     assert torch.equal(batch.observations, whole.observations)
     grid, wholly = batch.grid(batch.player, fill=-1), whole.grid(whole.player, fill=-1)
     length = len(found[0].actions)
@@ -76,7 +76,7 @@ def test_what_is_refused_and_where() -> None:
 
     def message(episode: object) -> str:
         with pytest.raises(InputError) as caught:
-            make_batch(game, items(game, [found[0], episode, found[2]]))  # type: ignore[list-item]
+            make_batch(game, as_parts(game, [found[0], episode, found[2]]))  # type: ignore[list-item]
         return str(caught.value)
 
     actions = bad.actions.copy()
@@ -113,7 +113,6 @@ def test_what_is_refused_and_where() -> None:
 
 def test_cut_episodes_count_as_draws() -> None:
     game, (episode, *_) = episodes("mini", 1)
-    endings = (*game.endings, "cut")
     cut = changed(
         episode,
         actions=episode.actions[:40],
@@ -121,6 +120,5 @@ def test_cut_episodes_count_as_draws() -> None:
         ending=len(game.endings),
         returns=np.zeros(2, np.float32),
     )
-    (item,) = items(game, [cut])
-    batch = make_batch(game, [type(item)(cut, endings, "x")])
+    batch = make_batch(game, as_parts(game, [cut]))
     assert batch.endings == ["cut"] and not batch.returns.any()

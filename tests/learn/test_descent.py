@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from learn.games import episodes, items
+from learn.games import as_parts, episodes
 from stratkit.learn.config import resolve
 from stratkit.learn.data import make_batch
 from stratkit.learn.learner import Learner
@@ -20,7 +20,7 @@ def test_the_first_step_follows_the_gradient(net: str, threads: int) -> None:
     config = resolve(net, {}, {}, {"threads": threads, "seed": 1, "b1": 0.0, "lr": 0.01})
     learner = Learner(net, game.shape, config)
     before = {name: p.detach().clone() for name, p in learner.online.named_parameters()}
-    learner.update(make_batch(game, items(game, found), 128))
+    learner.update(make_batch(game, as_parts(game, found), 128))
     for name, parameter in learner.online.named_parameters():
         gradient = parameter.grad
         assert gradient is not None

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from learn.games import episodes, items
+from learn.games import as_parts, episodes
 from learn.versus import share_of_wins
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.config import Config, resolve
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.learner import NETWORKS, Learner
-from stratkit.play.selfplay import as_episode
 from stratkit.play.table import Seating, Table
 from stratkit.players.random import RandomPlayer
 
@@ -26,7 +25,7 @@ def setting(**options: object) -> Config:
 
 def a_batch(seed: int = 0, rows: int = 1) -> tuple[Learner, Batch]:
     game, found = episodes("nano", 12, seed)
-    return Learner("plain", game.shape, setting()), make_batch(game, items(game, found), rows)
+    return Learner("plain", game.shape, setting()), make_batch(game, as_parts(game, found), rows)
 
 
 def weights(learner: Learner, network: str) -> torch.Tensor:
@@ -64,9 +63,9 @@ def vector_batch(rows: int) -> tuple[Learner, Batch]:
     game = Game("kuhn")
     seatings = iter(Seating(number, (0, 0)) for number in range(40))
     table = Table(game, [RandomPlayer(1)], seatings, slots=40, seed=1)
-    found = [as_episode(game, finished) for games in table.rounds() for finished in games]
+    found = [one for finished in table.rounds() if finished for one in finished.episodes]
     learner = Learner("mlp:16", game.shape, setting(), game.actions)
-    return learner, make_batch(game, items(game, found), rows)
+    return learner, make_batch(game, as_parts(game, found), rows)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -105,7 +104,7 @@ def test_padding_teaches_nothing() -> None:
 def test_parts_give_the_gradient_of_the_whole() -> None:
     """Counts are those of the whole batch, gradients are summed."""
     game, found = episodes("nano", 6)
-    batch = make_batch(game, items(game, found), 30)
+    batch = make_batch(game, as_parts(game, found), 30)
     gradients = []
     for threads in (1, 3):
         learner = Learner("tiny", game.shape, setting(threads=threads))
@@ -162,7 +161,7 @@ def test_it_learns_a_small_board() -> None:
     game, found = episodes("nano", 64, seed=3)
     learner = Learner("plain", game.shape, setting(lr=3e-3, sizes=(100,)))
     before = share_of_wins(game, learner.online)
-    batch = make_batch(game, items(game, found))
+    batch = make_batch(game, as_parts(game, found))
     for _ in range(40):
         learner.update(batch)
     assert share_of_wins(game, learner.online) > before + 0.1

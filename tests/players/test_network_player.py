@@ -56,7 +56,7 @@ def test_a_network_for_other_observations(net: str, game: str) -> None:
 def test_chance_is_played_and_nobody_chose_it() -> None:
     seatings = iter(Seating(number, (0, 0)) for number in range(30))
     table = Table(Game("kuhn"), [RandomPlayer(3)], seatings, slots=7, seed=5)
-    finished = [game for games in table.rounds() for game in games]
-    assert len(finished) == 30
-    for game in finished:
+    found = [game for games in table.rounds() if games for game in games.episodes]
+    assert len(found) == 30
+    for game in found:
         assert np.isnan(game.mu[:2]).all() and (game.mu[2:] == 0.5).all()

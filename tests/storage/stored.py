@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from stratkit.engine import Game
 from stratkit.nets import build
 from stratkit.storage.checkpoints import save_checkpoint
-from stratkit.storage.episodes import Episode, EpisodeReader, EpisodeWriter, Header
+from stratkit.storage.episodes import Episode, EpisodeReader, Episodes, EpisodeWriter, Header
 
 ENDINGS = ("", "flag", "cut")
 HEADER = Header(game="mini", rules={"two_squares": 3, "max_plies": 200}, endings=ENDINGS, seed=5)
@@ -41,7 +41,7 @@ def stream_of(
     stream = io.BytesIO()
     with EpisodeWriter(stream, header) as writer:
         for i, one in enumerate(episodes):
-            writer.write(one)
+            writer.write(Episodes.of([one]))
             if i in flush_after:
                 writer.flush()
     return stream.getvalue()

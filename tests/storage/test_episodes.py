@@ -22,6 +22,7 @@ from stratkit.storage.episodes import (
     FULL,
     Episode,
     EpisodeReader,
+    Episodes,
     EpisodeWriter,
     Header,
     SeenGames,
@@ -81,6 +82,38 @@ def test_every_field_of_the_header_comes_back() -> None:
     assert list(reader) == []
 
 
+@given(random_episodes(), st.data())
+def test_games_are_taken_from_columns_as_from_a_list(
+    one: list[Episode], data: st.DataObject
+) -> None:
+    if one:
+        columns = Episodes.of(one)
+        rows = data.draw(st.lists(st.integers(0, len(one) - 1), max_size=10))
+        first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(one))] * 2)))
+        for taken, expected in (
+            (columns, one),
+            (columns.take(np.array(rows, np.int64)), [one[row] for row in rows]),
+            (columns[first:last], one[first:last]),
+            (Episodes.together([columns[:first], columns[first:]]), one),
+        ):
+            assert [plain(e) for e in taken] == [plain(e) for e in expected]
+        assert plain(columns[-1]) == plain(one[-1])
+
+
+@given(random_episodes(), st.data())
+def test_bytes_do_not_depend_on_how_episodes_are_handed_over(
+    one: list[Episode], data: st.DataObject
+) -> None:
+    stream = io.BytesIO()
+    with EpisodeWriter(stream, HEADER) as writer:
+        while one:
+            count = data.draw(st.integers(1, len(one)))
+            writer.write(Episodes.of(one[:count]))
+            one = one[count:]
+    got, _ = read(stream.getvalue())
+    assert stream.getvalue() == stream_of(got)
+
+
 def test_float16_mu_is_read_as_float32() -> None:
     columns = {
         "number": np.array([4]),
@@ -125,8 +158,8 @@ def test_streams_one_after_the_other_are_a_stream() -> None:
 
 def test_reading_may_stop_and_go_on() -> None:
     reader = EpisodeReader(io.BytesIO(STREAM), "x")
-    first = [next(reader), next(iter(reader))]
-    assert [plain(e) for e in first + list(reader)] == [plain(e) for e in TEN]
+    first = next(reader.frames())
+    assert [plain(e) for e in (*first, *reader)] == [plain(e) for e in TEN]
     assert list(reader) == []
     assert reader.truncated is None
 
@@ -136,6 +169,10 @@ def test_large_streams_are_cut_into_frames_of_bounded_size() -> None:
     stored = stream_of(many)
     assert all(len(content) <= FULL + 1000 for _, content in frames_of(stored))
     assert len(read(stored)[0]) == 30
+    at_once = io.BytesIO()
+    with EpisodeWriter(at_once, HEADER) as writer:
+        writer.write(Episodes.of(many))
+    assert at_once.getvalue() == stored
 
 
 def test_an_action_takes_less_than_four_bytes() -> None:
@@ -164,19 +201,20 @@ def test_values_outside_the_format_are_never_sent() -> None:
     ):
         writer = EpisodeWriter(io.BytesIO(), HEADER)
         with pytest.raises(ValueError):
-            writer.write(dataclasses.replace(good, **change))  # type: ignore[arg-type]
+            one = dataclasses.replace(good, **change)  # type: ignore[arg-type]
+            writer.write(Episodes.of([one]))
             writer.flush()
 
 
 def test_an_episode_that_no_frame_can_hold_is_an_error_of_the_input() -> None:
     with pytest.raises(InputError, match="game 3 is too long: 200000 actions"):
-        EpisodeWriter(io.BytesIO(), HEADER).write(episode(3, length=200_000))
+        EpisodeWriter(io.BytesIO(), HEADER).write(Episodes.of([episode(3, length=200_000)]))
 
 
 def test_after_an_error_there_is_no_trailer() -> None:
     stream = io.BytesIO()
     with pytest.raises(KeyboardInterrupt), EpisodeWriter(stream, HEADER) as writer:
-        writer.write(TEN[0])
+        writer.write(Episodes.of(TEN[:1]))
         writer.flush()
         raise KeyboardInterrupt
     got, reader = read(stream.getvalue())
@@ -210,8 +248,7 @@ class Trickle(io.RawIOBase):
 def test_raw_streams_that_take_and_give_a_few_bytes() -> None:
     sink = Trickle()
     with EpisodeWriter(sink, HEADER) as writer:  # type: ignore[arg-type]
-        for one in TEN:
-            writer.write(one)
+        writer.write(Episodes.of(TEN))
     assert bytes(sink.data) == stream_of(TEN)
     reader = EpisodeReader(Trickle(STREAM), "x")  # type: ignore[arg-type]
     assert [plain(e) for e in reader] == [plain(e) for e in TEN]
@@ -229,7 +266,7 @@ def test_a_pipe_delivers_what_was_flushed_and_waits_for_nothing_else() -> None:
         assert reader.open() == HEADER
         episodes = iter(reader)
         for one in TEN:
-            writer.write(one)
+            writer.write(Episodes.of([one]))
             writer.flush()
             assert plain(next(episodes)) == plain(one)
         writer.close()

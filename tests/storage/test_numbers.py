@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,15 @@ def test_it_is_a_set(values: list[int]) -> None:
     assert list(numbers) == sorted(expected)
     assert all((value in numbers) == (value in expected) for value in range(32))
     assert "3" not in numbers
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12))
+def test_many_at_once_are_as_one_by_one(runs: list[tuple[int, int]]) -> None:
+    many, single = Numbers(), Numbers()
+    for first, count in runs:
+        found = np.arange(first, first + count)
+        assert many.add_many(found).tolist() == [single.add(n) for n in found.tolist()]
+        assert (list(many), len(many)) == (list(single), len(single))
 
 
 def test_of_scattered_numbers_the_lowest_are_forgotten() -> None:

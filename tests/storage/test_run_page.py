@@ -13,7 +13,7 @@ from storage.test_storage_pages import fields, page
 from stratkit.engine import Batch, Game, sample
 from stratkit.learn.run import Request, train
 from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_policy
-from stratkit.storage.episodes import Episode, EpisodeWriter, Header
+from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header
 
 
 def random_game(game: Game, number: int) -> Episode:
@@ -36,7 +36,7 @@ def test_a_run_is_as_the_pages_say(tmp_path: pathlib.Path) -> None:
     header = Header(game=game.name, rules=game.rules, endings=game.endings, seed=1)
     with open(tmp_path / "x.eps", "wb") as stream, EpisodeWriter(stream, header) as writer:
         for number in range(2):
-            writer.write(random_game(game, number))
+            writer.write(Episodes.of([random_game(game, number)]))
     run = tmp_path / "run"
     train(Request([str(tmp_path / "x.eps")], str(run), net="tiny", options={"batch": 2}))
 
