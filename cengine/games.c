@@ -17,6 +17,7 @@ static const struct {
     {"hex:", open_hex},
     {"dark_hex:", open_dark_hex},
     {"matrix:", open_matrix},
+    {"moves:", open_moves},
 };
 
 static int32_t variants(void)

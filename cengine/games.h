@@ -13,6 +13,6 @@
 typedef sk_game *sk_opener(const char *parameter, const char *rules, char *error, size_t error_size);
 
 /* Each in the file of its name; Dark Hex is in hex.c. */
-sk_opener open_kuhn, open_leduc, open_liars_dice, open_hex, open_dark_hex, open_matrix;
+sk_opener open_kuhn, open_leduc, open_liars_dice, open_hex, open_dark_hex, open_matrix, open_moves;
 
 #endif

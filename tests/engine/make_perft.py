@@ -71,12 +71,13 @@ def counts(entry: Entry) -> list[int]:
 
 
 def entries(name: str, rng: random.Random) -> list[Entry]:
-    nano = name == "nano"
-    positions = [from_a_game(name, plies % 8 if nano else plies, rng) for plies in PLIES]
+    most = VARIANTS[name].max_plies
+    short = most < 20
+    positions = [from_a_game(name, plies % most if short else plies, rng) for plies in PLIES]
     positions += [board(name, rng) for board in (scouts, runners_and_chasers) for _ in range(2)]
     found = []
     for number, position in enumerate(positions):
-        rules = {"max_plies": 200} if nano and number >= len(PLIES) else {}
+        rules = {"max_plies": 200} if short and number >= len(PLIES) else {}
         if number % 3 == 2:
             rules["two_squares"] = 1  # so that the rule bites within a few plies
         found.append(Entry(VARIANTS[name], rules, str(fenfs_of(position)), []))

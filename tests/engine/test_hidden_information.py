@@ -147,4 +147,4 @@ def test_unrevealed_ranks_make_no_difference(name: str) -> None:
         seed += 1
     print(f"\n{name}: " + ", ".join(f"{what} {n:,}" for what, n in sorted(seen.items())))
     assert seen["the other side sees the difference"] > 0.3 * seen["of the other side"]
-    assert seen["a repetition rule forbids an action"] > 0 or name == "nano"
+    assert seen["a repetition rule forbids an action"] > 0 or VARIANTS[name].max_plies < 20

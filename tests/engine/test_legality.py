@@ -80,7 +80,7 @@ def count_game(
     rng: random.Random,
 ) -> Counter[str]:
     """Plays and compares one game; what happened in it."""
-    rules = rules | {"max_plies": 200} if name == "nano" else rules
+    rules = rules | {"max_plies": 200} if VARIANTS[name].max_plies < 20 else rules
     twins = Twins(name, rules, start)
     if start is None:
         twins.deploy(rng)

@@ -34,7 +34,8 @@ def test_setups_survive_text(variant, rng):
     text = setup_text(setup)
     assert (parse_setup(text, variant) == setup).all()
     assert setup_text(parse_setup(text)) == text
-    assert variant_of(setup) == variant
+    found = variant_of(setup)  # the first with this army: nano and micro have the same
+    assert (found.counts, found.zone) == (variant.counts, variant.zone)
 
 
 @given(variants, seeds)
