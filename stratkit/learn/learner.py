@@ -197,7 +197,10 @@ class Learner:
         """Moves the other networks after the online one."""
         online: list[Tensor] = list(self.online.parameters())
         torch._foreach_lerp_(list(self.target.parameters()), online, self.config.target_rate)
-        torch._foreach_lerp_(list(self.average.parameters()), online, self.config.average_rate)
+        # At a small rate an average would be of the untrained network for long. Until that rate is
+        # reached, step t counts by t^9 (Shamir and Zhang 2013, polynomial-decay averaging).
+        rate = max(self.config.average_rate, 10 / (self.step + 10))
+        torch._foreach_lerp_(list(self.average.parameters()), online, rate)
         if move_on:
             self.previous.load_state_dict(self.regularization.state_dict())
             self.regularization.load_state_dict(self.target.state_dict())

@@ -4,6 +4,8 @@ follow the replicator dynamics to their fixed point, make that the regularisatio
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +57,15 @@ def iterate(
     return done
 
 
+def orbit(
+    payoffs: Vector, start: Profile, steps: int, eta: float = 0.0, dt: float = 0.2
+) -> Profile:
+    """So many steps of the dynamics from `start`, which is also what they are regularised towards:
+    float64 [steps + 1, A] of each player. With eta 0 they never come to rest."""
+    points = [point for point, _ in itertools.islice(_dynamics(payoffs, start, eta, dt), steps + 1)]
+    return np.array([p for p, _ in points]), np.array([q for _, q in points])
+
+
 def nash_conv(payoffs: Vector, profile: Profile) -> float:
     """What both players together could gain by best responses."""
     return float((payoffs @ profile[1]).max() - (profile[0] @ payoffs).min())
@@ -63,7 +74,21 @@ def nash_conv(payoffs: Vector, profile: Profile) -> float:
 def _follow(
     payoffs: Vector, regularisation: Profile, eta: float, dt: float, tolerance: float
 ) -> Profile:
-    """The replicator dynamics from the regularisation policies to the fixed point.
+    """The replicator dynamics from the regularisation policies to the fixed point."""
+    points = []
+    for point, slope in _dynamics(payoffs, regularisation, eta, dt):
+        points.append(point)
+        if np.abs(slope).max() <= tolerance:
+            break
+        if len(points) > MOST_STEPS:
+            raise ValueError(f"no fixed point within {MOST_STEPS} steps")
+    return np.array([p for p, _ in points]), np.array([q for _, q in points])
+
+
+def _dynamics(
+    payoffs: Vector, regularisation: Profile, eta: float, dt: float
+) -> Iterator[tuple[Profile, Vector]]:
+    """The points that the dynamics come through, without end, each with its slope.
 
     In logits y, of which the policy is the softmax, replicator dynamics are dy/dt = advantage; they
     are followed by the method of Runge and Kutta.
@@ -81,16 +106,13 @@ def _follow(
         values = np.concatenate([payoffs @ q, -(p @ payoffs)])
         return _centred(values - eta * change, size, p, q)
 
-    points = [policies(logits)]
-    while np.abs(slope := advantage(logits)).max() > tolerance:
+    while True:
+        slope = advantage(logits)
+        yield policies(logits), slope
         second = advantage(logits + dt / 2 * slope)
         third = advantage(logits + dt / 2 * second)
         fourth = advantage(logits + dt * third)
         logits = logits + dt / 6 * (slope + 2 * second + 2 * third + fourth)
-        points.append(policies(logits))
-        if len(points) > MOST_STEPS:
-            raise ValueError(f"no fixed point within {MOST_STEPS} steps")
-    return np.array([p for p, _ in points]), np.array([q for _, q in points])
 
 
 def _lyapunov(fixed: Profile, path: Profile) -> Vector:

@@ -42,20 +42,31 @@ def test_all_networks_start_alike_and_follow_as_told() -> None:
     learner.update(batch)
     online = weights(learner, "online")
     assert not torch.equal(online, start["online"])
-    for name, rate in (("target", config.target_rate), ("average", config.average_rate)):
-        expected = torch.lerp(start["online"], online, rate)
-        torch.testing.assert_close(weights(learner, name), expected)
+    expected = torch.lerp(start["online"], online, config.target_rate)
+    torch.testing.assert_close(weights(learner, "target"), expected)
+    assert torch.equal(weights(learner, "average"), online)
     for name in ("regularization", "previous"):
         assert torch.equal(weights(learner, name), start["online"])
 
     learner.update(batch)  # the last of the iteration
     assert torch.equal(weights(learner, "regularization"), weights(learner, "target"))
     assert torch.equal(weights(learner, "previous"), start["online"])
+    expected = torch.lerp(online, weights(learner, "online"), 10 / 11)
+    torch.testing.assert_close(weights(learner, "average"), expected)
     first_target = weights(learner, "target")
     for _ in range(2):
         learner.update(batch)
     assert torch.equal(weights(learner, "previous"), first_target)
     assert learner.step == 4
+
+
+def test_the_average_follows_at_its_rate_once_it_is_old_enough() -> None:
+    learner, batch = a_batch()
+    learner.step = 100_000
+    before = weights(learner, "average")
+    learner.update(batch)
+    expected = torch.lerp(before, weights(learner, "online"), learner.config.average_rate)
+    torch.testing.assert_close(weights(learner, "average"), expected)
 
 
 def vector_batch(rows: int) -> tuple[Learner, Batch]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import pathlib
 import subprocess
 import sys
 
@@ -16,7 +17,7 @@ from solve.small_games import tree_of
 from stratkit.engine import Game
 from stratkit.solve import replicator
 from stratkit.solve.plot import plot_iterations
-from stratkit.solve.replicator import MATCHING_PENNIES, Iteration, iterate, nash_conv
+from stratkit.solve.replicator import MATCHING_PENNIES, Iteration, iterate, nash_conv, orbit
 from stratkit.solve.tabular import Settings, TabularRNaD, log_softmax
 from stratkit.solve.worth import worth
 
@@ -71,6 +72,43 @@ def test_a_game_that_is_not_square() -> None:
     last = iterate(payoffs, start, 4, tolerance=1e-6)[-1].fixed
     assert nash_conv(payoffs, last) < 0.01
     assert last[0] == pytest.approx([0.5, 0.5, 0], abs=0.01)
+
+
+def test_without_regularisation_it_goes_round_for_ever() -> None:
+    """The product of all probabilities stays what it was: an orbit, and no way inwards."""
+    start = np.array([0.8, 0.2])
+    points = orbit(MATCHING_PENNIES, (start, start), 2000)
+    products = points[0].prod(1) * points[1].prod(1)
+    assert products == pytest.approx(0.16**2, rel=1e-3)
+    gains = [nash_conv(MATCHING_PENNIES, point) for point in zip(*points, strict=True)]
+    assert min(gains) > 0.7
+    turns = np.diff(points[0][:, 0] > 0.5).sum()
+    assert turns > 100
+    inwards = orbit(MATCHING_PENNIES, (start, start), 300, eta=0.2)
+    fixed = iterate(MATCHING_PENNIES, (start, start), 1, eta=0.2)[0].fixed
+    assert inwards[0][-1] == pytest.approx(fixed[0], abs=1e-3)
+
+
+@pytest.mark.parametrize(("eta", "least", "most"), [(0.0, 0.05, 1.0), (0.2, 0.0, 0.001)])
+def test_kuhn_with_and_without_regularisation(eta: float, least: float, most: float) -> None:
+    tree = tree_of("kuhn")
+    learner = TabularRNaD(tree, Settings(eta=eta, beta=4.0))
+    gains = []
+    for step in range(6000):
+        learner.step()
+        if step >= 5000 and step % 50 == 0:
+            gains.append(worth(tree, learner.solution()).nash_conv)
+    assert least <= np.mean(gains) <= most
+
+
+def test_cycling_is_drawn(tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "cycling.png"
+    script = [sys.executable, PROJECT / "examples" / "cycling.py", picture]
+    environment = {"PYTHONPATH": str(PROJECT)}
+    done = subprocess.run(script, env=environment, capture_output=True, text=True, check=True)
+    assert "Kuhn, eta 0: NashConv of the last half 0.0851, max 0.1297\n" in done.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_no_fixed_point_without_regularisation(monkeypatch: pytest.MonkeyPatch) -> None:
