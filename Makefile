@@ -2,6 +2,7 @@
 # make test       all tests
 # make bench      how fast the engine is here
 # make dev        what all need, in .venv (PYTHON=python3.12 chooses the interpreter)
+# make verify     the learner against the truth, where it is known: one seed of everything, up to 45 minutes
 # make sanitize   the engine's tests, with the C engine under address and thread sanitizers
 # make fuzz       random bytes for the C engine, a minute long (FUZZ_SECONDS=10 for each entry)
 
@@ -10,7 +11,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 C_FILES := $(wildcard cengine/*.[ch] cengine/*.py) setup.py
 
-.PHONY: help dev test demo bench fuzz sanitize lint build clean
+.PHONY: help dev test demo bench verify fuzz sanitize lint build clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -42,6 +43,12 @@ demo: dev
 bench: dev
 	$(BIN)/python cengine/bench/bench.py
 
+verify: dev
+	rm -rf verify
+	$(BIN)/python examples/figure3.py
+	$(BIN)/python examples/cycling.py
+	PATH="$(CURDIR)/bin:$$PATH" $(BIN)/python examples/verify.py verify
+
 fuzz: dev
 	@$(MAKE) --no-print-directory -C cengine/fuzz PYTHON=$(CURDIR)/$(BIN)/python
 
@@ -58,5 +65,5 @@ build: dev
 	$(BIN)/python -m build --no-isolation
 
 clean:
-	rm -rf build dist demo *.egg-info cengine/*.o stratkit/engine/_engine.c stratkit/engine/_engine.*so
+	rm -rf build dist demo verify *.egg-info cengine/*.o stratkit/engine/_engine.c stratkit/engine/_engine.*so
 	rm -f $(VENV)/.engine

@@ -15,6 +15,7 @@ import pytest
 
 from running import COMMANDS, PROJECT, ROOT, click_command
 from stratkit import __version__
+from stratkit.engine import game_names
 
 PACKAGE = ROOT / "stratkit"
 
@@ -82,6 +83,16 @@ def test_all_that_is_imported_is_a_stated_dependency() -> None:
     names = {name.split(".")[0] for path in PACKAGE.rglob("*.py") for name in imports(path)}
     outside = names - set(sys.stdlib_module_names) - {"stratkit"}
     assert outside | {"cffi"} == set(stated)  # cffi is what the C engine is loaded with
+
+
+def test_learning_and_play_know_no_game() -> None:
+    """What is written for one game would not be tested by the others."""
+    names = [name if name.endswith(":") else rf"{name}\b" for name in (*game_names(), "stratego")]
+    episodes = [f"stratkit/storage/{name}.py" for name in ("episodes", "columns", "frames")]
+    paths = tracked("stratkit/learn/*.py", "stratkit/play/*.py", *episodes)
+    assert len(paths) > 10
+    for path in paths:
+        assert not re.search(rf"\b({'|'.join(names)})", path.read_text(), re.I), path
 
 
 def test_no_file_is_long() -> None:

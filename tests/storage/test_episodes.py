@@ -82,38 +82,6 @@ def test_every_field_of_the_header_comes_back() -> None:
     assert list(reader) == []
 
 
-@given(random_episodes(), st.data())
-def test_games_are_taken_from_columns_as_from_a_list(
-    one: list[Episode], data: st.DataObject
-) -> None:
-    if one:
-        columns = Episodes.of(one)
-        rows = data.draw(st.lists(st.integers(0, len(one) - 1), max_size=10))
-        first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(one))] * 2)))
-        for taken, expected in (
-            (columns, one),
-            (columns.take(np.array(rows, np.int64)), [one[row] for row in rows]),
-            (columns[first:last], one[first:last]),
-            (Episodes.together([columns[:first], columns[first:]]), one),
-        ):
-            assert [plain(e) for e in taken] == [plain(e) for e in expected]
-        assert plain(columns[-1]) == plain(one[-1])
-
-
-@given(random_episodes(), st.data())
-def test_bytes_do_not_depend_on_how_episodes_are_handed_over(
-    one: list[Episode], data: st.DataObject
-) -> None:
-    stream = io.BytesIO()
-    with EpisodeWriter(stream, HEADER) as writer:
-        while one:
-            count = data.draw(st.integers(1, len(one)))
-            writer.write(Episodes.of(one[:count]))
-            one = one[count:]
-    got, _ = read(stream.getvalue())
-    assert stream.getvalue() == stream_of(got)
-
-
 def test_float16_mu_is_read_as_float32() -> None:
     columns = {
         "number": np.array([4]),

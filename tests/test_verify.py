@@ -1,0 +1,51 @@
+"""examples/verify.py, which `make verify` runs, in a short form: judged by steps, not by time."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from running import ROOT
+
+
+def verify(folder: pathlib.Path, scale: float, *experiments: str) -> dict[str, float]:
+    """What was measured, by what it is called."""
+    path = f"{ROOT / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples/verify.py", folder, str(scale), *experiments],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if ":" in line]
+    return {line[:58].strip(): float(line[58:].split()[0]) for line in lines}
+
+
+@pytest.mark.slow
+def test_kuhn_on_and_off_policy(tmp_path: pathlib.Path) -> None:
+    """600 steps; NashConv of the uniform policy is .917."""
+    found = verify(tmp_path / "v", 0.1, "kuhn", "kuhn_off_policy")
+    assert found["kuhn, target network at step 600: NashConv"] < 0.3
+    assert found["kuhn, average network at step 600: NashConv"] < 0.15
+    assert found["kuhn-off-policy: steps by which policies were old"] > 1
+    assert found["kuhn-off-policy, target network at step 600: NashConv"] < 0.35
+
+
+@pytest.mark.slow
+def test_leduc_and_liars_dice(tmp_path: pathlib.Path) -> None:
+    """260 and 80 steps; of uniform policies it is 4.75 and 1.31."""
+    found = verify(tmp_path / "v", 0.02, "leduc", "liars_dice")
+    assert found["leduc, average network at step 260: NashConv"] < 2
+    assert found["liars-dice, average network at step 80: NashConv"] < 0.9
+
+
+def test_the_exact_gates(tmp_path: pathlib.Path) -> None:
+    found = verify(tmp_path / "v", 1, "exact_rnad", "solvers")
+    assert found["rnad:8000, kuhn, exact expectations: NashConv"] < 0.001
+    assert found["rnad:12000, leduc, exact expectations: NashConv"] < 0.1
