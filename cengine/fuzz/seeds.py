@@ -16,6 +16,7 @@ import numpy as np
 from stratkit.engine import Batch, Game, game_names, sample
 from stratkit.engine.stratego import VARIANTS
 
+SMALL_GAMES = 6  # in table.c
 RULES = (b"\x03\x01\x00\xff\xc8\x00", b"\x00\x00\x00\x00", b"\x01\x01\x60\x50")  # see take_limit
 
 
@@ -65,6 +66,10 @@ def seeds() -> dict[str, list[bytes]]:
                 two = b"\x90" + position + struct.pack("<H", 100) + actions[:100]
                 found["replay"].append(game + b"\x04" + two + one + one + two)
                 found["expand"].append(game + b"\x02" + packed + packed)
+    for index in range(len(VARIANTS), len(VARIANTS) + SMALL_GAMES):
+        game, actions = bytes([index]), rng.integers(0, 250, 60, np.uint8).tobytes()
+        found["batch_apply"] += [b"\x00" + game + actions, b"\x02" + game + actions]
+        found["replay"].append(game + b"\x02" + 2 * (struct.pack("<BH", 0, 30) + actions[:30]))
     # Any byte as a cell, and as the side to move, on the smallest board.
     game = bytes([list(VARIANTS).index("nano")]) + RULES[1]
     position = played("nano", seed=0)[0][0]

@@ -41,20 +41,42 @@ static int32_t variants(void)
     return n;
 }
 
-table open_table(input *in, int32_t rows)
+/* They come after the variants; those that are read from files have a target of their own. */
+static const char *const small_games[] = {"kuhn",  "leduc",      "liars_dice:2x3",
+                                          "hex:4", "dark_hex:3", "moves:nano"};
+
+static sk_game *open_small(int index)
 {
-    table t = {.rows = rows};
-    const char *name = sk_game_name(take8(in) % variants());
+    char error[100];
+    sk_game *game = sk_game_open(small_games[index], "", error, sizeof error);
+    MUST(game);
+    return game;
+}
+
+/* Any variant of Stratego, under any rules that the input asks for. */
+static sk_game *open_variant(const char *name, input *in, int *without_history)
+{
     int two_squares = take8(in), more_squares = take8(in) & 1;
     int max_plies = take_limit(in), max_quiet = take_limit(in);
     char rules[100], error[100];
     snprintf(rules, sizeof rules, "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d",
              two_squares, more_squares, max_plies, max_quiet);
-    t.game = sk_game_open(name, rules, error, sizeof error);
-    t.without_history = t.game && !two_squares && !more_squares;
-    if (!t.game) /* these rules do not go together: the game's own do */
-        t.game = sk_game_open(name, "", error, sizeof error);
-    MUST(t.game);
+    sk_game *game = sk_game_open(name, rules, error, sizeof error);
+    *without_history = game && !two_squares && !more_squares;
+    if (!game) /* these rules do not go together: the game's own do */
+        game = sk_game_open(name, "", error, sizeof error);
+    MUST(game);
+    return game;
+}
+
+table open_table(input *in, int32_t rows)
+{
+    table t = {.rows = rows};
+    int32_t which = take8(in) % (variants() + (int32_t)(sizeof small_games / sizeof *small_games));
+    if (which < variants())
+        t.game = open_variant(sk_game_name(which), in, &t.without_history);
+    else
+        t.game = open_small(which - variants());
     sk_game_describe(t.game, &t.is);
     t.batch = sk_batch_open(t.game, rows, 1);
     MUST(t.batch);
@@ -92,6 +114,8 @@ int same_row(const table *t, const sight *a, int32_t row_a, const sight *b, int3
            && !memcmp(a->packed + i * bytes, b->packed + j * bytes, bytes)
            && !memcmp(a->returns + i * players, b->returns + j * players, players * sizeof(float));
 }
+
+static int is_board(const table *t) { return t->is.height > 0; }
 
 static int count_legal(const table *t, int32_t row)
 {
@@ -135,15 +159,15 @@ static void check_row(const table *t, int32_t row)
 {
     int actor = t->now.actors[row], ending = t->now.endings[row];
     const float *returns = t->now.returns + row * t->is.players;
-    MUST(actor == 0 || actor == 1 || actor == -2);
-    MUST((actor == -2) == (count_legal(t, row) == 0));
-    MUST((actor == -2) == (ending != 0));
+    MUST(actor == 0 || actor == 1 || actor == SK_OVER || (actor == SK_CHANCE && !is_board(t)));
+    MUST((actor == SK_OVER) == (count_legal(t, row) == 0));
+    MUST((actor == SK_OVER) == (ending != 0));
     MUST(sk_game_ending(t->game, ending));
     MUST(t->now.plies[row] >= 0);
     MUST(returns[0] + returns[1] == 0);
-    if (actor >= 0)
+    if (is_board(t) && actor >= 0)
         check_packed(t, t->now.packed + row * t->is.observation_bytes);
-    MUST(returns[0] == 0 || (ending && returns[0] * returns[0] == 1));
+    MUST(returns[0] == 0 || (ending && (!is_board(t) || returns[0] * returns[0] == 1)));
 }
 
 void look(table *t)
@@ -186,6 +210,10 @@ void step(table *t, const int32_t *actions)
     t->now = t->before;
     t->before = before;
     look(t);
-    for (int32_t row = 0; row < t->rows; row++)
-        MUST(same_row(t, &t->now, row, &t->before, row) != legal_in(t, &t->before, row, actions[row]));
+    for (int32_t row = 0; row < t->rows; row++) {
+        int same = same_row(t, &t->now, row, &t->before, row);
+        int legal = legal_in(t, &t->before, row, actions[row]);
+        /* What chance did may be hidden from whoever acts next. */
+        MUST(t->before.actors[row] == SK_CHANCE ? legal || same : same != legal);
+    }
 }

@@ -22,7 +22,7 @@ typedef struct {
     sight now, again, before;
 } table;
 
-/* Any variant of Stratego under any rules that the input asks for (five bytes or seven). */
+/* A game: one of the small ones, or any variant of Stratego under any rules that the input asks for. */
 table open_table(input *in, int32_t rows);
 void close_table(table *t);
 /* Brings `now` up to date and checks what holds of every state. */
