@@ -14,16 +14,21 @@ from stratkit.nets import Network, build, legal_policy
 from stratkit.players.player import Decision, Views
 
 
+MOST_DISTINCT = 256
+
+
 class NetworkPlayer:
     """Plays by `network`, evaluating `rows` views at a time.
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
-    does not depend on how many games happen to wait for a decision.
+    does not depend on how many games happen to wait for a decision. Of a small game, many views are
+    the same: those that differ are evaluated, at most `MOST_DISTINCT` at a time.
     """
 
     def __init__(self, net: str, network: Network, seed: int, rows: int) -> None:
-        self.net, self.network = net, network.eval()
-        self.seed, self.rows = seed, rows
+        self.net, self.network, self.seed = net, network.eval(), seed
+        self.small = len(network.shape) == 1
+        self.rows = min(rows, MOST_DISTINCT) if self.small else rows
 
     def load(self, weights: Mapping[str, npt.NDArray[np.float32]]) -> None:
         """Plays by these weights from now on. `InputError`: they are another network's."""
@@ -35,7 +40,7 @@ class NetworkPlayer:
 
     def policy(self, views: Views) -> npt.NDArray[np.float32]:
         """float32 [n, actions]: the probability of each action, 0 where illegal."""
-        if len(self.network.shape) == 1:  # of a small game: many views are the same
+        if self.small:
             first, each = distinct_rows(views.observations)
             return self._policy(views.observations[first], views.legal[first])[each]
         return self._policy(views.observations, views.legal)
