@@ -13,7 +13,6 @@ from stratkit.errors import InputError
 from stratkit.nets import Network, build, legal_policy
 from stratkit.players.player import Decision, Views
 
-
 MOST_DISTINCT = 256
 
 
