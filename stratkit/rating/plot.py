@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import IO, TYPE_CHECKING
 
 from stratkit.errors import InputError, printable
-from stratkit.rating.report import Report
+from stratkit.rating.report import Report, Standing
+from stratkit.rating.svg import step_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,11 @@ def plot(report: Report, stream: IO[bytes]) -> None:
     """Every player's rating and interval, the strongest on top. `InputError` without matplotlib."""
     standings = report.standings[::-1]
     elo = [s.elo for s in standings]
-    errors = [[s.elo - s.low for s in standings], [s.high - s.elo for s in standings]]
+    low, high = zip(*map(_interval, standings), strict=True)
+    errors = [
+        [s.elo - x for s, x in zip(standings, low, strict=True)],
+        [x - s.elo for s, x in zip(standings, high, strict=True)],
+    ]
     figure = _figure(1.2 + 0.45 * len(standings))
     axes = figure.subplots()
     axes.errorbar(elo, range(len(elo)), xerr=errors, fmt="o", color=BLUE, capsize=4)
@@ -43,7 +47,8 @@ def plot_curve(report: Report, stream: IO[bytes]) -> None:
     figure = _figure(4.5)
     axes = figure.subplots()
     x = [steps[s.name] for s in points]
-    axes.fill_between(x, [s.low for s in points], [s.high for s in points], color=BLUE, alpha=0.2)
+    low, high = zip(*map(_interval, points), strict=True)
+    axes.fill_between(x, low, high, color=BLUE, alpha=0.2)
     axes.plot(x, [s.elo for s in points], "o-", color=BLUE)
     for other in (s for s in report.standings if s.name not in steps):
         axes.axhline(other.elo, color="grey", linestyle="--")
@@ -56,12 +61,6 @@ def plot_curve(report: Report, stream: IO[bytes]) -> None:
     _save(figure, stream)
 
 
-def step_of(name: str) -> int | None:
-    """The step in the name of a checkpoint: `run@100`, or a file `step-00000100.safetensors`."""
-    found = re.search(r"(?:@|step-)(\d{1,15})(?:\.safetensors)?$", name)
-    return int(found[1]) if found else None
-
-
 def _figure(height: float) -> Figure:
     try:
         from matplotlib.figure import Figure
@@ -70,8 +69,13 @@ def _figure(height: float) -> Figure:
     return Figure(figsize=(8, height), layout="constrained")
 
 
+def _interval(s: Standing) -> tuple[float, float]:
+    """The rating itself where no interval is known."""
+    return (s.elo, s.elo) if s.low is None or s.high is None else (s.low, s.high)
+
+
 def _caption(report: Report) -> str:
-    return f"Elo with 95 % interval, {report.games} games of {report.game}"
+    return "\n".join(report.notes()[1::-1])
 
 
 def _save(figure: Figure, stream: IO[bytes]) -> None:

@@ -1,149 +1,115 @@
-"""Who scored what against whom, kept by pairs of games."""
+"""Who played whom and how it ended: the games of a pool as arrays, in their records' order."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import BinaryIO
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.errors import InputError
-from stratkit.storage.numbers import Numbers
-from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, read_records
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
-Score = tuple[int, int, int]  # games won by the first of two players, drawn, won by the second
-Meeting = tuple[int, int]  # two players, as indices, the smaller one first
+LOST, DRAWN, WON = 0, 1, 2  # a result
 
 
-@dataclass
+@dataclass(frozen=True)
 class Pool:
-    """The games between `names`.
+    """Games between players `names`.
 
-    `meetings[i, j]` says how many *units* ended with each score. A unit is what is independent of
-    all others: the two games of a pair, which share their setups, or a game without its partner.
+    All arrays are int64 [games]: `red` and `blue`, indices of names; `result`, red's: LOST, DRAWN
+    or WON; `unit`, the number of what is independent of all other games: the two games of a pair,
+    which share their setups, have one number.
     """
 
-    names: list[str] = field(default_factory=list)
-    meetings: dict[Meeting, Counter[Score]] = field(default_factory=dict)
+    names: Sequence[str]
+    red: Ints
+    blue: Ints
+    result: Ints
+    unit: Ints
 
-    def index(self, name: str) -> int:
-        """The player's index; a new name gets the next one."""
-        if name not in self.names:
-            self.names.append(name)
-        return self.names.index(name)
+    def __len__(self) -> int:
+        return len(self.red)
 
-    def add(self, first: str, second: str, score: Score, units: int = 1) -> None:
-        """Adds `units` units that ended with `score` (of `first`, drawn, of `second`)."""
-        i, j = self.index(first), self.index(second)
-        if i == j:
-            raise ValueError(f"{first!r} against itself")
-        if i > j:
-            i, j, score = j, i, score[::-1]
-        self.meetings.setdefault((i, j), Counter())[score] += units
+    def colours(self) -> Ints:
+        """[i, j, r]: how often result r was player i's, as red, against player j."""
+        players = len(self.names)
+        where = (self.red * players + self.blue) * 3 + self.result
+        counts = np.bincount(where, minlength=players * players * 3)
+        return counts.reshape(players, players, 3).astype(np.int64)
 
-    def totals(self) -> dict[Meeting, Score]:
-        """Games won by the first, drawn, won by the second, for each two players who met."""
-        return {meeting: _total(units) for meeting, units in sorted(self.meetings.items())}
+    def scores(self) -> Ints:
+        """[i, j, r]: how often result r was player i's against player j, whatever the colours."""
+        colours = self.colours()
+        return colours + colours.transpose(1, 0, 2)[:, :, ::-1]
 
-    def games(self) -> int:
-        """How many games were played."""
-        return sum(map(sum, self.totals().values()))
-
-    def points(self) -> npt.NDArray[np.float64]:
+    def points(self) -> Floats:
         """[i, j]: what i scored against j, a draw as one half."""
-        points = np.zeros((len(self.names), len(self.names)))
-        for (i, j), (won, drawn, lost) in self.totals().items():
-            points[i, j], points[j, i] = won + drawn / 2, lost + drawn / 2
-        return points
+        scores = self.scores()
+        return np.asarray(scores[:, :, WON] + scores[:, :, DRAWN] / 2)
+
+    def only(self, games: Mask) -> Pool:
+        """These games, and the players who are in them."""
+        red, blue = self.red[games], self.blue[games]
+        stay, number = np.unique(np.concatenate([red, blue]), return_inverse=True)
+        names = [self.names[i] for i in stay]
+        half = len(red)
+        return Pool(names, number[:half], number[half:], self.result[games], self.unit[games])
+
+    def without(self, players: Iterable[int]) -> Pool:
+        """The games in which none of these players is."""
+        out = np.isin(np.arange(len(self.names)), list(players))
+        return self.only(~(out[self.red] | out[self.blue]))
 
 
-def _total(units: Counter[Score]) -> Score:
-    won, drawn, lost = (sum(score[k] * n for score, n in units.items()) for k in range(3))
-    return won, drawn, lost
+@dataclass(frozen=True)
+class Units:
+    """The units of a pool, alike ones counted together, ordered by who met.
 
-
-class PoolReader:
-    """Fills `pool` from streams of game records.
-
-    All games must be of one game under one set of rules, and a name must always mean the same
-    player. A game that is met again is not counted again: `repeated` says how many were.
+    int64 [kinds] each: `first` and `second`, the players, the smaller index first; `number`, how
+    many units of this kind; `counts` [kinds, 2, 3]: their games by the first player's colour (red,
+    blue) and result.
     """
 
-    def __init__(self) -> None:
-        self.pool = Pool()
-        self.repeated = 0
-        self._files: list[str] = []
-        self._seen: dict[str, Numbers] = {}
-        self._half: dict[tuple[str, int, str, str], Score] = {}  # games without partner so far
-        self._common: tuple[str, Mapping[str, int], str] | None = None  # game, rules, of which file
-        self._players: dict[str, tuple[RecordPlayer, str]] = {}
-        self._header: RecordHeader | None = None
-        self._key = ""
-
-    def read(self, stream: BinaryIO, name: str) -> None:
-        """Adds all games of a stream; raises `InputError` for what is no game record or does not
-        belong to the others."""
-        self._files.append(name)
-        for header, record in read_records(stream, name):
-            if header is not self._header:
-                self._begin(header, name)
-            if self._seen[self._key].add(record.number):
-                self._count(header, record, name)
-            else:
-                self.repeated += 1
-
-    def finish(self) -> Pool:
-        """The pool; games whose partner never came count as units of one.
-
-        Raises `InputError` when there is no game at all.
-        """
-        for (_, _, first, second), score in self._half.items():
-            self.pool.add(first, second, score)
-        self._half.clear()
-        if not self.pool.names:
-            raise InputError("no games to rate", file=" ".join(self._files))
-        return self.pool
+    first: Ints
+    second: Ints
+    number: Ints
+    counts: Ints
 
     @property
-    def game(self) -> str:
-        """The game that was played."""
-        return self._common[0] if self._common else ""
+    def points(self) -> Floats:
+        """[kinds]: what the first player scored in a unit."""
+        return np.asarray((self.counts @ [0, 0.5, 1]).sum(1))
 
-    def _begin(self, header: RecordHeader, name: str) -> None:
-        """Checks that a match belongs to those before it."""
-        self._header = header
-        self._key = repr((header.game, header.seed, header.games, header.players, header.setups))
-        self._seen.setdefault(self._key, Numbers())
-        game, rules, file = self._common = self._common or (header.game, header.rules, name)
-        if header.game != game:
-            raise InputError(f"games of {header.game}, but {file} has {game}", file=name)
-        if header.rules != rules:
-            raise InputError(f"other rules than in {file}", file=name, text=dict(header.rules))
-        for player in header.players:
-            known, file = self._players.setdefault(player.name, (player, name))
-            if known.sha256 != player.sha256:
-                what = f"player {player.name!r} has other weights than in {file}"
-                raise InputError(what, file=name)
+    @property
+    def starts(self) -> Ints:
+        """[meetings]: the first kind of each two players who met."""
+        new = (np.diff(self.first, prepend=-1) != 0) | (np.diff(self.second, prepend=-1) != 0)
+        return np.flatnonzero(new)
 
-    def _count(self, header: RecordHeader, record: GameRecord, name: str) -> None:
-        where = f"game {record.number}"
-        if len(record.players) != 2:
-            raise InputError("a game of two players is needed", file=name, where=where)
-        red, blue = (header.players[index].name for index in record.players)
-        if red == blue:
-            raise InputError(f"{red!r} against itself", file=name, where=where)
-        result = record.result
-        score = (int(result == "red"), int(result == "draw"), int(result == "blue"))
-        if red > blue:  # any order will do that does not depend on colours
-            red, blue, score = blue, red, score[::-1]
-        key = (self._key, record.pair, red, blue)
-        if key not in self._half:
-            self._half[key] = score
-            return
-        partner = self._half.pop(key)
-        self.pool.add(
-            red, blue, (score[0] + partner[0], score[1] + partner[1], score[2] + partner[2])
-        )
+
+def units(pool: Pool) -> Units:
+    """The units of `pool`. Games of a unit that have other players are units of their own."""
+    swapped = pool.red > pool.blue
+    first = np.where(swapped, pool.blue, pool.red)
+    second = np.where(swapped, pool.red, pool.blue)
+    kind = np.where(swapped, 3 + WON - pool.result, pool.result)
+    meeting = first * len(pool.names) + second
+    _, one, number = np.unique(joined(meeting, pool.unit), return_index=True, return_inverse=True)
+    counts = np.bincount(number * 6 + kind, minlength=len(one) * 6).reshape(-1, 6)
+    key = meeting[one]
+    for column in counts.T:
+        key = joined(key, column)
+    _, some, many = np.unique(key, return_index=True, return_counts=True)
+    games = one[some]
+    return Units(first[games], second[games], many, counts[some].reshape(-1, 2, 3))
+
+
+def joined(high: Ints, low: Ints) -> Ints:
+    """A number for each two numbers, in the order of the pairs, from 0 without gaps."""
+    _, high = np.unique(high, return_inverse=True)
+    values, low = np.unique(low, return_inverse=True)
+    _, joined = np.unique(high * len(values) + low, return_inverse=True)
+    return np.asarray(joined)

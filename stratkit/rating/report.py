@@ -1,17 +1,40 @@
-"""Ratings as tables for people, and as JSON for programs (formats/rating.md)."""
+"""All that is said of a pool; as JSON for programs (formats/rating.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from stratkit.errors import printable
-from stratkit.rating.elo import CONFIDENCE, RESAMPLES, Ratings, expected_score
-from stratkit.rating.pool import Pool
+from stratkit.rating.bootstrap import CONFIDENCE, RESAMPLES, Estimate, Ratings
+from stratkit.rating.pool import DRAWN, LOST, WON, Pool
+from stratkit.rating.residuals import most_by_chance, residuals
 
 FORMAT = "rating"
-VERSION = 1
+VERSION = 2
+
+
+@dataclass(frozen=True)
+class Given:
+    """A player whose rating was given, and how surely (None: exactly)."""
+
+    name: str
+    elo: float
+    sigma: float | None = None
+
+
+@dataclass(frozen=True)
+class How:
+    """How a pool was rated; `k` of the sequential method, None for maximum likelihood;
+    `to_mean`: the intervals are those of differences from the mean."""
+
+    game: str
+    anchors: Sequence[Given] = ()
+    to_mean: bool = True
+    prior: int = 0
+    k: float | None = None
+    confidence: float = CONFIDENCE
 
 
 @dataclass(frozen=True)
@@ -20,8 +43,8 @@ class Standing:
 
     name: str
     elo: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     won: int
     drawn: int
     lost: int
@@ -30,7 +53,7 @@ class Standing:
 @dataclass(frozen=True)
 class Meeting:
     """The games of two players, the stronger one first; `expected` is its expected share of the
-    points."""
+    points, `deviation` how far its points are from that, in standard deviations."""
 
     first: str
     second: str
@@ -38,127 +61,152 @@ class Meeting:
     drawn: int
     lost: int
     expected: float
+    deviation: float
+
+    @property
+    def games(self) -> int:
+        return self.won + self.drawn + self.lost
+
+    @property
+    def score(self) -> float:
+        """The first one's share of the points."""
+        return (self.won + self.drawn / 2) / self.games
+
+    def turned(self) -> Meeting:
+        """The same from the other side."""
+        return Meeting(
+            self.second, self.first, self.lost, self.drawn, self.won,
+            1 - self.expected, -self.deviation,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Report:
-    """All that is said of a pool; `anchor` is the player whose rating was given."""
+    """The strongest player first; `superiority` [i][j], how likely the i-th is stronger than the
+    j-th."""
 
-    game: str
-    anchor: str | None
-    prior: int
+    how: How
     standings: Sequence[Standing]
     meetings: Sequence[Meeting]
+    superiority: Sequence[Sequence[float]] | None = None
+    first_move: Estimate = field(default=Estimate(0, 0, 0))
+    draws: Estimate = field(default=Estimate(0, 0, 0))
 
     @property
     def games(self) -> int:
         """How many games were rated."""
-        return sum(m.won + m.drawn + m.lost for m in self.meetings)
+        return sum(meeting.games for meeting in self.meetings)
+
+    @property
+    def surprises(self) -> list[Meeting]:
+        """Meetings that ended so that one number is not enough to tell the players' strength, seen
+        from the side that did better; the most surprising first."""
+        limit = most_by_chance(len(self.meetings))
+        found = [m if m.deviation > 0 else m.turned() for m in self.meetings]
+        found.sort(key=lambda m: -m.deviation)
+        return [m for m in found if m.deviation > limit]
+
+    def warnings(self) -> list[str]:
+        """A sentence for each surprise."""
+        return [
+            f"{printable(m.first)} scored {m.score:.1%} against {printable(m.second)} in {m.games}"
+            f" games where {m.expected:.1%} was expected ({m.deviation:.1f} sigma): one number does"
+            " not tell their strength"
+            for m in self.surprises
+        ]
+
+    def versus(self, name: str) -> list[Meeting]:
+        """The meetings of one player, it first, the strongest opponent first."""
+        seen = [m if m.first == name else m.turned() for m in self.meetings]
+        rank = {s.name: i for i, s in enumerate(self.standings)}
+        return sorted((m for m in seen if m.first == name), key=lambda m: rank[m.second])
+
+    def notes(self) -> list[str]:
+        """How it was rated, in sentences without ends."""
+        how = self.how
+        notes = [f"{self.games} games of {printable(how.game)}"]
+        if how.k is not None:
+            notes.append(f"Elo game by game with K = {how.k:g}")
+        else:
+            of = "differences from the mean" if how.to_mean else "differences from the anchors"
+            notes.append(f"Elo with {100 * how.confidence:g} % intervals of {of}")
+        zero = ", ".join(map(_given, how.anchors))
+        notes.append(f"given: {zero}" if zero else "the mean is 0")
+        if self.first_move.value:
+            notes.append(f"first move: {_ends(self.first_move, 1)} Elo")
+        if self.draws.value:
+            notes.append(f"draws between equals: {_ends(self.draws, 100)} %")
+        if how.prior:
+            notes.append(f"each player has {how.prior} more draws with one player made up")
+        return notes
 
     def json(self) -> dict[str, Any]:
         """The report as formats/rating.md describes it."""
+        how = self.how
         return {
             "stratkit": FORMAT,
             "version": VERSION,
-            "game": self.game,
+            "game": how.game,
             "games": self.games,
-            "anchor": self.anchor,
-            "prior": self.prior,
-            "confidence": CONFIDENCE,
+            "method": "ml" if how.k is None else "elo",
+            "k": how.k,
+            "anchors": [asdict(anchor) for anchor in how.anchors],
+            "intervals": None if how.k is not None else "mean" if how.to_mean else "anchors",
+            "confidence": how.confidence,
             "resamples": RESAMPLES,
-            "players": [_rounded(asdict(s)) for s in self.standings],
-            "meetings": [_rounded(asdict(m)) for m in self.meetings],
+            "prior": how.prior,
+            "first_move": _rounded(asdict(self.first_move), 2),
+            "draws": _rounded(asdict(self.draws), 5),
+            "players": [_rounded(asdict(s), 2) for s in self.standings],
+            "meetings": [_rounded(asdict(m), 5) for m in self.meetings],
+            "superiority": self.superiority
+            and [[round(p, 4) for p in r] for r in self.superiority],
         }
 
-    def text(self) -> str:
-        """Two tables, and a line that says what was rated and how."""
-        zero = f"relative to {printable(self.anchor)}" if self.anchor else "their mean is 0"
-        prior = f"; draws added for each two who met: {self.prior}" if self.prior else ""
-        return "\n".join(
-            [
-                f"{self.games} games of {self.game}; Elo with 95 % intervals, {zero}{prior}",
-                "",
-                *_table(
-                    [
-                        "rank",
-                        "player",
-                        "Elo",
-                        "from",
-                        "to",
-                        "games",
-                        "won",
-                        "drawn",
-                        "lost",
-                        "score",
-                    ],
-                    [_standing_row(rank, s) for rank, s in enumerate(self.standings, start=1)],
-                ),
-                "",
-                *_table(
-                    ["player", "against", "won", "drawn", "lost", "score", "expected"],
-                    [_meeting_row(meeting) for meeting in self.meetings],
-                ),
-            ]
-        )
 
-
-def report(pool: Pool, ratings: Ratings, game: str, anchor: str | None, prior: int) -> Report:
-    """The report on `pool`, strongest player first."""
+def report(pool: Pool, ratings: Ratings, how: How) -> Report:
+    """The report on `pool`."""
     order = sorted(range(len(pool.names)), key=lambda i: (-ratings.elo[i], pool.names[i]))
-    totals = pool.totals()
-    totals |= {(j, i): score[::-1] for (i, j), score in totals.items()}
+    scores = pool.scores()
+    sure = ratings.superiority
 
     def standing(i: int) -> Standing:
-        scores = [score for (first, _), score in totals.items() if first == i]
-        elo, low, high = (float(x[i]) for x in (ratings.elo, ratings.low, ratings.high))
-        return Standing(pool.names[i], elo, low, high, *map(sum, zip(*scores, strict=True)))
+        low, high = (None if x is None else float(x[i]) for x in (ratings.low, ratings.high))
+        lost, drawn, won = map(int, scores[i].sum(0))
+        return Standing(pool.names[i], float(ratings.elo[i]), low, high, won, drawn, lost)
 
-    def meeting(i: int, j: int) -> Meeting:
-        expected = float(expected_score(ratings.elo[i] - ratings.elo[j]))
-        return Meeting(pool.names[i], pool.names[j], *totals[i, j], expected)
-
+    rank = {i: k for k, i in enumerate(order)}
+    meetings = []
+    found = residuals(pool, ratings)
+    for i, j, expected, deviation in zip(
+        found.first.tolist(), found.second.tolist(), found.expected, found.deviation, strict=True
+    ):
+        won, drawn, lost = (int(scores[i, j, r]) for r in (WON, DRAWN, LOST))
+        names = pool.names[i], pool.names[j]
+        meeting = Meeting(*names, won, drawn, lost, float(expected), float(deviation))
+        better = rank[i] < rank[j]
+        key = (rank[i], rank[j]) if better else (rank[j], rank[i])
+        meetings.append((key, meeting if better else meeting.turned()))
     return Report(
-        game,
-        anchor,
-        prior,
+        how,
         [standing(i) for i in order],
-        [
-            meeting(i, j)
-            for rank, i in enumerate(order)
-            for j in order[rank + 1 :]
-            if (i, j) in totals
-        ],
+        [meeting for _, meeting in sorted(meetings, key=lambda pair: pair[0])],
+        None if sure is None else sure[order][:, order].tolist(),
+        ratings.first_move,
+        ratings.draws,
     )
 
 
-def _rounded(values: dict[str, Any]) -> dict[str, Any]:
+def _given(anchor: Given) -> str:
+    sigma = "" if anchor.sigma is None else f" ± {anchor.sigma:g}"
+    return f"{printable(anchor.name)} {anchor.elo:g}{sigma}"
+
+
+def _ends(estimate: Estimate, factor: float) -> str:
+    value, low, high = (factor * x for x in (estimate.value, estimate.low, estimate.high))
+    return f"{value:.1f}" if low == high else f"{value:.1f} ({low:.1f} to {high:.1f})"
+
+
+def _rounded(values: Mapping[str, Any], places: int) -> dict[str, Any]:
     """Numbers with the digits that mean something, so that the output does not vary in others."""
-    places = {"elo": 2, "low": 2, "high": 2, "expected": 5}
-    return {key: round(v, places[key]) if key in places else v for key, v in values.items()}
-
-
-def _standing_row(rank: int, s: Standing) -> list[str]:
-    elo = [f"{value:.0f}" for value in (s.elo, s.low, s.high)]
-    games = s.won + s.drawn + s.lost
-    score = f"{(s.won + s.drawn / 2) / games:.1%}"
-    counts = [str(n) for n in (games, s.won, s.drawn, s.lost)]
-    return [str(rank), printable(s.name), *elo, *counts, score]
-
-
-def _meeting_row(m: Meeting) -> list[str]:
-    score = (m.won + m.drawn / 2) / (m.won + m.drawn + m.lost)
-    counts = [str(n) for n in (m.won, m.drawn, m.lost)]
-    return [printable(m.first), printable(m.second), *counts, f"{score:.1%}", f"{m.expected:.1%}"]
-
-
-def _table(head: list[str], rows: list[list[str]]) -> list[str]:
-    """Lines of columns: names to the left, numbers to the right."""
-    words = ("player", "against")
-    width = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(w) if name in words else cell.rjust(w)
-            for cell, w, name in zip(row, width, head, strict=True)
-        ).rstrip()
-        for row in [head, *rows]
-    ]
+    return {k: round(v, places) + 0.0 if isinstance(v, float) else v for k, v in values.items()}

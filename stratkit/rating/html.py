@@ -1,0 +1,71 @@
+"""A report as one page of HTML that needs nothing else: no script, no font, no network.
+
+The page is a tree of elements, so that every text in it is escaped by whoever writes the tree.
+"""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from stratkit import __version__
+from stratkit.errors import printable
+from stratkit.rating import svg, tables
+from stratkit.rating.report import Report
+from stratkit.rating.tables import Table
+
+STYLE = """
+body { font: 15px/1.4 sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em; color: #222 }
+table { border-collapse: collapse; margin: .5em 0 }
+th, td { padding: .15em .6em; text-align: right; border-bottom: 1px solid #ddd }
+th { border-bottom: 1px solid #666 }
+.words { text-align: left }
+div { overflow-x: auto }
+svg { max-width: 100%; height: auto; font: 13px sans-serif }
+.warning { color: #a03000 }
+"""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page(report: Report) -> str:
+    """The page; the same report gives the same text."""
+    html = Element("html", {"lang": "en"})
+    head = SubElement(html, "head")
+    SubElement(head, "meta", {"charset": "utf-8"})
+    SubElement(head, "meta", {"http-equiv": "Content-Security-Policy", "content": POLICY})
+    SubElement(head, "meta", {"name": "viewport", "content": "width=device-width"})
+    title = f"Ratings: {printable(report.how.game)}"
+    SubElement(head, "title").text = title
+    SubElement(head, "style").text = STYLE
+    body = SubElement(html, "body")
+    SubElement(body, "h1").text = title
+    SubElement(body, "p").text = "; ".join(report.notes()) + "."
+    for warning in report.warnings():
+        SubElement(body, "p", {"class": "warning"}).text = warning
+    body.append(svg.intervals(report))
+    _table(body, tables.ratings(report))
+    if (curve := svg.curve(report)) is not None:
+        SubElement(body, "h2").text = "Ratings over steps"
+        body.append(curve)
+    _table(body, tables.meetings(report))
+    for standing in report.standings:
+        _table(SubElement(body, "details"), tables.versus(report, standing.name), "summary")
+    if (matrix := tables.superiority(report)) is not None:
+        _table(body, matrix, shade=True)
+    SubElement(body, "p").text = f"Made by rate (stratkit {__version__})."
+    return "<!DOCTYPE html>\n" + tostring(html, encoding="unicode", method="html") + "\n"
+
+
+def _table(parent: Element, table: Table, heading: str = "h2", shade: bool = False) -> None:
+    SubElement(parent, heading).text = table.title
+    element = SubElement(SubElement(parent, "div"), "table")
+    row = SubElement(element, "tr")
+    kinds = [{"class": "words"} if column.is_words else {} for column in table.columns]
+    for column, kind in zip(table.columns, kinds, strict=True):
+        SubElement(row, "th", kind).text = column.head
+    for cells, values in zip(table.cells(), table.rows, strict=True):
+        row = SubElement(element, "tr")
+        for text, value, kind in zip(cells, values, kinds, strict=True):
+            cell = SubElement(row, "td", kind)
+            cell.text = text
+            if shade and isinstance(value, float):
+                cell.set("style", f"background: rgba(32, 80, 128, {value / 2:.2f})")

@@ -1,0 +1,71 @@
+"""Which players are rated, and under which names."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+
+import numpy as np
+
+from stratkit.errors import UsageError, nearest
+from stratkit.rating.pool import Pool
+
+
+def find_players(pool: Pool, pattern: str, option: str) -> list[int]:
+    """The player of this name, or those whose names match a pattern such as `run@*`; `UsageError`
+    when there is none."""
+    if pattern in pool.names:
+        return [list(pool.names).index(pattern)]
+    found = [i for i, name in enumerate(pool.names) if fnmatch.fnmatchcase(name, pattern)]
+    if not found:
+        hint = nearest(pattern, pool.names)
+        raise UsageError(f"{option}: no player is called {pattern!r}{hint}")
+    return found
+
+
+def renamed(pool: Pool, renames: Sequence[str]) -> tuple[Pool, int]:
+    """The pool with players called anew, OLD=NEW; who get the same name become one player.
+
+    Also the number of games left out because they were between players who are one now.
+    """
+    names = list(pool.names)
+    for text in renames:
+        old, new = _split(pool, text)
+        names[names.index(old) if old in names else list(pool.names).index(old)] = new
+    merged = list(dict.fromkeys(names))
+    number = np.array([merged.index(name) for name in names], np.int64)
+    pool = Pool(merged, number[pool.red], number[pool.blue], pool.result, pool.unit)
+    itself = pool.red == pool.blue
+    return pool.only(~itself), int(itself.sum())
+
+
+def _split(pool: Pool, text: str) -> tuple[str, str]:
+    """OLD and NEW; either may have a `=` inside."""
+    parts = text.split("=")
+    for cut in range(1, len(parts)):
+        old, new = "=".join(parts[:cut]), "=".join(parts[cut:])
+        if old in pool.names and new:
+            return old, new
+    old = parts[0]
+    raise UsageError(
+        f"--rename: OLD=NEW, but no player is called {old!r}{nearest(old, pool.names)}"
+    )
+
+
+def selected(
+    pool: Pool, include: Sequence[str], exclude: Sequence[str], least_games: int
+) -> tuple[Pool, list[str]]:
+    """The games among the players who are included and not excluded and have so many games at
+    least; and the names of those who have not."""
+    everybody = range(len(pool.names))
+    wanted = {i for p in include for i in find_players(pool, p, "--include")} or set(everybody)
+    wanted -= {i for p in exclude for i in find_players(pool, p, "--exclude")}
+    pool = pool.without(i for i in everybody if i not in wanted)
+    too_few: list[str] = []
+    while True:  # whoever is left out takes games from others
+        games = pool.scores().sum((1, 2))
+        few = np.flatnonzero(games < least_games).tolist()
+        if not few:
+            return pool, too_few
+        too_few += [pool.names[i] for i in few]
+        pool = pool.without(few)

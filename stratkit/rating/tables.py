@@ -1,0 +1,141 @@
+"""The tables of a report: for people, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from stratkit.errors import printable
+from stratkit.rating.report import Meeting, Report, Standing
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """What stands over a column, and how its cells are shown to people (`plain`) and written for
+    programs (`exact`)."""
+
+    head: str
+    plain: Callable[[Cell], str]
+    exact: Callable[[Cell], str]
+
+    @property
+    def is_words(self) -> bool:
+        return self.plain is printable
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under columns."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+
+    def cells(self) -> list[list[str]]:
+        """The rows as people see them."""
+        return [[c.plain(x) for c, x in zip(self.columns, row, strict=True)] for row in self.rows]
+
+    def text(self) -> str:
+        """Words to the left, numbers to the right."""
+        head = [column.head for column in self.columns]
+        rows = [head, *self.cells()]
+        width = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join(
+                cell.ljust(w) if column.is_words else cell.rjust(w)
+                for cell, w, column in zip(row, width, self.columns, strict=True)
+            ).rstrip()
+            for row in rows
+        )
+
+    def csv(self) -> str:
+        """A line of names, then the rows."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(column.head for column in self.columns)
+        writer.writerows(
+            [c.exact(x) for c, x in zip(self.columns, row, strict=True)] for row in self.rows
+        )
+        return stream.getvalue()
+
+
+def _shown(form: str) -> Callable[[Cell], str]:
+    """Formats a number; negative zero is zero, and None is a dash."""
+
+    def show(value: Cell) -> str:
+        text = "-" if value is None else format(value, form)
+        return text.lstrip("-") if text.strip("-0.%") == "" and text != "-" else text
+
+    return show
+
+
+def _exact(form: str) -> Callable[[Cell], str]:
+    return lambda value: "" if value is None else format(value, form)
+
+
+def _words(head: str) -> Column:
+    return Column(head, printable, printable)  # type: ignore[arg-type]
+
+
+def _count(head: str) -> Column:
+    return Column(head, str, str)
+
+
+def _elo(head: str) -> Column:
+    return Column(head, _shown(".0f"), _exact(".2f"))
+
+
+def _share(head: str) -> Column:
+    return Column(head, _shown(".1%"), _exact(".5f"))
+
+
+def ratings(report: Report) -> Table:
+    """Every player's rating and games."""
+    columns = [
+        _count("rank"), _words("player"), _elo("Elo"), _elo("from"), _elo("to"), _count("games"),
+        _count("won"), _count("drawn"), _count("lost"), _share("score"),
+    ]  # fmt: skip
+
+    def row(rank: int, s: Standing) -> list[Cell]:
+        games = s.won + s.drawn + s.lost
+        score = (s.won + s.drawn / 2) / games
+        return [rank, s.name, s.elo, s.low, s.high, games, s.won, s.drawn, s.lost, score]
+
+    rows = [row(rank, s) for rank, s in enumerate(report.standings, start=1)]
+    return Table("Ratings", columns, rows)
+
+
+_AGAINST = [_words("against"), _count("games"), _share("wins"), _share("draws"), _share("losses")]
+_EXPECTED = [_share("score"), _share("expected"), Column("sigma", _shown("+.1f"), _exact(".3f"))]
+
+
+def _against(m: Meeting) -> list[Cell]:
+    return [m.second, m.games, m.won / m.games, m.drawn / m.games, m.lost / m.games]
+
+
+def meetings(report: Report) -> Table:
+    """Each two players who met, the stronger one first: what came out, and what was expected."""
+    rows = [[m.first, *_against(m), m.score, m.expected, m.deviation] for m in report.meetings]
+    return Table("Head to head", [_words("player"), *_AGAINST, *_EXPECTED], rows)
+
+
+def versus(report: Report, name: str) -> Table:
+    """One player against each other that it met, as Table 2 of the DeepNash paper."""
+    rows = [_against(m) for m in report.versus(name)]
+    return Table(f"{printable(name)} against", _AGAINST, rows)
+
+
+def superiority(report: Report) -> Table | None:
+    """How likely each player is stronger than each other; None where that is not known."""
+    if report.superiority is None:
+        return None
+    columns = [_words("stronger than"), *(_share(printable(s.name)) for s in report.standings)]
+    rows: list[list[Cell]] = [
+        [s.name, *(None if i == j else p for j, p in enumerate(row))]
+        for i, (s, row) in enumerate(zip(report.standings, report.superiority, strict=True))
+    ]
+    return Table("Likelihood of superiority", columns, rows)
