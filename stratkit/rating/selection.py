@@ -31,7 +31,7 @@ def renamed(pool: Pool, renames: Sequence[str]) -> tuple[Pool, int]:
     names = list(pool.names)
     for text in renames:
         old, new = _split(pool, text)
-        names[names.index(old) if old in names else list(pool.names).index(old)] = new
+        names[list(pool.names).index(old)] = new
     merged = list(dict.fromkeys(names))
     number = np.array([merged.index(name) for name in names], np.int64)
     pool = Pool(merged, number[pool.red], number[pool.blue], pool.result, pool.unit)

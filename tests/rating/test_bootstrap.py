@@ -35,9 +35,9 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(
         drawn.append(found.draws.low <= 0.2 <= found.draws.high)
     # 300 intervals that are not independent, and 150: 95 % and three standard errors.
     assert 0.905 < np.mean(inside) < 0.99
-    assert 0.89 < np.mean(drawn)
+    assert np.mean(drawn) > 0.89
     if not alike:
-        assert 0.89 < np.mean(helped)
+        assert np.mean(helped) > 0.89
 
 
 def test_the_games_of_a_pair_are_not_independent() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pathlib
@@ -11,8 +12,8 @@ import re
 import pytest
 
 from rating_games import changed, header, record, write
-from running import ROOT, run
-from stratkit.rating.plot import step_of
+from running import ROOT, click_command, run
+from stratkit.rating.svg import step_of
 
 SAMPLES = ROOT / "formats/samples"
 
@@ -32,11 +33,45 @@ def games(tmp_path: pathlib.Path) -> pathlib.Path:
 def test_the_tables(games: pathlib.Path) -> None:
     done = run("rate", "--anchor", "random", games)
     assert (done.status, done.err) == (0, "")
-    lines = done.out.splitlines()
-    assert lines[0].startswith("120 games of mini; Elo with 95 % intervals, relative to random")
-    assert [line.split()[1] for line in lines[3:6]] == ["run@7", "heuristic", "random"]
-    assert lines[5].split()[2:5] == ["0", "0", "0"]
-    assert len(lines) == 11
+    head, ratings, meetings = (block.splitlines() for block in done.out.split("\n\n"))
+    assert head == [
+        "120 games of mini; Elo with 95 % intervals of differences from the anchors;"
+        " given: random 0"
+    ]
+    assert [line.split()[1] for line in ratings[1:]] == ["run@7", "heuristic", "random"]
+    assert ratings[3].split()[2:5] == ["0", "0", "0"]
+    assert len(meetings) == 4
+    done = run("rate", "--first-move", "fit", "--draws", "fit", games)
+    assert re.match(
+        r"120 games .* the mean; the mean is 0; first move: -?[\d.]+ \(-?[\d.]+ to -?[\d.]+\) Elo;"
+        r" draws between equals: [\d.]+ \([\d.]+ to [\d.]+\) %\n",
+        done.out,
+    )
+
+
+def test_head_to_head_as_the_paper_has_it(tmp_path: pathlib.Path) -> None:
+    """Table 2 of the DeepNash paper, with its 800 games against Demon of Ignorance."""
+    results = ["red"] * 777 + ["draw"] * 14 + ["blue"] * 9
+    path = write(
+        tmp_path / "g", header("deep", "demon"), [record(i, 0, 1, r) for i, r in enumerate(results)]
+    )
+    done = run("rate", "--versus", "deep", path)
+    assert done.out.splitlines()[2:] == [
+        "against  games   wins  draws  losses",
+        "demon      800  97.1%   1.8%    1.1%",
+    ]
+    turned = run("rate", "--versus", "demon", "--csv", path)
+    assert turned.out == "against,games,wins,draws,losses\ndeep,800,0.01125,0.01750,0.97125\n"
+
+
+def test_csv(games: pathlib.Path) -> None:
+    for table in ("ratings", "meetings", "superiority"):
+        text = run("rate", "--csv", "--table", table, games).out
+        rows = list(csv.DictReader(text.splitlines()))
+        assert len(rows) == 3 and text.count("\n") == 4
+    assert [row["stronger than"] for row in rows] == ["run@7", "heuristic", "random"]
+    assert rows[0]["run@7"] == "" and float(rows[0]["random"]) > 0.9
+    assert run("rate", "--csv", games).out.startswith("rank,player,Elo,from,to,games,won,drawn,")
 
 
 def test_the_golden_sample_and_its_page() -> None:
@@ -46,8 +81,20 @@ def test_the_golden_sample_and_its_page() -> None:
     page = (ROOT / "formats/rating.md").read_text()
     described = re.findall(r"^\| ([\w, ]+) \|", page.replace("| field |", ""), re.M)
     value = json.loads(golden)
-    fields = [*value, *value["players"][0], *value["meetings"][0]]
+    parts = (value["anchors"][0], value["first_move"], value["players"][0], value["meetings"][0])
+    fields = [name for part in (value, *parts) for name in part]
     assert ", ".join(described).split(", ") == fields
+    assert "| version | whole number | 2 |" in page
+
+
+def test_the_sequential_method(games: pathlib.Path) -> None:
+    value = json.loads(run("rate", "--method", "elo", "--json", games).out)
+    assert value["method"] == "elo" and value["k"] == 1
+    assert value["superiority"] is value["intervals"] is value["players"][0]["low"] is None
+    assert sum(player["elo"] for player in value["players"]) == pytest.approx(0, abs=0.02)
+    text = run("rate", "--method", "elo", "--k", 8, "--anchor", "random=100", games).out
+    assert text.startswith("120 games of mini; Elo game by game with K = 8; given: random 100\n")
+    assert text.splitlines()[5].split()[2:5] == ["100", "-", "-"]
 
 
 def test_an_anchor_with_a_rating(games: pathlib.Path) -> None:
@@ -63,34 +110,124 @@ def test_an_anchor_with_a_rating(games: pathlib.Path) -> None:
         (["--anchor", "randon"], "--anchor: no player is called 'randon' (did you mean 'random'?)"),
         (["--anchor", "random=x"], "--anchor: not a rating: 'x'"),
         (["--anchor", "random=inf"], "--anchor: not a rating: 'inf'"),
-        (["--plot", "-"], "a picture cannot go where the table goes: name a file"),
+        (["--anchor", "random=1~0"], "--anchor: not a SIGMA: '0'"),
+        (["--anchor", "randon=1~2"], "--anchor: no player is called 'randon' (did you mean 'rando"),
+        (["--anchor", "random", "--anchor", "random=5"], "--anchor: 'random' is given twice"),
+        (["--versus", "heuristics"], "--versus: no player is called 'heuristics' (did you mean 'h"),
+        (["--exclude", "x"], "--exclude: no player is called 'x'"),
+        (["--rename", "x=y"], "--rename: OLD=NEW, but no player is called 'x'"),
+        (["--draws", "1"], "invalid value for '--draws': '1' is neither fit nor a number from 0"),
+        (["--first-move", "fot"], "invalid value for '--first-move': 'fot' is neither fit nor"),
+        (["--method", "elo", "--prior", "1"], "--prior belongs to --method ml"),
+        (["--method", "elo", "--first-move", "fit"], "--first-move belongs to --method ml"),
+        (["--method", "elo", "--anchor", "random~9"], "--method elo takes one --anchor, without S"),
+        (["--method", "elo", "--table", "superiority"], "--method elo does not know who is likely"),
+        (["--k", "2"], "--k belongs to --method elo"),
+        (["--json", "--csv"], "--json prints everything: --csv, --table and --versus do not go"),
+        (["--csv", "--table", "ratings", "--table", "meetings"], "--csv prints one table: give"),
+        (["--versus", "random", "--table", "ratings"], "--versus prints a table of its own"),
+        (["--table", "rating"], "'rating' is none of ratings, meetings, superiority (did you mean"),
+        (["-", "-"], "standard input can be read only once: give - once"),
+        (["--plot", "-"], "a picture or page cannot go where the tables go: name a file"),
+        (["--html", "-"], "a picture or page cannot go where the tables go: name a file"),
         (["--anchr", "x"], "no such option: --anchr (did you mean '--anchor'?)"),
     ],
 )
 def test_wrong_command_lines(games: pathlib.Path, arguments: list[str], line: str) -> None:
     done = run("rate", *arguments, games)
-    assert (done.status, done.data, done.error_line) == (2, b"", f"rate: {line}")
+    assert (done.status, done.data) == (2, b"")
+    assert done.error_line.startswith(f"rate: {line}") or line in done.error_line
+
+
+def test_several_anchors_and_loose_ones(games: pathlib.Path) -> None:
+    """A name may look like one with a rating; the longest name counts."""
+    anchors = ("--anchor", "random=100", "--anchor", "run@7=400~30")
+    value = json.loads(run("rate", *anchors, "--json", games).out)
+    assert value["anchors"] == [
+        {"name": "random", "elo": 100, "sigma": None},
+        {"name": "run@7", "elo": 400, "sigma": 30},
+    ]
+    elo = {player["name"]: player["elo"] for player in value["players"]}
+    assert elo["random"] == 100 and 200 < elo["run@7"] < 400
+    changed(
+        games, 0, players=[{"name": n, "spec": "x", "sha256": None} for n in ("a", "a=5", "a~2")]
+    )
+    for text, name, given, sigma in (
+        ("a=5", "a=5", 0, None),
+        ("a=5=7", "a=5", 7, None),
+        ("a=6", "a", 6, None),
+        ("a~2", "a~2", 0, None),
+        ("a~2=3~4", "a~2", 3, 4),
+        ("a~3", "a", 0, 3),
+    ):
+        (anchor,) = json.loads(run("rate", "--json", "--anchor", text, games).out)["anchors"]
+        assert anchor == {"name": name, "elo": given, "sigma": sigma}, text
+
+
+def test_intervals_from_the_mean(games: pathlib.Path) -> None:
+    value = json.loads(
+        run("rate", "--json", "--anchor", "random", "--intervals", "mean", "--confidence", ".5",
+            games).out
+    )  # fmt: skip
+    assert value["intervals"] == "mean" and value["confidence"] == 0.5
+    assert all(player["low"] < player["elo"] < player["high"] for player in value["players"])
+    done = run("rate", "--anchor", "random", "--intervals", "mean", games)
+    assert " 95 % intervals of differences from the mean; given: random 0\n" in done.out
 
 
 def test_groups_that_never_met(tmp_path: pathlib.Path) -> None:
     one = write(tmp_path / "1", header("a", "b"), [record(0, 0, 1, "draw")])
     two = write(tmp_path / "2", header("c", "d"), [record(0, 0, 1, "draw")])
-    done = run("rate", one, two)
-    assert (done.status, done.data) == (3, b"")
-    assert done.error_line == "rate: groups that never met cannot be compared: a, b; c, d"
+    for more in ((), ("--method", "elo")):
+        done = run("rate", *more, one, two)
+        assert (done.status, done.data) == (3, b"")
+        assert done.error_line.startswith(
+            "rate: groups that never met cannot be compared: a, b; c, d"
+        )
+    assert run("rate", "--prior", 1, one, two).status == 0
+    assert run("rate", "--include", "a", "--include", "b", one, two).status == 0
 
 
 def test_only_wins_need_a_prior(tmp_path: pathlib.Path) -> None:
     path = write(tmp_path / "g", header("a", "b"), [record(0, 0, 1, "red")])
     done = run("rate", path)
-    assert done.status == 0
-    assert done.error_line.startswith("rate: a won every game against b: --prior 1, ")
+    assert (done.status, done.data) == (3, b"")
+    assert done.error_line.startswith("rate: a won every game; b lost every game: no rating is fin")
     told = run("rate", "--prior", 1, path)
-    assert (told.status, told.out, told.err) == (0, done.out, "")
-    assert "draws added for each two who met: 1" in done.out
-    refused = run("rate", "--prior", 0, path)
-    assert (refused.status, refused.data) == (3, b"")
-    assert refused.error_line.startswith("rate: a won every game against b: no rating is finite")
+    assert (told.status, told.err) == (0, "")
+    assert "; each player has 1 more draws with one player made up\n" in told.out
+    assert run("rate", "--method", "elo", path).status == 0
+
+
+def test_include_exclude_and_rename(games: pathlib.Path) -> None:
+    done = run("rate", "--exclude", "run@*", games)
+    assert done.out.startswith("40 games of mini")
+    done = run("rate", "--rename", "run@7=new", "--rename", "random=heuristic", games)
+    assert done.error_line == "rate: 40 games between players who are one now were left out"
+    assert done.out.startswith("80 games of mini") and " new " in done.out
+    done = run("rate", "--least-games", 81, games)
+    assert done.status == 1 and done.err.endswith("rate: no games are left to rate\n")
+    assert done.err.startswith("left out, with fewer than 81 games: ")
+
+
+def test_a_circle_is_warned_of(tmp_path: pathlib.Path) -> None:
+    beats = [(0, 1), (1, 2), (2, 0)] * 30
+    games = [record(2 * i, *who, "blue" if i % 10 > 7 else "red") for i, who in enumerate(beats)]
+    done = run("rate", write(tmp_path / "g", header("rock", "scissors", "paper"), games))
+    assert done.status == 0 and len(done.err.splitlines()) == 3
+    assert (
+        "rate: rock scored 80.0% against scissors in 30 games where 50.0% was expected" in done.err
+    )
+
+
+def test_nothing_to_read(tmp_path: pathlib.Path) -> None:
+    done = run("rate", "-", stdin=b"")
+    assert done.status == 1
+    assert done.error_line == (
+        "rate: standard input: empty, or its first line is torn: no game record"
+    )
+    path = write(tmp_path / "g", header("a", "b"), [])
+    assert run("rate", path).error_line == f"rate: {path}: no games to rate"
 
 
 def test_from_a_pipe_and_repeated(games: pathlib.Path) -> None:
@@ -107,18 +244,22 @@ def test_a_torn_last_line_is_left_out(games: pathlib.Path) -> None:
 
 def test_a_picture_does_not_replace_the_games(games: pathlib.Path) -> None:
     before = games.read_bytes()
-    for arguments in (("--plot", games), ("--plot", "x", "--curve", games.parent / "." / "x")):
+    for arguments in (("--html", games), ("--plot", "x", "--html", games.parent / "." / "x")):
         done = run("rate", games, "-f", *arguments, cwd=games.parent)
-        assert done.status == 2 and "a picture cannot go where another file is" in done.error_line
+        assert (
+            done.status == 2
+            and "a picture or page cannot go where another file is" in done.error_line
+        )
     assert games.read_bytes() == before
 
 
 def test_names_cannot_harm_the_terminal(tmp_path: pathlib.Path) -> None:
     names = header("a\x1b[31m", "b\n$_{")
     path = write(tmp_path / "g", names, [record(0, 0, 1, "red"), record(1, 0, 1, "blue")])
-    done = run("rate", "--plot", tmp_path / "g.png", path)
-    assert done.status == 0
-    assert r"a\x1b[31m" in done.out and r"b\n$_{" in done.out and "\x1b" not in done.out
+    for more in ((), ("--csv",), ("--csv", "--table", "superiority")):
+        done = run("rate", "-f", "--plot", tmp_path / "g.png", *more, path)
+        assert done.status == 0
+        assert r"a\x1b[31m" in done.out and r"b\n$_{" in done.out and "\x1b" not in done.out
 
 
 def broken_files(path: pathlib.Path) -> dict[str, bytes]:
@@ -152,7 +293,9 @@ def test_broken_files_get_one_line(games: pathlib.Path) -> None:
         path.write_bytes(data)
         done = run("rate", path)
         assert (done.status, done.data) == (1, b""), wrong
-        assert re.match(r"rate: \S+/broken\.jsonl: (line \d+: |empty)", done.error_line), wrong
+        assert re.match(
+            r"rate: \S+/broken\.jsonl: (line \d+: |game \d+: |empty)", done.error_line
+        ), wrong
         assert done.error_line.isprintable(), wrong
 
 
@@ -209,3 +352,10 @@ def test_a_full_disk(games: pathlib.Path) -> None:
     done = run("rate", games, stdout=descriptor)
     os.close(descriptor)
     assert (done.status, done.error_line) == (1, "rate: standard output: No space left on device")
+
+
+def test_the_manual_has_every_option() -> None:
+    manual = (ROOT / "man/rate.1").read_text().replace("\\-", "-")
+    for option in click_command("rate").params:
+        if option.opts[0].startswith("-"):
+            assert all(f"{text}" in manual for text in option.opts), option.opts

@@ -1,0 +1,115 @@
+"""The lines that README.md offers for every night and beside a learner: they are run as they stand
+there, but with fewer games and less sleep."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from running import ROOT
+
+README = (ROOT / "README.md").read_text()
+PATH = f"{ROOT / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+
+
+def line(kind: str) -> str:
+    """The only line of the block that is marked so."""
+    (block,) = re.findall(rf"^```{kind}\n(.*?)^```$", README, re.M | re.S)
+    (found,) = block.splitlines()
+    return str(found)
+
+
+def start(script: str, home: pathlib.Path, **streams: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        ["bash", "-c", script],
+        cwd=home / "stratego",
+        env={**os.environ, "PATH": PATH, "HOME": str(home)},
+        text=True,
+        start_new_session=True,
+        **streams,  # type: ignore[call-overload]
+    )
+
+
+@contextlib.contextmanager
+def running(script: str, home: pathlib.Path) -> Iterator[subprocess.Popen[str]]:
+    """Runs the script until the block ends; then it and all that it started are ended."""
+    process = start(script, home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        process.wait(60)
+
+
+def wait_for(what: str, ready: object, seconds: float = 200) -> None:
+    deadline = time.monotonic() + seconds
+    while not ready():  # type: ignore[operator]
+        assert time.monotonic() < deadline, what
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A home in whose folder `stratego` a learner was at work, with an evaluator beside it."""
+    home = tmp_path_factory.mktemp("home")
+    folder = home / "stratego"
+    folder.mkdir()
+    learner = (
+        "selfplay --game mini --policy run --follow --lead 16 --slots 16 --seed 1"
+        " | train - --out run --steps 100000 --batch 16 --seed 1"
+    )
+    evaluator = line("sh evaluator").replace("sleep 600", "sleep 1").replace("-n 100", "-n 2")
+    with running(learner, home):
+        wait_for("the learner", lambda: (folder / "run/policy.safetensors").exists())
+        with running(evaluator, home):
+            page = folder / "rating.html"
+
+            def compared() -> bool:
+                text = page.read_text() if page.exists() else ""
+                return len(set(re.findall(r"run@\d+", text))) >= 2
+
+            wait_for("two evaluations", compared)
+    return home
+
+
+@pytest.mark.slow
+def test_an_evaluator_beside_a_learner(home: pathlib.Path) -> None:
+    text = (home / "stratego/rating.html").read_text()
+    assert text.endswith("</html>\n") and "random" in text and "heuristic" in text
+    assert "Ratings over steps" in text
+
+
+@pytest.mark.slow
+def test_the_line_of_the_crontab_twice_at_once(home: pathlib.Path) -> None:
+    folder = home / "stratego"
+    for path in folder.glob("games-*"):
+        path.unlink()
+    (folder / "rating.html").unlink()
+    when, command = re.fullmatch(r"((?:\S+ ){5})(.*)", line("crontab")).groups()  # type: ignore[union-attr]
+    assert when == "0 3 * * * "
+    assert "%" not in command.replace("\\%", "")  # cron ends a command at a bare one
+    script = command.replace("\\%", "%").replace("-n 200", "-n 6")
+    both = [start(script, home, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
+    ends = [(*process.communicate(timeout=200), process.returncode) for process in both]
+    # The second may find the file in use, or wait, or come when the first is done.
+    for out, err, status in ends:
+        assert out == "" and (status == 0 or (status == 1 and "in use by" in err)), err
+    assert 0 in [status for _, _, status in ends]
+    (path,) = folder.glob("games-*.jsonl")
+    head, *games = map(json.loads, path.read_text().splitlines())
+    assert [player["name"] for player in head["players"]][:2] == ["random", "heuristic"]
+    assert sorted(game["number"] for game in games) == list(range(18))
+    page = (folder / "rating.html").read_text()
+    assert page.endswith("</html>\n") and "18 games of mini" in page
+    assert not list(folder.glob(".tmp.*"))

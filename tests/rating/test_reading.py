@@ -1,0 +1,195 @@
+"""From game records to a pool."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+from rating_games import changed, header, record, write
+from stratkit.errors import InputError
+from stratkit.rating import reading
+from stratkit.rating.pool import WON, units
+from stratkit.rating.reading import PoolReader
+from stratkit.storage.records import GameRecord, record_line
+
+
+def read(*paths: pathlib.Path) -> PoolReader:
+    reader = PoolReader()
+    for path in paths:
+        with path.open("rb") as stream:
+            reader.read(stream, path.name)
+    return reader
+
+
+def test_results_count_for_players_not_for_colours(tmp_path: pathlib.Path) -> None:
+    games = [record(0, 0, 1, "red"), record(1, 1, 0, "blue"), record(2, 0, 1, "blue")]
+    pool = read(write(tmp_path / "g", header("x", "a"), games)).finish()
+    x, a = (pool.names.index(name) for name in ("x", "a"))
+    assert pool.points()[x, a] == 2 and pool.points()[a, x] == 1
+    assert pool.colours()[x, a].tolist() == [1, 0, 1] and pool.colours()[a, x, WON] == 0
+    assert len(pool) == 3
+
+
+def test_the_games_of_a_pair_are_one_unit(tmp_path: pathlib.Path) -> None:
+    games = [
+        record(0, 0, 1, "red"),
+        record(2, 0, 1, "draw"),  # not in order, as a resumed match may leave them
+        record(1, 1, 0, "red"),
+        record(3, 1, 0, "blue"),
+        record(4, 0, 1, "blue"),  # its partner is missing
+        record(6, 0, 1, "red"),
+        record(7, 1, 0, "red"),  # as the first pair
+    ]
+    found = units(read(write(tmp_path / "g", header("a", "b"), games)).finish())
+    assert (found.first == 0).all() and (found.second == 1).all() and len(found.starts) == 1
+    # Lost, drawn, won by a as red, then as blue.
+    kinds = {tuple(c.ravel()): int(n) for c, n in zip(found.counts, found.number, strict=True)}
+    assert kinds == {(0, 0, 1, 1, 0, 0): 2, (0, 1, 0, 0, 0, 1): 1, (1, 0, 0, 0, 0, 0): 1}
+    assert sorted(found.points) == [0, 1, 1.5]
+
+
+def test_pairs_of_other_matches_are_other_units(tmp_path: pathlib.Path) -> None:
+    one = write(tmp_path / "1", header("a", "b", seed=1), [record(0, 0, 1, "red")])
+    two = write(tmp_path / "2", header("a", "b", seed=2), [record(1, 1, 0, "red")])
+    pool = read(one, two).finish()
+    assert len(set(pool.unit.tolist())) == 2
+
+
+def test_players_of_a_unit_who_differ(tmp_path: pathlib.Path) -> None:
+    games = [record(0, 0, 1, "red"), record(1, 2, 0, "red")]
+    found = units(read(write(tmp_path / "g", header("a", "b", "c"), games)).finish())
+    assert found.number.tolist() == [1, 1] and len(found.starts) == 2
+
+
+def test_games_met_again_count_once(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path / "g", header("a", "b"), [record(n, 0, 1, "red") for n in range(4)])
+    reader = read(path, path)
+    assert len(reader.finish()) == 4
+    assert reader.repeated == 4
+
+
+def test_the_order_of_the_files_is_kept(tmp_path: pathlib.Path) -> None:
+    """The sequential method depends on it."""
+    results = ["red", "blue", "draw", "red"]
+    games = [record(9 - n, 0, 1, result) for n, result in enumerate(results)]
+    two = write(tmp_path / "2", header("a", "b", seed=2), games)
+    one = write(tmp_path / "1", header("a", "b", seed=1), [record(0, 0, 1, "draw")])
+    assert read(two, one, two).finish().result.tolist() == [2, 0, 1, 2, 1]
+
+
+def test_matches_that_do_not_belong_together(tmp_path: pathlib.Path) -> None:
+    first = write(tmp_path / "first", header("a", "b"), [record(0, 0, 1, "red")])
+    other = tmp_path / "other"
+    write(other, header("a", "b", game="nano"), [record(0, 0, 1, "red")])
+    with pytest.raises(InputError, match="^other: games of nano, but first has mini$"):
+        read(first, other)
+    write(other, header("b", "c", weights="0" * 64), [record(0, 0, 1, "red")])
+    with pytest.raises(InputError, match="^other: player 'b' has other weights than in first$"):
+        read(first, other)
+    write(other, header("a", "b"), [record(0, 0, 1, "red")])
+    changed(other, 0, rules={"two_squares": 5})
+    with pytest.raises(InputError, match="^other: other rules than in first: "):
+        read(first, other)
+
+
+def test_what_is_no_game_of_two_players(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path / "g", header("a", "b"), [record(7, 0, 0, "red")])
+    with pytest.raises(InputError, match="^g: game 7: a player against itself$"):
+        read(path)
+    write(path, header("a", "b"), [record(7, 0, 1, "red")])
+    changed(path, 1, players=[0], returns=[1], result="draw")
+    with pytest.raises(InputError, match="^g: game 7: a game of two players is needed$"):
+        read(path)
+    with pytest.raises(InputError, match="^g: no games to rate$"):
+        read(write(path, header("a", "b"), [])).finish()
+
+
+# --- the expression that recognises games ---------------------------------------------------------
+
+VARIED = [
+    record(0, 0, 1, "red"),
+    record(12, 1, 0, "draw"),
+    GameRecord(number=3, pair=1, players=(1, 0), setups=("MA", "AM"), moves=("A1A2", "A4A3"),
+               returns=(-1.5, 1.5), reason="flag_captured", plies=2, adjudicator="value",
+               times=(0.25, 11.0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("game", VARIED)
+def test_what_match_writes_is_recognised(game: GameRecord, tmp_path: pathlib.Path) -> None:
+    """Otherwise reading would still be right, but slow."""
+    line = record_line(game)
+    assert reading._GAME.fullmatch(line)
+    assert reading._GAME.fullmatch(line.replace(b"}\n", b',"later":"x","nodes":3}\n'))
+
+
+def test_it_sees_what_the_reader_of_records_sees(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    games = [
+        record(n, *rng.permutation(3)[:2].tolist(), str(rng.choice(["red", "draw", "blue"])))
+        for n in range(300)
+    ]
+    path = write(tmp_path / "g", header("a", "b", "c"), [*games, VARIED[2]])
+    monkeypatch.setattr(reading, "_BLOCK", 700)  # lines are cut
+    fast = read(path)
+    monkeypatch.setattr(reading, "_plain", lambda data: False)
+    slow = read(path)
+    assert fast.adjudicated == slow.adjudicated == 1
+    one, other = fast.finish(), slow.finish()
+    assert one.names == other.names and len(one) == 300 and fast.repeated == slow.repeated == 1
+    for name in ("red", "blue", "result", "unit"):
+        assert (getattr(one, name) == getattr(other, name)).all()
+
+
+BROKEN = {
+    "two commas": (b'"pair":0,', b'"pair":0,,'),
+    "a leading zero": (b'"pair":0', b'"pair":00'),
+    "a wrong result": (b'"result":"red"', b'"result":"blue"'),
+    "both got the same": (b"[1,-1]", b"[0,-0]"),
+    "no number": (b'"number":0', b'"number":"0"'),
+    "a control character": (b"A1A2", b"A1\x1bA2"),
+    "bytes that are no text": (b"A1A2", b"A1\xffA2"),
+    "an escape that is none": (b"A1A2", b"A1\\xA2"),
+    "a field missing": (b'"plies":1,', b""),
+    "too many players": (b'"players":[0,1]', b'"players":[0,1,0]'),
+    "an unknown player": (b'"players":[0,1]', b'"players":[0,9]'),
+    "text behind": (b'"times":null}', b'"times":null}}'),
+}
+
+
+@pytest.mark.parametrize("wrong", BROKEN)
+def test_it_recognises_no_broken_game(wrong: str, tmp_path: pathlib.Path) -> None:
+    """Each is refused, as the second line behind the header, which is where it is said to be."""
+    path = write(tmp_path / "g", header("a", "b"), [record(2, 0, 1, "red"), record(0, 0, 1, "red")])
+    data = path.read_bytes()
+    before, after = BROKEN[wrong]
+    at = data.rindex(before)
+    path.write_bytes(data[:at] + after + data[at + len(before) :])
+    with pytest.raises(InputError, match=r"^g: (line 3|game 0): "):
+        read(path)
+
+
+def test_headers_between_games(tmp_path: pathlib.Path) -> None:
+    one = write(tmp_path / "1", header("a", "b"), [record(0, 0, 1, "red"), record(1, 1, 0, "red")])
+    two = write(tmp_path / "2", header("b", "c"), [record(0, 0, 1, "red")])
+    both = tmp_path / "both"
+    both.write_bytes(one.read_bytes() + two.read_bytes() + one.read_bytes()[:-5])
+    reader = read(both)
+    pool = reader.finish()
+    assert pool.names == ["a", "b", "c"] and reader.repeated == 1
+    assert list(zip(pool.red.tolist(), pool.blue.tolist(), strict=True)) == [(0, 1), (1, 0), (1, 2)]
+    both.write_bytes(one.read_bytes() + two.read_bytes().replace(b'"version":1', b'"version":7'))
+    with pytest.raises(InputError, match="^both: line 4: a version that is not 1: '7'$"):
+        read(both)
+
+
+def test_other_ways_to_write_json(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path / "g", header("a", "b"), [record(n, 0, 1, "red") for n in range(3)])
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(dict(reversed(line.items()))) + "\n" for line in lines))
+    assert len(read(path).finish()) == 3
