@@ -109,8 +109,8 @@ def _fit(
 ) -> Fit:
     """Fits of so many samples with random weights; with weights of 1 without a generator."""
     targets = np.tile([anchor.elo for anchor in model.anchors], (samples, 1))
-    if generator:
-        sigmas = [anchor.sigma for anchor in model.anchors]
+    sigmas = [anchor.sigma for anchor in model.anchors]
+    if generator and any(sigmas):
         targets = targets + generator.standard_normal(targets.shape) * sigmas
     found = fit(_tally(pool, kinds, model.prior, samples, generator), model, targets, start)
     if model.anchors:

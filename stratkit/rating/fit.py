@@ -96,7 +96,13 @@ def fit(tally: Tally, model: Model, targets: Floats, start: Fit | None = None) -
         except np.linalg.LinAlgError:
             break
         unit = _elo(np.exp(state[:, -1:]))
-        length = np.maximum(np.abs(step[:, :-1]).max(1, keepdims=True) / unit, abs(step[:, -1:]))
+        length = np.maximum.reduce(
+            [
+                np.ptp(step[:, :-2], axis=1, keepdims=True) / unit,
+                abs(step[:, -2:-1]) / unit,
+                abs(step[:, -1:]),
+            ]
+        )
         state += step / np.maximum(length, 1)
         if length.max() < 1e-6:  # what is left is about its square
             return Fit(state[:, :-2], state[:, -2], _rate(np.exp(state[:, -1])))
@@ -142,8 +148,11 @@ def _start(
     state = np.zeros((len(tally.margin), tally.margin.shape[1] + 2))
     if start:
         state[:, :-2], state[:, -2] = start.elo, start.first_move
+    elif model.anchors:
+        state[:, :-2] = targets.mean(1, keepdims=True)
     for anchor, target in zip(model.anchors, targets.T, strict=True):
-        state[:, anchor.player] = target
+        if not anchor.sigma:
+            state[:, anchor.player] = target
     if model.first_move is not None:
         state[:, -2] = model.first_move
     draws = start.draws if start else np.asarray(0.3 if free_draws else model.draws or 0)
@@ -157,6 +166,7 @@ def _derivatives(state: Floats, tally: Tally) -> tuple[Floats, Floats]:
     latter what vanishes with the former is left out."""
     v = np.exp(state[:, -1])
     x = state[:, :-1] / _elo(v)[:, None]
+    x[:, :-1] -= x[:, :-1].mean(1, keepdims=True)  # only differences matter
     half, help_ = np.exp(x[:, :-1] / 2), np.exp(x[:, -1] / 2)
     odds = half[:, :, None] / half[:, None, :] * help_[:, None, None]
     scale = 1 / (odds + v[:, None, None] + 1 / odds)

@@ -21,20 +21,20 @@ def widths(found: Ratings) -> Floats:
 def test_the_intervals_hold_the_truth_as_often_as_they_say(
     alike: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bootstrap, "RESAMPLES", 250)
+    monkeypatch.setattr(bootstrap, "RESAMPLES", 200)
     rng = np.random.default_rng(11)
     truth = np.array([0.0, 100.0, -80.0])
     model = Model(draws=None, first_move=0 if alike else None, anchors=[Anchor(0, 0)])
     inside, helped, drawn = [], [], []
-    for _ in range(150):
+    for _ in range(100):
         pool = simulated(list(truth), 80, rng, first_move=20 * (not alike), draws=0.2, alike=alike)
         found = rate(pool, model)
         assert found.low is not None and found.high is not None
         inside += list((found.low <= truth) & (truth <= found.high))[1:]
         helped.append(found.first_move.low <= 20 <= found.first_move.high)
         drawn.append(found.draws.low <= 0.2 <= found.draws.high)
-    # 300 intervals that are not independent, and 150: 95 % and three standard errors.
-    assert 0.905 < np.mean(inside) < 0.99
+    # 200 intervals that are not independent, and 100: 95 % and three standard errors.
+    assert 0.895 < np.mean(inside) < 0.99
     assert np.mean(drawn) > 0.89
     if not alike:
         assert np.mean(helped) > 0.89
@@ -62,7 +62,7 @@ def test_differences_from_anchors_and_from_the_mean() -> None:
     assert widths(anchored)[0] == 0
     assert widths(mean) == pytest.approx(widths(free), rel=1e-4)
     narrow = rate(some(), confidence=0.5)
-    assert widths(narrow) / widths(free) == pytest.approx([0.674 / 1.96] * 3, rel=0.1)
+    assert widths(narrow) / widths(free) == pytest.approx([0.674 / 1.96] * 3, rel=0.2)
 
 
 def test_the_likelihood_of_superiority() -> None:
