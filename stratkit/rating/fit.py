@@ -106,7 +106,8 @@ def fit(tally: Tally, model: Model, targets: Floats, start: Fit | None = None) -
         state += step / np.maximum(length, 1)
         if length.max() < 1e-6:  # what is left is about its square
             return Fit(state[:, :-2], state[:, -2], _rate(np.exp(state[:, -1])))
-        if (np.ptp(state[:, :-1], axis=1, keepdims=True) / unit).max() > _FAR:
+        apart = np.maximum(np.ptp(state[:, :-2], axis=1, keepdims=True), abs(state[:, -2:-1]))
+        if (apart / unit).max() > _FAR:
             break
     raise CheckFailed("the games do not determine the ratings" + _hint(model))
 
