@@ -329,7 +329,7 @@ def _anchor(text: str, pool: Pool) -> Given:
     for whole, spread in ((text, None), (rest, sigma))[: 1 + bool(tilde)]:
         name, _, elo = whole.rpartition("=")
         for known, value in ((whole, "0"), (name, elo)):
-            if known in pool.names:
+            if known in pool.names and not (spread is None and "~" in value):
                 rating = _number(value, "rating")
                 return Given(known, rating, None if spread is None else _number(spread, "SIGMA"))
     wrong = (rest or text).partition("=")[0]

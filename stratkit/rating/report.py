@@ -101,6 +101,8 @@ class Report:
     def surprises(self) -> list[Meeting]:
         """Meetings that ended so that one number is not enough to tell the players' strength, seen
         from the side that did better; the most surprising first."""
+        if self.how.k is not None:
+            return []  # these ratings need not have arrived where the games lead them
         limit = most_by_chance(len(self.meetings))
         found = [m if m.deviation > 0 else m.turned() for m in self.meetings]
         found.sort(key=lambda m: -m.deviation)
