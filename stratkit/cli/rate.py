@@ -35,7 +35,7 @@ ONLY_ML = ("prior", "first_move", "draws", "intervals", "confidence")
 MOST_WARNINGS = 5
 
 
-class FitOr(click.ParamType):
+class FitOr(click.ParamType[float | None]):
     """`fit`, which is None, or a number within limits."""
 
     name = "number"
@@ -284,12 +284,15 @@ def _report(pool: Pool, how: How, first_move: float | None, draws: float | None)
 def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Table]:
     from stratkit.rating import tables
 
-    make: dict[str, Callable[[Report], Table]] = {
+    make: dict[str, Callable[[Report], Table | None]] = {
         "ratings": tables.ratings,
         "meetings": tables.meetings,
         "superiority": tables.superiority,
     }
-    return [tables.versus(report, versus)] if versus else [make[kind](report) for kind in kinds]
+    if versus:
+        return [tables.versus(report, versus)]
+    made = [make[kind](report) for kind in kinds]
+    return [table for table in made if table is not None]
 
 
 def _write_files(
