@@ -29,9 +29,21 @@ ROOMS = {
     "players": {"engine", "nets", "notation", "storage"},
     "play": {"engine", "players", "storage"},
     "learn": {"engine", "nets", "storage"},
+    "programs": {"engine", "players", "play", "storage"},
     "rating": {"storage"},
     "solve": {"engine"},
-    "cli": {"engine", "notation", "storage", "nets", "players", "play", "learn", "rating", "solve"},
+    "cli": {
+        "engine",
+        "notation",
+        "storage",
+        "nets",
+        "players",
+        "play",
+        "programs",
+        "learn",
+        "rating",
+        "solve",
+    },
 }
 LONGEST_FILE = 500  # lines
 

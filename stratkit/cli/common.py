@@ -78,14 +78,23 @@ def warn(text: str) -> None:
     _to_stderr(printable(f"{_Session.tool}: {text}"))
 
 
+def is_live() -> bool:
+    """Whether somebody watches: stderr is a terminal, and there is no -q."""
+    return _Session.level >= 0 and sys.stderr.isatty()
+
+
+def is_talkative() -> bool:
+    """Whether there is -v."""
+    return _Session.level >= 1
+
+
 def progress(total: int | None, unit: str, description: str | None = None) -> tqdm[NoReturn]:
     """A progress bar (a context manager with `update` and `set_postfix_str`) on stderr; it shows
     only on a terminal and without -q."""
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0  # no helper thread
-    hidden = _Session.level < 0 or not sys.stderr.isatty()
-    return tqdm(total=total, unit=unit, desc=description, disable=hidden, dynamic_ncols=True)
+    return tqdm(total=total, unit=unit, desc=description, disable=not is_live(), dynamic_ncols=True)
 
 
 # --- commands and their options -------------------------------------------------------------------

@@ -2,27 +2,60 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import click
 from click.core import ParameterSource
 
-from stratkit.cli.common import STDOUT, GameName, Tool, progress, run, say, seed_option, warn
-from stratkit.errors import UsageError, in_file, named
+from stratkit.cli.common import (
+    STDOUT,
+    GameName,
+    OneOf,
+    Tool,
+    is_talkative,
+    run,
+    say,
+    seed_option,
+    warn,
+)
+from stratkit.errors import UsageError, in_file, named, printable
 
 if TYPE_CHECKING:
+    from stratkit.cli.scoreboard import Scoreboard
     from stratkit.engine import Game
-    from stratkit.play.match import Schedule
+    from stratkit.play.table import Note
     from stratkit.players.open import Entrant
+    from stratkit.players.player import Player
+    from stratkit.players.program import Program
     from stratkit.players.spec import PlayerSpec
+    from stratkit.programs.match import Match
     from stratkit.storage.columns import Episode
     from stratkit.storage.records import GameRecord, RecordHeader, RecordWriter
 
+    Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
+
 ROWS = 64  # views that a network evaluates at a time
+CHECKED_PLIES = 200  # of a game that --check plays
+
+
+class Limit(click.ParamType[int]):
+    """A whole number, or `off`."""
+
+    name = "N|off"
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        if value == "off":
+            return 0
+        number: int = click.IntRange(1, 65535)(value, param, ctx)
+        return number
 
 
 @click.command(cls=Tool, short_help="Let players meet, and record every game.")
@@ -36,9 +69,39 @@ ROWS = 64  # views that a network evaluates at a time
 )
 @click.option("--game", type=GameName(), metavar="G", help="The game to play.")
 @click.option(
+    "--gauntlet", is_flag=True, help="The first PLAYER meets all others, who do not meet."
+)
+@click.option(
     "--setups",
     metavar="FILE",
     help="Begin pair k from setups 2k and 2k + 1 of FILE (- is stdin); without it players deploy.",
+)
+@click.option(
+    "--two-squares",
+    type=OneOf(["3", "5", "off"]),
+    help="How often a piece may cross one border in a row (default: as the game has it).",
+)
+@click.option(
+    "--more-squares", type=OneOf(["on", "off"]), help="Whether endless chases are illegal."
+)
+@click.option("--max-plies", type=Limit(), metavar="N|off", help="Draw after N plies.")
+@click.option(
+    "--max-quiet", type=Limit(), metavar="N|off", help="Draw after N plies without an attack."
+)
+@click.option(
+    "--resign",
+    metavar="T[,K]",
+    help="A network loses that K decisions in a row expects -T or less (default K: 8).",
+)
+@click.option(
+    "--draw",
+    metavar="T[,K]",
+    help="Draw when both networks expected -T to T in their last K decisions (default K: 8).",
+)
+@click.option(
+    "--sprt",
+    metavar="elo0=A,elo1=B[,alpha=.05,beta=.05]",
+    help="Stop when it is decided whether the first of two PLAYERs is B or only A Elo stronger.",
 )
 @seed_option
 @click.option(
@@ -46,21 +109,17 @@ ROWS = 64  # views that a network evaluates at a time
     type=click.IntRange(1, 65536),
     default=128,
     metavar="N",
-    help="Games played at a time (default: 128).",
+    help="Games among our own players played at a time (default: 128).",
 )
 @click.option(
-    "--threads",
+    "--concurrency",
     type=click.IntRange(1, 1024),
-    default=1,
+    default=lambda: len(os.sched_getaffinity(0)),
     metavar="N",
-    help="Threads of the engine (default: 1).",
+    help="Games with programs played at a time; threads of the engine (default: the cores).",
 )
 @click.option(
-    "-o",
-    "--output",
-    metavar="GAMES.jsonl",
-    required=True,
-    help="Append the games to this file; - is stdout.",
+    "-o", "--output", metavar="GAMES.jsonl", help="Append the games to this file; - is stdout."
 )
 @click.option(
     "--resume",
@@ -68,56 +127,175 @@ ROWS = 64  # views that a network evaluates at a time
     help="Play the games that GAMES.jsonl does not have yet; what is not given is as it is there.",
 )
 @click.option("-f", "--force", is_flag=True, help="Overwrite GAMES.jsonl if it exists.")
+@click.option(
+    "--serve",
+    metavar="PLAYER",
+    help="Instead of a match: play one game on stdin and stdout, as an agent of the UCC protocol.",
+)
+@click.option(
+    "--check",
+    metavar="ucc:COMMAND",
+    help="Instead of a match: try whether a program keeps to the protocol, and say what is wrong.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
     players: tuple[str, ...],
     games: int | None,
     game: str | None,
+    gauntlet: bool,
     setups: str | None,
+    two_squares: str | None,
+    more_squares: str | None,
+    max_plies: int | None,
+    max_quiet: int | None,
+    resign: str | None,
+    draw: str | None,
+    sprt: str | None,
     seed: int,
     slots: int,
-    threads: int,
-    output: str,
+    concurrency: int,
+    output: str | None,
     resume: bool,
     force: bool,
-) -> None:
+    serve: str | None,
+    check: str | None,
+) -> int:
     """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
-    [key=value,]...SPEC, where SPEC is random, heuristic, a checkpoint file or a RUN folder; keys
-    are name and net (online, target or average; default: target)."""
-    if output == "-" and resume:
-        raise UsageError("--resume needs a file, not stdout")
-    if force and resume:
-        raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
+    [key=value,]...SPEC, where SPEC is random, heuristic, a checkpoint file, a RUN folder or
+    ucc:COMMAND, a program; keys are name, of networks net (online, target or average; default:
+    target), of programs time and startup (seconds) and nodes."""
+    rules = _rules(two_squares, more_squares, max_plies, max_quiet)
+    if serve or check:
+        if players or output or resume or (serve and check):
+            raise UsageError("--serve and --check play no match: give nothing else with them")
+        return _without_match(serve, check, game or "classic", rules, seed)
+    _check_usage(players, output, resume, force)
+    assert output is not None
     from stratkit.cli.openings import read_openings
+    from stratkit.cli.scoreboard import Scoreboard
     from stratkit.engine import Game
+    from stratkit.play.adjudicate import parse_limit
     from stratkit.play.match import Schedule
-    from stratkit.storage.records import RecordWriter, read_header
+    from stratkit.programs.match import Match
+    from stratkit.rating.sprt import parse_sprt
+    from stratkit.storage.records import GAUNTLET, ROUND_ROBIN, RecordWriter, read_header
 
     there = read_header(output) if resume else None
     if there:
         games, game, setups = games or there.games, game or there.game, setups or _setups(there)
+        rules, gauntlet = {**there.rules, **rules}, gauntlet or there.pairing == GAUNTLET
+        resign, draw, sprt = resign or there.resign, draw or there.draw, sprt or there.sprt
         if ctx.get_parameter_source("seed") is ParameterSource.DEFAULT:
             seed = there.seed
     specs = _specs(players, there, output)
+    test = parse_sprt(sprt) if sprt else None
+    limits = [
+        parse_limit(text, option) if text else None
+        for text, option in ((resign, "--resign"), (draw, "--draw"))
+    ]
+    if test and len(specs) != 2:
+        raise UsageError("--sprt tests the first of two players against the second")
     if not games or not game:
         raise UsageError(f"missing option {'--game' if games else '-n'!r}")
-    opened = Game(game)
+    opened = Game(game, rules)
     opening, digest = read_openings(setups, game) if setups else (None, None)
-    entrants = _open_players(specs, opened, seed)
-    schedule = Schedule(len(entrants), games + games % 2, opening)
-    header = _header(opened, seed, schedule, entrants, setups, digest)
+    entrants = _open_players(specs, opened, seed, setups)
+    if any(limits):
+        _ask_for_values(entrants)
+    names = [entrant.name for entrant in entrants]
+    schedule = Schedule(len(entrants), games + games % 2, opening, gauntlet)
+    board = Scoreboard(names, schedule, test)
+    header = replace(
+        _header(opened, seed, schedule.games, entrants, setups, digest),
+        pairing=GAUNTLET if gauntlet else ROUND_ROBIN,
+        resign=resign,
+        draw=draw,
+        sprt=sprt,
+    )
+    everybody = [entrant.player for entrant in entrants]
+    match = Match(opened, schedule, everybody, names, seed, slots, concurrency, board.tell, *limits)
     with (
         named(STDOUT if output == "-" else output),
-        RecordWriter(output, header, resume=resume, overwrite=force) as writer,
+        RecordWriter(output, header, resume, force, met=board.add) as writer,
     ):
         try:
-            tally = _play(opened, entrants, schedule, seed, slots, threads, writer)
+            _play(match, writer, board)
         except BaseException:
+            board.clear()
             if output != "-":
                 _say_how_to_go_on(seed)
             raise
-    say(_table(entrants, schedule, tally))
+    board.clear()
+    say(board.text())
+    return _status(board)
+
+
+def _check_usage(players: Sequence[str], output: str | None, resume: bool, force: bool) -> None:
+    if not players and not resume:
+        raise UsageError("missing PLAYERs")
+    if output is None:
+        raise UsageError("missing option '-o'")
+    if output == "-" and resume:
+        raise UsageError("--resume needs a file, not stdout")
+    if force and resume:
+        raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
+
+
+def _without_match(
+    serve: str | None, check: str | None, game: str, rules: dict[str, int], seed: int
+) -> int:
+    """`--serve` and `--check`; the exit status. The protocol knows no repetition rule and no draw:
+    only those that the command line names are kept."""
+    from stratkit.engine import Game
+    from stratkit.engine.stratego import variant
+    from stratkit.players.spec import parse_player
+
+    variant(game)
+    limit = {"max_plies": CHECKED_PLIES} if check else {}
+    opened = Game(game, {**dict.fromkeys(Game(game).rules, 0), **limit, **rules})
+    if check:
+        from stratkit.players.open import open_program
+        from stratkit.programs.check import check_program
+
+        spec = parse_player(check)
+        if spec.words is None:
+            raise UsageError("--check is for programs, ucc:COMMAND", text=check)
+        remarks = check_program(open_program(spec, opened, is_talkative()).player, opened, seed)
+        for sound, line in remarks:
+            click.echo(f"{'ok' if sound else 'wrong'}: {printable(line)}")
+        return 0 if all(sound for sound, _ in remarks) else 3
+    assert serve is not None
+    from stratkit.players.open import open_player
+    from stratkit.programs.agent import Agent
+
+    entrant = open_player(parse_player(serve), opened, seed, 1)
+    if entrant.caution and is_talkative():
+        warn(entrant.caution)
+    Agent(opened, entrant.player, _get, _put).run()
+    return 0
+
+
+def _get() -> str | None:
+    """A line of stdin without its end."""
+    line = sys.stdin.readline(1000)
+    return line.rstrip("\r\n") if line else None
+
+
+def _put(line: str) -> None:
+    print(line, flush=True)
+
+
+def _rules(
+    two_squares: str | None, more_squares: str | None, max_plies: int | None, max_quiet: int | None
+) -> dict[str, int]:
+    """The rules that the command line names."""
+    rules = {"max_plies": max_plies, "max_quiet": max_quiet}
+    if two_squares:
+        rules["two_squares"] = 0 if two_squares == "off" else int(two_squares)
+    if more_squares:
+        rules["more_squares"] = int(more_squares == "on")
+    return {key: value for key, value in rules.items() if value is not None}
 
 
 def _specs(players: Sequence[str], there: RecordHeader | None, file: str) -> list[PlayerSpec]:
@@ -143,26 +321,48 @@ def _setups(there: RecordHeader) -> str | None:
     return file
 
 
-def _open_players(specs: Sequence[PlayerSpec], game: Game, seed: int) -> list[Entrant]:
-    from stratkit.players.open import check_names, open_player
+def _open_players(
+    specs: Sequence[PlayerSpec], game: Game, seed: int, setups: str | None
+) -> list[Anybody]:
+    from stratkit.players.open import check_names, open_player, open_program
+    from stratkit.players.program import Program
+    from stratkit.programs.hall import check_start
 
-    entrants = [open_player(spec, game, seed, ROWS) for spec in specs]
+    entrants: list[Anybody] = []
+    for spec in specs:
+        if spec.words is None:
+            entrants.append(open_player(spec, game, seed, ROWS))
+        elif setups:
+            raise UsageError("a program sets up by itself: --setups is not for it", text=spec.text)
+        else:
+            entrants.append(open_program(spec, game, is_talkative()))
     check_names(entrants)
     for entrant in entrants:
+        if isinstance(entrant.player, Program):
+            check_start(entrant.player, game)
         if entrant.caution:
             warn(entrant.caution)
     if any(entrant.sha256 for entrant in entrants):
         import torch
 
-        torch.set_num_threads(1)  # the same sums whatever --threads says
+        torch.set_num_threads(1)  # the same sums whatever --concurrency says
     return entrants
+
+
+def _ask_for_values(entrants: Sequence[Anybody]) -> None:
+    """Has the networks say what they expect."""
+    networks = [e.player for e in entrants if hasattr(e.player, "tells_values")]
+    if not networks:
+        raise UsageError("--resign and --draw go by what networks expect: nobody here is one")
+    for network in networks:
+        network.tells_values = True
 
 
 def _header(
     game: Game,
     seed: int,
-    schedule: Schedule,
-    entrants: Sequence[Entrant],
+    games: int,
+    entrants: Sequence[Anybody],
     setups: str | None,
     digest: str | None,
 ) -> RecordHeader:
@@ -172,57 +372,61 @@ def _header(
         game=game.name,
         rules=game.rules,
         seed=seed,
-        games=schedule.games,
+        games=games,
         players=tuple(RecordPlayer(e.name, e.spec, e.sha256) for e in entrants),
         setups={"file": setups, "sha256": digest} if setups and digest else None,
     )
 
 
-def _play(
-    game: Game,
-    entrants: Sequence[Entrant],
-    schedule: Schedule,
-    seed: int,
-    slots: int,
-    threads: int,
-    writer: RecordWriter,
-) -> list[list[int]]:
-    """Plays what is missing. Returns, for each pairing, the first player's wins, draws and
-    losses in the games of this call."""
-    from stratkit.play.table import Table, in_order
-
-    missing = schedule.missing(writer.done)
-    players = [entrant.player for entrant in entrants]
-    table = Table(game, players, schedule.seatings(missing), slots, threads, seed=seed)
-    tally = [[0, 0, 0] for _ in schedule.pairings()]
-    with progress(len(missing), "game") as bar:
-        for ready in in_order(table.rounds(), iter(missing)):
-            for episode, seats, plies in ready or ():
-                record = _record(game, schedule.pair(episode.number), episode, seats, plies)
-                writer.write(record)
-                score = record.returns[episode.number % 2]
-                tally[episode.number // schedule.games][(score <= 0) + (score < 0)] += 1
-            bar.update(len(ready or ()))
-    return tally
+def _play(match: Match, writer: RecordWriter, board: Scoreboard) -> None:
+    """Plays what is missing, until that is all or the test is decided."""
+    missing = match.schedule.missing(writer.done)
+    board.remaining = len(missing)
+    if board.decision is not None:
+        return
+    with contextlib.closing(match.rounds(missing)) as rounds:
+        for finished in rounds:
+            for episode, seats, plies in finished or ():
+                assert finished is not None
+                note = finished.notes.get(episode.number)
+                if board.played(record := _record(match, episode, seats, plies, note)):
+                    writer.write(record)
+                if board.decision is not None:
+                    return
+            board.show()
 
 
 def _record(
-    game: Game, pair: int, episode: Episode, seats: tuple[int, ...], plies: int
+    match: Match, episode: Episode, seats: tuple[int, ...], plies: int, note: Note | None
 ) -> GameRecord:
     from stratkit.notation.transcript import game_text
     from stratkit.storage.records import GameRecord
 
-    setups, moves = game_text(game, episode.actions)
+    setups, moves = game_text(match.game, episode.actions)
+    played_out = note is None or note.reason is None
     return GameRecord(
         number=episode.number,
-        pair=pair,
+        pair=match.schedule.pair(episode.number),
         players=seats,
         setups=setups,
         moves=tuple(moves),
         returns=tuple(float(r) for r in episode.returns),
-        reason=game.endings[episode.ending],
+        reason=match.game.endings[episode.ending] if played_out else note.reason,
+        adjudicator=note and note.adjudicator,
+        fault=note and note.fault,
         plies=plies,
+        times=note and note.times,
     )
+
+
+def _status(board: Scoreboard) -> int:
+    """The exit status: 1 when games were left out, 3 and 4 are the test's."""
+    if board.not_played:
+        warn(f"{board.not_played} games were not played; --resume asks for them again")
+        return 1
+    if board.sprt is None or board.decision == 1:
+        return 0
+    return 4 if board.decision is None else 3
 
 
 def _say_how_to_go_on(seed: int) -> None:
@@ -231,15 +435,6 @@ def _say_how_to_go_on(seed: int) -> None:
     if not any(word == "--seed" or word.startswith("--seed=") for word in words):
         words += ["--seed", str(seed)]
     say(f"match: to go on: {shlex.join(['match', *words, '--resume'])}")
-
-
-def _table(entrants: Sequence[Entrant], schedule: Schedule, tally: list[list[int]]) -> str:
-    """Wins, draws and losses of each pairing, from the first player's side."""
-    lines = []
-    for (first, second), (wins, draws, losses) in zip(schedule.pairings(), tally, strict=True):
-        names = f"{entrants[first].name} - {entrants[second].name}"
-        lines.append(f"{names}: +{wins} ={draws} -{losses}")
-    return "\n".join(lines)
 
 
 def main() -> NoReturn:

@@ -15,8 +15,10 @@ def game_text(
     game: Game, actions: npt.NDArray[np.int32]
 ) -> tuple[tuple[str, str] | None, list[str]]:
     """Setups, if the game has any, and moves: of a game that is no Stratego the actions' numbers,
-    chance's among them."""
+    chance's among them. One that ended before both sides had deployed has neither."""
     if game.name in VARIANTS:
+        if len(actions) < 2 * VARIANTS[game.name].pieces:
+            return None, []
         return transcript(VARIANTS[game.name], actions)
     return None, [str(action) for action in actions.tolist()]
 

@@ -10,11 +10,12 @@ from stratkit.errors import InputError, in_file
 from stratkit.play.table import Seating
 from stratkit.players.network import NetworkPlayer, network_player
 from stratkit.players.open import Entrant, open_player
+from stratkit.players.player import Player
 from stratkit.players.spec import PlayerSpec
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 
 
-def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant:
+def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant[Player]:
     """The online network of a checkpoint, or the newest that a RUN has published."""
     published = os.path.join(path, POLICY_FILE)
     file = published if os.path.isfile(published) else path

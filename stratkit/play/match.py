@@ -1,9 +1,9 @@
-"""Matches: every player meets every other in pairs of games with colours swapped."""
+"""Matches: players meet in pairs of games with colours swapped."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,18 +18,21 @@ Opening = Callable[[int], npt.NDArray[np.int32]]  # pair number -> actions that 
 class Schedule:
     """All games of a match of `players` players, `games` a pairing (an even number).
 
-    Game k of a pairing belongs to pair k // 2; in its first game the player named first has the
-    first move. Games are numbered pairing by pairing. With `opening` both games of a pair begin
-    with the same actions, so that each player has each setup once.
+    Everybody meets everybody, or, in a `gauntlet`, the first player meets all others. Game k of a
+    pairing belongs to pair k // 2; in its first game the player named first has the first move.
+    Games are numbered pairing by pairing. With `opening` both games of a pair begin with the same
+    actions, so that each player has each setup once.
     """
 
     players: int
     games: int
     opening: Opening | None = None
+    gauntlet: bool = False
 
     def pairings(self) -> list[tuple[int, int]]:
         """Players who meet, as indices."""
-        return list(itertools.combinations(range(self.players), 2))
+        pairings = itertools.combinations(range(self.players), 2)
+        return [pairing for pairing in pairings if pairing[0] == 0 or not self.gauntlet]
 
     def __len__(self) -> int:
         return len(self.pairings()) * self.games
@@ -38,18 +41,17 @@ class Schedule:
         """The pair that game `number` belongs to."""
         return number // 2
 
+    def seats(self, number: int) -> tuple[int, int]:
+        """Who plays game `number`, who moves first named first."""
+        first, second = self.pairings()[number // self.games]
+        return (first, second) if number % 2 == 0 else (second, first)
+
     def seating(self, number: int) -> Seating:
         """Who plays game `number`, and how it begins."""
-        first, second = self.pairings()[number // self.games]
-        seats = (first, second) if number % 2 == 0 else (second, first)
         if self.opening is None:
-            return Seating(number, seats)
-        return Seating(number, seats, self.opening(self.pair(number)))
+            return Seating(number, self.seats(number))
+        return Seating(number, self.seats(number), self.opening(self.pair(number)))
 
     def missing(self, played: Collection[int]) -> list[int]:
         """The numbers of the games that are not among `played`, ascending."""
         return [number for number in range(len(self)) if number not in played]
-
-    def seatings(self, numbers: Collection[int]) -> Iterator[Seating]:
-        """The games `numbers`."""
-        return (self.seating(number) for number in numbers)

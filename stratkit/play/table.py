@@ -5,8 +5,9 @@ It knows the game interface and no game.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,13 +34,26 @@ class Seating:
 
 
 @dataclass(frozen=True)
+class Note:
+    """What there is to say of a game besides. One that was not played out ended for a `reason`,
+    said by an `adjudicator`; `fault` is what the loser's program did wrong. `times` are the seconds
+    that each side took, where somebody measured."""
+
+    reason: str | None = None
+    adjudicator: str | None = None
+    fault: str | None = None
+    times: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Finished:
     """n games that were played: the episodes, who played each side (indices of players, int32
-    [n, players]), and their plies, int32 [n]."""
+    [n, players]), and their plies, int32 [n]. Some games, by number, have `notes`."""
 
     episodes: Episodes
     seats: npt.NDArray[np.int32]
     plies: npt.NDArray[np.int32]
+    notes: Mapping[int, Note] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.plies)
@@ -50,7 +64,7 @@ class Finished:
 
     def take(self, rows: npt.NDArray[np.int64]) -> Finished:
         """The games `rows` int64 [m], in that order."""
-        return Finished(self.episodes.take(rows), self.seats[rows], self.plies[rows])
+        return Finished(self.episodes.take(rows), self.seats[rows], self.plies[rows], self.notes)
 
     @staticmethod
     def together(parts: Sequence[Finished]) -> Finished:
@@ -59,28 +73,50 @@ class Finished:
             Episodes.together([part.episodes for part in parts]),
             np.concatenate([part.seats for part in parts]),
             np.concatenate([part.plies for part in parts]),
+            {number: note for part in parts for number, note in part.notes.items()},
         )
+
+
+class Judge(Protocol):
+    """Ends games early (`adjudicate.Adjudicator`)."""
+
+    def begin(self, rows: npt.NDArray[np.int64]) -> None:
+        """Games begin in these rows."""
+
+    def note(
+        self,
+        rows: npt.NDArray[np.int64],
+        sides: npt.NDArray[np.int8],
+        values: npt.NDArray[np.float32],
+    ) -> None:
+        """What the sides on turn expect."""
+
+    def verdict(self, row: int) -> tuple[npt.NDArray[np.float32], Note] | None:
+        """Returns and why, if the game in `row` is decided."""
 
 
 class Table:
     """`slots` games in lockstep.
 
+    `players` are what seatings point to; None is somebody who sits at no game here.
     `schedule` yields the games to begin, or None for "none at the moment"; it ends when there
     are no more. `max_actions` cuts longer games (return 0), None cuts none. `seed` is chance's.
+    `judge`, if any, may end games from their first ply on.
     """
 
     def __init__(
         self,
         game: Game,
-        players: Sequence[Player],
+        players: Sequence[Player | None],
         schedule: Iterator[Seating | None],
         slots: int,
         threads: int = 1,
         max_actions: int | None = None,
         seed: int = 0,
+        judge: Judge | None = None,
     ) -> None:
         self.game, self.players, self.schedule = game, players, schedule
-        self.max_actions, self.seed = max_actions, seed
+        self.max_actions, self.seed, self.judge = max_actions, seed, judge
         self.batch = Batch(game, slots, threads)
         self.steps = np.full(slots, -1, np.int64)  # of the policy when the game began
         self.policy_step = -1
@@ -137,6 +173,8 @@ class Table:
         self._opening[rows] = [len(seating.opening) for seating in seatings]
         self._numbers[rows] = 0
         self._live[rows] = True
+        if self.judge:
+            self.judge.begin(rows)
         self.steps[rows] = self.policy_step
         longest = int(self._opening[rows].max())
         if longest > self._actions.shape[1]:
@@ -168,11 +206,13 @@ class Table:
         seat = self._seats[rows, np.maximum(self._actors, 0)]
         for index, player in enumerate(self.players):
             mine = rows[choosing & (seat == index)]
-            if len(mine):
+            if player is not None and len(mine):
                 decision = player.act(self._views(mine))
                 if (decision.actions < 0).any():
                     raise StratkitError("a player's policy has no action: its network is damaged")
                 chosen[mine], mu[mine] = decision.actions, decision.mu
+                if self.judge and decision.values is not None:
+                    self.judge.note(mine, self._actors[mine], decision.values)
         self.batch.apply(chosen)
         live = rows[self._live]
         self._actions[live, self._numbers[live]] = chosen[live]
@@ -189,6 +229,7 @@ class Table:
         over = endings > 0
         if self.max_actions is not None:
             over |= self._numbers >= self.max_actions
+        notes = self._judged(returns, over, plies)
         rows = np.flatnonzero(self._live & over)
         if not len(rows):
             return None
@@ -207,7 +248,23 @@ class Table:
             mu=self._mu[rows, :longest][played],
             start=np.empty(0, np.uint8),
         )
-        return Finished(episodes, self._seats[rows], plies[rows])
+        return Finished(episodes, self._seats[rows], plies[rows], notes)
+
+    def _judged(
+        self,
+        returns: npt.NDArray[np.float32],
+        over: npt.NDArray[np.bool_],
+        plies: npt.NDArray[np.int32],
+    ) -> dict[int, Note]:
+        """Notes on the games that the judge ends now, whose `returns` it sets and which are
+        `over`."""
+        notes = {}
+        if self.judge:
+            for row in np.flatnonzero(self._live & ~over & (plies > 0)).tolist():
+                if decided := self.judge.verdict(row):
+                    returns[row], notes[int(self._games[row])] = decided
+                    over[row] = True
+        return notes
 
 
 def in_order(

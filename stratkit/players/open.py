@@ -3,43 +3,52 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from stratkit.engine import Game
+from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError, UsageError, in_file, nearest
 from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Player
+from stratkit.players.program import Program
 from stratkit.players.random import RandomPlayer
-from stratkit.players.spec import BUILT_IN, PlayerSpec, path_text
+from stratkit.players.spec import BUILT_IN, LIMITS, PlayerSpec, path_text
 from stratkit.storage.checkpoints import FOLDER
+
+Kind = TypeVar("Kind", Player, Program)
 
 
 @dataclass(frozen=True)
-class Entrant:
-    """A player with what a game record says of it: its name, the resolved spec, and the SHA-256 of
-    its file of weights (None: it has none), and the step at which that was written. `caution`: what
-    the user should know before it plays."""
+class Entrant(Generic[Kind]):
+    """A player, ours or a program, with what a game record says of it: its name, the resolved
+    spec, and the SHA-256 of its file of weights (None: it has none), and the step at which that was
+    written. `caution`: what the user should know before it plays."""
 
     name: str
-    player: Player
+    player: Kind
     spec: str
     sha256: str | None = None
     step: int = -1
     caution: str | None = None
 
 
-def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
+def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:
     """The player that `spec` asks for. `rows`: how many views a network evaluates at a time.
 
-    Raises `InputError` or `UsageError` when there is no such player, or it plays another game.
+    Raises `InputError` or `UsageError` when there is no such player, it plays another game, or it
+    is a program.
     """
+    if spec.words is not None:
+        raise UsageError("programs play matches, and nothing else", text=spec.text)
     if spec.spec in BUILT_IN:
         if "net" in spec.options:
             raise UsageError(f"{spec.spec} has no networks to choose from", text=spec.text)
         if spec.spec != "random" and len(game.shape) != 3:
             raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
-        kind = RandomPlayer(seed) if spec.spec == "random" else HeuristicPlayer(game, seed)
+        kind: Player = RandomPlayer(seed) if spec.spec == "random" else HeuristicPlayer(game, seed)
         return Entrant(spec.name or spec.spec, kind, spec.spec)
     if not os.path.exists(spec.spec):
         hint = nearest(spec.spec, BUILT_IN)
@@ -47,7 +56,31 @@ def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
     return _open_network(spec, game, seed, rows)
 
 
-def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant:
+def open_program(spec: PlayerSpec, game: Game, talkative: bool = False) -> Entrant[Program]:
+    """The program that `spec`, `ucc:COMMAND`, asks for; its stderr is ours if it is `talkative`.
+
+    Raises `InputError` when there is no such program, or the protocol cannot speak of the game.
+    """
+    words = spec.words
+    assert words is not None
+    if game.name not in VARIANTS:
+        raise InputError(f"programs do not play {game.name}", text=spec.text)
+    if shutil.which(words[0]) is None:
+        raise InputError(f"no such program, or not executable: {words[0]}", text=spec.text)
+    given = spec.options
+    program = Program(
+        name=spec.name or os.path.basename(words[0]),
+        words=tuple(words),
+        time=float(given.get("time", Program.time)),
+        startup=float(given.get("startup", Program.startup)),
+        nodes=int(given["nodes"]) if "nodes" in given else None,
+        talkative=talkative,
+    )
+    limits = "".join(f"{key}={given[key]}," for key in LIMITS if key in given)
+    return Entrant(program.name, program, limits + spec.spec)
+
+
+def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:
     from stratkit.storage.checkpoints import checkpoint_hash, load_network, resolve
 
     path = os.fspath(resolve(spec.spec))
@@ -91,7 +124,7 @@ def check_game(metadata: dict[str, object], game: Game, file: str) -> None:
         raise InputError(f"a network for {metadata['game']}, not for {game.name}", file=file)
 
 
-def check_names(entrants: Sequence[Entrant]) -> None:
+def check_names(entrants: Sequence[Entrant[Player] | Entrant[Program]]) -> None:
     """Raises `UsageError` when two players have one name: tables could not tell them apart."""
     seen: set[str] = set()
     for entrant in entrants:

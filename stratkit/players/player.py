@@ -34,10 +34,11 @@ class Views:
 @dataclass(frozen=True)
 class Decision:
     """The chosen actions int32 [n] and `mu` float32 [n], the probability with which each was
-    chosen."""
+    chosen; `values` float32 [n], what the player expects to get, if it was asked for that."""
 
     actions: npt.NDArray[np.int32]
     mu: npt.NDArray[np.float32]
+    values: npt.NDArray[np.float32] | None = None
 
 
 class Player(Protocol):

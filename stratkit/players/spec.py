@@ -1,12 +1,14 @@
 """PLAYER on a command line: `[key=value,]...SPEC`, SPEC last.
 
-SPEC is `random`, `heuristic`, a checkpoint file or a RUN folder. A path with a comma or `=` is
-written with `./` before it.
+SPEC is `random`, `heuristic`, a checkpoint file, a RUN folder, or `ucc:COMMAND`. A path with a
+comma or `=` is written with `./` before it.
 """
 
 from __future__ import annotations
 
+import math
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -14,14 +16,16 @@ from stratkit.errors import UsageError, nearest
 
 BUILT_IN = ("random", "heuristic")
 NETWORKS = ("online", "target", "average")
-KEYS = ("name", "net")
+PROGRAM = "ucc:"
+LIMITS = ("time", "startup", "nodes")  # what only programs are told
+KEYS = ("name", "net", *LIMITS)
 
 _OPTION = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)=([^,]*)(,|$)")
 
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """What a PLAYER asks for: `spec` (a built-in name or a path) and its options."""
+    """What a PLAYER asks for: `spec` (a built-in name, a path, or `ucc:COMMAND`), its options."""
 
     text: str
     spec: str
@@ -37,6 +41,19 @@ class PlayerSpec:
         """The name asked for, if any."""
         return self.options.get("name")
 
+    @property
+    def words(self) -> list[str] | None:
+        """The words of a program's COMMAND, split as a shell splits them; None: no program."""
+        if not self.spec.startswith(PROGRAM):
+            return None
+        try:
+            words = shlex.split(self.spec.removeprefix(PROGRAM))
+        except ValueError as error:  # an open quote
+            raise UsageError(f"{error}".lower(), where="PLAYER", text=self.text) from None
+        if not words or not words[0]:
+            raise UsageError("ucc: needs a COMMAND", where="PLAYER", text=self.text)
+        return words
+
 
 def parse_player(text: str) -> PlayerSpec:
     """Reads a PLAYER; raises `UsageError` that says which part is wrong."""
@@ -49,7 +66,14 @@ def parse_player(text: str) -> PlayerSpec:
         rest = rest[match.end() :]
     if not rest:
         raise UsageError("a player needs a SPEC after its options", where="PLAYER", text=text)
-    return PlayerSpec(text, rest, options)
+    spec = PlayerSpec(text, rest, options)
+    program = spec.words is not None
+    for key in options:
+        if program and key == "net":
+            raise UsageError("a program has no networks to choose from", text=text)
+        if not program and key in LIMITS:
+            raise UsageError(f"{key}= is for programs (ucc:COMMAND)", text=text)
+    return spec
 
 
 def path_text(path: str) -> str:
@@ -68,6 +92,19 @@ def _check_option(text: str, key: str, value: str, known: Mapping[str, str]) -> 
         what = f"net={value}: one of {', '.join(NETWORKS)} is needed{nearest(value, NETWORKS)}"
     elif key == "name" and not value.isprintable():
         what = "a name may not hold control characters"
+    elif key in ("time", "startup") and not _seconds(value):
+        what = f"{key}={value}: seconds are needed, above 0"
+    elif key == "nodes" and not re.fullmatch("[1-9][0-9]{0,17}", value):
+        what = f"nodes={value}: a whole number above 0 is needed"
     else:
         return
     raise UsageError(what, where="PLAYER", text=text)
+
+
+def _seconds(text: str) -> bool:
+    """Whether `text` is a span of time, at most a day."""
+    try:
+        value = float(text)
+    except ValueError:
+        return False
+    return math.isfinite(value) and 0 < value <= 86400

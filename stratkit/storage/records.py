@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any, BinaryIO, NoReturn, Self
@@ -18,6 +18,7 @@ from stratkit.storage.atomic import lock_descriptor
 from stratkit.storage.numbers import Numbers
 
 FORMAT = "games"
+ROUND_ROBIN, GAUNTLET = "round-robin", "gauntlet"
 VERSION = 1
 MOST_LINE = 1 << 22  # bytes of a line; a game of 10,000 plies has 50,000
 
@@ -37,7 +38,8 @@ class RecordHeader:
     """What all games of a match share; a match is resumed only under an equal header.
 
     `games` a pairing; `setups`, where the setups come from, e.g. {"file": ..., "sha256": ...}, or
-    None for the game's own start.
+    None for the game's own start; `pairing`, `ROUND_ROBIN` or `GAUNTLET`; `resign`, `draw` and
+    `sprt`, the options of `match` that end games or the match early, as they were given.
     """
 
     game: str
@@ -46,6 +48,10 @@ class RecordHeader:
     games: int
     players: tuple[RecordPlayer, ...]
     setups: Mapping[str, str] | None = None
+    pairing: str = ROUND_ROBIN
+    resign: str | None = None
+    draw: str | None = None
+    sprt: str | None = None
     writer: str = f"stratkit {__version__}"
 
 
@@ -56,8 +62,8 @@ class GameRecord:
     `number`, and `pair`, of which games with swapped colours share the setups; `players`, indices
     into the header's, in the order of colours, red first; `setups`, each colour's letters from its
     own view, or None; `moves`, words such as `A4A5`; `returns`, one a colour; `reason`, the name of
-    the ending; `adjudicator`, who decided a game that was not played out; `plies`; `times`, the
-    seconds each colour used, or None.
+    the ending; `adjudicator`, who decided a game that was not played out; `fault`, what the loser's
+    program did wrong; `plies`; `times`, the seconds each colour used, or None.
     """
 
     number: int
@@ -70,6 +76,7 @@ class GameRecord:
     plies: int
     adjudicator: str | None = None
     times: tuple[float, ...] | None = None
+    fault: str | None = None
 
     @property
     def result(self) -> str:
@@ -86,6 +93,10 @@ _HEADER = {
     "games": check.whole(),
     "players": check.list_of(check.record(_PLAYER)),
     "setups": check.optional(check.mapping(check.text)),
+    "pairing": check.optional(check.text),
+    "resign": check.optional(check.text),
+    "draw": check.optional(check.text),
+    "sprt": check.optional(check.text),
     "writer": check.text,
 }
 _RECORD = {
@@ -98,6 +109,7 @@ _RECORD = {
     "returns": check.list_of(check.number),
     "reason": check.text,
     "adjudicator": check.optional(check.text),
+    "fault": check.optional(check.text),
     "plies": check.whole(),
     "times": check.optional(check.list_of(check.number)),
 }
@@ -120,6 +132,10 @@ def _fields(header: RecordHeader) -> dict[str, Any]:
         "games": header.games,
         "players": [asdict(player) for player in header.players],
         "setups": None if header.setups is None else dict(sorted(header.setups.items())),
+        "pairing": header.pairing,
+        "resign": header.resign,
+        "draw": header.draw,
+        "sprt": header.sprt,
         "writer": header.writer,
     }
 
@@ -139,16 +155,21 @@ class RecordWriter:
     """Appends games to the file `path`, or to stdout if that is `-`. A game is there whole or not.
 
     A file is locked while it is open. With `resume` an existing file is continued: its torn last
-    line is cut, and `done` holds the numbers of its games. Raises `InputError` when another process
-    writes the file, when it exists and neither `resume` nor `overwrite` is true, and when it is to
-    be resumed but holds another match or something else; it is then left as it is. `OSError` with
-    `path` as its file name for everything else.
+    line is cut, `done` holds the numbers of its games, and `met` is called with each. Raises
+    `InputError` when another process writes the file, when it exists and neither `resume` nor
+    `overwrite` is true, and when it is to be resumed but holds another match or something else; it
+    is then left as it is. `OSError` with `path` as its file name for everything else.
     """
 
     def __init__(
-        self, path: str, header: RecordHeader, resume: bool = False, overwrite: bool = False
+        self,
+        path: str,
+        header: RecordHeader,
+        resume: bool = False,
+        overwrite: bool = False,
+        met: Callable[[GameRecord], None] = lambda record: None,
     ) -> None:
-        self.path, self.done = path, Numbers()
+        self.path, self.done, self._met = path, Numbers(), met
         self._header, self._regular = header, False
         if path == "-":
             self._descriptor = os.dup(1)
@@ -195,7 +216,8 @@ class RecordWriter:
                     _compare(there, self._header, self.path, number)
                 else:
                     record = _parse_record(value, self._header, self.path, number)
-                    self.done.add(record.number)
+                    if self.done.add(record.number):
+                        self._met(record)
                 end += len(line)
             stream.seek(0)
             if not end and not header_line(self._header).startswith(stream.read(MOST_LINE)):
@@ -337,6 +359,7 @@ def _parse_header(value: dict[str, Any], name: str, number: int) -> RecordHeader
         _fail(f"a version that is not {VERSION}", name, number, value.get("version"))
     known = _known(value, _HEADER, name, number)
     players = (RecordPlayer(*(player.get(key) for key in _PLAYER)) for player in known["players"])
+    known["pairing"] = known["pairing"] or ROUND_ROBIN  # older files do not say it
     return RecordHeader(**{**known, "players": tuple(players)})
 
 

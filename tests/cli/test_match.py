@@ -60,8 +60,12 @@ def test_pairs_swap_colours(tmp_path: pathlib.Path) -> None:
     assert wins >= 7  # heuristic against two random players, 8 games
 
 
-def test_slots_and_threads_change_nothing(tmp_path: pathlib.Path) -> None:
-    for name, more in (("a", ()), ("b", ("--slots", 3)), ("c", ("--threads", 2, "--slots", 64))):
+def test_slots_and_concurrency_change_nothing(tmp_path: pathlib.Path) -> None:
+    for name, more in (
+        ("a", ()),
+        ("b", ("--slots", 3)),
+        ("c", ("--concurrency", 3, "--slots", 64)),
+    ):
         assert play(tmp_path / name, *more).status == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert (tmp_path / "a").read_bytes() == (tmp_path / "c").read_bytes()
@@ -152,6 +156,15 @@ def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
         (("--resume",), 2, "missing PLAYERs"),
         (("random", "heuristic", "--resume", "-f"), 2, "-f overwrites it"),
         ((), 2, "PLAYER"),
+        (("random", "heuristic", "--sprt", "elo0=0"), 2, "elo0 and elo1 are needed"),
+        (("random", "heuristic", "name=r,random", "--sprt", "elo0=0,elo1=9"), 2, "first of two"),
+        (("random", "heuristic", "--resign", "2"), 2, "T is above 0"),
+        (("random", "heuristic", "--resign", ".9"), 2, "nobody here is one"),
+        (("random", "heuristic", "--draw", "x,3"), 2, "T[,K] is needed"),
+        (("random", "heuristic", "--two-squares", "4"), 2, "'4' is none of 3, 5, off"),
+        (("random", "heuristic", "--max-plies", "x"), 2, "--max-plies"),
+        (("random", "heuristic", "--max-quiet", "off"), 1, "more_squares"),
+        (("random", "heuristic", "--serve", "random"), 2, "give nothing else"),
         (("random", "heuristic", "-n", 10**20), 2, "'-n'"),
         (("random", "random"), 2, "two players are called 'random'"),
         (("random", "heuristc"), 1, "did you mean 'heuristic'"),

@@ -1,0 +1,163 @@
+"""The table of a match: who scored what, in figures that a terminal shows while games go on."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from stratkit.cli.common import is_live, warn
+from stratkit.errors import printable
+from stratkit.play.match import Schedule
+from stratkit.programs.hall import NOT_PLAYED
+from stratkit.rating.sprt import Sprt, elo_interval
+from stratkit.storage.records import GameRecord
+
+EVERY = 0.25  # seconds between two looks at the live table
+
+
+@dataclass
+class Tally:
+    """The games of one pairing, from the side of the player named first."""
+
+    games: list[int] = field(default_factory=lambda: [0] * 3)  # lost, drawn, won
+    pairs: list[int] = field(
+        default_factory=lambda: [0] * 5
+    )  # by the points of both games, times 2
+    _half: dict[int, int] = field(default_factory=dict)  # of pairs that are half played
+
+    def add(self, pair: int, outcome: int) -> None:
+        """A game: 0 lost, 1 drawn, 2 won."""
+        self.games[outcome] += 1
+        if pair in self._half:
+            self.pairs[self._half.pop(pair) + outcome] += 1
+        else:
+            self._half[pair] = outcome
+
+
+class Scoreboard:
+    """Counts games and shows them.
+
+    `remaining` games are to be played. Statistics count pairs where both games of a pair begin from
+    the same setups, and games otherwise; the test `sprt` always counts pairs.
+    """
+
+    def __init__(self, names: Sequence[str], schedule: Schedule, sprt: Sprt | None) -> None:
+        self.names, self.schedule, self.sprt = names, schedule, sprt
+        self.tallies = [Tally() for _ in schedule.pairings()]
+        self.faults: Counter[tuple[int, str]] = Counter()
+        self.remaining = 0
+        self.new = 0  # games of this call
+        self.not_played = 0
+        self._tested: tuple[tuple[int, ...], int | None] = (), None
+        self._began = self._shown = time.monotonic()
+        self._drawn = 0  # lines on the terminal
+
+    def add(self, record: GameRecord) -> None:
+        """Counts a game that is in the file."""
+        pairing = record.number // self.schedule.games
+        first = self.schedule.pairings()[pairing][0]
+        score = record.returns[record.players.index(first)]
+        self.tallies[pairing].add(record.pair, (score > 0) + (score >= 0))
+        if record.fault is not None:
+            loser = record.players[record.returns.index(min(record.returns))]
+            self.faults[loser, record.reason] += 1
+
+    def played(self, record: GameRecord) -> bool:
+        """Counts a game of this call; False: it was not played, because nobody asks its player."""
+        self.remaining -= 1
+        if record.reason == NOT_PLAYED:
+            self.not_played += 1
+            return False
+        self.new += 1
+        self.add(record)
+        return True
+
+    @property
+    def decision(self) -> int | None:
+        """What the test has decided: 0 or 1, the hypothesis; None: nothing, or there is no test."""
+        pairs = tuple(self.tallies[0].pairs)
+        if self.sprt and pairs != self._tested[0]:
+            self._tested = pairs, self.sprt.decision(pairs)
+        return self._tested[1]
+
+    # --- text -------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """The table: a line for each pairing, then faults and the test."""
+        lines = [self._pairing(index) for index in range(len(self.tallies))]
+        return "\n".join(lines + self._faults() + self._test())
+
+    def _pairing(self, index: int) -> str:
+        tally = self.tallies[index]
+        lost, drawn, won = tally.games
+        first, second = (self.names[i] for i in self.schedule.pairings()[index])
+        line = f"{first} - {second}: +{won} ={drawn} -{lost}"
+        if not sum(tally.games):
+            return line
+        score = (won + drawn / 2) / sum(tally.games)
+        shared = self.schedule.opening is not None
+        elo, low, high = elo_interval(tally.pairs if shared else tally.games)
+        line += f", {100 * score:.1f} %, Elo {_elo(elo)} ({_elo(low)} to {_elo(high)})"
+        return line + f", {sum(tally.pairs)} pairs"
+
+    def _faults(self) -> list[str]:
+        lines = []
+        for player, name in enumerate(self.names):
+            mine = {reason: n for (who, reason), n in sorted(self.faults.items()) if who == player}
+            if mine:
+                kinds = ", ".join(f"{n} {reason}" for reason, n in mine.items())
+                lines.append(f"{name}: {sum(mine.values())} games lost by faults: {kinds}")
+        return lines
+
+    def _test(self) -> list[str]:
+        if not self.sprt:
+            return []
+        low, high = self.sprt.bounds
+        ratio = self.sprt.ratio(self.tallies[0].pairs)
+        words = {None: "undecided", 0: "H0 is accepted", 1: "H1 is accepted"}[self.decision]
+        elos = f"elo {self.sprt.elo0:g} against {self.sprt.elo1:g}"
+        return [f"SPRT of {elos}: {words}, LLR {ratio:.2f} ({low:.2f} to {high:.2f})"]
+
+    # --- at a terminal ----------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Draws the live table if it is time to, on stderr, and only at a terminal."""
+        now = time.monotonic()
+        if is_live() and now >= self._shown + EVERY:
+            self.clear()
+            size = shutil.get_terminal_size()
+            lines = [*self.text().split("\n"), self._speed(now)][-max(size.lines - 1, 1) :]
+            lines = [printable(line)[: size.columns - 1] for line in lines]
+            sys.stderr.write("".join(f"{line}\n" for line in lines))
+            sys.stderr.flush()
+            self._shown, self._drawn = now, len(lines)
+
+    def _speed(self, now: float) -> str:
+        done = sum(sum(tally.games) for tally in self.tallies)
+        line = f"{done} of {done + self.remaining} games"
+        if not self.new:
+            return line
+        rate = self.new / (now - self._began)
+        left = timedelta(seconds=math.ceil(self.remaining / rate))
+        return f"{line}, {60 * rate:.0f} a minute, {left} left"
+
+    def tell(self, text: str) -> None:
+        """Says something that the user has to know at once."""
+        self.clear()
+        warn(text)
+
+    def clear(self) -> None:
+        """Takes the live table away, so that something else can be said."""
+        if self._drawn:
+            sys.stderr.write(f"\x1b[{self._drawn}A\x1b[J")
+            self._drawn = 0
+
+
+def _elo(elo: float) -> str:
+    return f"{elo:+.0f}" if math.isfinite(elo) else "-∞" if elo < 0 else "+∞"

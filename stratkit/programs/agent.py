@@ -1,0 +1,224 @@
+"""A player of ours as an agent of the UCC protocol, under somebody else's manager.
+
+Our players look at observations that the engine makes, and the engine wants to know every piece. So
+it is given a game in which the enemy's pieces are *some* pieces that would have done all that was
+seen: those whose ranks were shown are what they are, the others any that can be. The observation of
+a side does not depend on what that side does not know, and neither do its legal moves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import Batch, Game
+from stratkit.engine.batch import IllegalAction
+from stratkit.engine.stratego import (
+    BLUE,
+    BOMB,
+    FLAG,
+    NO_PIECE,
+    RED,
+    SCOUT,
+    Variant,
+    placements,
+    setup_of,
+    variant,
+)
+from stratkit.errors import InputError
+from stratkit.players import ucc
+from stratkit.players.player import Player, Views
+
+Setup = npt.NDArray[np.uint8]
+Get = Callable[[], str | None]
+Put = Callable[[str], None]
+
+
+@dataclass
+class Enemy:
+    """What is known of the enemy's pieces, each called by the square where it began: where it
+    stands, which type it showed, and that it moved."""
+
+    variant: Variant
+    standing: dict[int, int]  # square -> piece
+    types: dict[int, int] = field(default_factory=dict)
+    moved: set[int] = field(default_factory=set)
+
+    def fits(self, guess: dict[int, int]) -> bool:
+        """Whether pieces of the types `guess` would have done what was seen."""
+        shown = all(guess[piece] == type_ for piece, type_ in self.types.items())
+        return shown and all(guess[piece] not in (FLAG, BOMB) for piece in self.moved)
+
+    def guess(self) -> dict[int, int]:
+        """Any types that fit; `InputError` if there are none."""
+        counts = Counter(dict(enumerate(self.variant.counts)))
+        counts.subtract(self.types.values())
+        left = [type_ for type_ in (FLAG, BOMB) for _ in range(counts.pop(type_))]
+        left += sorted(counts.elements())
+        pieces = sorted({*self.standing.values(), *self.moved, *self.types} - self.types.keys())
+        pieces.sort(key=self.moved.__contains__)  # flag and bombs are among those that never moved
+        guess = {**self.types, **dict(zip(pieces, left, strict=False))}
+        if min(counts.values()) < 0 or len(left) != len(pieces) or not self.fits(guess):
+            raise InputError(f"the enemy's pieces are not those of {self.variant.name}")
+        return guess
+
+
+class Shadow:
+    """The game as the side `colour` sees it, with `setup` as its own, in the engine."""
+
+    def __init__(self, game: Game, colour: int, setup: Setup, enemy: Enemy) -> None:
+        self.game, self.variant, self.colour, self.enemy = game, enemy.variant, colour, enemy
+        self.setup = setup
+        self.moves: list[tuple[int, int]] = []
+        self._rebuild()
+
+    def play(self, from_: int, to: int, outcome: ucc.Outcome) -> None:
+        """A move and what it did."""
+        mine = from_ not in self.enemy.standing
+        self._learn(mine, from_, to, outcome)
+        self.moves.append((from_, to))
+        try:
+            if not self.enemy.fits(self._guess):
+                raise IllegalAction(0, None)
+            self._apply(from_, to)
+        except IllegalAction:  # it was a wrong guess: the enemy has other pieces
+            self._rebuild()
+
+    def _learn(self, mine: bool, from_: int, to: int, outcome: ucc.Outcome) -> None:
+        enemy, fight = self.enemy, outcome.word != ucc.OK
+        if mine:
+            if fight:
+                enemy.types[enemy.standing[to]] = outcome.defender
+            if outcome.word in (ucc.KILLS, ucc.BOTHDIE):
+                del enemy.standing[to]
+            return
+        piece = enemy.standing.pop(from_)
+        enemy.moved.add(piece)
+        if abs(to - from_) not in (1, self.variant.width):
+            enemy.types[piece] = SCOUT
+        if fight:
+            enemy.types[piece] = outcome.attacker
+        if outcome.word in (ucc.OK, ucc.KILLS):
+            enemy.standing[to] = piece
+
+    def _rebuild(self) -> None:
+        """Plays the game again with a guess that fits what is known by now."""
+        self._guess = self.enemy.guess()
+        self.batch, self.actions = Batch(self.game, 1), 0
+        other = np.full(self.variant.zone, NO_PIECE, np.uint8)
+        for piece, type_ in self._guess.items():
+            own_view = piece if self.colour == BLUE else self.variant.squares - 1 - piece
+            other[own_view] = type_
+        setups = (self.setup, other) if self.colour == RED else (other, self.setup)
+        for setup in setups:
+            for action in placements(self.variant, setup):
+                self._act(int(action))
+        for from_, to in self.moves:
+            self._apply(from_, to)
+
+    def _apply(self, from_: int, to: int) -> None:
+        blue = self.batch.actors()[0] == BLUE
+        for square in (from_, to):
+            self._act(self.variant.squares - 1 - square if blue else square)
+
+    def _act(self, action: int) -> None:
+        self.batch.apply(np.array([action], np.int32))
+        self.actions += 1
+
+    def choose(self, player: Player) -> tuple[int, int] | None:
+        """(from, to) of the move that `player` makes; None when it has none."""
+        if self.batch.actors()[0] != self.colour:
+            return None
+        ahead = Batch(self.game, 1)
+        ahead.copy_row(0, self.batch, 0)
+        frame = [_act(player, ahead, self.actions + k) for k in (0, 1)]
+        blue = self.colour == BLUE
+        from_, to = (self.variant.squares - 1 - square if blue else square for square in frame)
+        return from_, to
+
+
+def _act(player: Player, batch: Batch, number: int) -> int:
+    views = Views(
+        np.zeros(1, np.int64), np.array([number], np.int32), batch.legal(), batch.observe()
+    )
+    action = player.act(views).actions
+    batch.apply(action)
+    return int(action[0])
+
+
+def _deploy(game: Game, player: Player, colour: int) -> Setup:
+    """The player's setup. Nobody sees the other one while setting up: it may be any."""
+    batch, kind = Batch(game, 1), variant(game.name)
+    if colour == BLUE:
+        for square in range(kind.pieces):
+            batch.apply(np.array([square], np.int32))
+    before = kind.pieces * colour
+    actions = [_act(player, batch, before + number) for number in range(kind.pieces)]
+    return setup_of(kind, np.array(actions, np.int32))
+
+
+class Agent:
+    """Speaks for `player`: `get` a line from the manager (None: it went away), `put` one."""
+
+    def __init__(self, game: Game, player: Player, get: Get, put: Put) -> None:
+        self.game, self.player, self.get, self.put = game, player, get, put
+        self.variant = variant(game.name)
+        self.shadow: Shadow | None = None
+
+    def run(self) -> None:
+        """Plays one game. `InputError`: the manager said something that is not of the protocol."""
+        header = self._line()
+        if header is None:
+            return
+        colour = self._colour(header)
+        setup = _deploy(self.game, self.player, colour)
+        for line in ucc.setup_lines(self.variant, colour, setup):
+            self.put(line)
+        while (told := self._line()) is not None:
+            rows = [self._line() or "" for _ in range(self.variant.height)]
+            self._turn(colour, setup, told, rows)
+            echo = self._line()
+            if echo is None:
+                return
+            if self.shadow and echo.split()[-1:] != ["ILLEGAL"]:
+                self.shadow.play(*ucc.read_played(self.variant, echo))
+
+    def _line(self) -> str | None:
+        """The next line; None when the game is over."""
+        line = self.get()
+        return None if line is None or line.split()[:1] == [ucc.QUIT] else line
+
+    def _colour(self, header: str) -> int:
+        words = header.split()
+        size = [str(self.variant.width), str(self.variant.height)]
+        if len(words) != 4 or words[0] not in ucc.COLOURS:
+            raise InputError("the manager's first line is no COLOUR OPPONENT WIDTH HEIGHT: it is",
+                             text=header)  # fmt: skip
+        if words[2:] != size:
+            what = f"{self.variant.name} has a board of {' x '.join(size)}, but the manager's is"
+            raise InputError(what, text=" x ".join(words[2:]))
+        return ucc.COLOURS.index(words[0])
+
+    def _turn(self, colour: int, setup: Setup, line: str, rows: list[str]) -> None:
+        """Hears the other side's move, and moves."""
+        played = None if line == ucc.START else ucc.read_played(self.variant, line)
+        if self.shadow is None:
+            self.shadow = Shadow(self.game, colour, setup, self._enemy(rows, played))
+        if played:
+            self.shadow.play(*played)
+        move = self.shadow.choose(self.player)
+        self.put(ucc.SURRENDER if move is None else ucc.move_line(self.variant, *move))
+
+    def _enemy(self, rows: list[str], played: tuple[int, int, ucc.Outcome] | None) -> Enemy:
+        """The enemy before its first move, which the first board already shows."""
+        text = "".join(rows)
+        if len(text) != self.variant.squares:
+            raise InputError("a board of another size", text=text)
+        squares = {at for at, c in enumerate(text) if c == ucc.ENEMY_CHARACTER}
+        if played:
+            squares = squares - {played[1]} | {played[0]}
+        return Enemy(self.variant, {square: square for square in squares})

@@ -1,0 +1,292 @@
+"""One game with programs at the board: the manager of the UCC protocol, the engine its referee.
+
+What a program is told is made here, of the words in `players.ucc`: the moves with their outcomes,
+which both sides see, and the board as its side may see it. Its moves are checked by the engine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import Batch, Game
+from stratkit.engine.batch import OVER
+from stratkit.engine.stratego import (
+    BLUE,
+    RED,
+    Position,
+    legal_moves,
+    placements,
+    variant,
+    why_illegal,
+)
+from stratkit.errors import InputError, StratkitError
+from stratkit.play.table import Finished, Judge, Note, Seating
+from stratkit.players import ucc
+from stratkit.players.player import Player, Views
+from stratkit.players.program import Fault, Process, Program
+from stratkit.storage.columns import Episode, Episodes
+
+REFEREE = "referee"
+SURRENDER = "surrender"
+ILLEGAL_SETUP, ILLEGAL_MOVE, UNREADABLE_MOVE = "illegal_setup", "illegal_move", "unreadable_move"
+
+Start = Callable[[Program], Process]
+
+
+class Board:
+    """A game in progress. All squares are absolute."""
+
+    def __init__(self, game: Game, number: int, judge: Judge | None = None) -> None:
+        self.game, self.number, self.variant = game, number, variant(game.name)
+        self.judge = judge
+        self.batch = Batch(game, 1)
+        self.actions: list[int] = []
+        self.mu: list[float] = []
+
+    @property
+    def actor(self) -> int:
+        """Whose turn it is, or `OVER`."""
+        return int(self.batch.actors()[0])
+
+    def act(self, action: int, mu: float = np.nan) -> None:
+        """One action in the acting side's frame."""
+        self.batch.apply(np.array([action], np.int32))
+        self.actions.append(action)
+        self.mu.append(mu)
+
+    def move(self, from_: int, to: int) -> None:
+        """One ply."""
+        blue = self.actor == BLUE
+        for square in (from_, to):
+            self.act(self.variant.squares - 1 - square if blue else square)
+
+    def position(self) -> Position:
+        """The position between two plies."""
+        return Position.from_bytes(self.variant, self.batch.save(0))
+
+
+class Ours:
+    """A player of ours on one side."""
+
+    def __init__(self, player: Player, board: Board) -> None:
+        self.player, self.board = player, board
+
+    def deploy(self) -> None:
+        """Places all pieces."""
+        for _ in range(self.board.variant.pieces):
+            self._act()
+
+    def move(self) -> tuple[int, int, str]:
+        """Moves: (from, to, the move in the protocol's words)."""
+        side = self.board.actor
+        frame = self._act(), self._act()
+        squares = self.board.variant.squares
+        from_, to = (square if side == RED else squares - 1 - square for square in frame)
+        return from_, to, ucc.move_line(self.board.variant, from_, to)
+
+    def _act(self) -> int:
+        board = self.board
+        games = np.array([board.number])
+        numbers = np.array([len(board.actions)], np.int32)
+        decision = self.player.act(
+            Views(games, numbers, board.batch.legal(), board.batch.observe())
+        )
+        if board.judge and decision.values is not None:
+            board.judge.note(np.zeros(1, np.int64), board.batch.actors(), decision.values)
+        action = int(decision.actions[0])
+        if action < 0:
+            raise StratkitError("a player's policy has no action: its network is damaged")
+        board.act(action, float(decision.mu[0]))
+        return action
+
+    def echo(self, line: str) -> None:
+        """Hears what its own move did."""
+
+    def hear(self, line: str) -> None:
+        """Hears what the other side's move did."""
+
+
+class Theirs:
+    """A program on the side `colour`."""
+
+    def __init__(self, process: Process, colour: int, opponent: str, board: Board) -> None:
+        self.process, self.colour, self.opponent = process, colour, opponent
+        self.limit, self.board = process.program.time, board
+        self._heard = ucc.START
+
+    def deploy(self) -> None:
+        """Asks for the setup; `Fault`."""
+        board, kind = self.board, self.board.variant
+        self.process.send(_lines(ucc.header_line(self.colour, self.opponent, kind)))
+        limits = [self.process.program.startup] + [self.limit] * (kind.ranks - 1)
+        lines = [self.process.line(limit) for limit in limits]
+        try:
+            setup = ucc.read_setup(kind, self.colour, lines)
+        except InputError as error:
+            raise Fault(ILLEGAL_SETUP, str(error)) from None
+        for action in placements(kind, setup).tolist():
+            board.act(action)
+
+    def move(self) -> tuple[int, int, str]:
+        """Asks for a move; `Fault`."""
+        position = self.board.position()
+        rows = ucc.board_lines(position.variant, position.cells, self.colour)
+        self.process.unasked()
+        self.process.send(_lines(self._heard, *rows))
+        line = self.process.line(self.limit)
+        if line.strip() == ucc.SURRENDER:
+            raise Fault(SURRENDER, "it surrendered")
+        try:
+            from_, to = ucc.read_move(position.variant, line)
+        except InputError as error:
+            raise Fault(UNREADABLE_MOVE, str(error)) from None
+        if (from_, to) not in legal_moves(self.board.batch, 0):
+            raise Fault(ILLEGAL_MOVE, f"{_why(position, from_, to)}: {line!r}")
+        self.board.move(from_, to)
+        return from_, to, line
+
+    def echo(self, line: str) -> None:
+        """Tells it what its own move did; `Fault`."""
+        self.process.send(_lines(line))
+
+    def hear(self, line: str) -> None:
+        """Notes what the other side's move did; it is told when it is its turn."""
+        self._heard = line
+
+    def quit(self, line: str) -> None:
+        """Tells it that the game is over."""
+        with contextlib.suppress(Fault):
+            self.process.send(_lines(line))
+
+
+def _lines(*lines: str) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode("ascii", "backslashreplace")
+
+
+def _why(position: Position, from_: int, to: int) -> str:
+    if (from_, to) in position.legal():
+        return "a repetition rule forbids it"
+    return why_illegal(position, from_, to)
+
+
+def play_game(
+    game: Game,
+    seating: Seating,
+    players: Sequence[Player | Program],
+    names: Sequence[str],
+    start: Start,
+    judge: Judge | None = None,
+) -> Finished:
+    """One game; `start` starts programs, and whoever gave it ends them. `judge` is for one row."""
+    board = Board(game, seating.number, judge)
+    seats: list[Ours | Theirs] = []
+    spent = [0.0, 0.0]
+    side, note, decided = RED, Note(), None
+    try:
+        for side in (RED, BLUE):
+            player = players[seating.seats[side]]
+            if isinstance(player, Program):
+                opponent = names[seating.seats[1 - side]]
+                seats.append(Theirs(start(player), side, opponent, board))
+            else:
+                seats.append(Ours(player, board))
+            with _clock(spent, side):
+                seats[side].deploy()
+        while board.actor != OVER and not decided:
+            side = board.actor
+            _ply(board, seats, side, spent)
+            decided = judge.verdict(0) if judge else None
+    except Fault as fault:
+        wrong = None if fault.reason == SURRENDER else fault.text
+        note = Note(fault.reason, REFEREE, wrong)
+    returns, endings, plies = board.batch.result()
+    if note.reason:
+        returns[0] = [-1, 1] if side == RED else [1, -1]
+    elif decided and board.actor != OVER:
+        returns[0], note = decided
+    note = replace(note, times=tuple(round(seconds, 3) for seconds in spent))
+    ending, score = board.game.endings[endings[0]], float(returns[0, side])
+    _say_end(board, seats, side, names[seating.seats[side]], note, ending, score)
+    return one_game(seating, board, returns[0], int(endings[0]), int(plies[0]), note)
+
+
+def one_game(
+    seating: Seating,
+    board: Board | None,
+    returns: npt.NDArray[np.float32],
+    ending: int,
+    plies: int,
+    note: Note,
+) -> Finished:
+    """A game as those who play many at a time give it; without a `board` nothing was played."""
+    actions, mu = (board.actions, board.mu) if board else ([], [])
+    episode = Episode(
+        number=seating.number,
+        step=-1,
+        ending=ending,
+        returns=returns,
+        actions=np.array(actions, np.int32),
+        mu=np.array(mu, np.float32),
+    )
+    return Finished(
+        Episodes.of([episode]),
+        np.array([seating.seats], np.int32),
+        np.array([plies], np.int32),
+        {seating.number: note},
+    )
+
+
+@contextlib.contextmanager
+def _clock(spent: list[float], side: int) -> Iterator[None]:
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        spent[side] += time.monotonic() - began
+
+
+def _ply(board: Board, seats: Sequence[Ours | Theirs], side: int, spent: list[float]) -> None:
+    before = board.position().cells
+    with _clock(spent, side):
+        from_, to, words = seats[side].move()
+    if board.actor == OVER:
+        return  # what the last move did is not told: QUIT comes instead
+    told = f"{words} {ucc.outcome(before, board.position().cells, from_, to)}"
+    seats[1 - side].hear(told)
+    seats[side].echo(told)
+
+
+_RESULTS = {SURRENDER: "SURRENDER", ILLEGAL_SETUP: "BAD_SETUP"}
+
+
+def _say_end(
+    board: Board,
+    seats: Sequence[Ours | Theirs],
+    side: int,
+    name: str,
+    note: Note,
+    ending: str,
+    score: float,
+) -> None:
+    """Tells the programs how the game ended: `side`, called `name`, was on turn and has `score`."""
+    if note.adjudicator == REFEREE and note.reason:
+        result = _RESULTS.get(note.reason, "ILLEGAL")
+    elif score:
+        result = "VICTORY" if score > 0 else "SURRENDER"
+    else:
+        result = "DRAW_DEFAULT" if note.reason or ending.startswith("max_") else "DRAW"
+    values = (0, 0)
+    if len(board.actions) >= 2 * board.variant.pieces:
+        cells = board.position().cells
+        values = ucc.army_value(cells, RED), ucc.army_value(cells, BLUE)
+    plies = int(board.batch.plies()[0]) - (note.reason is None)  # before the last move
+    line = ucc.quit_line(name, side, result, plies, values)
+    for seat in seats:
+        if isinstance(seat, Theirs):
+            seat.quit(line)

@@ -1,0 +1,227 @@
+"""What a match is made of: who meets whom, by which rules, and when it stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import pty
+import subprocess
+import sys
+import time
+
+import pytest
+
+from running import ROOT, command_line, run
+from storage.stored import save_network
+from stratkit.engine import Game
+from stratkit.rating.sprt import Sprt
+
+TWO = ("heuristic", "random", "--game", "mini", "--seed", 1)
+
+
+def read(path: pathlib.Path) -> tuple[dict, list[dict]]:  # type: ignore[type-arg]
+    header, *records = map(json.loads, path.read_text().splitlines())
+    return header, records
+
+
+def test_gauntlet(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "g"
+    arguments = (
+        "random",
+        "name=b,random",
+        "name=c,random",
+        "-n",
+        2,
+        "--game",
+        "mini",
+        "--gauntlet",
+    )
+    assert run("match", *arguments, "--seed", 1, "-o", path).status == 0
+    header, records = read(path)
+    assert header["pairing"] == "gauntlet"
+    assert [record["players"] for record in records] == [[0, 1], [1, 0], [0, 2], [2, 0]]
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) * 2 // 3])
+    assert run("match", "--resume", "-o", path).status == 0
+    assert path.read_bytes() == whole
+
+
+def test_rules(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "g"
+    rules = ("--two-squares", 5, "--more-squares", "off", "--max-plies", 31, "--max-quiet", "off")
+    assert run("match", *TWO, "-n", 8, *rules, "-o", path).status == 0
+    header, records = read(path)
+    named = {"two_squares": 5, "more_squares": 0, "max_plies": 31, "max_quiet": 0}
+    assert header["rules"] == named
+    assert max(record["plies"] for record in records) == 31
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    done = run("match", *TWO, "-n", 8, "-o", path, "--resume", "--max-plies", 32)
+    assert done.status == 1 and "rules max_plies is another: '31 there, 32 now'" in done.err
+    assert run("match", *TWO, "-n", 8, "-o", path, "--resume").status == 0
+    assert path.read_bytes() == whole
+
+
+def test_pairs_share_the_setups(tmp_path: pathlib.Path) -> None:
+    """Each player has each setup once; and statistics then count pairs."""
+    setups, path = tmp_path / "s", tmp_path / "g"
+    setups.write_bytes(run("deploy-gen", "--game", "mini", "-n", 8, "--seed", 1).data)
+    lines = setups.read_text().split()
+    assert run("match", *TWO, "-n", 10, "--setups", setups, "-o", path).status == 0
+    header, records = read(path)
+    assert header["setups"]["file"] == str(setups)
+    for record in records:
+        first = 2 * record["pair"] % 8
+        assert record["setups"] == lines[first : first + 2]
+        assert record["players"] == [record["number"] % 2, 1 - record["number"] % 2]
+
+
+# --- the sequential test --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("players", "status", "said"),
+    [
+        (("heuristic", "random"), 0, "H1 is accepted"),
+        (("random", "heuristic"), 3, "H0 is accepted"),
+        (("random", "name=r,random"), 4, "undecided"),
+    ],
+)
+def test_sprt(players: tuple[str, str], status: int, said: str, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "g"
+    games = 60 if status == 4 else 4000
+    match = (
+        "match",
+        *players,
+        "-n",
+        games,
+        "--game",
+        "mini",
+        "--sprt",
+        "elo0=0,elo1=60",
+        "-o",
+        path,
+    )
+    done = run(*match, "--seed", 1)
+    assert done.status == status and f": {said}, LLR " in done.err.splitlines()[-1]
+    header, records = read(path)
+    assert header["sprt"] == "elo0=0,elo1=60"
+    test, pairs, points = Sprt(0, 60), [0] * 5, 0
+    for record in records:
+        assert test.decision(pairs) is None  # it stopped as soon as it was decided
+        outcome = round(record["returns"][record["players"].index(0)]) + 1
+        points = outcome if record["number"] % 2 == 0 else points + outcome
+        if record["number"] % 2:
+            pairs[points] += 1
+    assert test.decision(pairs) == {0: 1, 3: 0, 4: None}[status]
+    assert len(records) == 60 if status == 4 else len(records) < 4000
+    content = path.read_bytes()
+    assert run("match", "--resume", "-o", path).status == status  # there is nothing left to play
+    assert path.read_bytes() == content
+    path.write_bytes(content[: len(content) // 2])
+    assert run("match", "--resume", "-o", path).status == status
+    assert path.read_bytes() == content
+
+
+# --- adjudication ---------------------------------------------------------------------------------
+
+
+def test_networks_resign_and_agree(tmp_path: pathlib.Path) -> None:
+    """A network that was never trained expects next to nothing."""
+    network = tmp_path / "net.safetensors"
+    save_network(network, "plain", Game("nano"))
+    for options, reasons in (
+        (("--draw", "0.9,3"), {"agreed": "draw 0.9,3"}),
+        (("--resign", "1e-9,2"), {"resigned": "resign 1e-9,2"}),
+        ((), {}),
+    ):
+        path = tmp_path / "g"
+        match = ("match", network, f"name=b,{network}", "-n", 10, "--game", "nano", "--seed", 1)
+        assert run(*match, *options, "-o", path, "-f").status == 0
+        header, records = read(path)
+        assert [header["draw"], header["resign"]].count(None) == (1 if options else 2)
+        early = [r for r in records if r["adjudicator"]]
+        assert {r["reason"]: r["adjudicator"] for r in early} == reasons
+        for record in early:
+            drawn = record["reason"] == "agreed"
+            assert (record["result"] == "draw") == drawn and record["plies"] >= 1
+            assert sorted(record["returns"]) == ([0, 0] if drawn else [-1, 1])
+
+
+# --- the live table -------------------------------------------------------------------------------
+
+
+def test_the_live_table_is_for_terminals(tmp_path: pathlib.Path) -> None:
+    arguments = command_line("match", *TWO, "-n", 1500, "-o", str(tmp_path / "g"))
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(arguments, stderr=theirs) as process:
+        os.close(theirs)
+        said = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                said += chunk
+        except OSError:  # the terminal's way to say that nobody has its other end
+            pass
+        assert process.wait(60) == 0
+    os.close(ours)
+    text = said.decode()
+    assert "heuristic - random: +" in text and " a minute, " in text and " left" in text
+    assert text.count("\x1b[2A\x1b[J") >= 1  # drawn again in the same place, and taken away
+    (line,) = text.split("\x1b[J")[-1].splitlines()
+    assert line.startswith("heuristic - random: +") and line.endswith(" 750 pairs")
+
+
+# --- killed at any moment -------------------------------------------------------------------------
+
+KILLER = """
+import os, random, signal, sys, time
+from stratkit.cli.match import command
+from stratkit.cli.common import run
+import stratkit.play.match, stratkit.cli.scoreboard, stratkit.storage.records  # once for all
+
+def match(*more):
+    pid = os.fork()
+    if not pid:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        run(command, "match", [*sys.argv[2:], *more])
+    return pid
+
+random.seed(int(sys.argv[1]))
+killed = 0
+while killed < 100:
+    pid = match("--resume")
+    time.sleep(random.uniform(0.002, 0.08))
+    os.kill(pid, signal.SIGKILL)
+    killed += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL or sys.exit(9)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(match("--resume"), 0)[1]))
+"""
+
+
+def test_a_match_that_is_killed_a_hundred_times(tmp_path: pathlib.Path) -> None:
+    """Every game is there exactly once, and as it would be in a match that nobody killed."""
+    whole, path = tmp_path / "whole", tmp_path / "g"
+    match = ("random", "name=b,random", "name=c,random", "-n", 1400, "--game", "nano", "--seed", 3,
+             "--slots", 4, "--concurrency", 1)  # fmt: skip
+    assert run("match", *match, "-o", whole).status == 0
+    done = subprocess.run(
+        [sys.executable, "-c", KILLER, "1", *map(str, match), "-o", str(path)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert done.returncode == 0
+    assert path.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.slow
+def test_speed(tmp_path: pathlib.Path) -> None:
+    """2,000 games in 20 seconds on two cores; a machine with other work to do gets three tries."""
+    match = ("match", "random", "name=b,random", "-n", 2000, "--game", "mini", "--seed", 1)
+    took = []
+    for _ in range(3):
+        began = time.monotonic()
+        assert run(*match, "-o", tmp_path / "g", "-f").status == 0
+        took.append(time.monotonic() - began)
+        if took[-1] < 20:
+            break
+    assert min(took) < 20
