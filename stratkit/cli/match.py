@@ -380,6 +380,8 @@ def _header(
 
 def _play(match: Match, writer: RecordWriter, board: Scoreboard) -> None:
     """Plays what is missing, until that is all or the test is decided."""
+    from stratkit.play.table import Note
+
     missing = match.schedule.missing(writer.done)
     board.remaining = len(missing)
     if board.decision is not None:
@@ -388,7 +390,7 @@ def _play(match: Match, writer: RecordWriter, board: Scoreboard) -> None:
         for finished in rounds:
             for episode, seats, plies in finished or ():
                 assert finished is not None
-                note = finished.notes.get(episode.number)
+                note = finished.notes.get(episode.number, Note())
                 if board.played(record := _record(match, episode, seats, plies, note)):
                     writer.write(record)
                 if board.decision is not None:
@@ -397,13 +399,12 @@ def _play(match: Match, writer: RecordWriter, board: Scoreboard) -> None:
 
 
 def _record(
-    match: Match, episode: Episode, seats: tuple[int, ...], plies: int, note: Note | None
+    match: Match, episode: Episode, seats: tuple[int, ...], plies: int, note: Note
 ) -> GameRecord:
     from stratkit.notation.transcript import game_text
     from stratkit.storage.records import GameRecord
 
     setups, moves = game_text(match.game, episode.actions)
-    played_out = note is None or note.reason is None
     return GameRecord(
         number=episode.number,
         pair=match.schedule.pair(episode.number),
@@ -411,11 +412,11 @@ def _record(
         setups=setups,
         moves=tuple(moves),
         returns=tuple(float(r) for r in episode.returns),
-        reason=match.game.endings[episode.ending] if played_out else note.reason,
-        adjudicator=note and note.adjudicator,
-        fault=note and note.fault,
+        reason=note.reason or match.game.endings[episode.ending],
+        adjudicator=note.adjudicator,
+        fault=note.fault,
         plies=plies,
-        times=note and note.times,
+        times=note.times,
     )
 
 

@@ -160,4 +160,4 @@ class Scoreboard:
 
 
 def _elo(elo: float) -> str:
-    return f"{elo:+.0f}" if math.isfinite(elo) else "-∞" if elo < 0 else "+∞"
+    return f"{round(elo):+d}" if math.isfinite(elo) else "-∞" if elo < 0 else "+∞"
