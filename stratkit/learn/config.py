@@ -54,7 +54,7 @@ class Config:
     ramp: float = _option(0.5, "part of an iteration over which alpha rises to 1; 0: always 1")
     target_rate: float = _option(0.001, "rate at which the target network follows the online one")
     average_rate: float = _option(
-        0.0003, "rate at which the averaged network follows it, after 10 / X steps"
+        0.0003, "rate at which the averaged network follows it, after 3 / X steps"
     )
     rho: float = _option(math.inf, "clip of v-trace's importance weight of the TD error")
     c: float = _option(1.0, "clip of v-trace's importance weight of the trace")

@@ -198,8 +198,8 @@ class Learner:
         online: list[Tensor] = list(self.online.parameters())
         torch._foreach_lerp_(list(self.target.parameters()), online, self.config.target_rate)
         # At a small rate an average would be of the untrained network for long. Until that rate is
-        # reached, step t counts by t^9 (Shamir and Zhang 2013, polynomial-decay averaging).
-        rate = max(self.config.average_rate, 10 / (self.step + 10))
+        # reached, step t counts by t^2 (Shamir and Zhang 2013, polynomial-decay averaging).
+        rate = max(self.config.average_rate, 3 / (self.step + 3))
         torch._foreach_lerp_(list(self.average.parameters()), online, rate)
         if move_on:
             self.previous.load_state_dict(self.regularization.state_dict())

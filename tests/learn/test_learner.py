@@ -51,7 +51,7 @@ def test_all_networks_start_alike_and_follow_as_told() -> None:
     learner.update(batch)  # the last of the iteration
     assert torch.equal(weights(learner, "regularization"), weights(learner, "target"))
     assert torch.equal(weights(learner, "previous"), start["online"])
-    expected = torch.lerp(online, weights(learner, "online"), 10 / 11)
+    expected = torch.lerp(online, weights(learner, "online"), 3 / 4)
     torch.testing.assert_close(weights(learner, "average"), expected)
     first_target = weights(learner, "target")
     for _ in range(2):
