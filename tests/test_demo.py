@@ -24,7 +24,9 @@ def test_the_demo_in_short(tmp_path: pathlib.Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    assert "\n12 games of mini; Elo with 95 % intervals, relative to random" in done.stdout
+    assert (
+        "\n12 games of mini; Elo with 95 % intervals of differences from the anchors" in done.stdout
+    )
     names = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("   ")}
     assert {"random", "heuristic", "untrained", "trained", "run@0", "run@5"} <= names
     for picture in ("ratings.png", "curve.png"):

@@ -95,5 +95,5 @@ def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> Non
     games = tmp_path / "g.jsonl"
     players = ["random", "heuristic", "--game", "classic", "-n", "20"]
     execute(installed / "bin/match", *players, "-o", games, cwd=tmp_path)
-    table = execute(installed / "bin/rate", games, cwd=tmp_path)
+    table = execute(installed / "bin/rate", games, "--prior", "1", cwd=tmp_path)
     assert table.startswith("20 games of classic; Elo with 95 % intervals")

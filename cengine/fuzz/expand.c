@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     table t = open_table(&in, 1);
     int32_t n = take8(&in) % (MOST_ROWS + 1);
     uint8_t *packed = take_bytes(&in, (size_t)(n * t.is.observation_bytes));
-    size_t numbers = (size_t)(n * t.is.planes * t.is.height * t.is.width);
+    int32_t squares = t.is.height ? t.is.height * t.is.width : 1;
+    size_t numbers = (size_t)(n * t.is.planes * squares);
     float *once = take_memory(numbers * sizeof *once), *twice = take_memory(numbers * sizeof *twice);
     memset(once, 0xff, numbers * sizeof *once); /* NaN */
     memset(twice, 0x55, numbers * sizeof *twice);

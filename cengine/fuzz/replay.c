@@ -5,7 +5,7 @@
 
 #include "table.h"
 
-enum { MOST_EPISODES = 4, MOST_ACTIONS = 600 };
+enum { MOST_EPISODES = 4, MOST_ACTIONS = 600, MOST_WRONG = 8 };
 
 /* Episodes as sk_replay takes them, and what the batch said of them. */
 typedef struct {
@@ -65,7 +65,7 @@ static void add_actions(record *r, table *t, input *in)
 static void add_episode(record *r, table *t, input *in)
 {
     int kind = take8(in);
-    int64_t length = kind < 128 ? 0 : kind < 136 ? kind - 128 : t->is.start_bytes;
+    int64_t length = kind < 128 ? 0 : kind < 128 + MOST_WRONG ? kind - 128 : t->is.start_bytes;
     uint8_t *start = take_bytes(in, (size_t)length);
     if (sk_batch_start(t->batch, 0, start, length) && r->fault.episode < 0)
         r->fault = (sk_fault){r->n, -1};
@@ -119,7 +119,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int32_t episodes = take8(&in) % (MOST_EPISODES + 1);
     size_t most = (size_t)(episodes * MOST_ACTIONS < (int64_t)size ? episodes * MOST_ACTIONS
                                                                    : (int64_t)size);
-    record r = {.starts = take_memory((size_t)(episodes * t.is.start_bytes)),
+    int32_t longest = t.is.start_bytes > MOST_WRONG ? t.is.start_bytes : MOST_WRONG;
+    record r = {.starts = take_memory((size_t)(episodes * longest)),
                 .actions = take_memory(most * sizeof(int32_t)),
                 .said = open_said(&t.is, most, (size_t)episodes),
                 .fault = {-1, -1}};

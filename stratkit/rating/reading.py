@@ -35,7 +35,7 @@ _GAME = re.compile(
     rb'"setups":(?:null|\[%(text)b,%(text)b\]),"moves":%(text)b,'
     rb'"result":"(?:(red)","returns":\[%(positive)b,-\6|(draw)","returns":\[0,0'
     rb'|(blue)","returns":\[-%(positive)b,\9)\],'
-    rb'"reason":%(text)b,"adjudicator":(?:null|(%(text)b)),"plies":%(whole)b,'
+    rb'"reason":%(text)b,"adjudicator":(?:null|(%(text)b)),(?:"fault":(?:null|%(text)b),)?"plies":%(whole)b,'
     rb'"times":(?:null|\[%(number)b,%(number)b\])'
     rb'(?:,"[a-z_]+":(?:null|true|false|%(number)b|%(text)b))*+\}\n'
     % {b"whole": _WHOLE, b"text": _TEXT, b"positive": _POSITIVE, b"number": _NUMBER}

@@ -66,8 +66,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     folder = home / "stratego"
     folder.mkdir()
     learner = (
-        "selfplay --game mini --policy run --follow --lead 16 --slots 16 --seed 1"
-        " | train - --out run --steps 100000 --batch 16 --seed 1 --net plain --save-every 5"
+        "nice selfplay --game mini --policy run --follow --lead 16 --slots 16 --seed 1"
+        " | nice train - --out run --steps 100000 --batch 16 --seed 1 --net plain --save-every 5"
     )
     evaluator = line("sh evaluator").replace("sleep 600", "sleep 1").replace("-n 100", "-n 2")
     with running(learner, home):
