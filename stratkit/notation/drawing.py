@@ -2,52 +2,103 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from stratkit.engine.stratego import BLUE, FILES, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, UNKNOWN
 from stratkit.notation.fenfs import Fenfs, position, seen_by
 
 # By type: flag, spy, then the ranks by strength, bomb.
 RANKS = ("F", "S", "2", "3", "4", "5", "6", "7", "8", "9", "10", "B")
-KEY = "F flag, S spy, 2 scout ... 10 marshal, B bomb; * known to both, ? hidden, ! hidden and moved"
 
 _COLOURS = {0: "\x1b[1;31m", 1: "\x1b[1;34m"}
+_LAST = "\x1b[7m"  # the squares of the last move
 _PLAIN = "\x1b[0m"
 _CELL = 5  # characters
 
 
-def draw(fenfs: Fenfs, view: int | None, colour: bool = False) -> str:
+@dataclass(frozen=True)
+class Style:
+    """The characters of a board; `ranks` by type, `frame` of the board (empty: none)."""
+
+    ranks: tuple[str, ...]
+    empty: str
+    lake: str
+    hidden: str
+    moved: str
+    known: str
+    frame: str = ""
+
+    @property
+    def key(self) -> str:
+        """What the characters mean."""
+        flag, spy, scout, *_, marshal, bomb = self.ranks
+        return (
+            f"{flag} flag, {spy} spy, {scout} scout ... {marshal} marshal, {bomb} bomb; "
+            f"{self.known} known to both, {self.hidden} hidden, {self.moved} hidden and moved"
+        )
+
+
+ASCII = Style(RANKS, ".", "~~", "?", "!", "*")
+UNICODE = Style(("⚑", *RANKS[1:-1], "✹"), "·", "≈≈", "□", "■", "°", "─│┌┐└┘")
+STYLES: Mapping[str, Style] = {"ascii": ASCII, "unicode": UNICODE}
+KEY = ASCII.key
+
+
+def squares_seen(width: int, height: int, view: int | None) -> list[list[int]]:
+    """The squares as `view` has them before it, row by row from the top; blue's way up for blue."""
+    rows = [list(range(width * rank, width * (rank + 1))) for rank in range(height - 1, -1, -1)]
+    return [row[::-1] for row in rows[::-1]] if view == BLUE else rows
+
+
+def draw(
+    fenfs: Fenfs,
+    view: int | None,
+    colour: bool = False,
+    style: Style = ASCII,
+    last: tuple[int, int] | None = None,
+) -> str:
     """The board as `view` sees it, lines ended by a line feed; blue's view is blue's way up.
 
-    Raises `InputError` when `fenfs` is the other side's view.
+    With `colour` the squares of the `last` move are marked. Raises `InputError` when `fenfs` is the
+    other side's view.
     """
     seen = seen_by(fenfs, view)
-    width, height = seen.variant.width, seen.variant.height
-    across, down = range(width), range(height - 1, -1, -1)
-    if view == BLUE:
-        across, down = across[::-1], down[::-1]
+    width = seen.variant.width
     cells = position(seen).cells
-    files = "   " + "".join(f"  {FILES[file]}".ljust(_CELL) for file in across)
-    lines = [_heading(seen, view), files.rstrip()]
-    for rank in down:
-        row = "".join(_cell(int(cells[width * rank + file]), colour) for file in across)
-        lines.append(f"{rank + 1:>2} {row} {rank + 1}")
-    lines.append(files.rstrip())
+    rows = squares_seen(width, seen.variant.height, view)
+    files = "   " + "".join(f"  {FILES[square % width]}".ljust(_CELL) for square in rows[0])
+    lines = []
+    for row in rows:
+        marked = {square for square in row if last and square in last}
+        drawn = "".join(_cell(int(cells[s]), colour, style, s in marked) for s in row)
+        side = style.frame[1] if style.frame else " "
+        rank = row[0] // width + 1
+        lines.append(f"{rank:>2}{side}{drawn}{side}{rank}")
+    if style.frame:
+        across, corners = style.frame[0], style.frame[2:]
+        bars = [f"  {corners[i]}{across * _CELL * width}{corners[i + 1]}" for i in (0, 2)]
+        lines = [bars[0], *lines, bars[1]]
+    lines = [heading(seen, view), files.rstrip(), *lines, files.rstrip()]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _heading(fenfs: Fenfs, view: int | None) -> str:
+def heading(fenfs: Fenfs, view: int | None) -> str:
+    """Who is to move, when, and who looks."""
     viewer = {None: "the observer", 0: "red", 1: "blue"}[view]
     return f"{('red', 'blue')[fenfs.side]} to move, ply {fenfs.ply}, seen by {viewer}"
 
 
-def _cell(cell: int, colour: bool) -> str:
-    text = _content(cell).ljust(_CELL)
-    return f"{_COLOURS[int(bool(cell & SIDE))]}{text}{_PLAIN}" if colour and cell & PIECE else text
+def _cell(cell: int, colour: bool, style: Style, marked: bool) -> str:
+    text = _content(cell, style).ljust(_CELL)
+    codes = (_COLOURS[int(bool(cell & SIDE))] if cell & PIECE else "") + _LAST * marked
+    return f"{codes}{text}{_PLAIN}" if colour and codes else text
 
 
-def _content(cell: int) -> str:
+def _content(cell: int, style: Style) -> str:
     if not cell & PIECE:
-        return " ~~" if cell == LAKE else "  ."
+        return f" {style.lake}" if cell == LAKE else f"  {style.empty}"
     side = "rb"[bool(cell & SIDE)]
     if cell & TYPE == UNKNOWN:
-        return f" {side}{'!' if cell & MOVED else '?'}"
-    return f" {side}{RANKS[cell & TYPE]}{'*' if cell & REVEALED else ''}"
+        return f" {side}{style.moved if cell & MOVED else style.hidden}"
+    return f" {side}{style.ranks[cell & TYPE]}{style.known if cell & REVEALED else ''}"

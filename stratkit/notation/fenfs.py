@@ -2,13 +2,15 @@
 
 formats/fenfs.md is the contract. A position is kept as its text, with `a` for every empty square,
 so parsing and printing undo each other; `position` and `fenfs_of` lead to the engine's cells and
-back.
+back. `fenfs_lines` writes whole games at once.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -20,11 +22,13 @@ from stratkit.engine.stratego import (
     FLAG,
     LAKE,
     MOVED,
+    NO_PIECE,
     PIECE,
     RED,
     REVEALED,
     SIDE,
     TYPE,
+    TYPES,
     UNKNOWN,
     VARIANTS,
     Position,
@@ -32,12 +36,14 @@ from stratkit.engine.stratego import (
 )
 from stratkit.errors import InputError
 from stratkit.notation.lines import text_lines
+from stratkit.notation.setups import Setup
 from stratkit.notation.squares import (
     EMPTY_LETTER,
     LAKE_LETTER,
     letter,
     move_text,
     piece,
+    square_bytes,
     square_text,
 )
 
@@ -46,26 +52,37 @@ STILL, HAS_MOVED = "?", "!"  # hidden pieces of the other side
 SIDES = "rb"
 
 _PLY = re.compile("0|[1-9][0-9]{0,8}", re.ASCII)
+_MOVED = re.compile("[A-K][1-9][0-9]?", re.ASCII)
+NONE_MOVED = "-"
 
 
 @dataclass(frozen=True)
 class Fenfs:
-    """`board` as in the text, A1 first; `side` to move; `ply` from 0; `view` of whom."""
+    """`board` as in the text, A1 first; `side` to move; `ply` from 0; `view` of whom.
+
+    `moved`, the squares of the pieces that have moved, ascending, is the extension's; None: the
+    text does not say.
+    """
 
     variant: Variant
     board: str
     side: int
     ply: int
     view: int | None
+    moved: tuple[int, ...] | None = None
 
     def __str__(self) -> str:
-        return f"{self.board} {SIDES[self.side]} {self.ply}"
+        text = f"{self.board} {SIDES[self.side]} {self.ply}"
+        if self.moved is None:
+            return text
+        squares = (square_text(square, self.variant.width) for square in self.moved)
+        return f"{text} {''.join(squares) or NONE_MOVED}"
 
 
 def parse_fenfs(text: str) -> Fenfs:
     """Reads one FENfS; raises `InputError`. The board's length and lakes tell its shape."""
     words = text.split(" ")
-    if len(words) != 3:
+    if len(words) not in (3, 4):
         raise InputError("a FENfS has a board, a side and a ply number", text=text)
     board, side, ply = words[0].replace(EMPTY_LETTER, "a"), words[1], words[2]
     variant = _variant_of(board)
@@ -76,7 +93,30 @@ def parse_fenfs(text: str) -> Fenfs:
     if not _PLY.fullmatch(ply):
         raise InputError("the ply number is a whole number from 0", text=ply)
     to_move = SIDES.index(side)
-    return Fenfs(variant, board, to_move, int(ply), _view_of(board, to_move))
+    moved = _parse_moved(words[3], board, variant) if len(words) == 4 else None
+    return Fenfs(variant, board, to_move, int(ply), _view_of(board, to_move), moved)
+
+
+def _parse_moved(text: str, board: str, variant: Variant) -> tuple[int, ...]:
+    """The squares of the fourth word, which must be pieces that can have moved, and all `!`."""
+    names = [] if text == NONE_MOVED else _MOVED.findall(text)
+    known = square_bytes(variant.width, variant.height)
+    if ("".join(names) != text and text != NONE_MOVED) or not all(n in known for n in names):
+        raise InputError("the pieces that have moved are their squares, or -", text=text)
+    moved = tuple(known[name][0] for name in names)
+    if any(a >= b for a, b in itertools.pairwise(moved)):
+        raise InputError("the squares of pieces that have moved must ascend", text=text)
+    for square, content in enumerate(board):
+        if (square in moved) < (content == HAS_MOVED) or (
+            square in moved and content in _CANNOT_HAVE_MOVED
+        ):
+            where = square_text(square, variant.width)
+            raise InputError(f"square {where}: {content} and the fourth word disagree", text=text)
+    return moved
+
+
+# No piece, a piece that has not moved, flags and bombs.
+_CANNOT_HAVE_MOVED = frozenset("a_?BMNYbmny")
 
 
 def read_fenfs(stream: BinaryIO, name: str) -> Iterator[tuple[int, Fenfs | InputError]]:
@@ -133,9 +173,11 @@ def _view_of(board: str, to_move: int) -> int | None:
 def position(fenfs: Fenfs) -> Position:
     """The cells of a FENfS. Hidden pieces of the other side have the type `UNKNOWN`.
 
-    Of known pieces the text does not say whether they have moved, so they have no bit `MOVED`.
+    Of known pieces only the extension says whether they have moved: without it they have no bit
+    `MOVED`.
     """
     cells = np.array([_cell(content, fenfs.view) for content in fenfs.board], np.uint8)
+    cells[list(fenfs.moved or ())] |= MOVED
     return Position(fenfs.variant, cells, fenfs.side, fenfs.ply)
 
 
@@ -153,20 +195,63 @@ def _cell(content: str, view: int | None) -> int:
     return PIECE | side * SIDE | type_ | (REVEALED if content.islower() else 0)
 
 
-def fenfs_of(position: Position, view: int | None = OBSERVER) -> Fenfs:
-    """A position as `view` sees it; the observer's text does not say which pieces have moved."""
-    board = "".join(_content(int(cell), view) for cell in position.cells)
+def fenfs_of(position: Position, view: int | None = OBSERVER, extended: bool = False) -> Fenfs:
+    """A position as `view` sees it; only if `extended` does the observer's text say which pieces
+    have moved."""
+    cells = position.cells.tobytes()
+    board = cells.translate(_contents(view)).decode("ascii")
+    moved = tuple(square for square, cell in enumerate(cells) if cell & _HAS_MOVED == _HAS_MOVED)
     # With nothing hidden, a player's text is the observer's: what the text shows is what counts.
+    whose = _view_of(board, position.side)
     return Fenfs(
-        position.variant, board, position.side, position.plies, _view_of(board, position.side)
+        position.variant, board, position.side, position.plies, whose, moved if extended else None
     )
+
+
+_HAS_MOVED = PIECE | MOVED
+
+
+def fenfs_lines(
+    boards: Sequence[bytes], width: int, first: int, view: int | None, extended: bool
+) -> str:
+    """The text of positions one after the other in a game: cells, bytes [squares] each.
+
+    `first` is the ply number of the first of them. The same as `fenfs_of` of each, at once.
+    """
+    if not boards:
+        return ""
+    size = len(boards[0])
+    text = b"".join(boards).translate(_contents(view)).decode("ascii")
+    lines = [
+        f"{text[at : at + size]} {SIDES[ply % 2]} {ply}"
+        for ply, at in enumerate(range(0, len(text), size), first)
+    ]
+    if extended:
+        lines = list(map(" ".join, zip(lines, _moved_words(boards, width), strict=True)))
+    return "\n".join([*lines, ""])
+
+
+def _moved_words(boards: Sequence[bytes], width: int) -> list[str]:
+    cells = np.frombuffer(b"".join(boards), np.uint8).reshape(len(boards), -1)
+    moved = cells & _HAS_MOVED == _HAS_MOVED
+    names = [square_text(square, width) for square in range(cells.shape[1])]
+    words = [NONE_MOVED] * len(boards)
+    for row in np.flatnonzero(moved.any(axis=1)).tolist():
+        words[row] = "".join([names[square] for square in np.flatnonzero(moved[row]).tolist()])
+    return words
+
+
+@functools.cache
+def _contents(view: int | None) -> bytes:
+    """For every cell what a FENfS has for it."""
+    return "".join(_content(cell, view) for cell in range(256)).encode("ascii")
 
 
 def _content(cell: int, view: int | None) -> str:
     if not cell & PIECE:
         return LAKE_LETTER if cell == LAKE else "a"
     side, type_ = int(bool(cell & SIDE)), cell & TYPE
-    if type_ == UNKNOWN or (view not in (OBSERVER, side) and not cell & REVEALED):
+    if type_ >= len(TYPES) or (view not in (OBSERVER, side) and not cell & REVEALED):
         return HAS_MOVED if cell & MOVED else STILL
     return letter(side, type_).lower() if cell & REVEALED else letter(side, type_)
 
@@ -174,13 +259,30 @@ def _content(cell: int, view: int | None) -> str:
 def seen_by(fenfs: Fenfs, view: int | None) -> Fenfs:
     """The same position from another view; raises `InputError` when `fenfs` does not tell it.
 
-    From an observer's text every hidden piece becomes `?`: it does not tell which have moved.
+    From an observer's text every hidden piece becomes `?`, unless its extension tells which have
+    moved.
     """
     if fenfs.view not in (OBSERVER, view):
         raise InputError(
             f"this is the position as {('red', 'blue')[fenfs.view]} sees it", text=str(fenfs)
         )
-    return fenfs_of(position(fenfs), view)
+    return fenfs_of(position(fenfs), view, extended=fenfs.moved is not None)
+
+
+def start_setups(fenfs: Fenfs) -> list[Setup]:
+    """The setups, uint8 [zone], of the sides whose pieces the start of a game shows, red's first;
+    raises `InputError` when it is no start: a piece is outside its side's ranks, or known."""
+    cells = position(fenfs).cells
+    zone, squares = fenfs.variant.zone, fenfs.variant.squares
+    setups = []
+    for side in (RED, BLUE):
+        own = (cells & (PIECE | SIDE)) == PIECE | side * SIDE
+        framed, mine = (cells, own) if side == RED else (cells[::-1], own[::-1])
+        if mine[zone:].any() or (cells[own] & (REVEALED | MOVED)).any() or squares < 2 * zone:
+            raise InputError("ply 0 is not the start of a game here", text=str(fenfs))
+        if fenfs.view in (OBSERVER, side):
+            setups.append(np.where(mine, framed & TYPE, NO_PIECE)[:zone].astype(np.uint8))
+    return setups
 
 
 def legal_moves(fenfs: Fenfs) -> list[str]:

@@ -5,13 +5,15 @@ formats/setups.md is the contract of `.setups` files.
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine.stratego import BLUE, NO_PIECE, RED, VARIANTS, Variant, placements
+from stratkit.engine.stratego import BLUE, NO_PIECE, RED, TYPES, VARIANTS, Variant, placements
 from stratkit.errors import InputError
 from stratkit.notation.lines import text_lines
 from stratkit.notation.squares import EMPTY_LETTER, LAKE_LETTER, letter, piece, square_text
@@ -19,9 +21,12 @@ from stratkit.notation.squares import EMPTY_LETTER, LAKE_LETTER, letter, piece, 
 Setup = npt.NDArray[np.uint8]
 
 
+_LETTERS_OF_TYPES = {NO_PIECE: EMPTY_LETTER} | {t: letter(RED, t) for t in range(len(TYPES))}
+
+
 def setup_text(setup: Setup) -> str:
     """A setup, uint8 [zone] of types in its owner's view, with red's letters."""
-    return "".join(EMPTY_LETTER if t == NO_PIECE else letter(RED, int(t)) for t in setup)
+    return setup.tobytes().decode("latin-1").translate(_LETTERS_OF_TYPES)
 
 
 def parse_setup(text: str, variant: Variant | None = None) -> Setup:
@@ -50,13 +55,7 @@ def _type_of(text: str, index: int) -> int:
 
 def variant_of(setup: Setup) -> Variant | None:
     """The first variant with this many squares and these counts, or None."""
-    for variant in VARIANTS.values():
-        try:
-            placements(variant, setup)
-        except InputError:
-            continue
-        return variant
-    return None
+    return next((v for v in VARIANTS.values() if has_counts(v, setup)), None)
 
 
 def read_setups(
@@ -113,17 +112,41 @@ def parse_field(text: str, variant: Variant, free: bool = False) -> tuple[Setup,
     """
     if len(text) != variant.squares:
         raise InputError(f"a field has {variant.squares} letters, not {len(text)}", text=text)
-    setups = np.full((2, variant.zone), NO_PIECE, np.uint8)
-    for square, content in enumerate(text):
-        _put(setups, square, content, variant)
+    if not _field_pattern(variant.name).fullmatch(text):
+        for square, content in enumerate(text):
+            _check_square(square, content, variant)
+    red = text[: variant.zone].translate(_TYPES_OF_LETTERS)
+    blue = text[: -variant.zone - 1 : -1].translate(_TYPES_OF_LETTERS)
+    setups = tuple(np.frombuffer(side.encode("latin-1"), np.uint8) for side in (red, blue))
     if not free:
         for side, setup in zip(("red", "blue"), setups, strict=True):
             _check_counts(variant, setup, side)
     return setups[RED], setups[BLUE]
 
 
-def _put(setups: npt.NDArray[np.uint8], square: int, content: str, variant: Variant) -> None:
-    """Enters one letter of a field into the setup that it belongs to."""
+_TYPES_OF_LETTERS = {ord(EMPTY_LETTER): NO_PIECE} | {
+    ord(letter(side, type_)): type_ for side in (RED, BLUE) for type_ in range(len(TYPES))
+}
+
+
+@functools.cache
+def _field_pattern(name: str) -> re.Pattern[str]:
+    """What a field of this variant looks like, pieces and lakes each where they may be."""
+    variant = VARIANTS[name]
+    red, middle, blue = (EMPTY_LETTER + "B-M", EMPTY_LETTER, EMPTY_LETTER + "N-Y")
+    squares = [
+        LAKE_LETTER
+        if square in variant.lakes
+        else f"[{red if square < variant.zone else middle}]"
+        if square < variant.squares - variant.zone
+        else f"[{blue}]"
+        for square in range(variant.squares)
+    ]
+    return re.compile("".join(squares))
+
+
+def _check_square(square: int, content: str, variant: Variant) -> None:
+    """Raises `InputError` when one letter of a field may not stand where it does."""
     where = square_text(square, variant.width)
     if (content == LAKE_LETTER) != (square in variant.lakes):
         raise InputError(f"square {where} of the field: lakes are written _", text=content)
@@ -132,15 +155,21 @@ def _put(setups: npt.NDArray[np.uint8], square: int, content: str, variant: Vari
     side_and_type = piece(content)
     if side_and_type is None:
         raise InputError(f"square {where} of the field: no letter of a piece", text=content)
-    side, type_ = side_and_type
-    own = square if side == RED else variant.squares - 1 - square
+    own = square if side_and_type[0] == RED else variant.squares - 1 - square
     if own >= variant.zone:
         raise InputError(f"square {where} of the field is not where its side sets up", text=content)
-    setups[side, own] = type_
+
+
+def has_counts(variant: Variant, setup: Setup) -> bool:
+    """Whether the setup has the pieces of the variant."""
+    counts = np.bincount(setup[setup != NO_PIECE], minlength=len(TYPES)).tolist()
+    return len(setup) == variant.zone and counts == list(variant.counts)
 
 
 def _check_counts(variant: Variant, setup: Setup, side: str) -> None:
+    if has_counts(variant, setup):
+        return
     try:
-        placements(variant, setup)
+        placements(variant, setup)  # raises, and says which count is wrong
     except InputError as error:
         raise InputError(f"{side}: {error.what}", text=setup_text(setup)) from None

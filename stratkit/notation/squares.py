@@ -7,7 +7,9 @@ blue's N to Y.
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Sequence
 
 from stratkit.engine.stratego import BLUE, FILES, RED, TYPES
 from stratkit.errors import InputError
@@ -58,6 +60,31 @@ def square_text(square: int, width: int) -> str:
 def move_text(from_: int, to: int, width: int) -> str:
     """A move as one token: `A4A5`."""
     return square_text(from_, width) + square_text(to, width)
+
+
+@functools.cache
+def square_bytes(width: int, height: int) -> dict[str, bytes]:
+    """Every square's text, and the square as a byte."""
+    return {square_text(n, width): bytes([n]) for n in range(width * height)}
+
+
+@functools.cache
+def move_bytes(width: int, height: int, separator: str = "") -> dict[str, bytes]:
+    """Every pair of squares as text with `separator` in it, and as two bytes: one look-up a move is
+    how long games are read."""
+    squares = square_bytes(width, height).items()
+    return {f"{a}{separator}{b}": x + y for a, x in squares for b, y in squares}
+
+
+@functools.cache
+def _move_words(width: int, height: int, separator: str) -> list[str]:
+    return list(move_bytes(width, height, separator))
+
+
+def move_words(moves: bytes, width: int, height: int, separator: str = "") -> Sequence[str]:
+    """The text of `moves`, two bytes (from, to) each."""
+    words, squares = _move_words(width, height, separator), width * height
+    return [words[a * squares + b] for a, b in zip(moves[::2], moves[1::2], strict=True)]
 
 
 def parse_square(text: str, width: int, height: int) -> int:

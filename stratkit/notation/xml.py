@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NoReturn
 from xml.parsers import expat
 
 from stratkit.errors import InputError
 
 
-@dataclass
+@dataclass(slots=True)
 class Element:
-    """An element: `where` it begins, its attributes, and (without children) the text in it."""
+    """An element: the line where it begins, its attributes, and (without children) its text."""
 
     name: str
-    where: str
-    attributes: dict[str, str] = field(default_factory=dict)
+    line: int
+    attributes: dict[str, str]
     text: str = ""
+
+    @property
+    def where(self) -> str:
+        return f"line {self.line}"
 
 
 class _Reader:
@@ -43,7 +47,7 @@ class _Reader:
         if name not in self.children.get(parent, ()):
             inside = f" in <{parent}>" if parent else ""
             raise InputError(f"unknown element{inside}", where=self.where, text=name)
-        element = Element(name, self.where, attributes)
+        element = Element(name, self.parser.CurrentLineNumber, attributes)
         self.elements.append(element)
         self.path.append(element)
 

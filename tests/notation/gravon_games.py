@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from stratkit.engine.stratego import NO_PIECE, VARIANTS, Tracker, Variant
-from stratkit.notation.gravon import KINDS
+from stratkit.notation.gravon import KINDS, REASONS
 from stratkit.notation.setups import Setup, field_text
 from stratkit.notation.squares import square_text
 
@@ -42,6 +42,7 @@ class MadeUp:
             self.positions.append(tracker.position())
         codes = {"": 4, "flag_captured": 1, "no_legal_move": 0, "no_movable_pieces": 2}
         self.ending, self.winner = codes[tracker.over], tracker.winner
+        self.reason = REASONS[self.ending]
 
     @property
     def field(self) -> str:

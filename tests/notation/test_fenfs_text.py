@@ -140,7 +140,7 @@ def test_whose_the_hidden_pieces_are_when_nothing_is_hidden_from_the_other():
     ("text", "what"),
     [
         (BARRAGE[:-2], "a board, a side and a ply number"),
-        (BARRAGE + " 1", "a board, a side and a ply number"),
+        (BARRAGE + " - 1", "a board, a side and a ply number"),
         ("B" + BARRAGE, "no board has 101 squares"),
         ("Z" + BARRAGE[1:], "square A1: unknown letter"),
         ("ı" + BARRAGE[1:], "square A1: unknown letter"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stratkit.engine.stratego import BLUE, RED, TYPES
 from stratkit.notation.fenfs import read_fenfs
-from stratkit.notation.gravon import ENDINGS, KINDS, Log
+from stratkit.notation.gravon import ENDINGS, KINDS, REASONS
 from stratkit.notation.setups import read_setups, variant_of
 from stratkit.notation.squares import letter
 
@@ -37,8 +37,7 @@ def test_the_kinds_and_endings_of_gravon():
         elif first.isdigit():
             endings[int(first)] = (second, third.strip("`"))
     assert kinds == [(kind, str(n), KINDS[kind]) for n, kind in enumerate(KINDS)]
-    logs = {code: Log("classic", None, (), ("", ""), code, None) for code in ENDINGS}
-    assert endings == {code: (ENDINGS[code], log.reason) for code, log in logs.items()}
+    assert endings == {code: (ENDINGS[code], REASONS[code]) for code in ENDINGS}
 
 
 def test_the_example_of_a_setup():

@@ -7,19 +7,27 @@ from hypothesis import strategies as st
 from gravon_games import MadeUp, random_setup
 from stratkit.errors import InputError
 from stratkit.notation.gravon import KINDS, MOST, parse_log
-from stratkit.notation.play import play_out
+from stratkit.notation.play import breaches, play_out
 
 games = st.builds(MadeUp, st.sampled_from(list(KINDS)), st.integers(0, 10**6), st.integers(0, 80))
 
 
+def play(log):
+    [played] = play_out([("f", log)], boards=True)
+    return played
+
+
 def assert_says(log, game):
     assert (log.kind, log.players) == (game.kind, game.players)
-    assert (log.ending, log.winner) == (game.ending, game.winner)
+    assert (log.reason, log.winner) == (game.reason, game.winner)
     assert [(a == b).all() for a, b in zip(log.setups, game.setups, strict=True)] == [True] * 2
-    assert [move.text for move in log.moves] == game.moves
-    positions, remarks = play_out(log, "f")
-    assert remarks == []
-    assert [p.to_bytes() for p in positions] == [p.to_bytes() for p in game.positions]
+    assert [log.move_text(ply) for ply in range(log.plies)] == game.moves
+    played = play(log)
+    assert (played.remarks, played.fault) == ([], None)
+    assert [bytes(p) for p in played.boards] == [p.cells.tobytes() for p in game.positions]
+    assert all(
+        (played.position(p.plies).side, p.plies) == (p.side, p.plies) for p in game.positions
+    )
 
 
 @settings(deadline=None, max_examples=40)
@@ -41,7 +49,10 @@ LINES = GSN.decode().splitlines()
 
 def read_all(data):
     """Reads and plays `data`: what is not a log gives `InputError` and nothing else."""
-    return play_out(parse_log(data, "f"), "f")
+    played = play(parse_log(data, "f"))
+    if played.fault:
+        raise played.fault
+    return played
 
 
 @settings(max_examples=300)
@@ -100,7 +111,6 @@ END = len(LINES) - 1
         (gsn_with(END + 1, ["A vs B result 9 winner 0"]), f"line {END + 1}: unknown ending: '9'"),
         (gsn_with(END + 1, ["A vs B result 1 winner 3"]), "the winner is one of 0, 1, 2: '3'"),
         (gsn_with(END + 1, ["A vs B result 4 winner 1"]), "tie agreed has no winner: '1'"),
-        (GSN + b"more", f"line {END + 2}: something after the result: 'more'"),
         (GSN.replace(b"Red", b"\xff"), f"line {END + 1}: not UTF-8"),
         (XML[:-60], "line 36: not well-formed XML: unclosed token"),
         (XML.replace(b"<move", b"<mvoe", 1), "line 5: unknown element in <game>: 'mvoe'"),
@@ -152,15 +162,15 @@ def test_empty_games(kind):
     )
     for data in (gsn.encode(), xml.encode()):
         log = parse_log(data, "f")
-        assert (log.setups, log.moves, log.winner) == (None, (), 0)
-        assert play_out(log, "f") == ([], [])
+        assert (log.setups, log.moves, log.winner) == (None, b"", 0)
+        assert (play(log).boards, play(log).remarks) == ((), [])
 
 
 def test_free_setups_need_not_fit_a_variant():
     game = MadeUp("classicfree", 5, plies=0)
     game.setups = (random_setup(game.variant, random.Random(5)),) * 2
     game.setups[0][game.setups[0] == 2] = 3
-    assert len(play_out(parse_log(game.gsn(), "f"), "f")[0]) == 1
+    assert len(read_all(game.gsn()).boards) == 1
     game.kind = "classic"
     with pytest.raises(InputError, match="red: a setup of classic has"):
         parse_log(game.gsn(), "f")
@@ -170,23 +180,23 @@ def test_rescues_are_left_out():
     game = MadeUp("ultimate lightning", 6)
     with_rescues = game.gsn().decode().replace(game.moves[3], f"A4:A5\n{game.moves[3]}")
     log = parse_log(with_rescues.encode(), "f")
-    assert log.rescues == 1 and [move.text for move in log.moves] == game.moves
+    assert log.rescues == ((3, "A4:A5"),)
+    assert [log.move_text(ply) for ply in range(log.plies)] == game.moves
 
 
 def test_j_for_the_tenth_file_is_survived_and_said():
     game = MadeUp("ultimate lightning", 7, plies=60)
     move = next(n for n, text in enumerate(game.moves, 1) if "K" in text)
     faulty = game.xml().replace(b'="K', b'="J')
-    positions, remarks = play_out(parse_log(faulty, "f"), "f")
-    assert [p.to_bytes() for p in positions] == [p.to_bytes() for p in game.positions]
-    [remark] = remarks
+    played = read_all(faulty)
+    assert list(played.boards) == [p.cells.tobytes() for p in game.positions]
+    [remark] = played.remarks
     assert str(remark).startswith(f"f: line {move + 4}, move {move}: file J, read as K: ")
 
 
 def test_a_result_that_the_board_denies_is_said():
-    log = parse_log(gsn_with(END + 1, ["A vs B result 1 winner 0"]), "f")
-    _, remarks = play_out(log, "f")
-    assert [str(r) for r in remarks] == [
+    played = read_all(gsn_with(END + 1, ["A vs B result 1 winner 0"]))
+    assert [str(r) for r in played.remarks] == [
         "f: the result says so, but no move captures a flag: 'flag captured, red wins'"
     ]
 
@@ -197,4 +207,8 @@ def test_moves_that_repetition_rules_forbid_are_taken():
     shuttle = [f"{a}-{b}" for a, b in (red, blue, red[::-1], blue[::-1])]
     moves = "\n".join(shuttle * 8)
     gsn = game.gsn().decode().replace("\n".join(game.moves), moves)
-    assert len(play_out(parse_log(gsn.encode(), "f"), "f")[0]) == 33
+    played = read_all(gsn.encode())
+    assert (len(played.boards), played.remarks) == (33, [])
+    assert breaches([played.log], {"two_squares": 5}) == [10]
+    assert breaches([played.log], {"two_squares": 3}) == [6]
+    assert breaches([played.log], {"more_squares": 1}) == [None]

@@ -1,0 +1,26 @@
+"""`fenfs`: positions and game logs of Stratego as text: convert, show, check, legal moves."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import click
+
+from stratkit.cli.common import ToolGroup, run
+from stratkit.cli.fenfs.check import check
+from stratkit.cli.fenfs.convert import convert
+from stratkit.cli.fenfs.legal import legal
+from stratkit.cli.fenfs.show import show
+
+
+@click.group("fenfs", cls=ToolGroup)
+def command() -> None:
+    """Convert, show and check Stratego positions (FENfS), setups and game logs."""
+
+
+for _sub in (convert, show, legal, check):
+    command.add_command(_sub)
+
+
+def main() -> NoReturn:
+    run(command, "fenfs")

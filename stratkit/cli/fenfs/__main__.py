@@ -1,0 +1,3 @@
+from stratkit.cli.fenfs import main
+
+main()

@@ -1,0 +1,83 @@
+"""Game records of games that came from elsewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import TYPE_CHECKING
+
+from stratkit.cli.fenfs.raw import LOG, RECORD
+
+if TYPE_CHECKING:
+    from stratkit.cli.fenfs.games import Game
+    from stratkit.storage.records import GameRecord, RecordHeader
+
+
+def record_of(game: Game) -> tuple[RecordHeader, GameRecord]:
+    """The record of a game that was played out, and the header that belongs before it.
+
+    A record stays what it was, but for moves that were cut off.
+    """
+    if game.raw.form == RECORD:
+        header, record = game.raw.data
+        moves = record.moves[: game.log.plies]
+        return header, dataclasses.replace(record, moves=moves, plies=len(moves))
+    return (_of_log if game.raw.form == LOG else _of_episode)(game)
+
+
+def _of_log(game: Game) -> tuple[RecordHeader, GameRecord]:
+    """Each log has a header of its own: its players and its variant may be others.
+
+    The rules are those under which it can be replayed: without repetition rules and draw limits.
+    The hash tells games apart whose players are the same, and finds those that are met twice.
+    """
+    from stratkit.engine import Game as Rules
+    from stratkit.storage.records import RecordHeader, RecordPlayer
+
+    log = game.log
+    header = RecordHeader(
+        game=log.variant.name,
+        rules=dict.fromkeys(Rules(log.variant.name).rules, 0),
+        seed=0,
+        games=1,
+        players=tuple(RecordPlayer(nick, "human") for nick in log.players),
+        setups={
+            "from": "gravon",
+            "type": log.kind,
+            "sha256": hashlib.sha256(game.raw.data).hexdigest(),
+        },
+    )
+    return header, _record(game, 0, None if log.played_out else "gravon")
+
+
+def _of_episode(game: Game) -> tuple[RecordHeader, GameRecord]:
+    from stratkit.storage.records import RecordHeader, RecordPlayer
+
+    there, episode = game.raw.data
+    header = RecordHeader(
+        game=there.game,
+        rules=there.rules,
+        seed=there.seed,
+        games=1,
+        players=tuple(RecordPlayer(name, "selfplay", there.network) for name in game.log.players),
+    )
+    return header, _record(game, episode.number, None)
+
+
+def _record(game: Game, number: int, adjudicator: str | None) -> GameRecord:
+    from stratkit.notation.setups import setup_text
+    from stratkit.notation.squares import move_words
+    from stratkit.storage.records import GameRecord
+
+    log = game.log
+    return GameRecord(
+        number=number,
+        pair=number,
+        players=(0, 1),
+        setups=tuple(setup_text(setup) for setup in log.setups or ()),
+        moves=tuple(move_words(log.moves, log.variant.width, log.variant.height)),
+        returns=log.returns,
+        reason=log.reason,
+        plies=log.plies,
+        adjudicator=adjudicator,
+    )

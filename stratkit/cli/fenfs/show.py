@@ -1,0 +1,214 @@
+"""`fenfs show`: positions drawn, in the terminal and as pictures."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from stratkit.cli.common import STDOUT, OneOf, Tool, open_output, output_options, say
+from stratkit.cli.fenfs.games import Game, games
+from stratkit.cli.fenfs.lines import is_log, positions, texts
+from stratkit.cli.fenfs.options import VIEWS
+from stratkit.cli.fenfs.raw import EPISODE, RECORD, SUFFIXES, Raw, form_of, within
+from stratkit.cli.fenfs.tally import Tally
+from stratkit.errors import InputError, UsageError, named, shown
+
+if TYPE_CHECKING:
+    from stratkit.notation.fenfs import Fenfs
+    from stratkit.notation.sources import Source
+
+PICTURES = (".svg", ".png")
+
+
+@click.command(cls=Tool)
+@click.option("--view", type=OneOf(list(VIEWS)), help="Who looks (default: the FENfS's own view).")
+@click.option(
+    "--ply",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show a game after N plies (default: all).",
+)
+@click.option("--last", metavar="MOVE", help="Mark this move, like A4A5 (a game's own is known).")
+@click.option("--style", type=OneOf(["ascii", "unicode"]), help="The characters (default: ascii).")
+@click.option(
+    "--colour",
+    type=OneOf(["auto", "always", "never"]),
+    default="auto",
+    help="Colours of the sides (default: auto, at a terminal).",
+)
+@output_options
+@click.argument("input", metavar="[FENFS|INPUT]", default="-")
+def show(
+    view: str | None,
+    ply: int | None,
+    last: str | None,
+    style: str | None,
+    colour: str,
+    output: str,
+    force: bool,
+    input: str,
+) -> int:
+    """Draw positions: in the terminal, or as a picture with -o FILE.svg or FILE.png.
+
+    The argument is a FENfS (quoted, as one word), or a file, folder, zip or - (stdin) of FENfS
+    lines, Gravon's logs, game records or episodes.
+    """
+    tally = Tally()
+    suffix = os.path.splitext(output)[1].lower()
+    if suffix in PICTURES and (style or colour != "auto"):
+        raise UsageError("--style and --colour are the terminal's, not a picture's")
+    with open_output(output, force, binary=suffix == ".png") as out:
+        board: Board = (
+            Drawn(out, suffix)
+            if suffix in PICTURES
+            else Printed(out, style or "ascii", _in_colour(colour, output))
+        )
+        for source in texts([input], SUFFIXES, tally):
+            if _holds_games(source):
+                if last:
+                    raise UsageError("--last goes with a FENfS: a game's last move is known")
+                for game in _games(source, tally):
+                    _show_game(game, VIEWS[view or "observer"], ply, board, tally)
+            elif ply is not None:
+                raise UsageError("--ply goes with a game: a FENfS is one position")
+            else:
+                _show_positions(source, view, last, board, tally)
+        if not tally.sound and output != "-":
+            click.get_current_context().exit(tally.status)  # and leave no file behind
+    if tally.sound and suffix not in PICTURES:
+        from stratkit.notation.drawing import STYLES
+
+        say(STYLES[style or "ascii"].key)
+    return tally.status
+
+
+class Board:
+    """Where positions are drawn."""
+
+    def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
+        raise NotImplementedError
+
+    def tell(self, text: str) -> None:
+        """What is to be said instead of a position."""
+
+
+@dataclass
+class Printed(Board):
+    """Characters."""
+
+    out: IO[str]
+    style: str
+    colour: bool
+
+    def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
+        from stratkit.notation.drawing import STYLES, draw
+
+        board = draw(fenfs, view, self.colour, STYLES[self.style], last)
+        self.tell(f"{title}\n{board}" if title else board)
+
+    def tell(self, text: str) -> None:
+        with named(STDOUT):
+            print(text, file=self.out)
+
+
+@dataclass
+class Drawn(Board):
+    """A picture, of which a file holds one."""
+
+    out: IO[Any]
+    suffix: str
+    full: bool = False
+
+    def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
+        from stratkit.notation.picture import picture, save_png, svg
+
+        if self.full:
+            raise InputError("a picture shows one position, and there are more")
+        self.full = True
+        drawn = picture(fenfs, view, last, title)
+        if self.suffix == ".png":
+            save_png(drawn, self.out)
+        else:
+            self.out.write(svg(drawn))
+
+
+def _holds_games(source: Source) -> bool:
+    with contextlib.suppress(InputError):
+        return is_log(source) or form_of(source) in (RECORD, EPISODE)
+    return False
+
+
+def _games(source: Source, tally: Tally) -> Iterator[Game]:
+    """The sound games of a source, one at a time."""
+    from stratkit.notation.select import Selection
+
+    try:
+        for item in within(source):
+            found: Any = games([item], Selection(), True)[0] if isinstance(item, Raw) else item
+            if isinstance(found, InputError):
+                tally.fault(found)
+                continue
+            for error in (*found.played.remarks, *filter(None, [found.played.fault])):
+                tally.fault(error)
+            if not found.played.fault:
+                yield found
+    except InputError as error:
+        tally.fault(error)
+
+
+def _show_game(game: Game, view: int | None, ply: int | None, board: Board, tally: Tally) -> None:
+    """Draws the board after `ply` plies, or at the end."""
+    from stratkit.notation.fenfs import fenfs_of
+
+    end = len(game.played.boards) - 1
+    if end < 0:
+        board.tell(f"{title(game)}\nended before the setups were complete\n")
+    elif ply is not None and ply > end:
+        tally.fault(InputError(f"the game has {end} plies, not {ply}", file=game.raw.name))
+        return
+    else:
+        at = end if ply is None else ply
+        moves = game.log.moves
+        last = (moves[2 * at - 2], moves[2 * at - 1]) if at else None
+        board.show(fenfs_of(game.played.position(at), view), view, last, title(game))
+    tally.passed()
+
+
+def title(game: Game) -> str:
+    """Who played, and how it ended."""
+    log = game.log
+    won = {0: "red won", 1: "blue won", None: "a draw"}[log.winner]
+    red, blue = (shown(nick) for nick in log.players)
+    what = log.kind or log.variant.name
+    return f"{what}: red {red}, blue {blue}; {log.reason.replace('_', ' ')}, {won}"
+
+
+def _show_positions(
+    source: Source, view: str | None, last: str | None, board: Board, tally: Tally
+) -> None:
+    for number, fenfs in positions(source, tally):
+        try:
+            move = _move(last, fenfs) if last else None
+            board.show(fenfs, VIEWS[view] if view else fenfs.view, move, "")
+            tally.passed()
+        except InputError as error:
+            error.file, error.where = source.name, f"line {number}"
+            tally.fault(error)
+
+
+def _move(text: str, fenfs: Fenfs) -> tuple[int, int]:
+    from stratkit.notation.squares import parse_move
+
+    return parse_move(text, fenfs.variant.width, fenfs.variant.height)
+
+
+def _in_colour(colour: str, output: str) -> bool:
+    if colour != "auto":
+        return colour == "always"
+    return output == "-" and sys.stdout.isatty() and "NO_COLOR" not in os.environ

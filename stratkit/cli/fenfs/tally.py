@@ -1,0 +1,55 @@
+"""What was sound and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from stratkit.cli.common import warn
+from stratkit.errors import CheckFailed, InputError
+
+Item = TypeVar("Item")
+
+
+class Tally:
+    """Counts what was sound, reports what was not, and knows the exit status that follows.
+
+    A `strict` one raises `CheckFailed` at the first fault.
+    """
+
+    def __init__(self, strict: bool = False) -> None:
+        self.sound = self.faults = 0
+        self.opened = False
+        self.strict = strict
+
+    def fault(self, error: InputError) -> None:
+        from stratkit.notation.sources import Unreadable
+
+        self.faults += 1
+        self.opened = self.opened or not isinstance(error, Unreadable)
+        if self.strict:
+            raise CheckFailed(error.what, file=error.file, where=error.where, text=error.text)
+        warn(str(error))
+
+    def passed(self, count: int = 1) -> None:
+        self.sound += count
+        self.opened = True
+
+    @property
+    def status(self) -> int:
+        """0: no fault; 3: faults, the rest was done; 1: no input could even be opened."""
+        return 0 if not self.faults else 3 if self.opened else 1
+
+
+def sound(
+    items: Iterator[tuple[int, Item | InputError]], tally: Tally
+) -> Iterator[tuple[int, Item]]:
+    """The items that are no errors; those, and a stream that breaks off, are reported."""
+    try:
+        for number, item in items:
+            if isinstance(item, InputError):
+                tally.fault(item)
+            else:
+                yield number, item
+    except InputError as error:
+        tally.fault(error)

@@ -1,0 +1,77 @@
+"""A game as its log tells it, whatever file that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stratkit.engine.stratego import BLUE, RED, Variant
+from stratkit.errors import InputError
+from stratkit.notation.setups import Setup
+from stratkit.notation.squares import move_words
+
+FREE = "classicfree"
+
+# The endings that the board decides, as the engine names them.
+ON_THE_BOARD = ("no_legal_move", "flag_captured", "no_movable_pieces")
+
+
+@dataclass(frozen=True)
+class Log:
+    """What one log says of one game.
+
+    `kind` is Gravon's word for the type of game, "" where it has none; `setups` (red's, blue's,
+    from their owners' views) is None when the game ended before they were complete; `moves` has two
+    bytes a move, its absolute squares; `players` are red's and blue's nicks; `reason` is the ending
+    in one word, the engine's where it has one; `winner` is RED, BLUE or None (a draw).
+
+    `lines` says on which line of the file each move is (empty: it has none). `rescues`, (number of
+    moves before it, text), only put a piece back, and `stamp` are the words of a .gsn's header that
+    nothing else says. `remarks` are faults that the reader survived; `broken` is one that it did
+    not: the moves before it were read.
+    """
+
+    variant: Variant
+    kind: str
+    setups: tuple[Setup, Setup] | None
+    moves: bytes
+    players: tuple[str, str]
+    reason: str
+    winner: int | None
+    lines: Sequence[int] = ()
+    rescues: tuple[tuple[int, str], ...] = ()
+    stamp: tuple[str, str] = ("X38FA11", "1")
+    remarks: tuple[InputError, ...] = ()
+    broken: InputError | None = None
+
+    @property
+    def plies(self) -> int:
+        return len(self.moves) // 2
+
+    @property
+    def free(self) -> bool:
+        """Whether the setups may have any pieces."""
+        return self.kind == FREE
+
+    @property
+    def played_out(self) -> bool:
+        """Whether the board decided, and not a player, a clock or the server."""
+        return self.reason in ON_THE_BOARD
+
+    @property
+    def returns(self) -> tuple[float, float]:
+        """Red's and blue's: 1, 0 or -1."""
+        red = {RED: 1.0, BLUE: -1.0, None: 0.0}[self.winner]
+        return red, -red
+
+    def move_text(self, ply: int) -> str:
+        """Move `ply` (from 0) as people write it: A4-A5."""
+        [text] = move_words(
+            self.moves[2 * ply : 2 * ply + 2], self.variant.width, self.variant.height, "-"
+        )
+        return text
+
+    def where(self, ply: int) -> str:
+        """Where move `ply` (from 0) is, for messages."""
+        line = f"line {self.lines[ply]}, " if self.lines else ""
+        return f"{line}move {ply + 1}"

@@ -1,0 +1,59 @@
+"""Which games of many are wanted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from stratkit.notation.log import Log
+from stratkit.notation.setups import has_counts
+
+Date = tuple[int, ...]  # year, perhaps month, perhaps day
+
+# In `<type>.<year>.<month>.<day>.<number>.gsn` and `<type>-<year>.<month>-<number>.xml`.
+_DATE_IN_NAME = re.compile(r"[.-]([0-9]{4})\.([0-9]{1,2})(?:\.([0-9]{1,2}))?[.-][0-9]+\.\w+$")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Words of variants, nicks, results and endings, of which one must fit (none: all do); bounds,
+    both included, of dates and numbers of moves; and whether the setups must be regular."""
+
+    variants: tuple[str, ...] = ()
+    players: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    dates: tuple[Date, Date] | None = None
+    moves: tuple[int, int] | None = None
+    regular: bool = False
+
+    def takes(self, log: Log, name: str) -> bool:
+        """Whether a log, from a file of this name, is wanted."""
+        nicks = [nick.casefold() for nick in log.players]
+        result = {0: "red", 1: "blue", None: "draw"}[log.winner]
+        return (
+            (not self.variants or bool({log.kind, log.variant.name} & set(self.variants)))
+            and (not self.players or any(nick.casefold() in nicks for nick in self.players))
+            and (not self.results or result in self.results)
+            and (not self.endings or log.reason in self.endings)
+            and (not self.dates or _within(date_of(name), *self.dates))
+            and (not self.moves or self.moves[0] <= log.plies <= self.moves[1])
+            and (not self.regular or _is_regular(log))
+        )
+
+
+def date_of(name: str) -> Date | None:
+    """The date in the name of a log file of Gravon's."""
+    found = _DATE_IN_NAME.search(name)
+    return tuple(int(number) for number in found.groups() if number) if found else None
+
+
+def _within(date: Date | None, first: Date, last: Date) -> bool:
+    """Compared as far as both dates go: a month is within a range that begins in it."""
+    if date is None:
+        return False
+    return date[: len(first)] >= first[: len(date)] and date[: len(last)] <= last[: len(date)]
+
+
+def _is_regular(log: Log) -> bool:
+    return log.setups is not None and all(has_counts(log.variant, s) for s in log.setups)
