@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from stratkit.notation.log import Log
-from stratkit.notation.setups import has_counts
+from stratkit.notation.setups import Setup, has_counts, variant_of
 
 Date = tuple[int, ...]  # year, perhaps month, perhaps day
 
@@ -40,6 +40,14 @@ class Selection:
             and (not self.moves or self.moves[0] <= log.plies <= self.moves[1])
             and (not self.regular or _is_regular(log))
         )
+
+
+    def takes_setup(self, setup: Setup) -> bool:
+        """Whether a setup by itself is wanted: it has no player, and no game."""
+        variant = variant_of(setup)
+        if variant is None:
+            return not self.variants and not self.regular
+        return not self.variants or variant.name in self.variants
 
 
 def date_of(name: str) -> Date | None:

@@ -29,6 +29,9 @@ def setup_text(setup: Setup) -> str:
     return setup.tobytes().decode("latin-1").translate(_LETTERS_OF_TYPES)
 
 
+_SETUP = re.compile("[A-M]*")
+
+
 def parse_setup(text: str, variant: Variant | None = None) -> Setup:
     """The inverse of `setup_text`: uint8 [zone].
 
@@ -38,19 +41,13 @@ def parse_setup(text: str, variant: Variant | None = None) -> Setup:
         raise InputError(
             f"a setup of {variant.name} has {variant.zone} letters, not {len(text)}", text=text
         )
-    setup = np.array([_type_of(text, i) for i in range(len(text))], np.uint8)
+    if not _SETUP.fullmatch(text):
+        index = next(i for i, content in enumerate(text) if not _SETUP.fullmatch(content))
+        raise InputError(f"letter {index + 1} of a setup is none of A to M", text=text[index])
+    setup = np.frombuffer(text.translate(_TYPES_OF_LETTERS).encode("latin-1"), np.uint8)
     if variant is not None:
         placements(variant, setup)
     return setup
-
-
-def _type_of(text: str, index: int) -> int:
-    if text[index] == EMPTY_LETTER:
-        return NO_PIECE
-    side_and_type = piece(text[index])
-    if side_and_type is None or side_and_type[0] != RED:
-        raise InputError(f"letter {index + 1} of a setup is none of A to M", text=text[index])
-    return side_and_type[1]
 
 
 def variant_of(setup: Setup) -> Variant | None:

@@ -26,6 +26,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others need unbounded m
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, struct.error)
 _ENCRYPTED = 1
 _HEAD = 256  # bytes that tell what a stream holds
+_MOST_LISTED = 32 << 20  # bytes of a zip's list of contents, which is read whole: 400,000 logs
 
 
 class Unreadable(InputError):
@@ -112,18 +113,27 @@ def _wanted(name: str, suffixes: Sequence[str]) -> bool:
 
 
 def _folder(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
-    with reading(path):
-        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
-    for entry in entries:
+    # A stack and no recursion: folders may be nested deeper than functions can be.
+    stack: list[Iterator[os.DirEntry[str]]] = [_entries(path)]
+    while stack:
+        entry = next(stack[-1], None)
+        if entry is None:
+            stack.pop()
+            continue
         try:
             if entry.is_dir(follow_symlinks=False):
-                yield from _folder(entry.path, suffixes)
+                stack.append(_entries(entry.path))
             elif _wanted(entry.name, [*suffixes, ".zip"]):
                 if os.path.exists(entry.path) and not os.path.isfile(entry.path):
                     raise InputError("not a regular file", file=entry.path)
                 yield from _file(entry.path, suffixes)
         except InputError as error:
             yield error
+
+
+def _entries(path: str) -> Iterator[os.DirEntry[str]]:
+    with reading(path):
+        return iter(sorted(os.scandir(path), key=lambda entry: entry.name))
 
 
 def _file(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
@@ -163,10 +173,42 @@ def _check_member(member: zipfile.ZipInfo, name: str) -> None:
         raise InputError(f"zip that cannot be read: {wrong}", file=name)
 
 
+def _check_directory(stream: BinaryIO, name: str) -> None:
+    """Raises `InputError` when the list of contents at a zip's end is very long."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, size - _END_BYTES))
+    tail = stream.read(_END_BYTES)
+    end = tail.rfind(b"PK\x05\x06")
+    listed = int.from_bytes(tail[end + 12 : end + 16], "little") if end >= 0 else 0
+    if listed == 0xFFFFFFFF:  # then a record before it says how many there are
+        longer = tail.rfind(b"PK\x06\x06", 0, end)
+        listed = int.from_bytes(tail[longer + 40 : longer + 48], "little") if longer >= 0 else 0
+    if listed > _MOST_LISTED:
+        what = f"zip whose list of contents has over {_MOST_LISTED >> 20} MiB"
+        raise InputError(what, file=name)
+
+
+_END_BYTES = (1 << 16) + 200  # the last record with the longest comment, and what may be before it
+
+
+def _check_overlaps(archive: zipfile.ZipFile, name: str) -> None:
+    """Raises `InputError` when members share bytes, as in zips that are made to grow without end.
+
+    Behind a member's offset come thirty bytes, its name, and its data.
+    """
+    end = 0
+    for member in sorted(archive.infolist(), key=lambda member: member.header_offset):
+        if member.header_offset < end:
+            raise InputError("damaged zip: its members overlap", file=name)
+        end = member.header_offset + 30 + member.compress_size
+
+
 def _zip(name: str, stream: BinaryIO, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
     with reading(name):
+        _check_directory(stream, name)
         archive = zipfile.ZipFile(stream)
     with archive:
+        _check_overlaps(archive, name)
         members = [member for member in archive.infolist() if _wanted(member.filename, suffixes)]
         for member in sorted(members, key=lambda member: member.filename):
             inside = f"{name}/{member.filename}"

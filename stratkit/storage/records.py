@@ -143,7 +143,7 @@ def _fields(header: RecordHeader) -> dict[str, Any]:
 def record_line(record: GameRecord) -> bytes:
     """The line of one game."""
     values = {
-        **asdict(record),
+        **vars(record),
         "moves": " ".join(record.moves),
         "returns": [int(r) if r == int(r) else r for r in record.returns],
         "result": record.result,

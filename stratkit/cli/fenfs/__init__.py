@@ -1,4 +1,4 @@
-"""`fenfs`: positions and game logs of Stratego as text: convert, show, check, legal moves."""
+"""`fenfs`: positions and game logs of Stratego as text: convert, show, check, count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from stratkit.cli.common import ToolGroup, run
 from stratkit.cli.fenfs.check import check
 from stratkit.cli.fenfs.convert import convert
 from stratkit.cli.fenfs.legal import legal
+from stratkit.cli.fenfs.replay import replay
 from stratkit.cli.fenfs.show import show
+from stratkit.cli.fenfs.stats import stats
 
 
 @click.group("fenfs", cls=ToolGroup)
@@ -18,7 +20,7 @@ def command() -> None:
     """Convert, show and check Stratego positions (FENfS), setups and game logs."""
 
 
-for _sub in (convert, show, legal, check):
+for _sub in (convert, show, replay, legal, check, stats):
     command.add_command(_sub)
 
 

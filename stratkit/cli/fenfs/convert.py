@@ -248,4 +248,6 @@ def _setup(piece: Piece, raw: Raw, form: Form) -> None:
 
     if form.to != "setups":
         raise InputError(f"a setup is no game: --to {form.to} needs games")
-    piece.sound, piece.text = True, f"{setup_text(raw.data)}\n"
+    piece.sound = True
+    if form.selection.takes_setup(raw.data):
+        piece.text = f"{setup_text(raw.data)}\n"

@@ -20,8 +20,8 @@ SUFFIXES = (*LOG_SUFFIXES, ".fenfs", ".setups", ".jsonl", ".eps")
 
 LOG, RECORD, EPISODE, POSITION, SETUP = "log", "record", "episode", "position", "setup"
 
-# A worker gets so many items, or so many bytes of them, at a time.
-ITEMS, BYTES = 64, 1 << 20
+# A worker gets so many games, or lines, or so many bytes of them, at a time.
+GAMES, LINES, BYTES = 64, 4096, 1 << 20
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -49,7 +49,8 @@ def chunks(inputs: Sequence[str]) -> Iterator[list[Raw | InputError]]:
     size = 0
     for item in _items(inputs):
         more = item.size if isinstance(item, Raw) else 0
-        if chunk and (len(chunk) >= ITEMS or size + more > BYTES):
+        most = LINES if isinstance(item, Raw) and item.form in (POSITION, SETUP) else GAMES
+        if chunk and (len(chunk) >= most or size + more > BYTES):
             yield chunk
             chunk, size = [], 0
         chunk.append(item)

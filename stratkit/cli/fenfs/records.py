@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 from typing import TYPE_CHECKING
 
@@ -31,13 +32,12 @@ def _of_log(game: Game) -> tuple[RecordHeader, GameRecord]:
     The rules are those under which it can be replayed: without repetition rules and draw limits.
     The hash tells games apart whose players are the same, and finds those that are met twice.
     """
-    from stratkit.engine import Game as Rules
     from stratkit.storage.records import RecordHeader, RecordPlayer
 
     log = game.log
     header = RecordHeader(
         game=log.variant.name,
-        rules=dict.fromkeys(Rules(log.variant.name).rules, 0),
+        rules=_no_rules(log.variant.name),
         seed=0,
         games=1,
         players=tuple(RecordPlayer(nick, "human") for nick in log.players),
@@ -48,6 +48,13 @@ def _of_log(game: Game) -> tuple[RecordHeader, GameRecord]:
         },
     )
     return header, _record(game, 0, None if log.played_out else "gravon")
+
+
+@functools.cache
+def _no_rules(name: str) -> dict[str, int]:
+    from stratkit.engine import Game as Rules
+
+    return dict.fromkeys(Rules(name).rules, 0)
 
 
 def _of_episode(game: Game) -> tuple[RecordHeader, GameRecord]:

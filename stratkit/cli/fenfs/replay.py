@@ -1,0 +1,84 @@
+"""`fenfs replay`: a game as a page to step through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stratkit.cli.common import Tool, open_output, output_options
+from stratkit.cli.fenfs.games import Game, games
+from stratkit.cli.fenfs.options import selecting, selection
+from stratkit.cli.fenfs.raw import POSITION, SETUP, Raw, chunks
+from stratkit.cli.fenfs.tally import Tally
+from stratkit.errors import InputError
+
+if TYPE_CHECKING:
+    from stratkit.notation.select import Selection
+
+
+@click.command(cls=Tool)
+@selecting
+@click.option(
+    "--game", type=click.IntRange(1), metavar="N", help="The Nth of the games, counted from 1."
+)
+@output_options
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+def replay(
+    game: int | None, output: str, force: bool, inputs: tuple[str, ...], **chosen: Any
+) -> int:
+    """Make one HTML file of a game, to step through it in a browser; it needs nothing else.
+
+    INPUT is a .gsn or .xml log, a file of game records or episodes, a zip or folder of such files,
+    or - (stdin).
+    """
+    from stratkit.notation.replay_page import replay_page
+
+    tally = Tally()
+    found = _chosen(inputs, selection(chosen), game, tally)
+    if found is None:
+        if not tally.faults:
+            raise InputError("no such game in the input")
+        return tally.status
+    log = found.log
+    won = {0: "red won", 1: "blue won", None: "a draw"}[log.winner]
+    result = f"{log.kind or log.variant.name}: {log.reason.replace('_', ' ')}, {won}"
+    with open_output(output, force) as out:
+        out.write(replay_page(found.played, result))
+    return tally.status
+
+
+def _chosen(
+    inputs: tuple[str, ...], selection: Selection, number: int | None, tally: Tally
+) -> Game | None:
+    """The game that is asked for, or the only one."""
+    found: Game | None = None
+    for count, game in enumerate(_sound(inputs, selection, tally), 1):
+        if number is None and found:
+            raise InputError("there are more games than one: choose one with --game N")
+        if number in (None, count):
+            found = game
+        if number == count:
+            break
+    return found
+
+
+def _sound(inputs: tuple[str, ...], selection: Selection, tally: Tally) -> Iterator[Game]:
+    """The games with boards that can be played to their end."""
+    for chunk in chunks(inputs):
+        for item in chunk:
+            found: Any = item
+            if isinstance(item, Raw):
+                if item.form in (POSITION, SETUP):
+                    found = InputError("a game is needed", file=item.name)
+                else:
+                    found = games([item], selection, boards=True)[0]
+            if isinstance(found, InputError):
+                tally.fault(found)
+            elif found is not None:
+                for error in (*found.played.remarks, *filter(None, [found.played.fault])):
+                    tally.fault(error)
+                if not found.played.fault and found.played.boards:
+                    tally.passed()
+                    yield found

@@ -1,0 +1,245 @@
+"""Figures about many games and setups, those of the DeepNash paper's section 3.3.1 among them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.stratego import (
+    BOMB,
+    FLAG,
+    MARSHAL,
+    MINER,
+    SCOUT,
+    SPY,
+    TYPES,
+    VARIANTS,
+    Variant,
+)
+from stratkit.notation.log import Log
+from stratkit.notation.setups import Setup, variant_of
+
+GENERAL, COLONEL = 9, 8
+MOST_DISTINCT = 1 << 20  # setups that are remembered to tell new ones from old ones
+
+
+@dataclass
+class SetupFigures:
+    """Sums over setups of one variant.
+
+    `maps` int64 [12, zone]: how often each type stands on each own-view square. `sums` are the
+    named sums, of which `figures` makes shares and means.
+    """
+
+    variant: Variant
+    count: int = 0
+    maps: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((12, 0), np.int64))
+    sums: Counter[str] = field(default_factory=Counter)
+    distinct: set[bytes] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        if not self.maps.size:
+            self.maps = np.zeros((len(TYPES), self.variant.zone), np.int64)
+
+    def add(self, setups: npt.NDArray[np.uint8]) -> None:
+        """Adds setups, uint8 [n, zone], all regular."""
+        self.count += len(setups)
+        for type_ in range(len(TYPES)):
+            self.maps[type_] += (setups == type_).sum(axis=0)
+        self.sums.update(_sums(self.variant, setups))
+        self._meet({setup.tobytes() for setup in setups})
+
+    def merge(self, other: SetupFigures) -> None:
+        self.count += other.count
+        self.maps += other.maps
+        self.sums.update(other.sums)
+        self._meet(other.distinct)
+
+    def _meet(self, more: set[bytes]) -> None:
+        if len(self.distinct) < MOST_DISTINCT:
+            self.distinct |= more
+
+    def figures(self) -> dict[str, float]:
+        """Shares from 0 to 1 and means, by their names; those that the variant does not have are
+        left out."""
+        n, counts = self.count, self.variant.counts
+        shares = {
+            "flag on the back rank": ("flag back", 1),
+            "no bomb beside the flag": ("no bomb", 1),
+            "flag closed in by bombs": ("closed in", 1),
+            "bombs beside the flag, mean": ("bombs beside", 1),
+            "bombs on the front rank, of all": ("bombs front", counts[BOMB]),
+            "marshal and general on different wings": ("wings", 1),
+            "distance of spy and marshal, mean": ("spy marshal", 1),
+            "distance of spy and general, mean": ("spy general", 1),
+            "spy within 2 of a general or colonel": ("spy guarded", 1),
+            "miners on the back rank, of all": ("miners back", counts[MINER]),
+            "scouts on the front rank, of all": ("scouts front", counts[SCOUT]),
+        }
+        return {
+            name: self.sums[key] / (n * of)
+            for name, (key, of) in shares.items()
+            if n and of and key in self.sums
+        }
+
+
+def _sums(variant: Variant, setups: npt.NDArray[np.uint8]) -> Mapping[str, int]:
+    """The sums of `SetupFigures` for setups uint8 [n, zone]."""
+    width, last = variant.width, variant.ranks - 1
+    places = {t: np.argmax(setups == t, axis=1) for t in (FLAG, SPY, MARSHAL, GENERAL)}
+    file = {t: squares % width for t, squares in places.items()}
+    rank = {t: squares // width for t, squares in places.items()}
+    beside, neighbours = _beside_flag(setups, rank[FLAG], file[FLAG], width, variant.ranks)
+    sums = {
+        "flag back": (rank[FLAG] == 0).sum(),
+        "no bomb": (beside == 0).sum(),
+        # A flag on the front rank has a neighbour that no own bomb can be on.
+        "closed in": ((beside == neighbours) & (rank[FLAG] < last)).sum(),
+        "bombs beside": beside.sum(),
+    }
+    grid = setups.reshape(len(setups), variant.ranks, width)
+    counts = variant.counts
+    if counts[BOMB]:
+        sums["bombs front"] = (grid[:, -1] == BOMB).sum()
+    if counts[MINER]:
+        sums["miners back"] = (grid[:, 0] == MINER).sum()
+    if counts[SCOUT]:
+        sums["scouts front"] = (grid[:, -1] == SCOUT).sum()
+    if counts[MARSHAL] == counts[GENERAL] == 1:
+        left = {t: 2 * file[t] < width for t in (MARSHAL, GENERAL)}
+        sums["wings"] = (left[MARSHAL] != left[GENERAL]).sum()
+    if counts[SPY] == counts[MARSHAL] == counts[GENERAL] == 1:
+        apart = {t: abs(rank[SPY] - rank[t]) + abs(file[SPY] - file[t]) for t in (MARSHAL, GENERAL)}
+        sums["spy marshal"], sums["spy general"] = apart[MARSHAL].sum(), apart[GENERAL].sum()
+        sums["spy guarded"] = _guarded(grid, rank[SPY], file[SPY]).sum()
+    return {key: int(value) for key, value in sums.items()}
+
+
+def _beside_flag(
+    setups: npt.NDArray[np.uint8],
+    rank: npt.NDArray[np.int64],
+    file: npt.NDArray[np.int64],
+    width: int,
+    ranks: int,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """How many bombs are beside each flag, and how many squares of the own ranks are."""
+    bombs = np.zeros(len(setups), np.int64)
+    squares = np.zeros(len(setups), np.int64)
+    for up, right in ((0, 1), (0, -1), (1, 0), (-1, 0)):
+        there = (
+            (rank + up >= 0) & (rank + up < ranks) & (file + right >= 0) & (file + right < width)
+        )
+        squares += there
+        at = np.where(there, width * (rank + up) + file + right, 0)
+        bombs += there & (np.take_along_axis(setups, at[:, None], 1)[:, 0] == BOMB)
+    return bombs, squares
+
+
+def _guarded(
+    grid: npt.NDArray[np.uint8], rank: npt.NDArray[np.int64], file: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """Whether a general or colonel is at most two steps from the spy."""
+    ranks, files = np.indices(grid.shape[1:])
+    steps = abs(ranks - rank[:, None, None]) + abs(files - file[:, None, None])
+    strong = (grid == GENERAL) | (grid == COLONEL)
+    return np.asarray((strong & (steps <= 2)).any(axis=(1, 2)))
+
+
+@dataclass
+class Figures:
+    """Sums over games and setups, which can be added up piece by piece."""
+
+    games: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    endings: Counter[str] = field(default_factory=Counter)
+    results: Counter[str] = field(default_factory=Counter)
+    moves: Counter[int] = field(default_factory=Counter)
+    setups: dict[str, SetupFigures] = field(default_factory=dict)
+    free: int = 0  # setups that fit no variant
+
+    def add_logs(self, logs: Sequence[Log]) -> None:
+        """Adds games and their setups."""
+        self.games += len(logs)
+        for log in logs:
+            self.kinds[log.kind or log.variant.name] += 1
+            self.endings[log.reason] += 1
+            self.results[{0: "red", 1: "blue", None: "draw"}[log.winner]] += 1
+            self.moves[log.plies] += 1
+        self.add_setups([setup for log in logs for setup in log.setups or ()])
+
+    def add_setups(self, setups: Sequence[Setup]) -> None:
+        """Adds setups, uint8 [zone] each; of which variant, their pieces tell."""
+        by_variant: dict[str, list[Setup]] = {}
+        for setup in setups:
+            variant = variant_of(setup)
+            if variant is None:
+                self.free += 1
+            else:
+                by_variant.setdefault(variant.name, []).append(setup)
+        for name, some in by_variant.items():
+            self._of(name).add(np.stack(some))
+
+    def _of(self, name: str) -> SetupFigures:
+        return self.setups.setdefault(name, SetupFigures(VARIANTS[name]))
+
+    def merge(self, other: Figures) -> None:
+        self.games += other.games
+        self.free += other.free
+        for mine, others in (
+            (self.kinds, other.kinds),
+            (self.endings, other.endings),
+            (self.results, other.results),
+        ):
+            mine.update(others)
+        self.moves.update(other.moves)
+        for name, figures in other.setups.items():
+            self._of(name).merge(figures)
+
+    def length(self, share: float) -> int:
+        """The number of moves that this share of the games does not exceed."""
+        seen = 0
+        for moves, count in sorted(self.moves.items()):
+            seen += count
+            if seen >= share * self.games:
+                return moves
+        return 0
+
+    def json(self) -> dict[str, object]:
+        """All figures; heat maps by type, rank by rank from the back."""
+        return {
+            "games": self.games,
+            "types": dict(sorted(self.kinds.items())),
+            "endings": dict(sorted(self.endings.items())),
+            "results": dict(sorted(self.results.items())),
+            "moves": {
+                "least": self.length(0),
+                "median": self.length(0.5),
+                "most": self.length(1),
+                "mean": sum(m * n for m, n in self.moves.items()) / max(1, self.games),
+            },
+            "free_setups": self.free,
+            "setups": {name: _setups_json(f) for name, f in sorted(self.setups.items())},
+        }
+
+
+def _setups_json(figures: SetupFigures) -> dict[str, object]:
+    variant = figures.variant
+    maps = figures.maps.reshape(len(TYPES), variant.ranks, variant.width)
+    return {
+        "setups": figures.count,
+        "distinct": len(figures.distinct),
+        "figures": figures.figures(),
+        "maps": {
+            name: maps[type_].tolist() for type_, name in enumerate(TYPES) if variant.counts[type_]
+        },
+    }
+
+
+def pieces_of(variant: Variant) -> list[int]:
+    """The types that the variant has, the strongest first, then bomb, flag and spy."""
+    order = [MARSHAL, GENERAL, COLONEL, 7, 6, 5, 4, MINER, SCOUT, SPY, BOMB, FLAG]
+    return [type_ for type_ in order if variant.counts[type_]]
