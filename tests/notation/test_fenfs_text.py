@@ -23,11 +23,13 @@ from stratkit.engine.stratego import (
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import (
     OBSERVER,
+    fenfs_lines,
     fenfs_of,
     legal_moves,
     parse_fenfs,
     position,
     seen_by,
+    start_setups,
 )
 from stratkit.notation.squares import move_text
 
@@ -70,6 +72,69 @@ def test_positions_survive_text(before, view):
         known = PIECE | SIDE | TYPE | REVEALED
         assert (position(again).cells & known == before.cells & known).all()
         assert (again.side, again.ply) == (before.side, before.plies)
+
+
+@settings(deadline=None, max_examples=60)
+@given(positions, views)
+def test_the_extension_keeps_what_has_moved(before, view):
+    plain, extended = (str(fenfs_of(before, view, extended)) for extended in (False, True))
+    assert extended.rsplit(" ", 1)[0] == plain
+    again = parse_fenfs(extended)
+    assert str(again) == extended
+    if view is OBSERVER:
+        assert (position(again).cells == before.cells).all()
+        for other in (RED, BLUE):
+            assert str(seen_by(again, other)) == str(fenfs_of(before, other, True))
+    assert legal_moves(again) == legal_moves(parse_fenfs(plain)) or again.view != view
+
+
+@pytest.mark.parametrize(
+    ("word", "what"),
+    [
+        ("", "are their squares, or -"),
+        ("J4", "are their squares, or -"),
+        ("A11", "are their squares, or -"),
+        ("a1", "are their squares, or -"),
+        ("D3B3", "must ascend"),
+        ("D3D3", "must ascend"),
+        ("A2", "square A2: a and the fourth word disagree"),
+        ("A1", "square A1: B and the fourth word disagree"),
+        ("C5", "square C5: _ and the fourth word disagree"),
+    ],
+)
+def test_an_extension_that_cannot_be(word, what):
+    with pytest.raises(InputError, match=what):
+        parse_fenfs(f"{BARRAGE} {word}")
+
+
+def test_what_the_extension_and_a_view_say_must_agree():
+    game = MadeUp("classic", 3, plies=4)
+    text = str(fenfs_of(game.positions[-1], RED, True))
+    assert "!" in text and parse_fenfs(text).moved
+    with pytest.raises(InputError, match="! and the fourth word disagree"):
+        parse_fenfs(text.rsplit(" ", 1)[0] + " -")
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.sampled_from(["classic", "duell"]), st.integers(0, 10**6), views, st.booleans())
+def test_whole_games_are_written_as_their_positions(kind, seed, view, extended):
+    game = MadeUp(kind, seed, 40)
+    boards = [p.cells.tobytes() for p in game.positions]
+    expected = [f"{fenfs_of(p, view, extended)}\n" for p in game.positions]
+    assert fenfs_lines(boards, 10, 0, view, extended) == "".join(expected)
+    assert fenfs_lines(boards[7:], 10, 7, view, extended) == "".join(expected[7:])
+    assert fenfs_lines([], 10, 0, view, extended) == ""
+
+
+def test_the_setups_of_a_start():
+    game = MadeUp("barrage", 1, plies=1)
+    start = fenfs_of(game.positions[0])
+    for view, setups in ((OBSERVER, game.setups), (RED, game.setups[:1]), (BLUE, game.setups[1:])):
+        found = start_setups(seen_by(start, view))
+        assert len(found) == len(setups)
+        assert all((a == b).all() for a, b in zip(found, setups, strict=True))
+    with pytest.raises(InputError, match="not the start of a game"):
+        start_setups(parse_fenfs(BARRAGE.replace("aaaa r 0", "aaaC r 0")))
 
 
 @settings(deadline=None, max_examples=60)

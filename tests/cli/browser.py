@@ -1,0 +1,127 @@
+"""A real browser without a window, steered through its debugging pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+from typing import Any
+
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
+PATIENCE = 120  # seconds; it answers within one, where there is nothing else to do
+
+
+def executable() -> str | None:
+    """Where a browser of Chromium's family is."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Browser:
+    """One page in a browser of its own, which has no network and no profile.
+
+    `requests` are the addresses that were asked for, `errors` what scripts failed with.
+    """
+
+    def __init__(self, profile: pathlib.Path) -> None:
+        (read_command, self._to), (self._from, write_answer) = os.pipe(), os.pipe()
+        self._process = subprocess.Popen(
+            [
+                str(executable()),
+                *("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"),
+                *("--no-first-run", "--disable-background-networking", "--disable-sync"),
+                *(f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND"),
+            ],
+            stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: (os.dup2(read_command, 3), os.dup2(write_answer, 4)),
+            pass_fds=(3, 4),
+        )
+        os.close(read_command)
+        os.close(write_answer)
+        self._buffer, self._number, self._session = b"", 0, ""
+        self.requests: list[str] = []
+        self.errors: list[Any] = []
+        self._loaded = 0
+        target = self._call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self._call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Network"):
+            self._call(f"{domain}.enable")
+
+    def open(self, path: pathlib.Path) -> None:
+        """Loads a file, and waits until it has."""
+        before = self._loaded
+        self._call("Page.navigate", url=path.as_uri())
+        while self._loaded == before:
+            self._take(self._next())
+
+    def evaluate(self, script: str) -> Any:
+        """The value of an expression in the page."""
+        answer = self._call("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def press(self, key: str, code: int) -> None:
+        """Presses a key and lets it go; `code` is its number on Windows."""
+        for kind in ("keyDown", "keyUp"):
+            self._call(
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code
+            )
+
+    def click(self, element: str) -> None:
+        """Clicks with the mouse into the middle of the element with this id."""
+        box = self.evaluate(f"""(() => {{
+            const e = document.getElementById({json.dumps(element)});
+            e.scrollIntoView();
+            const box = e.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+        }})()""")
+        for kind in ("mousePressed", "mouseReleased"):
+            self._call(
+                "Input.dispatchMouseEvent",
+                type=kind,
+                x=box[0],
+                y=box[1],
+                button="left",
+                clickCount=1,
+            )
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait(PATIENCE)
+        os.close(self._to)
+        os.close(self._from)
+
+    def _call(self, method: str, **params: Any) -> Any:
+        self._number += 1
+        command = {"id": self._number, "method": method, "params": params}
+        if self._session:
+            command["sessionId"] = self._session
+        os.write(self._to, json.dumps(command).encode() + b"\0")
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            message = self._next()
+            if message.get("id") == self._number:
+                assert "error" not in message, message
+                return message["result"]
+            self._take(message)
+        raise TimeoutError(method)
+
+    def _next(self) -> Any:
+        while b"\0" not in self._buffer:
+            more = os.read(self._from, 1 << 16)
+            assert more, "the browser went away"
+            self._buffer += more
+        message, _, self._buffer = self._buffer.partition(b"\0")
+        return json.loads(message)
+
+    def _take(self, event: Any) -> None:
+        method = event.get("method")
+        if method == "Network.requestWillBeSent":
+            self.requests.append(event["params"]["request"]["url"])
+        elif method == "Runtime.exceptionThrown":
+            self.errors.append(event["params"])
+        elif method == "Page.loadEventFired":
+            self._loaded += 1

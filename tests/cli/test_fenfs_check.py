@@ -1,0 +1,196 @@
+"""`fenfs check`, `fenfs stats` and pictures; and files that are made to do harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import struct
+import zipfile
+
+import pytest
+
+from fenfs_here import LOGS, SAMPLES, fenfs
+
+GSN, XML = LOGS / "barrage.2003.9.2.7.gsn", LOGS / "barrage-2010.11-204.xml"
+
+
+def shuttling(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A game in which both sides move to and fro: red breaks the two-squares rule at move 11."""
+    lines = GSN.read_text().splitlines()
+    red, blue = (move.split("-") for move in lines[3:5])
+    moves = ["-".join(m) for m in (red, blue, red[::-1], blue[::-1])] * 4
+    path = tmp_path / "shuttle.gsn"
+    end = lines[-1].replace("result 0", "result 3")
+    path.write_text("\n".join([*lines[:3], *moves, "END", end, ""]))
+    return path
+
+
+def test_breaches_of_repetition_rules_are_told_and_no_fault(tmp_path: pathlib.Path) -> None:
+    path = shuttling(tmp_path)
+    what = "the two-squares rule ({}) forbids this move, and perhaps later ones: no fault here"
+    for number, move in ((5, 11), (3, 7)):
+        status, out, [line] = fenfs("check", "--two-squares", number, path)
+        assert (status, out) == (0, "")
+        assert line.startswith(
+            f"fenfs: {path}: line {move + 3}, move {move}: {what.format(number)}"
+        )
+    assert fenfs("check", "--two-squares", 0, path) == (0, "", [])
+    assert fenfs("convert", "--to", "setups", path)[::2] == (0, [])
+
+
+def test_salvage_keeps_the_sound_part_of_everything(tmp_path: pathlib.Path) -> None:
+    there, kept = tmp_path / "in", tmp_path / "kept"
+    there.mkdir()
+    games = (SAMPLES / "games.jsonl").read_text().splitlines(keepends=True)
+    broken = json.loads(games[1])
+    broken["moves"] = " ".join([*broken["moves"].split()[:4], "A1A1"])
+    (there / "g.jsonl").write_text(games[0] + json.dumps(broken) + "\n" + games[2])
+    (there / "p.fenfs").write_text((SAMPLES / "barrage.fenfs").read_text() + "rubbish\n")
+    lines = GSN.read_text().splitlines()
+    (there / "l.gsn").write_text("\n".join([*lines[:9], "A1-A9", *lines[9:]]))
+    status, out, said = fenfs("check", "--salvage", kept, there)
+    assert (status, out, len(said)) == (3, "", 3)
+    assert fenfs("check", kept) == (0, "", [])
+    assert (kept / "p.fenfs").read_text() == (SAMPLES / "barrage.fenfs").read_text()
+    assert (kept / "l.gsn").read_text() == "\n".join([*lines[:9], *lines[-2:], ""])
+    first, second, third = map(json.loads, (kept / "g.jsonl").read_text().splitlines())
+    assert (first, third) == (json.loads(games[0]), json.loads(games[2]))
+    assert second["moves"].split() == broken["moves"].split()[:4] and second["plies"] == 4
+    status, _, [line] = fenfs("check", "--salvage", kept, there / "p.fenfs")
+    assert status == 1 and "exists already" in line
+
+
+# ---- stats ----
+
+
+def test_the_golden_statistics() -> None:
+    status, out, said = fenfs("stats", "--json", LOGS)
+    assert (status, said) == (0, [])
+    told = json.loads(out)
+    assert told == json.loads((SAMPLES / "gravon.stats.json").read_text())
+    assert sum(told["inputs"]["types"].values()) == told["inputs"]["games"] == 12
+    page = (SAMPLES.parent / "stats.md").read_text()
+    named = {*told, *told["inputs"], *told["inputs"]["setups"]["classic"], "versus"}
+    assert all(f"\n| {name} | " in page for name in named)
+
+
+def test_two_sources_side_by_side(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.setups"
+    path.write_text(fenfs("convert", "--to", "setups", "--regular", LOGS)[1])
+    arguments = ["--variant", "classic", "--regular", LOGS, "--versus", path]
+    status, out, said = fenfs("stats", "--maps", *arguments)
+    assert (status, said) == (0, [])
+    [row] = [line for line in out.splitlines() if line.startswith("setups, classic")]
+    assert row.split()[2:] == ["4", "4"]
+    maps = out.split("\n\n")[1:]
+    assert len(maps) == 24 and maps[0].startswith(f"marshal, classic, {LOGS}")
+    for text, other in zip(maps[:12], maps[12:], strict=True):
+        assert text.splitlines()[1:] == other.splitlines()[1:]
+    picture = tmp_path / "maps.png"
+    assert fenfs("stats", *arguments, "--plot", picture)[0] == 0
+    assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
+    status, _, [line] = fenfs("stats", "--plot", tmp_path / "b.png", LOGS)
+    assert status == 1 and "choose one with --variant" in line
+
+
+# ---- pictures ----
+
+
+@pytest.mark.parametrize("view", ["observer", "red", "blue"])
+def test_pictures(view: str, tmp_path: pathlib.Path) -> None:
+    png, svg = tmp_path / "a.png", tmp_path / "a.svg"
+    for path in (png, svg):
+        assert fenfs("show", "--ply", 9, "--view", view, XML, "-o", path) == (0, "", [])
+    assert png.read_bytes().startswith(b"\x89PNG") and png.stat().st_size > 5000
+    text = svg.read_text()
+    assert text.count("<line") == 1 and "marker-end" in text
+    assert text.count(">10<") == {"observer": 2}.get(view, 1) + 2  # the tenth rank's labels
+    status, _, [line] = fenfs("show", SAMPLES / "barrage.fenfs", "-o", tmp_path / "b.svg")
+    assert status == 3 or "more" in line
+
+
+def test_a_picture_of_a_fenfs_with_a_move(tmp_path: pathlib.Path) -> None:
+    fenfs_text = (SAMPLES / "barrage.fenfs").read_text().splitlines()[1]
+    svg = tmp_path / "a.svg"
+    assert fenfs("show", "--last", "A2A6", fenfs_text, "-o", svg)[0] == 0
+    assert svg.read_text().count("<line") == 1
+    status, _, [line] = fenfs("show", "--last", "A2", fenfs_text)
+    assert status == 3 and "a move is written like A4A5" in line
+    assert fenfs("show", "--style", "unicode", fenfs_text)[1].count("≈≈") == 8
+
+
+# ---- files that are made to do harm ----
+
+
+def overlapping(path: pathlib.Path) -> None:
+    """A zip all of whose members are the same bytes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.gsn", bytes(1 << 20))
+        first = archive.infolist()[0]
+        archive.filelist += [first] * 1000  # type: ignore[attr-defined]
+
+
+def long_list(path: pathlib.Path) -> None:
+    """A zip that says that its list of contents is 2 GiB."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.gsn", GSN.read_bytes())
+    data = bytearray(path.read_bytes())
+    at = data.rindex(b"PK\x05\x06")
+    data[at + 12 : at + 16] = struct.pack("<I", 1 << 31)
+    path.write_bytes(data)
+
+
+def one_line(path: pathlib.Path) -> None:
+    path.write_bytes(b"A" * (8 << 20))
+
+
+def log_of_one_line(path: pathlib.Path) -> None:
+    path.write_bytes(b"#" + b"vs " * (4 << 20))
+
+
+def results(path: pathlib.Path) -> None:
+    """A line that a careless pattern would try to cut in a million ways."""
+    path.write_bytes(b"#X Stratego-Notation v1\ntype 0\nEND\n" + b" vs " * (1 << 17))
+
+
+def depth(path: pathlib.Path) -> None:
+    path.write_bytes(b"<stratego>" * 50_000)
+
+
+def brackets(path: pathlib.Path) -> None:
+    path.write_bytes(b'{"stratkit":"games"' + b"[" * 100_000 + b"\n")
+
+
+HOSTILE = {
+    overlapping: "damaged zip: its members overlap",
+    long_list: "zip whose list of contents has over 32 MiB",
+    one_line: "line 1: a line of over 1000 bytes",
+    log_of_one_line: "a log of over 1 MiB",
+    results: "a result like",
+    depth: "line 1: unknown element in <stratego>: 'stratego'",
+    brackets: "line 1: not a game record",
+}
+
+
+@pytest.mark.parametrize("make", HOSTILE, ids=lambda make: make.__name__)
+def test_hostile_files_are_refused_with_one_line(make, tmp_path: pathlib.Path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "hostile"
+    make(path)
+    for command in (["check"], ["convert", "--to", "games"], ["stats"]):
+        status, _, [line] = fenfs(*command, path)
+        assert status == 3 and HOSTILE[make] in line and len(line) < 400
+
+
+def test_folders_within_folders_within_folders(tmp_path: pathlib.Path) -> None:
+    here = os.getcwd()
+    os.chdir(tmp_path)
+    try:
+        for _ in range(1200):
+            os.mkdir("d")
+            os.chdir("d")
+        pathlib.Path("a.gsn").write_bytes(GSN.read_bytes())
+    finally:
+        os.chdir(here)
+    status, out, _ = fenfs("convert", "--to", "setups", tmp_path)
+    assert (status, out.count("\n")) == (0, 2)

@@ -1,0 +1,234 @@
+"""`fenfs convert`: every form to every other, which games, and where they go."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import zipfile
+
+import pytest
+
+from fenfs_here import LOGS, SAMPLES, fenfs
+from running import run
+
+GSN, XML = LOGS / "barrage.2003.9.2.7.gsn", LOGS / "barrage-2010.11-204.xml"
+PLIES = {GSN: 71, XML: 38}
+
+
+def converted(to: str, *arguments: object) -> str:
+    """What comes out when all goes well."""
+    status, out, said = fenfs("convert", "--to", to, *arguments)
+    assert (status, said) == (0, [])
+    return out
+
+
+# ---- forms ----
+
+
+@pytest.mark.parametrize("name", ["games.jsonl", "gravon.jsonl"])
+def test_records_stay_what_they_were(name: str) -> None:
+    assert converted("games", SAMPLES / name) == (SAMPLES / name).read_text()
+
+
+def test_logs_and_their_records_say_the_same(tmp_path: pathlib.Path) -> None:
+    records = tmp_path / "games.jsonl"
+    records.write_text(converted("games", LOGS))
+    for options in (["fenfs"], ["fenfs", "--view", "blue"], ["setups"]):
+        assert converted(*options, records) == converted(*options, LOGS)
+    for form in ("gsn", "xml"):
+        # Of a log without setups there is no record; all else a record has but the header's words.
+        archive = tmp_path / f"{form}.zip"
+        converted(form, records, "-o", archive)
+        assert converted("fenfs", archive) != "" and len(members(archive)) == 10
+        texts = [re.sub(r"#\S+ (.*)v.", "", text) for text in members(archive).values()]
+        converted(form, LOGS, "-o", tmp_path / form / "")
+        there = [re.sub(r"#\S+ (.*)v.", "", p.read_text()) for p in (tmp_path / form).iterdir()]
+        assert set(texts) < set(there) and len(there) == 12
+
+
+def members(path: pathlib.Path) -> dict[str, str]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_episodes_are_games_too() -> None:
+    episodes = SAMPLES / "episodes.eps"
+    status, out, [line] = fenfs("convert", "--to", "games", episodes)
+    assert status == 3 and line.startswith(f"fenfs: {episodes}: game 2: begins within a game")
+    header, *games = map(json.loads, out.splitlines())
+    told = json.loads((SAMPLES / "episodes.json").read_text())
+    assert header["game"] == "mini" and header["seed"] == told["header"]["seed"]
+    assert [game["number"] for game in games] == [0, 1]
+    assert fenfs("check", episodes) == (0, "", [])
+
+
+def test_positions_stay_positions_and_starts_give_setups(tmp_path: pathlib.Path) -> None:
+    moved = tmp_path / "a.fenfs"
+    moved.write_text(converted("fenfs", "--moved", XML))
+    plain = (SAMPLES / "barrage.fenfs").read_text()
+    assert moved.read_text() == (SAMPLES / "barrage.moved.fenfs").read_text()
+    assert converted("fenfs", moved) == plain
+    assert converted("fenfs", "--moved", moved) == moved.read_text()
+    assert converted("fenfs", "--view", "red", moved) == (SAMPLES / "barrage.red.fenfs").read_text()
+    assert converted("setups", moved) == converted("setups", XML)
+    status, out, lines = fenfs("convert", "--to", "fenfs", "--moved", SAMPLES / "barrage.fenfs")
+    assert (status, out, len(lines)) == (3, "", 39) and "does not say which" in lines[0]
+    status, out, lines = fenfs("convert", "--to", "gsn", moved)
+    assert (status, out, len(lines)) == (3, "", 39) and "a position is no game" in lines[0]
+
+
+def test_setups_stay_setups(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.setups"
+    path.write_text(converted("setups", "--regular", LOGS))
+    assert converted("setups", path) == path.read_text()
+    barrage = converted("setups", "--variant", "barrage", path)
+    assert barrage == converted("setups", "--variant", "barrage", LOGS) != ""
+    assert fenfs("convert", "--to", "games", path)[0] == 3
+
+
+def test_a_range_of_plies() -> None:
+    lines = converted("fenfs", XML).splitlines()
+    assert converted("fenfs", "--ply", "3..5", XML).splitlines() == lines[3:6]
+    assert converted("fenfs", "--ply", "37..", XML).splitlines() == lines[37:]
+    assert converted("fenfs", "--ply", "0", LOGS, "--player", "quickstep").splitlines() == lines[:1]
+    assert converted("fenfs", "--ply", "900..", XML) == ""
+
+
+# ---- which games ----
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        (["--variant", "barrage"], "barrage"),
+        (["--variant", "classicfree"], "classicfree|freesetup"),
+        (["--variant", "duel", "--variant", "ultimate"], "duell|ultimate"),
+        (["--player", "QUICKstep"], "barrage-2010"),
+        (["--player", "nobody"], "none"),
+        (["--ending", "forfeit"], "classic.2004.5.12.33"),
+        (["--result", "blue", "--moves", "..50"], "barrage-2010"),
+        (["--moves", "71"], "barrage.2003"),
+        (["--date", "2003"], "barrage.2003"),
+        (["--date", "2009.3..2010"], "classic-2009|barrage-2010"),
+        (["--date", "..2002.12.30"], "freesetup.2002"),
+        (["--date", "..2002.12.29"], "none"),
+        (["--date", "2011.2.1.."], "duell-2011"),
+        (["--variant", "classic", "--regular"], "classic[.-].*(17|33)"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_selecting(options: list[str], kept: str, tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "out.zip"
+    converted("gsn", *options, LOGS, "-o", out)
+    expected = {p.stem for p in LOGS.iterdir() if re.match(kept, p.name)}
+    assert {pathlib.Path(name).stem for name in members(out)} == expected
+    assert bool(expected) == (kept != "none")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--date", "2005.x"], "is not a range of dates"),
+        (["--date", "1.2.3.4"], "is not a range of dates"),
+        (["--moves", "a..b"], "is not a range of whole numbers"),
+        (["--moves", "1.5"], "is not a range of whole numbers"),
+        (["--ending", "forfiet"], "did you mean 'forfeit'?"),
+        (["--jobs", "0"], "--jobs"),
+        (["--moved"], "--moved goes with --to fenfs, not with --to gsn"),
+        (["--ply", "3"], "--ply goes with --to fenfs, not with --to gsn"),
+    ],
+)
+def test_what_cannot_be_selected(options: list[str], said: str) -> None:
+    status, out, [line] = fenfs("convert", "--to", "gsn", *options, GSN)
+    assert (status, out) == (2, "") and said in line
+
+
+# ---- faults ----
+
+
+@pytest.fixture
+def faulty(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A folder: a log with an illegal move between two sound ones."""
+    folder = tmp_path / "faulty"
+    folder.mkdir()
+    (folder / "a.gsn").write_bytes(GSN.read_bytes())
+    lines = GSN.read_bytes().split(b"\r\n")
+    (folder / "b.gsn").write_bytes(b"\n".join([*lines[:9], b"A1-A9", *lines[9:]]))
+    (folder / "c.xml").write_bytes(XML.read_bytes())
+    return folder
+
+
+def test_salvaging(faulty: pathlib.Path) -> None:
+    whole = converted("fenfs", GSN)
+    status, out, [line] = fenfs("convert", "--to", "fenfs", faulty)
+    assert (status, out) == (3, whole + converted("fenfs", XML))
+    assert line.startswith(f"fenfs: {faulty}/b.gsn: line 10, move 7: illegal move: ")
+    status, out, again = fenfs("convert", "--to", "fenfs", "--salvage", faulty / "b.gsn")
+    assert (status, again) == (3, [line])
+    assert out == "".join(whole.splitlines(keepends=True)[:7])
+
+
+def test_strict_stops_at_the_first_fault(faulty: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    status, _, [line] = fenfs("convert", "--to", "fenfs", "--strict", faulty)
+    assert status == 3 and "b.gsn: line 10, move 7: illegal move" in line
+    out = tmp_path / "out"
+    assert fenfs("convert", "--to", "fenfs", "--strict", faulty, "-o", out)[0] == 3
+    assert not out.exists()
+
+
+def test_processes_change_nothing(tmp_path: pathlib.Path, faulty: pathlib.Path) -> None:
+    archive = tmp_path / "many.zip"
+    with zipfile.ZipFile(archive, "w") as out:
+        for n in range(10):
+            for path in sorted([*LOGS.iterdir(), *faulty.iterdir()]):
+                out.writestr(f"{n}/{path.name}", path.read_bytes())
+    single = fenfs("convert", "--to", "games", archive)
+    assert single[0] == 3 and len(single[2]) == 10 and single[1].count("\n") > 200
+    done = run("fenfs", "convert", "--to", "games", "--jobs", 3, archive)
+    assert (done.status, done.out, done.err.splitlines()) == single
+
+
+# ---- where logs go ----
+
+
+def test_a_zip_is_the_same_bytes_every_time(tmp_path: pathlib.Path) -> None:
+    first, second = tmp_path / "a.zip", tmp_path / "b.zip"
+    for path in (first, second):
+        converted("xml", LOGS, "-o", path)
+    assert first.read_bytes() == second.read_bytes()
+    again = tmp_path / "c.zip"
+    converted("xml", first, "-o", again)
+    assert again.read_bytes() == first.read_bytes()
+    assert fenfs("check", first) == (0, "", [])
+
+
+def test_a_file_of_these_forms_is_one_game(tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "a.gsn"
+    converted("gsn", XML, "-o", out)
+    assert converted("xml", out) == converted("xml", XML)
+    status, _, [line] = fenfs("convert", "--to", "gsn", LOGS, "-o", tmp_path / "b.gsn")
+    assert status == 1 and "a file of this form is one game" in line
+    assert not (tmp_path / "b.gsn").exists()
+
+
+def test_names_in_zips_lead_out_of_no_folder(tmp_path: pathlib.Path) -> None:
+    archive, out = tmp_path / "in.zip", tmp_path / "out"
+    names = [
+        "../../up.gsn",
+        "/etc/root.gsn",
+        "..\\back.gsn",
+        "a/same.gsn",
+        "b/same.gsn",
+        "x\x1b.gsn",
+    ]
+    with zipfile.ZipFile(archive, "w") as file:
+        for name in names:
+            file.writestr(name, GSN.read_bytes())
+    converted("xml", archive, "-o", f"{out}/")
+    found = sorted(p.name for p in out.iterdir())
+    assert found == ["__back.xml", "root.xml", "same-2.xml", "same.xml", "up.xml", "x_.xml"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.zip", "out"]
+    status, _, [line] = fenfs("convert", "--to", "xml", archive, "-o", out)
+    assert status == 1 and "exists already; -f overwrites it" in line
+    converted("xml", "-f", archive, "-o", out)
