@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import IO
 
 from stratkit.engine.stratego import TYPES
-from stratkit.errors import InputError, printable
+from stratkit.errors import StratkitError, printable
 from stratkit.notation.statistics import SetupFigures, pieces_of
 
 
 def plot(columns: Sequence[tuple[str, SetupFigures]], stream: IO[bytes]) -> None:
     """A heat map of each type, front rank on top; a column for each (name, figures), all of one
-    variant. Raises `InputError` without matplotlib."""
+    variant. Raises `StratkitError` without matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
+        raise StratkitError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
     variant = columns[0][1].variant
     types = pieces_of(variant)
     figure = Figure(figsize=(3.4 * len(columns) + 0.8, 1.25 * len(types)), layout="constrained")

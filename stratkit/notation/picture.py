@@ -8,7 +8,7 @@ from typing import IO, Any
 from xml.sax.saxutils import escape
 
 from stratkit.engine.stratego import FILES, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, UNKNOWN
-from stratkit.errors import InputError
+from stratkit.errors import StratkitError
 from stratkit.notation.drawing import RANKS, heading, squares_seen
 from stratkit.notation.fenfs import Fenfs, position, seen_by
 
@@ -161,12 +161,12 @@ def _svg_shape(shape: Box | Words | Arrow) -> str:
 
 
 def save_png(picture: Picture, stream: IO[bytes]) -> None:
-    """The picture as PNG. Raises `InputError` without matplotlib."""
+    """The picture as PNG. Raises `StratkitError` without matplotlib."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
     except ImportError:
-        raise InputError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
+        raise StratkitError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
     figure = Figure(figsize=(picture.width / 100, picture.height / 100), dpi=100)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, picture.width), ylim=(picture.height, 0))

@@ -41,7 +41,6 @@ class Selection:
             and (not self.regular or _is_regular(log))
         )
 
-
     def takes_setup(self, setup: Setup) -> bool:
         """Whether a setup by itself is wanted: it has no player, and no game."""
         variant = variant_of(setup)

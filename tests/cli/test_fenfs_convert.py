@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import pathlib
 import re
+import signal
+import subprocess
+import time
 import zipfile
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from fenfs_here import LOGS, SAMPLES, fenfs
-from running import run
+from running import command_line, run
 
 GSN, XML = LOGS / "barrage.2003.9.2.7.gsn", LOGS / "barrage-2010.11-204.xml"
 PLIES = {GSN: 71, XML: 38}
@@ -42,7 +47,7 @@ def test_logs_and_their_records_say_the_same(tmp_path: pathlib.Path) -> None:
         converted(form, records, "-o", archive)
         assert converted("fenfs", archive) != "" and len(members(archive)) == 10
         texts = [re.sub(r"#\S+ (.*)v.", "", text) for text in members(archive).values()]
-        converted(form, LOGS, "-o", tmp_path / form / "")
+        converted(form, LOGS, "-o", f"{tmp_path / form}/")
         there = [re.sub(r"#\S+ (.*)v.", "", p.read_text()) for p in (tmp_path / form).iterdir()]
         assert set(texts) < set(there) and len(there) == 12
 
@@ -187,6 +192,35 @@ def test_processes_change_nothing(tmp_path: pathlib.Path, faulty: pathlib.Path) 
     assert single[0] == 3 and len(single[2]) == 10 and single[1].count("\n") > 200
     done = run("fenfs", "convert", "--to", "games", "--jobs", 3, archive)
     assert (done.status, done.out, done.err.splitlines()) == single
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_processes_end_with_the_command(number: int) -> None:
+    with subprocess.Popen(
+        command_line("fenfs", "convert", "--to", "fenfs", "--jobs", 2, "-"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin
+        process.stdin.write((SAMPLES / "gravon.jsonl").read_bytes() * 8)  # more than one chunk
+        process.stdin.flush()
+        listed = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        if not listed.exists():
+            pytest.skip("this system does not list the children of a process")
+        workers = eventually(lambda: list(map(int, listed.read_text().split())))
+        assert len(workers) == 2
+        process.send_signal(number)
+        eventually(lambda: not any(pathlib.Path(f"/proc/{worker}").exists() for worker in workers))
+
+
+def eventually(found: Callable[[], Any], seconds: float = 60) -> Any:
+    """What `found` gives as soon as that is something."""
+    deadline = time.monotonic() + seconds
+    while not (value := found()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return value
 
 
 # ---- where logs go ----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -48,14 +49,13 @@ def check(
     tally = Tally(strict)
     task = Task(check_chunk, {"two_squares": two_squares, "keep": salvage is not None})
     file, before = "", 0
-    with Salvage(salvage, force) as kept:
-        for findings in in_order(task, chunks(inputs), jobs):
-            for finding in findings:
-                if finding.file != file:
-                    _say_sound(file, tally.faults == before)
-                    file, before = finding.file, tally.faults
-                finding.report(tally)
-                kept.write(finding)
+    with Salvage(salvage, force) as kept, in_order(task, chunks(inputs), jobs) as answers:
+        for finding in itertools.chain.from_iterable(answers):
+            if finding.file != file:
+                _say_sound(file, tally.faults == before)
+                file, before = finding.file, tally.faults
+            finding.report(tally)
+            kept.write(finding)
         _say_sound(file, tally.faults == before)
     return tally.status
 

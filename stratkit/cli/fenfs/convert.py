@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -72,8 +73,9 @@ def convert(
     wanted = Form(to, selection(chosen), VIEWS[view] if view else None, view, moved, ply, salvage)
     tally = Tally(strict)
     with _sink(to, output, force) as sink:
-        for pieces in in_order(Task(convert_chunk, {"form": wanted}), chunks(inputs), jobs):
-            for piece in pieces:
+        task = Task(convert_chunk, {"form": wanted})
+        with in_order(task, chunks(inputs), jobs) as answers:
+            for piece in itertools.chain.from_iterable(answers):
                 piece.report(tally)
                 if piece.text:
                     sink.write(piece.text, piece.header, piece.name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stratkit.cli.fenfs.raw import LOG, RECORD, Raw
-from stratkit.errors import InputError
+from stratkit.errors import InputError, StratkitError
 
 if TYPE_CHECKING:
     from stratkit.notation.log import Log
@@ -159,16 +160,26 @@ class Task(Generic[Answer]):
         return self.do(chunk, **self.settings)
 
 
+@contextlib.contextmanager
 def in_order(
     task: Task[Answer], chunks: Iterable[list[Raw | InputError]], jobs: int
-) -> Iterator[Answer]:
-    """The task's answers to the chunks, in their order, from so many processes."""
+) -> Iterator[Iterator[Answer]]:
+    """The task's answers to the chunks, in their order, from so many processes, which have ended
+    when the block ends, however that may be."""
+    with contextlib.closing(_answers(task, chunks, jobs)) as answers:
+        yield answers
+
+
+def _answers(
+    task: Task[Answer], chunks: Iterable[list[Raw | InputError]], jobs: int
+) -> Generator[Answer, None, None]:
     if jobs == 1:
         yield from map(task, chunks)
         return
     import multiprocessing
     from collections import deque
     from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _be_quiet)
@@ -180,14 +191,26 @@ def in_order(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise StratkitError("one of the processes was killed: out of memory, perhaps") from None
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _be_quiet() -> None:
-    """A worker leaves signals to its parent, which ends it."""
+    """A worker leaves signals to its parent, and ends when that is no more."""
     import signal
+    import threading
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    os.environ["OMP_NUM_THREADS"] = "1"
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -17,7 +17,7 @@ from stratkit.cli.fenfs.lines import is_log, positions, texts
 from stratkit.cli.fenfs.options import VIEWS
 from stratkit.cli.fenfs.raw import EPISODE, RECORD, SUFFIXES, Raw, form_of, within
 from stratkit.cli.fenfs.tally import Tally
-from stratkit.errors import InputError, UsageError, named, shown
+from stratkit.errors import InputError, StratkitError, UsageError, named, shown
 
 if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs
@@ -129,7 +129,7 @@ class Drawn(Board):
         from stratkit.notation.picture import picture, save_png, svg
 
         if self.full:
-            raise InputError("a picture shows one position, and there are more")
+            raise StratkitError("a picture shows one position, and there are more")
         self.full = True
         drawn = picture(fenfs, view, last, title)
         if self.suffix == ".png":

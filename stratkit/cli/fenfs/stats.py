@@ -75,11 +75,12 @@ def _figures(
     from stratkit.notation.statistics import Figures
 
     total = Figures()
-    for figures, faults in in_order(task, chunks(paths), jobs):
-        for fault in faults:
-            tally.fault(fault)
-        total.merge(figures)
-        tally.passed(figures.games)
+    with in_order(task, chunks(paths), jobs) as answers:
+        for figures, faults in answers:
+            for fault in faults:
+                tally.fault(fault)
+            total.merge(figures)
+            tally.passed(figures.games)
     return total
 
 
