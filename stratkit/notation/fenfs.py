@@ -101,7 +101,7 @@ def _parse_moved(text: str, board: str, variant: Variant) -> tuple[int, ...]:
     """The squares of the fourth word, which must be pieces that can have moved, and all `!`."""
     names = [] if text == NONE_MOVED else _MOVED.findall(text)
     known = square_bytes(variant.width, variant.height)
-    if ("".join(names) != text and text != NONE_MOVED) or not all(n in known for n in names):
+    if "".join(names or [NONE_MOVED]) != text or not all(name in known for name in names):
         raise InputError("the pieces that have moved are their squares, or -", text=text)
     moved = tuple(known[name][0] for name in names)
     if any(a >= b for a, b in itertools.pairwise(moved)):

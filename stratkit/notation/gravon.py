@@ -264,18 +264,21 @@ def _gsn_result(lines: _Lines, remarks: list[InputError]) -> _Result:
     at = lines.number
     red, blue, ending, winner = found
     reason, side = _result(ending, winner, _GSN_WINNERS, lines.where)
-    if at > first + 1:
-        lines.number = first + 1
-        remarks.append(lines.wrong("between END and the result, left out", lines.lines[first]))
-    rest = lines.lines[at:]
+    _tell_first(lines, first, at - 1, "between END and the result, left out", remarks)
     if not ended:
         lines.number = at
         remarks.append(lines.wrong("the result comes before END", text))
-        rest = rest[1:] if rest[:1] == ["END"] else rest
-    if rest:
-        lines.number = len(lines.lines) - len(rest) + 1
-        remarks.append(lines.wrong("something after the result, left out", rest[0]))
+        at += lines.lines[at : at + 1] == ["END"]
+    _tell_first(lines, at, len(lines.lines), "something after the result, left out", remarks)
     return (red, blue), reason, side
+
+
+def _tell_first(lines: _Lines, first: int, end: int, what: str, remarks: list[InputError]) -> None:
+    """A remark on the first of some lines that is not empty."""
+    for lines.number in range(first + 1, end + 1):
+        if text := lines.lines[lines.number - 1]:
+            remarks.append(lines.wrong(what, text))
+            break
 
 
 # ---- .xml ----

@@ -131,15 +131,16 @@ def test_moves_after_the_end_are_left_out():
         f"f: line {number + 4}, move {number + 1}: 2 moves after the end of the game "
         "(flag_captured), left out: 'A1-A2'"
     )
-    log, [fault] = read(more.replace("A1-A2", "castles").encode())
+    log, [fault] = read(more.replace("A1-A2\nA2-A1\nEND", "castles\nEND").encode())
     assert gsn_text(log).encode() == game.gsn() and "'castles'" in fault
 
 
 def test_what_comes_before_an_illegal_move_is_kept():
     game = MadeUp("classic", 3)
     for wrong, said in (("A1-K10", "illegal move"), ("castles", "a move like A4-A5 or END")):
-        text = game.gsn().decode().replace(game.moves[9], wrong)
-        log, [fault] = read(text.encode())
+        lines = game.gsn().decode().split("\n")
+        lines[12] = wrong
+        log, [fault] = read("\n".join(lines).encode())
         assert fault.startswith("f: line 13") and said in fault
         assert log.plies == 9 and [log.move_text(ply) for ply in range(9)] == game.moves[:9]
         assert read(gsn_text(log).encode()) == (log_like(log), [])
