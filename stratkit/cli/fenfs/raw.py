@@ -126,7 +126,7 @@ def _episodes(source: Source) -> Iterator[Raw | InputError]:
     reader = EpisodeReader(source.stream, source.name)
     for episode in reader:
         data = reader.header, episode
-        yield Raw(EPISODE, source.name, f"game {episode.number}", data, episode.size)
+        yield Raw(EPISODE, source.name, f"game {episode.number}", data, 4 * len(episode.actions))
     if reader.truncated:
         yield InputError(reader.truncated, file=source.name)
 
