@@ -213,8 +213,8 @@ def test_processes_end_with_the_command(number: int) -> None:
         listed = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
         if not listed.exists():
             pytest.skip("this system does not list the children of a process")
-        workers = eventually(lambda: list(map(int, listed.read_text().split())))
-        assert len(workers) == 2
+        eventually(lambda: len(listed.read_text().split()) == 2)
+        workers = list(map(int, listed.read_text().split()))
         process.send_signal(number)
         eventually(lambda: not any(map(runs, workers)))
 
