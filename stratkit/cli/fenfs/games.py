@@ -184,6 +184,8 @@ def _answers(
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _be_quiet)
     try:
+        with _signals_held():  # a pool that is half started cannot be ended
+            pool.submit(_be_there)
         waiting: deque[Future[Answer]] = deque()
         for chunk in chunks:
             waiting.append(pool.submit(task, chunk))
@@ -197,6 +199,22 @@ def _answers(
         pool.shutdown(cancel_futures=True)
 
 
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Signals that end the command wait until the block ends."""
+    import signal
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _be_there() -> None:
+    """Nothing to do: processes start with the first task."""
+
+
 def _be_quiet() -> None:
     """A worker leaves signals to its parent, and ends when that is no more."""
     import signal
@@ -204,6 +222,7 @@ def _be_quiet() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
