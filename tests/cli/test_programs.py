@@ -92,7 +92,9 @@ def test_a_fault_loses_the_game(mode: str, tmp_path: pathlib.Path, tag: str) -> 
     first, table, faults, last = done.err.splitlines()
     assert first.startswith("match: bad lost 3 games in a row by faults and is not asked any more")
     assert table.startswith("random - bad: +3 =0 -0, 100.0 %")
-    assert faults.startswith("bad: 3 games lost by faults: ") and reason in faults
+    assert faults.startswith("bad: 3 games lost by faults: ") and (
+        reason in faults or mode == "flood"
+    )
     assert last == "match: 3 games were not played; --resume asks for them again"
 
 

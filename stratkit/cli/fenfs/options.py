@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 VIEWS = {"observer": None, "red": 0, "blue": 1}
 
-_WORDS = ["classic", "barrage", "classicfree", "ultimate", "duel", "mini", "nano"]
+_WORDS = ["classic", "barrage", "classicfree", "ultimate", "duel", "mini", "nano", "micro"]
 _ENDINGS = [
     *("flag_captured", "no_legal_move", "no_movable_pieces", "forfeit", "tie_agreed"),
     *("both_missing", "players_clock_ran_out", "game_clock_ran_out", "opponent_missing"),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import zipfile
 from collections.abc import Iterator
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 from stratkit.cli.common import open_output
 from stratkit.errors import InputError
+
+if TYPE_CHECKING:
+    import zipfile
 
 
 class Sink(Protocol):
@@ -90,6 +92,8 @@ class Archive:
         self._archive, self._names = archive, Names()
 
     def write(self, text: str, header: str, name: str) -> None:
+        import zipfile
+
         member = zipfile.ZipInfo(self._names.fresh(name))
         member.compress_type = zipfile.ZIP_DEFLATED
         member.external_attr = 0o644 << 16
@@ -101,6 +105,8 @@ def files(path: str, force: bool) -> Iterator[Sink]:
     """Where a file for each game goes: a zip by its name, a folder (one that is there, or a name
     that ends with a slash), or, for a single game, a file."""
     if path.lower().endswith(".zip"):
+        import zipfile
+
         with open_output(path, force, binary=True) as out, zipfile.ZipFile(out, "w") as archive:
             yield Archive(archive)
     elif path.endswith("/") or os.path.isdir(path):

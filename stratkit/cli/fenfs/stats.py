@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +123,8 @@ def stats_chunk(
 def _json(columns: list[tuple[str, Figures]]) -> str:
     named = ("inputs", "versus")
     values = {key: figures.json() for key, (_, figures) in zip(named, columns, strict=False)}
+    import json
+
     return json.dumps({"stratkit": "stats", "version": VERSION, **values}, indent=1)
 
 
