@@ -23,9 +23,10 @@ from stratkit.cli.common import (
     say,
     warn,
 )
-from stratkit.errors import InputError, UsageError, named, nearest
+from stratkit.errors import InputError, UsageError, named, nearest, printable
 
 if TYPE_CHECKING:
+    from stratkit.rating.html import Games
     from stratkit.rating.pool import Pool
     from stratkit.rating.report import Given, How, Report
     from stratkit.rating.tables import Table
@@ -134,6 +135,13 @@ class Choice:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one table as CSV.")
 @click.option("--html", metavar="FILE.html", help="Write tables and pictures into a page.")
+@click.option(
+    "--games",
+    "shown",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Let N games of one player be stepped through in the page, its losses first.",
+)
 @click.option("--plot", metavar="FILE.png", help="Draw the ratings into FILE.png.")
 @click.option("--curve", metavar="FILE.png", help="Draw checkpoints' ratings over their steps.")
 @click.option("-f", "--force", is_flag=True, help="Overwrite existing files.")
@@ -158,6 +166,7 @@ def command(
     as_json: bool,
     as_csv: bool,
     html: str | None,
+    shown: int | None,
     plot: str | None,
     curve: str | None,
     force: bool,
@@ -169,7 +178,9 @@ def command(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the matrices are too small to share
     _check_options(ctx, method, kinds, versus, as_json, as_csv)
     _check_files(games, [path for path in (html, plot, curve) if path is not None])
-    pool, game = _read(games, Choice(include, exclude, rename, least_games))
+    if shown is not None:
+        _check_shown(games, html)
+    pool, game, new_names = _read(games, Choice(include, exclude, rename, least_games))
     from stratkit.rating.report import How
 
     how = How(
@@ -185,7 +196,8 @@ def command(
     report = _report(pool, how, first_move, draws)
     for warning in report.warnings()[:MOST_WARNINGS]:
         warn(warning)
-    _write_files(report, html, plot, curve, force)
+    viewer = shown and _viewer(report, games, versus, shown, new_names)
+    _write_files(report, viewer or None, html, plot, curve, force)
     with named(STDOUT):
         if as_json:
             click.echo(json.dumps(report.json(), indent=1))
@@ -235,10 +247,33 @@ def _check_files(games: tuple[str, ...], files: list[str]) -> None:
         met.add(real)
 
 
-def _read(games: Sequence[str], choice: Choice) -> tuple[Pool, str]:
-    """The chosen games, and what game they are of."""
+def _check_shown(games: tuple[str, ...], html: str | None) -> None:
+    from stratkit.cli.rated_games import check_read_twice
+
+    if html is None:
+        raise UsageError("--games belongs to --html")
+    check_read_twice(games)
+
+
+def _viewer(
+    report: Report, paths: Sequence[str], versus: str | None, most: int, new_names: dict[str, str]
+) -> Games | None:
+    """Games of the player that is asked for, or of the best that is no anchor."""
+    from stratkit.cli.rated_games import GameChooser, games_to_show
+
+    names = [standing.name for standing in report.standings]
+    anchors = {anchor.name for anchor in report.how.anchors}
+    player = versus or next((name for name in names if name not in anchors), names[0])
+    found = games_to_show(GameChooser(player, most, new_names, names), paths)
+    if found is None:
+        warn(f"no game of {printable(player)} can be replayed: the page has none")
+    return found
+
+
+def _read(games: Sequence[str], choice: Choice) -> tuple[Pool, str, dict[str, str]]:
+    """The chosen games, what game they are of, and who is called otherwise now."""
     from stratkit.rating.reading import PoolReader
-    from stratkit.rating.selection import renamed, selected
+    from stratkit.rating.selection import new_names, renamed, selected
 
     reader = PoolReader()
     for path in games:
@@ -249,6 +284,7 @@ def _read(games: Sequence[str], choice: Choice) -> tuple[Pool, str]:
         warn(f"{reader.repeated} games were met again and counted once")
     if reader.adjudicated:
         warn(f"{reader.adjudicated} games were not played out but adjudicated")
+    names = new_names(pool, choice.rename)
     if choice.rename:
         pool, itself = renamed(pool, choice.rename)
         if itself:
@@ -258,7 +294,7 @@ def _read(games: Sequence[str], choice: Choice) -> tuple[Pool, str]:
         say(f"left out, with fewer than {choice.least_games} games: {', '.join(too_few)}")
     if not len(pool):
         raise InputError("no games are left to rate")
-    return pool, reader.game
+    return pool, reader.game, names
 
 
 def _report(pool: Pool, how: How, first_move: float | None, draws: float | None) -> Report:
@@ -296,14 +332,19 @@ def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Ta
 
 
 def _write_files(
-    report: Report, html: str | None, plot: str | None, curve: str | None, force: bool
+    report: Report,
+    games: Games | None,
+    html: str | None,
+    plot: str | None,
+    curve: str | None,
+    force: bool,
 ) -> None:
     """The page and the pictures that are asked for."""
 
     def draw_page(stream: IO[bytes]) -> None:
         from stratkit.rating.html import page
 
-        stream.write(page(report).encode())
+        stream.write(page(report, games).encode())
 
     def draw(name: str) -> Callable[[IO[bytes]], None]:
         from stratkit.rating import plot as plots

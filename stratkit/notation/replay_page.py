@@ -1,43 +1,97 @@
-"""A game as one HTML file in which it can be stepped through, and which needs nothing else."""
+"""Games as one HTML file in which they can be stepped through, and which needs nothing else."""
 
 from __future__ import annotations
 
-import html
 import json
 import pathlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+from xml.etree.ElementTree import Element, fromstring, tostring
 
-from stratkit.engine.stratego import TYPES
+from stratkit.engine.stratego import TYPES, Position
 from stratkit.errors import printable
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.fenfs import fenfs_of
+from stratkit.notation.log import Log
 from stratkit.notation.play import Played
 from stratkit.notation.squares import LETTER_ORDER
 
 _TEMPLATE = pathlib.Path(__file__).with_name("replay.html")
 
 
-def replay_page(played: Played, result: str) -> str:
-    """The page of a game that was played out with its boards; `result` says how it ended.
+@dataclass(frozen=True)
+class Shown:
+    """A game that was played out with its boards; `title` is what a list of games calls it,
+    `result` says how it ended. Nicks and both texts may hold anything: they reach the page only as
+    escaped text."""
 
-    Nicks and the result may hold anything: they reach the page only as escaped text.
-    """
+    played: Played
+    title: str
+    result: str
+
+
+def ending(log: Log) -> str:
+    """How a game ended, and for whom."""
+    won = {0: "red won", 1: "blue won", None: "a draw"}[log.winner]
+    return f"{log.reason.replace('_', ' ')}, {won}"
+
+
+def replay_page(shown: Shown) -> str:
+    """The page of one game."""
+    page = _page([shown])
+    next(page.iter("title")).text = printable(" – ".join(shown.played.log.players))
+    return "<!DOCTYPE html>\n" + tostring(page, encoding="unicode", method="html") + "\n"
+
+
+def viewer(shown: Sequence[Shown]) -> tuple[str, Element]:
+    """A viewer of these games, one at least, for a page of others: its style, and the element that
+    goes into the body. It runs inline scripts, and all its identifiers are its own."""
+    page = _page(shown)
+    look, section = (page.find(path) for path in (".//style[@id='look']", ".//section"))
+    assert look is not None and look.text and section is not None
+    return look.text, section
+
+
+def _page(shown: Sequence[Shown]) -> Element:
+    page = fromstring(_TEMPLATE.read_text("utf-8"))
+    data = {
+        "ranks": [RANKS[TYPES.index(name)] for name in LETTER_ORDER],
+        "games": [_game(one) for one in shown],
+    }
+    place = page.find(".//script[@id='games']")
+    assert place is not None
+    # The text of a script is not escaped, and `<` must not end it.
+    place.text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return page
+
+
+def _game(shown: Shown) -> dict[str, Any]:
+    played = shown.played
     log, variant = played.log, played.log.variant
-    positions = [played.position(ply) for ply in range(len(played.boards))]
-    seen = [fenfs_of(position, extended=True) for position in positions]
-    moves = [list(log.moves[at : at + 2]) for at in range(0, len(log.moves), 2)]
-    game = {
+    boards = [_squares(played.position(ply)) for ply in range(len(played.boards))]
+    return {
         "width": variant.width,
         "height": variant.height,
-        "ranks": [RANKS[TYPES.index(name)] for name in LETTER_ORDER],
+        "title": printable(shown.title),
         "players": [printable(nick) for nick in log.players],
-        "result": printable(result),
-        "moves": moves,
-        "boards": [fenfs.board for fenfs in seen],
-        "moved": [fenfs.moved for fenfs in seen],
+        "result": printable(shown.result),
+        "moves": [list(log.moves[at : at + 2]) for at in range(0, len(log.moves), 2)],
+        "board": boards[0],
+        "changes": [list(_changes(before, after)) for before, after in pairwise(boards)],
     }
-    # `<` must not end the script that the text stands in.
-    text = json.dumps(game, separators=(",", ":")).replace("<", "\\u003c")
-    title = html.escape(printable(" – ".join(log.players)))
-    before, rest = _TEMPLATE.read_text("utf-8").split("@TITLE@")
-    middle, after = rest.split("@GAME@")
-    return "".join([before, title, middle, text, after])
+
+
+def _squares(position: Position) -> list[str]:
+    """What the observer sees on each square: a letter of FENfS, and `*` if it has moved."""
+    seen = fenfs_of(position, extended=True)
+    moved = set(seen.moved or ())
+    return [letter + "*" * (square in moved) for square, letter in enumerate(seen.board)]
+
+
+def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[int | str]:
+    """Each square that is not what it was, and what it is now."""
+    for square, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old != new:
+            yield from (square, new)

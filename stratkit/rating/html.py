@@ -1,10 +1,12 @@
-"""A report as one page of HTML that needs nothing else: no script, no font, no network.
+"""A report as one page of HTML that needs nothing else: no font, no network, and no script, unless
+games are to be stepped through.
 
 The page is a tree of elements, so that every text in it is escaped by whoever writes the tree.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from stratkit import __version__
@@ -19,23 +21,35 @@ table { border-collapse: collapse; margin: .5em 0 }
 th, td { padding: .15em .6em; text-align: right; border-bottom: 1px solid #ddd }
 th { border-bottom: 1px solid #666 }
 .words { text-align: left }
-div { overflow-x: auto }
+.wide { overflow-x: auto }
 svg { max-width: 100%; height: auto; font: 13px sans-serif }
 .warning { color: #a03000 }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+SCRIPTS = "; script-src 'unsafe-inline'"
 
 
-def page(report: Report) -> str:
-    """The page; the same report gives the same text."""
+@dataclass(frozen=True)
+class Games:
+    """Games to be stepped through: what they are called, and the style and the element of their
+    viewer, which may have inline scripts."""
+
+    title: str
+    style: str
+    viewer: Element
+
+
+def page(report: Report, games: Games | None = None) -> str:
+    """The page; the same report and games give the same text."""
     html = Element("html", {"lang": "en"})
     head = SubElement(html, "head")
     SubElement(head, "meta", {"charset": "utf-8"})
-    SubElement(head, "meta", {"http-equiv": "Content-Security-Policy", "content": POLICY})
+    policy = POLICY + (SCRIPTS if games else "")
+    SubElement(head, "meta", {"http-equiv": "Content-Security-Policy", "content": policy})
     SubElement(head, "meta", {"name": "viewport", "content": "width=device-width"})
     title = f"Ratings: {printable(report.how.game)}"
     SubElement(head, "title").text = title
-    SubElement(head, "style").text = STYLE
+    SubElement(head, "style").text = STYLE + (games.style if games else "")
     body = SubElement(html, "body")
     SubElement(body, "h1").text = title
     SubElement(body, "p").text = "; ".join(report.notes()) + "."
@@ -51,13 +65,16 @@ def page(report: Report) -> str:
         _table(SubElement(body, "details"), tables.versus(report, standing.name), "summary")
     if (matrix := tables.superiority(report)) is not None:
         _table(body, matrix, shade=True)
+    if games:
+        SubElement(body, "h2").text = games.title
+        body.append(games.viewer)
     SubElement(body, "p").text = f"Made by rate (stratkit {__version__})."
     return "<!DOCTYPE html>\n" + tostring(html, encoding="unicode", method="html") + "\n"
 
 
 def _table(parent: Element, table: Table, heading: str = "h2", shade: bool = False) -> None:
     SubElement(parent, heading).text = table.title
-    element = SubElement(SubElement(parent, "div"), "table")
+    element = SubElement(SubElement(parent, "div", {"class": "wide"}), "table")
     row = SubElement(element, "tr")
     kinds = [{"class": "words"} if column.is_words else {} for column in table.columns]
     for column, kind in zip(table.columns, kinds, strict=True):

@@ -97,9 +97,14 @@ class PoolReader:
             if known.sha256 != player.sha256:
                 what = f"player {player.name!r} has other weights than in {file}"
                 raise InputError(what, file=name)
-        key = repr((header.seed, header.games, header.players, header.setups))
+        key = match_key(header)
         ids = [self._names.setdefault(p.name, len(self._names)) for p in header.players]
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
+
+
+def match_key(header: RecordHeader) -> str:
+    """Tells matches apart: in one match there is one game of a number."""
+    return repr((header.seed, header.games, header.players, header.setups))
 
 
 # What is written of a game: number, pair, red, blue, `red`, returns, `draw`, `blue`, returns,

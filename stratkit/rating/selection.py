@@ -28,15 +28,18 @@ def renamed(pool: Pool, renames: Sequence[str]) -> tuple[Pool, int]:
 
     Also the number of games left out because they were between players who are one now.
     """
-    names = list(pool.names)
-    for text in renames:
-        old, new = _split(pool, text)
-        names[list(pool.names).index(old)] = new
+    new = new_names(pool, renames)
+    names = [new.get(name, name) for name in pool.names]
     merged = list(dict.fromkeys(names))
     number = np.array([merged.index(name) for name in names], np.int64)
     pool = Pool(merged, number[pool.red], number[pool.blue], pool.result, pool.unit)
     itself = pool.red == pool.blue
     return pool.only(~itself), int(itself.sum())
+
+
+def new_names(pool: Pool, renames: Sequence[str]) -> dict[str, str]:
+    """NEW of each OLD; `UsageError` when there is no such player."""
+    return dict(_split(pool, text) for text in renames)
 
 
 def _split(pool: Pool, text: str) -> tuple[str, str]:

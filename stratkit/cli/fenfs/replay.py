@@ -33,7 +33,7 @@ def replay(
     INPUT is a .gsn or .xml log, a file of game records or episodes, a zip or folder of such files,
     or - (stdin).
     """
-    from stratkit.notation.replay_page import replay_page
+    from stratkit.notation.replay_page import Shown, ending, replay_page
 
     tally = Tally()
     found = _chosen(inputs, selection(chosen), game, tally)
@@ -42,10 +42,9 @@ def replay(
             raise InputError("no such game in the input")
         return tally.status
     log = found.log
-    won = {0: "red won", 1: "blue won", None: "a draw"}[log.winner]
-    result = f"{log.kind or log.variant.name}: {log.reason.replace('_', ' ')}, {won}"
+    result = f"{log.kind or log.variant.name}: {ending(log)}"
     with open_output(output, force) as out:
-        out.write(replay_page(found.played, result))
+        out.write(replay_page(Shown(found.played, result, result)))
     return tally.status
 
 

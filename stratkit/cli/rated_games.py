@@ -1,0 +1,113 @@
+"""The games of a rated player that `rate --games` shows: its losses before its draws and wins."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import stat
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from stratkit.cli.common import open_input
+from stratkit.cli.fenfs.games import log_of
+from stratkit.cli.fenfs.raw import RECORD, Raw
+from stratkit.errors import InputError, UsageError, printable
+
+if TYPE_CHECKING:
+    from stratkit.notation.play import Played
+    from stratkit.notation.replay_page import Shown
+    from stratkit.rating.html import Games
+    from stratkit.storage.records import GameRecord, RecordHeader
+
+OUTCOMES = ("lost", "drawn", "won")  # in the order in which they are shown
+
+
+def check_read_twice(paths: Sequence[str]) -> None:
+    """Raises `UsageError` for what can be read only once."""
+    for path in paths:
+        if path == "-" or (os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode)):
+            raise UsageError("--games reads the games twice: give files", text=path)
+
+
+class GameChooser:
+    """Takes games one by one, and keeps those of `player` to show: `most` at most.
+
+    `new_names` says who is called otherwise than in the records, and `rated` who is rated, under
+    the new names. What is met again, and what cannot be replayed, is passed over.
+    """
+
+    def __init__(
+        self, player: str, most: int, new_names: Mapping[str, str], rated: Collection[str]
+    ) -> None:
+        self.player, self.most = player, most
+        self._new_names, self._rated = new_names, set(rated)
+        self._met: set[tuple[str, int]] = set()
+        self._kept: dict[str, list[Shown]] = {outcome: [] for outcome in OUTCOMES}
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing that may come could change what is shown."""
+        return len(self._kept[OUTCOMES[0]]) == self.most
+
+    def shown(self) -> list[Shown]:
+        """The games; losses first, then draws, otherwise in the order in which they came."""
+        return [one for kept in self._kept.values() for one in kept][: self.most]
+
+    def take(self, header: RecordHeader, record: GameRecord, file: str) -> None:
+        """Keeps the game if it belongs to those that are shown."""
+        from stratkit.notation.replay_page import Shown, ending
+        from stratkit.rating.reading import match_key
+
+        names = [header.players[index].name for index in record.players]
+        names = [self._new_names.get(name, name) for name in names]
+        if self.player not in names or len(set(names) & self._rated) != 2:
+            return
+        side = names.index(self.player)
+        won = {"red": 0, "blue": 1}.get(record.result)
+        outcome = "drawn" if won is None else "won" if won == side else "lost"
+        key = match_key(header), record.number
+        if not self._has_room(outcome) or key in self._met:
+            return
+        played = _played(header, record, file)
+        if played is None:
+            return
+        self._met.add(key)
+        log = dataclasses.replace(played.log, players=(names[0], names[1]))
+        colour = ("red", "blue")[side]
+        title = f"{outcome} as {colour} against {names[1 - side]}, {ending(log)}, {log.plies} plies"
+        result = f"{ending(log)} ({file}, game {record.number})"
+        self._kept[outcome].append(Shown(dataclasses.replace(played, log=log), title, result))
+
+    def _has_room(self, outcome: str) -> bool:
+        before = OUTCOMES[: OUTCOMES.index(outcome) + 1]
+        return sum(len(self._kept[name]) for name in before) < self.most
+
+
+def _played(header: RecordHeader, record: GameRecord, file: str) -> Played | None:
+    """The game with its boards; None if it has no moves or cannot be played to its end."""
+    from stratkit.notation.play import play_out
+
+    try:
+        log = log_of(Raw(RECORD, file, None, (header, record), 0))
+    except InputError:
+        return None
+    if not log.plies:
+        return None
+    [played] = play_out([(file, log)], boards=True)
+    return None if played.fault else played
+
+
+def games_to_show(chooser: GameChooser, paths: Sequence[str]) -> Games | None:
+    """The chosen games of these files as a part of a page; None if there are none."""
+    from stratkit.notation.replay_page import viewer
+    from stratkit.rating.html import Games
+    from stratkit.storage.records import read_records
+
+    for path in paths:
+        with open_input(path) as stream:
+            for header, record in read_records(stream, path):
+                chooser.take(header, record, path)
+                if chooser.full:
+                    break
+    shown = chooser.shown()
+    return Games(f"Games of {printable(chooser.player)}", *viewer(shown)) if shown else None
