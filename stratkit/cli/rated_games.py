@@ -8,7 +8,7 @@ import stat
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from stratkit.cli.common import open_input
+from stratkit.cli.common import input_name, open_input
 from stratkit.cli.fenfs.games import log_of
 from stratkit.cli.fenfs.raw import RECORD, Raw
 from stratkit.errors import InputError, UsageError, printable
@@ -26,7 +26,7 @@ def check_read_twice(paths: Sequence[str]) -> None:
     """Raises `UsageError` for what can be read only once."""
     for path in paths:
         if path == "-" or (os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode)):
-            raise UsageError("--games reads the games twice: give files", text=path)
+            raise UsageError("--games needs a file, which can be read twice", file=input_name(path))
 
 
 class GameChooser:
@@ -74,7 +74,8 @@ class GameChooser:
         self._met.add(key)
         log = dataclasses.replace(played.log, players=(names[0], names[1]))
         colour = ("red", "blue")[side]
-        title = f"{outcome} as {colour} against {names[1 - side]}, {ending(log)}, {log.plies} plies"
+        how = f"{log.reason.replace('_', ' ')}, {log.plies} plies"
+        title = f"{outcome} as {colour} against {names[1 - side]}: {how}"
         result = f"{ending(log)} ({file}, game {record.number})"
         self._kept[outcome].append(Shown(dataclasses.replace(played, log=log), title, result))
 
@@ -101,6 +102,13 @@ def games_to_show(chooser: GameChooser, paths: Sequence[str]) -> Games | None:
     """The chosen games of these files as a part of a page; None if there are none."""
     from stratkit.notation.replay_page import viewer
     from stratkit.rating.html import Games
+
+    _offer(chooser, paths)
+    shown = chooser.shown()
+    return Games(f"Games of {printable(chooser.player)}", *viewer(shown)) if shown else None
+
+
+def _offer(chooser: GameChooser, paths: Sequence[str]) -> None:
     from stratkit.storage.records import read_records
 
     for path in paths:
@@ -108,6 +116,4 @@ def games_to_show(chooser: GameChooser, paths: Sequence[str]) -> Games | None:
             for header, record in read_records(stream, path):
                 chooser.take(header, record, path)
                 if chooser.full:
-                    break
-    shown = chooser.shown()
-    return Games(f"Games of {printable(chooser.player)}", *viewer(shown)) if shown else None
+                    return

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pathlib
 import re
-from collections.abc import Iterator
 
 import pytest
 
-from browser import Browser, executable
+from browser import Browser
 from running import ROOT, run
 from stratkit.engine.stratego import BLUE, RED, TYPES
 from stratkit.notation.drawing import RANKS
@@ -62,15 +61,6 @@ def test_which_game(log: pathlib.Path) -> None:
     second = run("fenfs", "replay", "--game", 2, "--variant", "barrage", LOG.parent)
     assert second.out == run("fenfs", "replay", LOG).out
     assert run("fenfs", "replay", "--game", 3, "--variant", "barrage", LOG.parent).status == 1
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if executable() is None:
-        pytest.skip("there is no browser of Chromium's family on the PATH")
-    browser = Browser(tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
 
 
 SQUARES = """Object.fromEntries([...document.querySelectorAll("#board div")].map(cell => {
