@@ -69,6 +69,20 @@ SQUARES = """Object.fromEntries([...document.querySelectorAll("#board div")].map
 }))"""
 
 
+# Left, right, top and bottom of the arrow, and of the middles of the squares of the last move.
+ARROW = """(() => {
+    const box = document.getElementById("arrow").getBoundingClientRect();
+    const ends = document.querySelector("#moves .now").textContent.split(" ")[1].split("-");
+    const middles = ends.map(name => {
+        const square = document.querySelector(`[data-square=${name}]`).getBoundingClientRect();
+        return [square.x + square.width / 2, square.y + square.height / 2];
+    });
+    const x = middles.map(middle => middle[0]), y = middles.map(middle => middle[1]);
+    return [[box.left, box.right, box.top, box.bottom],
+            [Math.min(...x), Math.max(...x), Math.min(...y), Math.max(...y)]];
+})()"""
+
+
 def expected(played: Played, ply: int, view: int | None) -> dict[str, object]:
     """What the squares must show to `view`."""
     texts = fenfs_of(played.position(ply), view).board
@@ -123,6 +137,8 @@ def test_it_loads_steps_and_switches_views(
     assert browser.evaluate(shown) == "none"
     browser.press("ArrowRight", 39)
     assert browser.evaluate(shown) != "none"
+    arrow, squares = browser.evaluate(ARROW)
+    assert arrow == pytest.approx(squares, abs=1)
 
 
 def test_nicks_are_text_and_nothing_is_fetched(browser: Browser, page: pathlib.Path) -> None:
