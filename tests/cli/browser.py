@@ -32,6 +32,7 @@ class Browser:
                 str(executable()),
                 *("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"),
                 *("--no-first-run", "--disable-background-networking", "--disable-sync"),
+                "--window-size=1200,900",  # the board and the moves side by side
                 *(f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND"),
             ],
             stderr=subprocess.DEVNULL,
