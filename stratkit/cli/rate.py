@@ -261,10 +261,10 @@ def _viewer(
     """Games of the player that is asked for, or of the best that is no anchor."""
     from stratkit.cli.rated_games import GameChooser, games_to_show
 
-    names = [standing.name for standing in report.standings]
     anchors = {anchor.name for anchor in report.how.anchors}
+    names = [standing.name for standing in report.standings]
     player = versus or next((name for name in names if name not in anchors), names[0])
-    found = games_to_show(GameChooser(player, most, new_names, names), paths)
+    found = games_to_show(GameChooser(player, most, new_names, report.standings), paths)
     if found is None:
         warn(f"no game of {printable(player)} can be replayed: the page has none")
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import stat
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stratkit.cli.common import input_name, open_input
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stratkit.notation.play import Played
     from stratkit.notation.replay_page import Shown
     from stratkit.rating.html import Games
+    from stratkit.rating.report import Standing
     from stratkit.storage.records import GameRecord, RecordHeader
 
 OUTCOMES = ("lost", "drawn", "won")  # in the order in which they are shown
@@ -32,22 +33,27 @@ def check_read_twice(paths: Sequence[str]) -> None:
 class GameChooser:
     """Takes games one by one, and keeps those of `player` to show: `most` at most.
 
-    `new_names` says who is called otherwise than in the records, and `rated` who is rated, under
-    the new names. What is met again, and what cannot be replayed, is passed over.
+    `player` is one of the `rated`; `new_names` says who is called otherwise there than in the
+    records. What is met again, and what cannot be replayed, is passed over.
     """
 
     def __init__(
-        self, player: str, most: int, new_names: Mapping[str, str], rated: Collection[str]
+        self, player: str, most: int, new_names: Mapping[str, str], rated: Sequence[Standing]
     ) -> None:
         self.player, self.most = player, most
-        self._new_names, self._rated = new_names, set(rated)
+        self._new_names, self._rated = new_names, {standing.name for standing in rated}
+        [there] = (standing for standing in rated if standing.name == player)
+        self._there = {"lost": there.lost, "drawn": there.drawn, "won": there.won}
         self._met: set[tuple[str, int]] = set()
         self._kept: dict[str, list[Shown]] = {outcome: [] for outcome in OUTCOMES}
 
     @property
     def full(self) -> bool:
-        """Whether nothing that may come could change what is shown."""
-        return len(self._kept[OUTCOMES[0]]) == self.most
+        """Whether nothing that may come could change what is shown: it need not be read."""
+        return all(
+            len(self._kept[outcome]) == self._there[outcome] or not self._has_room(outcome)
+            for outcome in OUTCOMES
+        )
 
     def shown(self) -> list[Shown]:
         """The games; losses first, then draws, otherwise in the order in which they came."""

@@ -15,6 +15,7 @@ import pytest
 from browser import Browser
 from running import ROOT, run
 from stratkit.cli.rated_games import GameChooser
+from stratkit.rating.report import Standing
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
 
 SAMPLE = ROOT / "formats" / "samples" / "games.jsonl"
@@ -41,12 +42,16 @@ def chosen(
 ) -> list[int]:
     """The numbers of the games that are shown of B, whose games end so."""
     header, record = sample
-    chooser = GameChooser("B", most, renames or {}, rated)
+    counts = map(outcomes.count, ("won", "drawn", "lost"))
+    standings = [Standing(name, 0, None, None, 0, 0, 0) for name in rated if name != "B"]
+    standings.append(Standing("B", 0, None, None, *counts))
+    chooser = GameChooser("B", most, renames or {}, standings)
     for number, outcome in enumerate(outcomes):
         values = {"number": number, "returns": RETURNS[outcome], **changes}
+        was_full, before = chooser.full, chooser.shown()
         chooser.take(header, dataclasses.replace(record, **values), "f")
+        assert not was_full or chooser.shown() == before
     found = chooser.shown()
-    assert chooser.full == ([one.title.split()[0] for one in found] == ["lost"] * most)
     return [int(re.findall(r"game (\d+)", one.result)[0]) for one in found]
 
 
@@ -55,6 +60,20 @@ def test_losses_come_before_draws_and_wins(sample: tuple[RecordHeader, GameRecor
     order = [2, 5, 6, 1, 4, 0, 3]
     for most in range(1, 9):
         assert chosen(sample, most, outcomes) == order[:most]
+
+
+def test_no_more_is_read_than_needed(sample: tuple[RecordHeader, GameRecord]) -> None:
+    """Where there are no losses, or one, nobody reads on in the hope of more."""
+    header, record = sample
+    standings = [Standing("A", 0, None, None, 1, 0, 90), Standing("B", 0, None, None, 90, 0, 1)]
+    chooser = GameChooser("B", 3, {}, standings)
+    full = []
+    for number, outcome in enumerate(["won", "won", "won", "won", "lost", "won"]):
+        values: dict[str, Any] = {"number": number, "returns": RETURNS[outcome]}
+        chooser.take(header, dataclasses.replace(record, **values), "f")
+        full.append(chooser.full)
+    assert full == [False, False, False, False, True, True]
+    assert [one.title.split()[0] for one in chooser.shown()] == ["lost", "won", "won"]
 
 
 def test_what_is_passed_over(sample: tuple[RecordHeader, GameRecord]) -> None:
@@ -77,7 +96,7 @@ def test_only_games_of_the_rated_under_their_new_names(
     assert chosen(sample, 5, ["lost"], {"A": "C"}, "BC") == [0]
     assert chosen(sample, 5, ["lost"], {"A": "B"}, "BC") == []  # against itself
     assert chosen(sample, 5, ["lost"], {"A": "B", "B": "A"}) == [0]
-    assert chosen(sample, 5, ["lost"], {"B": "C"}, "AC") == []
+    assert chosen(sample, 5, ["lost"], {"B": "C"}, "ABC") == []
 
 
 @pytest.fixture(scope="module")
