@@ -94,6 +94,7 @@ def metadata() -> dict[str, Any]:
         "step": 3,
         "episodes": 24,
         "batch": 8,
+        "post": "none",
         "seed": 7,
         "config": {"lr": 0.001, "rho": "inf"},
         "parents": [],
@@ -115,7 +116,10 @@ def make(folder: pathlib.Path) -> None:
             games_writer.write(record)
     save_checkpoint(folder / "checkpoint.safetensors", tensors(), metadata(), overwrite=True)
     online = {"weight": tensors()["online/weight"], "bias": tensors()["online/bias"]}
-    shared = {key: metadata()[key] for key in ("game", "rules", "net", "step", "episodes", "batch")}
+    shared = {
+        key: metadata()[key]
+        for key in ("game", "rules", "net", "step", "episodes", "batch", "post")
+    }
     publish_policy(folder, online, shared)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
@@ -126,6 +126,11 @@ class Limit(click.ParamType[int]):
     is_flag=True,
     help="Play the games that GAMES.jsonl does not have yet; what is not given is as it is there.",
 )
+@click.option(
+    "--explain",
+    metavar="FILE",
+    help="Tell in FILE how the networks' moves come about; - is stdout.",
+)
 @click.option("-f", "--force", is_flag=True, help="Overwrite GAMES.jsonl if it exists.")
 @click.option(
     "--serve",
@@ -157,21 +162,24 @@ def command(
     concurrency: int,
     output: str | None,
     resume: bool,
+    explain: str | None,
     force: bool,
     serve: str | None,
     check: str | None,
 ) -> int:
     """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
-    [key=value,]...SPEC, where SPEC is random, heuristic, a checkpoint file, a RUN folder or
+    [key=value,]...SPEC, where SPEC is random, heuristic, human, a checkpoint file, a RUN folder or
     ucc:COMMAND, a program; keys are name, of networks net (online, target or average; default:
-    target), of programs time and startup (seconds) and nodes."""
+    target) and what is done to their policy: preset=deepnash, or threshold, quanta, eager, memory,
+    shuttle, bounds (see the page), of programs time and startup (seconds) and nodes."""
     rules = _rules(two_squares, more_squares, max_plies, max_quiet)
     if serve or check:
-        if players or output or resume or (serve and check):
+        if players or output or resume or explain or (serve and check):
             raise UsageError("--serve and --check play no match: give nothing else with them")
         return _without_match(serve, check, game or "classic", rules, seed)
     _check_usage(players, output, resume, force)
     assert output is not None
+    from stratkit.cli import people
     from stratkit.cli.openings import read_openings
     from stratkit.cli.scoreboard import Scoreboard
     from stratkit.engine import Game
@@ -203,9 +211,10 @@ def command(
     entrants = _open_players(specs, opened, seed, setups)
     if any(limits):
         _ask_for_values(entrants)
+    person = people.find_person(entrants, output)
     names = [entrant.name for entrant in entrants]
     schedule = Schedule(len(entrants), games + games % 2, opening, gauntlet)
-    board = Scoreboard(names, schedule, test)
+    board = Scoreboard(names, schedule, test, hidden=person is not None)
     header = replace(
         _header(opened, seed, schedule.games, entrants, setups, digest),
         pairing=GAUNTLET if gauntlet else ROUND_ROBIN,
@@ -213,20 +222,29 @@ def command(
         draw=draw,
         sprt=sprt,
     )
-    everybody = [entrant.player for entrant in entrants]
-    match = Match(opened, schedule, everybody, names, seed, slots, concurrency, board.tell, *limits)
+    left = True
     with (
         named(STDOUT if output == "-" else output),
         RecordWriter(output, header, resume, force, met=board.add) as writer,
+        people.explained(entrants, opened, explain, force) as told,
+        people.seated(person, told, opened, output, resume) as ended,
     ):
+        everybody = [entrant.player for entrant in told]
+        slots = 1 if person else slots
+        match = Match(
+            opened, schedule, everybody, names, seed, slots, concurrency, board.tell, *limits
+        )
         try:
-            _play(match, writer, board)
+            _play(match, writer, board, ended)
+            left = False
         except BaseException:
             board.clear()
             if output != "-":
                 _say_how_to_go_on(seed)
             raise
     board.clear()
+    if left:  # a person has
+        return 0
     say(board.text())
     return _status(board)
 
@@ -331,7 +349,7 @@ def _open_players(
     entrants: list[Anybody] = []
     for spec in specs:
         if spec.words is None:
-            entrants.append(open_player(spec, game, seed, ROWS))
+            entrants.append(open_player(spec, game, seed, ROWS, people=True))
         elif setups:
             raise UsageError("a program sets up by itself: --setups is not for it", text=spec.text)
         else:
@@ -378,8 +396,11 @@ def _header(
     )
 
 
-def _play(match: Match, writer: RecordWriter, board: Scoreboard) -> None:
-    """Plays what is missing, until that is all or the test is decided."""
+def _play(
+    match: Match, writer: RecordWriter, board: Scoreboard, ended: Callable[[GameRecord], None]
+) -> None:
+    """Plays what is missing, until that is all or the test is decided; `ended` is told of each
+    game that is in the file."""
     from stratkit.play.table import Note
 
     missing = match.schedule.missing(writer.done)
@@ -393,6 +414,7 @@ def _play(match: Match, writer: RecordWriter, board: Scoreboard) -> None:
                 note = finished.notes.get(episode.number, Note())
                 if board.played(record := _record(match, episode, seats, plies, note)):
                     writer.write(record)
+                    ended(record)
                 if board.decision is not None:
                     return
             board.show()

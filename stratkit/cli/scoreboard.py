@@ -44,11 +44,14 @@ class Scoreboard:
     """Counts games and shows them.
 
     `remaining` games are to be played. Statistics count pairs where both games of a pair begin from
-    the same setups, and games otherwise; the test `sprt` always counts pairs.
+    the same setups, and games otherwise; the test `sprt` always counts pairs. A
+    `hidden` table is not drawn while games go on.
     """
 
-    def __init__(self, names: Sequence[str], schedule: Schedule, sprt: Sprt | None) -> None:
-        self.names, self.schedule, self.sprt = names, schedule, sprt
+    def __init__(
+        self, names: Sequence[str], schedule: Schedule, sprt: Sprt | None, hidden: bool = False
+    ) -> None:
+        self.names, self.schedule, self.sprt, self.hidden = names, schedule, sprt, hidden
         self.tallies = [Tally() for _ in schedule.pairings()]
         self.faults: Counter[tuple[int, str]] = Counter()
         self.remaining = 0
@@ -129,7 +132,7 @@ class Scoreboard:
     def show(self) -> None:
         """Draws the live table if it is time to, on stderr, and only at a terminal."""
         now = time.monotonic()
-        if is_live() and now >= self._shown + EVERY:
+        if not self.hidden and is_live() and now >= self._shown + EVERY:
             self.clear()
             size = shutil.get_terminal_size()
             lines = [*self.text().split("\n"), self._speed(now)][-max(size.lines - 1, 1) :]

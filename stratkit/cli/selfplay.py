@@ -229,6 +229,7 @@ class _Actor:
             first_game=self.first_game,
             network=self.network,
             step=self.step,
+            post="published" if self.follower else "none",
         )
 
     def begin(

@@ -12,6 +12,7 @@ import click
 from stratkit.cli.common import (
     GameName,
     NetName,
+    OneOf,
     Terminated,
     Tool,
     check_stdin,
@@ -21,12 +22,12 @@ from stratkit.cli.common import (
     warn,
 )
 from stratkit.errors import UsageError
-from stratkit.learn.config import Config, help_of, option_name, read_file
+from stratkit.learn.config import ACTORS, Config, help_of, option_name, read_file
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from stratkit.learn.run import Outcome
+    from stratkit.learn.run import Outcome, Request
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -45,15 +46,18 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
             self.fail(f"{value!r} is no list of whole numbers such as 100,200")
 
 
-def _settings(function: Function) -> Function:
+_METAVARS = {int: "N", float: "X", tuple: "N,...", str: "WORD"}
+
+
+def with_settings(function: Function) -> Function:
     """An option for every field of the configuration."""
-    kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers()}
+    kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers(), str: OneOf(ACTORS)}
     for found in reversed(fields(Config)):
         function = click.option(
             option_name(found.name),
             found.name,
             type=kinds[type(found.default)],
-            metavar="N" if isinstance(found.default, int) else "X",
+            metavar=_METAVARS[type(found.default)],
             help=help_of(found.name),
         )(function)
     return function
@@ -72,7 +76,7 @@ def _settings(function: Function) -> Function:
 @click.option(
     "--consume", is_flag=True, help="Delete the files of a folder that a checkpoint has passed."
 )
-@_settings
+@with_settings
 def command(
     inputs: tuple[str, ...],
     out: str,
@@ -94,15 +98,10 @@ def command(
     settings = read_file(file) if file else {}
     of_file = settings.pop("net", None)
     given = {name: value for name, value in options.items() if value is not None}
-    _check_inputs(inputs)
+    check_inputs(inputs)
 
-    import torch
+    from stratkit.learn.run import Request
 
-    from stratkit.learn.run import Request, train
-
-    # The learner has threads of its own. Torch's, which wait for each other at every operation,
-    # made an update ten times slower with a busy second core.
-    torch.set_num_threads(1)
     request = Request(
         inputs=inputs or ("-",),
         run=out,
@@ -116,13 +115,25 @@ def command(
         consume=consume,
         wait=not no_wait,
     )
+    return learn(request, "train")
+
+
+def learn(request: Request, tool: str) -> int:
+    """Does what is asked for until its end, or a signal; returns the exit status."""
+    import torch
+
+    from stratkit.learn.run import train
+
+    # The learner has threads of its own. Torch's, which wait for each other at every operation,
+    # made an update ten times slower with a busy second core.
+    torch.set_num_threads(1)
     signals = _Signals()
-    with progress(steps, "step", "train") as bar:
+    with progress(request.steps, "step", tool) as bar:
         outcome = train(request, signals.stop, _Teller(bar, request.inputs).tell)
     return _conclude(outcome, signals)
 
 
-def _check_inputs(inputs: tuple[str, ...]) -> None:
+def check_inputs(inputs: tuple[str, ...]) -> None:
     import sys
 
     if inputs.count("-") > 1:

@@ -168,6 +168,17 @@ class Batch:
         """int32 [size]: the ply number of each row."""
         return self.result()[2]
 
+    def moves(self, row: int, side: int) -> list[tuple[int, int]]:
+        """Of a game where a move is two actions, the legal moves of `row` (piece, destination) in
+        the frame of `side`, ascending as red sees them; none in another game, or where no move
+        begins."""
+        self._check_row(row)
+        pairs = ffi.new("uint8_t[8000]")
+        n = lib.sk_stratego_moves(self.handle, row, pairs)
+        last = self.game.actions - 1
+        moves = [(pairs[2 * i], pairs[2 * i + 1]) for i in range(n)]
+        return [(last - start, last - end) for start, end in moves] if side else moves
+
     def _check_row(self, row: int) -> None:
         if not 0 <= row < self.size:
             raise IndexError(f"row {row} of a batch of {self.size}")

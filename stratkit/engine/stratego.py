@@ -185,10 +185,7 @@ class Position:
 
 def legal_moves(batch: Batch, row: int) -> list[tuple[int, int]]:
     """The legal plies of `row` as absolute squares (from, to), ascending, all rules in force."""
-    batch._check_row(row)
-    pairs = ffi.new("uint8_t[8000]")
-    n = lib.sk_stratego_moves(batch.handle, row, pairs)
-    return [(pairs[2 * i], pairs[2 * i + 1]) for i in range(n)]
+    return batch.moves(row, RED)
 
 
 def perft(batch: Batch, row: int, depth: int) -> int:

@@ -18,6 +18,7 @@ from typing import Any
 from stratkit.errors import InputError, in_file, named, nearest
 from stratkit.netnames import check_net
 
+ACTORS = ("raw", "processed")
 MOST_FILE = 1 << 16  # bytes of a configuration file
 
 
@@ -61,6 +62,9 @@ class Config:
     beta: float = _option(2.0, "threshold of the centred logits: beyond it, none is pushed on")
     clip: float = _option(10_000.0, "clip of the advantage")
     mu_floor: float = _option(0.0, "weigh a sampled action by 1/mu of at least this mu")
+    threshold: float = _option(0.0, "v-trace follows the policy without actions below this")
+    quanta: int = _option(0, "and rounded to multiples of one part in so many; 0: not rounded")
+    actors: str = _option("raw", "what self-play acts by: raw, or the processed policy")
     rows: int = _option(128, "pad the states of a step to a multiple of this")
     publish_every: int = _option(1, "steps between two publications of the acting network")
     save_every: int = _option(100, "steps between two checkpoints")
@@ -73,14 +77,19 @@ class Config:
             self._check(name, "less than", 2**31)
         for name in ("seed", "grad_norm", "eta", "ramp", "mu_floor", "b1", "b2", "eps"):
             self._check(name, "at least", 0)
+        for name in ("threshold", "quanta"):
+            self._check(name, "at least", 0)
         for name in ("lr", "rho", "c", "beta", "clip", "target_rate", "average_rate"):
             self._check(name, "more than", 0)
-        for name in ("target_rate", "average_rate", "ramp", "mu_floor"):
+        for name in ("target_rate", "average_rate", "ramp", "mu_floor", "threshold"):
             self._check(name, "at most", 1)
         for name in ("b1", "b2"):
             self._check(name, "less than", 1)
         self._check("threads", "at most", 1024)
         self._check("seed", "less than", 2**64)
+        self._check("quanta", "at most", 10_000)
+        if self.actors not in ACTORS:
+            raise InputError(f"--actors is {' or '.join(ACTORS)}", text=self.actors)
         if not self.sizes or len(self.sizes) != len(self.repeats):
             raise InputError("sizes and repeats must be equally many")
         if min(*self.sizes, *self.repeats) < 1:
@@ -91,6 +100,13 @@ class Config:
         value = getattr(self, name)
         if not _COMPARISONS[what](value, limit):
             raise InputError(f"{option_name(name)} must be {what} {limit}", text=value)
+
+    @property
+    def post(self) -> str:
+        """What self-play does to the published policy, in the words of a PLAYER, or `none`."""
+        if self.actors == "raw" or not (self.threshold or self.quanta):
+            return "none"
+        return f"threshold={self.threshold!r},quanta={self.quanta}"
 
     def to_json(self) -> dict[str, Any]:
         """As JSON has it, which knows no infinity."""
@@ -181,7 +197,7 @@ def _typed(name: str, value: Any, known: Mapping[str, type]) -> Any:
             return numbers
     elif type(value) is kind:
         return value
-    wanted = {int: "a whole number", float: "a number", tuple: "whole numbers"}[kind]
+    wanted = {int: "a whole number", float: "a number", tuple: "whole numbers", str: "a word"}[kind]
     raise InputError(f"{name} must be {wanted}", text=value)
 
 

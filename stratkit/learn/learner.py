@@ -17,7 +17,7 @@ from stratkit.errors import InputError
 from stratkit.learn import rnad
 from stratkit.learn.config import Config
 from stratkit.learn.data import Batch
-from stratkit.nets import Network, build, legal_policy
+from stratkit.nets import Network, build, legal_policy, process
 from stratkit.storage.checkpoints import part_of
 
 # The acting network is learned by gradients. The target network follows it and gives v-trace its
@@ -86,7 +86,8 @@ class Learner:
         seen = self._each(lambda part: self._see(batch, part, alpha), parts)
         with torch.no_grad():
             whole = _together(seen)
-            goal = self._goal(batch, whole)
+            played = process(whole.pi, self.config.threshold, self.config.quanta)
+            goal = self._goal(batch, whole, played)
         goals = [Goal(*(x[part] for x in goal)) for part in parts]
         losses, gradients = zip(*self._each(self._gradient, seen, goals), strict=True)
         self._descend(gradients)
@@ -100,6 +101,7 @@ class Learner:
             "entropy": _mean(-(whole.pi * whole.log_pi).sum(1), goal.weight),
             "kl": _mean((whole.pi * whole.ratio).sum(1), goal.weight),
             "value": _mean(whole.value.detach(), goal.weight),
+            "removed": _mean((whole.pi * (played == 0)).sum(1), goal.weight),
             "grad_norm": self.grad_norm,
             "alpha": alpha,
         }
@@ -138,12 +140,14 @@ class Learner:
             return log_policy(self.regularization), None
         return log_policy(self.regularization), log_policy(self.previous)
 
-    def _goal(self, batch: Batch, seen: Seen) -> Goal:
+    def _goal(self, batch: Batch, seen: Seen, played: Tensor) -> Goal:
+        """`played` [n, A] is the policy that v-trace estimates the values of: without rare actions
+        when fine-tuning. The reward transform and the advantage are the network's own."""
         config = self.config
-        chosen = seen.pi.gather(1, batch.action[:, None])[:, 0]
+        chosen = played.gather(1, batch.action[:, None])[:, 0]
         trace = rnad.v_trace(
             batch.grid(seen.target_value),
-            batch.grid((seen.pi * seen.ratio).sum(1)),
+            batch.grid((played * seen.ratio).sum(1)),
             batch.grid(chosen / batch.mu),
             batch.grid(batch.player, fill=-1),
             batch.rewards(),

@@ -13,7 +13,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -43,12 +43,13 @@ METRICS = "metrics.jsonl"
 class Request:
     """What `train` is asked for. `net`, `settings` (of the configuration file) and `options` (of
     the command line) may be silent: what is not said comes from the checkpoint, then from the
-    preset."""
+    preset. `start`: a checkpoint or RUN whose learner goes on in a new run."""
 
     inputs: Sequence[str]
     run: str
     steps: int | None = None
     net: str | None = None
+    start: str | None = None
     settings: Mapping[str, Any] | None = None
     options: Mapping[str, Any] | None = None
     game: str | None = None
@@ -99,7 +100,7 @@ def _check(request: Request) -> None:
         raise InputError("the run needs a name that is not empty")
     if request.net:
         check_net(request.net)
-    if not request.resume:
+    if not (request.resume or request.start):
         resolve(request.net or "", {}, request.settings or {}, request.options or {})
     for path in request.inputs:
         if path != STDIN:
@@ -108,12 +109,13 @@ def _check(request: Request) -> None:
 
 @dataclass(frozen=True)
 class _Found:
-    """The newest checkpoint of a RUN that is resumed."""
+    """The newest checkpoint of a RUN that is resumed, or (`fresh`) goes on in another folder."""
 
     path: Path
     tensors: Mapping[str, Any]
     metadata: Mapping[str, Any]
     game: Game
+    fresh: bool = False
 
 
 @contextlib.contextmanager
@@ -130,7 +132,13 @@ def _open_run(request: Request) -> Iterator[_Found | None]:
         if any(entry != "lock" for entry in os.listdir(folder)):
             what = "holds files already: --resume goes on with a run, another --out begins one"
             raise InputError(what, file=request.run)
-        yield None
+        yield None if request.start is None else _begin_at(request.start)
+
+
+def _begin_at(start: str) -> _Found:
+    """Everything of a checkpoint, but for how far its run had read."""
+    found = _read(newest_checkpoint(start))
+    return replace(found, metadata={**found.metadata, "inputs": {}}, fresh=True)
 
 
 _RESUMED = {"config": check.mapping(lambda value: True), "inputs": check.mapping(check.whole())}
@@ -204,7 +212,7 @@ class _Run:
         if self.found:
             with in_file(os.fspath(self.found.path)):
                 self.learner.load(self.found.tensors, int(self.found.metadata["step"]))
-            self.saved = self.learner.step
+            self.saved = -1 if self.found.fresh else self.learner.step
         self.metrics = _open_metrics(Path(self.request.run) / METRICS, self.learner.step)
         self._publish()
         self._save()
@@ -307,6 +315,7 @@ class _Run:
             "step": self.learner.step,
             "episodes": self.episodes,
             "batch": self.config.batch,
+            "post": self.config.post,
         }
 
     def _publish(self) -> None:

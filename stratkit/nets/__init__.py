@@ -6,13 +6,13 @@ unet.py     DeepNash's torso and four heads
 plain.py    a small residual network for small boards
 mlp.py      a multilayer perceptron for observations that are vectors
 presets.py  sizes by name, and `build`
-policy.py   logits and legal actions -> a policy
+policy.py   logits and legal actions -> a policy; and without its rare actions
 """
 
 from stratkit.nets.expand import expand, public_by_eq6
 from stratkit.nets.network import Network
-from stratkit.nets.policy import legal_policy
+from stratkit.nets.policy import legal_policy, process
 from stratkit.nets.presets import build
 from stratkit.nets.unet import UNet
 
-__all__ = ["Network", "UNet", "build", "expand", "legal_policy", "public_by_eq6"]
+__all__ = ["Network", "UNet", "build", "expand", "legal_policy", "process", "public_by_eq6"]

@@ -54,6 +54,12 @@ def expand(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = Non
     return planes.view(len(packed), height, width, PLANES).permute(0, 3, 1, 2)
 
 
+def public_of(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
+    """The exact marginals as `expand` has them, to be changed and handed to it as `pub`: float32
+    [n, 24, H, W]. Arguments as of `expand`."""
+    return expand(packed, shape)[:, PUBLIC:MOVED].contiguous()
+
+
 def public_by_eq6(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
     """The public information by the paper's Eq. 6, to compare with the exact marginals.
 

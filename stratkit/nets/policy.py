@@ -1,4 +1,4 @@
-"""From logits to a policy over the legal actions."""
+"""From logits to a policy over the legal actions, and to the policy that plays."""
 
 from __future__ import annotations
 
@@ -21,3 +21,38 @@ def legal_policy(logits: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
     weights = torch.where(allowed, shifted.exp(), 0.0)
     total = weights.sum(-1, keepdim=True).clamp_min(torch.finfo(logits.dtype).tiny)
     return weights / total, torch.where(allowed, shifted - total.log(), 0.0)
+
+
+SLACK = 1e-6  # what rounding may add to a probability that is an exact multiple of a quantum
+
+
+def process(
+    pi: Tensor, threshold: float = 0.0, quanta: int = 0, ties: Tensor | None = None
+) -> Tensor:
+    """The policy without its rare actions, and of few different probabilities.
+
+    First, actions below `threshold` are dropped and the rest is renormalised; a policy that has
+    nothing else stays as it is. Then (unless `quanta` is 0) probabilities are rounded up to
+    multiples of 1 / `quanta`, from the most probable action on until the whole is given away; what
+    would be left over goes to the most probable one. Among equal ones the lower index comes first,
+    or that with the smaller number in `ties`, float32 [n, A].
+
+    pi: float32 [n, A], 0 on illegal actions (rows of padding may be 0 throughout). Returns the
+    same shape. (Perolat et al. 2022, supplement, "Post-processing of policy".)
+    """
+    kept = torch.where(pi >= threshold, pi, 0.0)
+    total = kept.sum(-1, keepdim=True)
+    kept = torch.where(total > 0, kept / total.clamp_min(torch.finfo(pi.dtype).tiny), pi)
+    if not quanta:
+        return kept
+    order = torch.argsort(kept, dim=-1, descending=True, stable=True)
+    if ties is not None:
+        drawn = ties.argsort(-1)
+        by_chance = torch.argsort(kept.gather(-1, drawn), dim=-1, descending=True, stable=True)
+        order = drawn.gather(-1, by_chance)
+    wanted = ((kept.gather(-1, order) - SLACK) * quanta).ceil().clamp_min(0.0)
+    before = wanted.cumsum(-1) - wanted
+    given = torch.minimum(wanted, (quanta - before).clamp_min(0.0))
+    given[..., 0] += quanta - given.sum(-1)
+    given *= kept.sum(-1, keepdim=True) > 0  # nothing to give away in a row of padding
+    return torch.zeros_like(kept).scatter(-1, order, given / quanta)

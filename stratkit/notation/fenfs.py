@@ -18,6 +18,7 @@ import numpy as np
 
 from stratkit.engine.stratego import (
     BLUE,
+    BOMB,
     EMPTY,
     FLAG,
     LAKE,
@@ -303,6 +304,43 @@ def legal_moves(fenfs: Fenfs) -> list[str]:
     cells[unknown] = PIECE | (BLUE - fenfs.side) * SIDE | FLAG
     known = Position(fenfs.variant, cells, fenfs.side)
     return [move_text(from_, to, fenfs.variant.width) for from_, to in known.legal()]
+
+
+def complete(fenfs: Fenfs) -> Position:
+    """A position in which every piece has a type, for who plays it as the side to move.
+
+    The types of pieces that are hidden to that side are arbitrary: nothing that it may know depends
+    on which of them stands where. Raises `InputError` when the text does not tell what they are:
+    it is the other side's view, or pieces that were captured are missing in it.
+    """
+    known = position(fenfs)
+    if fenfs.view not in (OBSERVER, fenfs.side):
+        raise InputError("the pieces of the side to move are hidden", text=fenfs.board)
+    cells = known.cells.copy()
+    of = PIECE | (BLUE - fenfs.side) * SIDE
+    others = np.flatnonzero(cells & (PIECE | SIDE) == of)
+    hidden = others[cells[others] & TYPE == UNKNOWN]
+    left = np.array(fenfs.variant.counts)
+    for square in others:
+        if cells[square] & TYPE != UNKNOWN:
+            left[cells[square] & TYPE] -= 1
+    types = np.repeat(np.arange(len(left)), np.maximum(left, 0))
+    if len(hidden) and len(types) != len(hidden):
+        raise InputError(
+            f"{len(hidden)} hidden pieces, and {len(types)} that it could be: which are left? "
+            "Give the observer's text",
+            text=fenfs.board,
+        )
+    # Those that have moved are no flag and no bombs.
+    immovable = np.isin(types, (FLAG, BOMB))
+    types = np.concatenate([types[~immovable], types[immovable]])
+    moved = cells[hidden] & MOVED != 0
+    order = np.concatenate([hidden[moved], hidden[~moved]])
+    if moved.sum() > (~immovable).sum():
+        raise InputError("more hidden pieces have moved than can move", text=fenfs.board)
+    for square, kind in zip(order, types, strict=False):
+        cells[square] = int(cells[square]) & ~TYPE | int(kind)
+    return Position(known.variant, cells, known.side, known.plies)
 
 
 def _has_flag(position: Position, side: int) -> bool:

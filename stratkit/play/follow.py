@@ -11,7 +11,7 @@ from stratkit.play.table import Seating
 from stratkit.players.network import NetworkPlayer, network_player
 from stratkit.players.open import Entrant, open_player
 from stratkit.players.player import Player
-from stratkit.players.spec import PlayerSpec
+from stratkit.players.spec import PlayerSpec, parse_player
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 
 
@@ -35,6 +35,7 @@ class Follower:
         """The player that plays by the published weights, now and later."""
         with in_file(self.run):
             self.player = network_player(self.net, self.weights, self.game, seed, rows)
+            self.player.processing = self.processing
         return self.player
 
     def refresh(self) -> bool:
@@ -51,18 +52,29 @@ class Follower:
                 f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules",
                 file=self.run,
             )
+        with in_file(self.run):
+            processing = _processing(str(metadata.get("post", "none")))
         if self.player is not None:
             if metadata["net"] != self.net:
                 what = f"the learner had the network {self.net} before, and now another one"
                 raise InputError(what, file=self.run, text=metadata["net"])
             with in_file(self.run):
                 self.player.load(weights)
+            self.player.processing = processing
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
         self.net = str(metadata["net"])
+        self.processing = processing
         self._stamp = stamp
         self.weights = weights
         return True
+
+
+def _processing(post: str) -> tuple[float, int]:
+    """Threshold and quanta of what a learner wants done to the policy that it publishes."""
+    if post == "none":
+        return 0.0, 0
+    return parse_player(f"{post},policy").corrections.processing(deploying=False)
 
 
 class Pace:

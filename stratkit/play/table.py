@@ -45,6 +45,9 @@ class Note:
     times: tuple[float, ...] | None = None
 
 
+RESIGNED = Note("resigned", "player")  # who gave up before it had to
+
+
 @dataclass(frozen=True)
 class Finished:
     """n games that were played: the episodes, who played each side (indices of players, int32
@@ -133,6 +136,7 @@ class Table:
         self._seats = np.full((slots, game.players), -1, np.int32)
         self._opening = np.zeros(slots, np.int32)  # length of each game's opening
         self._live = np.zeros(slots, bool)
+        self._resigned = np.zeros(slots, bool)  # the acting side gives up
         self._actions = np.zeros((slots, 256), np.int32)
         self._mu = np.full((slots, 256), np.nan, np.float32)
 
@@ -172,7 +176,7 @@ class Table:
         self._seats[rows] = [seating.seats for seating in seatings]
         self._opening[rows] = [len(seating.opening) for seating in seatings]
         self._numbers[rows] = 0
-        self._live[rows] = True
+        self._live[rows], self._resigned[rows] = True, False
         if self.judge:
             self.judge.begin(rows)
         self.steps[rows] = self.policy_step
@@ -208,20 +212,30 @@ class Table:
             mine = rows[choosing & (seat == index)]
             if player is not None and len(mine):
                 decision = player.act(self._views(mine))
-                if (decision.actions < 0).any():
+                if decision.resigned is not None:
+                    self._resigned[mine] = decision.resigned
+                if (decision.actions[~self._resigned[mine]] < 0).any():
                     raise StratkitError("a player's policy has no action: its network is damaged")
                 chosen[mine], mu[mine] = decision.actions, decision.mu
                 if self.judge and decision.values is not None:
                     self.judge.note(mine, self._actors[mine], decision.values)
         self.batch.apply(chosen)
-        live = rows[self._live]
+        live = rows[self._live & ~self._resigned]
         self._actions[live, self._numbers[live]] = chosen[live]
         self._mu[live, self._numbers[live]] = mu[live]
         self._numbers[live] += 1
 
     def _views(self, rows: npt.NDArray[np.int64]) -> Views:
+        def moves(index: int) -> list[tuple[int, int]]:
+            row = int(rows[index])
+            return self.batch.moves(row, int(self._actors[row]))
+
         return Views(
-            self._games[rows], self._numbers[rows], self._legal[rows], self._observations[rows]
+            self._games[rows],
+            self._numbers[rows],
+            self._legal[rows],
+            self._observations[rows],
+            moves,
         )
 
     def _collect(self) -> Finished | None:
@@ -256,9 +270,14 @@ class Table:
         over: npt.NDArray[np.bool_],
         plies: npt.NDArray[np.int32],
     ) -> dict[int, Note]:
-        """Notes on the games that the judge ends now, whose `returns` it sets and which are
-        `over`."""
+        """Notes on the games that a player gave up or the judge ends now, whose `returns` it sets
+        and which are `over`."""
         notes = {}
+        for row in np.flatnonzero(self._live & self._resigned).tolist():
+            returns[row] = 1
+            returns[row, self._actors[row]] = -1
+            notes[int(self._games[row])] = RESIGNED
+            over[row] = True
         if self.judge:
             for row in np.flatnonzero(self._live & ~over & (plies > 0)).tolist():
                 if decided := self.judge.verdict(row):

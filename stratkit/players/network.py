@@ -1,16 +1,18 @@
-"""A network as a player: samples from its policy, unprocessed."""
+"""A network as a player: samples from its policy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from stratkit.engine import Game, distinct_rows, sample
 from stratkit.errors import InputError
-from stratkit.nets import Network, build, legal_policy
+from stratkit.nets import Network, build, legal_policy, process
 from stratkit.players.player import Decision, Views
 
 Floats = npt.NDArray[np.float32]
@@ -30,6 +32,7 @@ class NetworkPlayer:
         self.net, self.network, self.seed = net, network.eval(), seed
         self.small = len(network.shape) == 1
         self.rows = min(rows, MOST_DISTINCT) if self.small else rows
+        self.processing = (0.0, 0)  # threshold and quanta of each action
         self.tells_values = False  # with its decisions; they take time
 
     def load(self, weights: Mapping[str, npt.NDArray[np.float32]]) -> None:
@@ -40,43 +43,75 @@ class NetworkPlayer:
         except (RuntimeError, TypeError):  # torch's: missing, unknown or misshapen tensors
             raise InputError("its tensors are not this network's", text=self.net) from None
 
-    def policy(self, views: Views) -> npt.NDArray[np.float32]:
+    def policy(self, views: Views) -> Floats:
         """float32 [n, actions]: the probability of each action, 0 where illegal."""
-        return self._policies_and_values(views)[0]
+        return self.look(views)[0]
 
-    def act(self, views: Views) -> Decision:
-        probabilities, values = self._policies_and_values(views)
-        chosen = sample(probabilities, views.legal, self.seed, views.games, views.numbers)
-        return Decision(*chosen, values if self.tells_values else None)
-
-    def _policies_and_values(self, views: Views) -> tuple[Floats, Floats]:
+    def look(self, views: Views) -> tuple[Floats, Floats]:
+        """The policy, and float32 [n]: what the network expects, if it `tells_values`, or 0."""
         if self.small:
             first, each = distinct_rows(views.observations)
-            found = self._in_parts(views.observations[first], views.legal[first])
-            return found[0][each], found[1][each]
-        return self._in_parts(views.observations, views.legal)
+            policy, values = self.evaluate(views.observations[first], views.legal[first])
+            policy, values = policy[each], values[each]
+        else:
+            policy, values = self.evaluate(views.observations, views.legal)
+        if any(self.processing):
+            policy = process(torch.from_numpy(policy), *self.processing).numpy()
+        return policy, values
 
-    def _in_parts(
-        self, observations: npt.NDArray[np.uint8], legal: npt.NDArray[np.uint8]
+    def act(self, views: Views) -> Decision:
+        policy, values = self.look(views)
+        chosen = sample(policy, views.legal, self.seed, views.games, views.numbers)
+        return Decision(*chosen, values if self.tells_values else None)
+
+    def evaluate(
+        self,
+        observations: npt.NDArray[np.uint8],
+        legal: npt.NDArray[np.uint8],
+        pub: Floats | None = None,
     ) -> tuple[Floats, Floats]:
-        starts = range(0, len(observations), self.rows)
-        parts = [slice(at, at + self.rows) for at in starts]
-        found = [self._evaluate(observations[p], legal[p]) for p in parts]
-        return np.concatenate([p for p, _ in found]), np.concatenate([v for _, v in found])
+        """The network's own policy, and its values as in `look`, for packed observations; `pub`,
+        float32 [n, 24, H, W], as in `expand`."""
+
+        def heads(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, Tensor]:
+            allowed = self._padded(legal[part])
+            policy = legal_policy(self.network.logits(embedding, inputs, allowed), allowed)[0]
+            if self.tells_values:
+                return policy, self.network.value(embedding, inputs).float()
+            return policy, policy.new_zeros(len(policy))
+
+        policy, values = self._in_parts(observations, pub, heads)
+        return policy, values
+
+    def values(self, observations: npt.NDArray[np.uint8], pub: Floats | None = None) -> Floats:
+        """float32 [n]: what the network expects for the acting sides."""
+
+        def head(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor]:
+            return (self.network.value(embedding, inputs).float(),)
+
+        return self._in_parts(observations, pub, head)[0]
 
     @torch.inference_mode()
-    def _evaluate(
-        self, observations: npt.NDArray[np.uint8], legal: npt.NDArray[np.uint8]
-    ) -> tuple[Floats, Floats]:
-        n = len(observations)
-        missing = self.rows - n
-        packed = torch.from_numpy(np.pad(observations, ((0, missing), (0, 0)), mode="edge"))
-        allowed = torch.from_numpy(np.pad(legal, ((0, missing), (0, 0)), mode="edge"))
-        inputs = self.network.prepare(packed)
-        embedding = self.network.embed(inputs)
-        logits = self.network.logits(embedding, inputs, allowed)
-        values = self.network.value(embedding, inputs) if self.tells_values else packed.new_zeros(n)
-        return legal_policy(logits, allowed)[0][:n].numpy(), values[:n].float().numpy()
+    def _in_parts(
+        self,
+        observations: npt.NDArray[np.uint8],
+        pub: Floats | None,
+        heads: Callable[[Any, Tensor, slice], tuple[Tensor, ...]],
+    ) -> list[Floats]:
+        """What `heads` make of inputs and embedding, `rows` observations at a time."""
+        found = []
+        for at in range(0, len(observations), self.rows):
+            part = slice(at, at + self.rows)
+            packed = self._padded(observations[part])
+            inputs = self.network.prepare(packed, None if pub is None else self._padded(pub[part]))
+            n = len(observations[part])
+            told = heads(inputs, self.network.embed(inputs), part)
+            found.append([tensor[:n].numpy() for tensor in told])
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
+    def _padded(self, x: npt.NDArray[Any]) -> Tensor:
+        missing = self.rows - len(x)
+        return torch.from_numpy(np.pad(x, ((0, missing), *[(0, 0)] * (x.ndim - 1)), mode="edge"))
 
 
 def network_player(

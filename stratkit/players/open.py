@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from stratkit.engine import Game
 from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError, UsageError, in_file, nearest
+from stratkit.players.corrections import Corrections
 from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Player
 from stratkit.players.program import Program
@@ -35,21 +36,30 @@ class Entrant(Generic[Kind]):
     caution: str | None = None
 
 
-def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:
+def open_player(
+    spec: PlayerSpec, game: Game, seed: int, rows: int, people: bool = False
+) -> Entrant[Player]:
     """The player that `spec` asks for. `rows`: how many views a network evaluates at a time.
 
-    Raises `InputError` or `UsageError` when there is no such player, it plays another game, or it
-    is a program.
+    Raises `InputError` or `UsageError` when there is no such player, it plays another game, it is
+    a program, or a human where no `people` can play.
     """
     if spec.words is not None:
         raise UsageError("programs play matches, and nothing else", text=spec.text)
+    if spec.spec == "human" and not people:
+        raise UsageError("people play matches, and nothing else", text=spec.text)
     if spec.spec in BUILT_IN:
         if "net" in spec.options:
             raise UsageError(f"{spec.spec} has no networks to choose from", text=spec.text)
+        if spec.corrections != Corrections():
+            raise UsageError(f"{spec.spec} has no policy to correct", text=spec.text)
+        if "setup" in spec.options and spec.spec != "human":
+            raise UsageError("only a human has a setup from a file", text=spec.text)
         if spec.spec != "random" and len(game.shape) != 3:
             raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
-        kind: Player = RandomPlayer(seed) if spec.spec == "random" else HeuristicPlayer(game, seed)
-        return Entrant(spec.name or spec.spec, kind, spec.spec)
+        return Entrant(spec.name or spec.spec, _built_in(spec, game, seed), _built_in_text(spec))
+    if "setup" in spec.options:
+        raise UsageError("only a human has a setup from a file", text=spec.text)
     if not os.path.exists(spec.spec):
         hint = nearest(spec.spec, BUILT_IN)
         raise InputError(f"no built-in player, and no such file or folder{hint}", text=spec.spec)
@@ -80,6 +90,23 @@ def open_program(spec: PlayerSpec, game: Game, talkative: bool = False) -> Entra
     return Entrant(program.name, program, limits + spec.spec)
 
 
+def _built_in(spec: PlayerSpec, game: Game, seed: int) -> Player:
+    if spec.spec == "random":
+        return RandomPlayer(seed)
+    if spec.spec == "heuristic":
+        return HeuristicPlayer(game, seed)
+    from stratkit.players.human import HumanPlayer, read_setup
+
+    file = spec.options.get("setup")
+    return HumanPlayer(game, seed, read_setup(file, game) if file else None)
+
+
+def _built_in_text(spec: PlayerSpec) -> str:
+    """The SPEC as it stands in a record."""
+    file = spec.options.get("setup")
+    return f"setup={file},{spec.spec}" if file else spec.spec
+
+
 def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:
     from stratkit.storage.checkpoints import checkpoint_hash, load_network, resolve
 
@@ -88,13 +115,23 @@ def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant
     check_game(metadata, game, path)
     from stratkit.players.network import network_player  # torch: only for a sound file
 
+    asked = spec.corrections
+    if asked.of_stratego and len(game.shape) != 3:
+        raise UsageError(
+            f"{game.name} has no such corrections: {asked.text()[:-1]}", text=spec.text
+        )
     with in_file(path):
-        player = network_player(str(metadata["net"]), weights, game, seed, rows)
+        network = network_player(str(metadata["net"]), weights, game, seed, rows)
+    player: Player = network
+    if asked != Corrections():
+        from stratkit.players.chain import ChainPlayer
+
+        player = ChainPlayer(network, game, asked)
     step = int(metadata["step"])
     return Entrant(
         name=spec.name or _name(path, step),
         player=player,
-        spec=f"net={part},{path_text(path)}",
+        spec=f"net={part},{asked.text()}{path_text(path)}",
         sha256=checkpoint_hash(path),
         step=step,
         caution=_other_rules(metadata["rules"], game, path),

@@ -5,11 +5,20 @@ A player never sees the true state: a view holds what the acting side may know a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from stratkit.engine import Batch
+
+Moves = list[tuple[int, int]]
+
+
+def _no_moves(row: int) -> Moves:
+    return []
 
 
 @dataclass(frozen=True)
@@ -20,25 +29,43 @@ class Views:
     together
     with a seed they key every random choice. `legal` uint8 [n, actions] and `observations` uint8
     [n, observation_bytes] are in the acting side's frame.
+
+    `moves(row)`: of a game where a move is several actions, the legal moves of a row (square,
+    destination) in the same frame, if a move begins there; asked during `act` only. They depend on
+    what the acting side knows and on nothing else.
     """
 
     games: npt.NDArray[np.int64]
     numbers: npt.NDArray[np.int32]
     legal: npt.NDArray[np.uint8]
     observations: npt.NDArray[np.uint8]
+    moves: Callable[[int], Moves] = _no_moves
 
     def __len__(self) -> int:
         return len(self.games)
+
+    @classmethod
+    def of_one(cls, batch: Batch, game: int, number: int) -> Views:
+        """The acting side's view of the only game in `batch`, which has had `number` actions."""
+        return cls(
+            np.array([game], np.int64),
+            np.array([number], np.int32),
+            batch.legal(),
+            batch.observe(),
+            lambda row: batch.moves(row, int(batch.actors()[row])),
+        )
 
 
 @dataclass(frozen=True)
 class Decision:
     """The chosen actions int32 [n] and `mu` float32 [n], the probability with which each was
-    chosen; `values` float32 [n], what the player expects to get, if it was asked for that."""
+    chosen; `values` float32 [n], what the player expects to get, if it was asked for that;
+    `resigned` bool [n], the games that it gives up instead, if any."""
 
     actions: npt.NDArray[np.int32]
     mu: npt.NDArray[np.float32]
     values: npt.NDArray[np.float32] | None = None
+    resigned: npt.NDArray[np.bool_] | None = None
 
 
 class Player(Protocol):

@@ -1,7 +1,7 @@
 """PLAYER on a command line: `[key=value,]...SPEC`, SPEC last.
 
-SPEC is `random`, `heuristic`, a checkpoint file, a RUN folder, or `ucc:COMMAND`. A path with a
-comma or `=` is written with `./` before it.
+SPEC is `random`, `heuristic`, `human`, a checkpoint file, a RUN folder, or `ucc:COMMAND`. A path
+with a comma or `=` is written with `./` before it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stratkit.errors import UsageError, nearest
+from stratkit.players import corrections
+from stratkit.players.corrections import Corrections
 
-BUILT_IN = ("random", "heuristic")
+BUILT_IN = ("random", "heuristic", "human")
 NETWORKS = ("online", "target", "average")
 PROGRAM = "ucc:"
 LIMITS = ("time", "startup", "nodes")  # what only programs are told
-KEYS = ("name", "net", *LIMITS)
+KEYS = ("name", "net", "setup", *corrections.KEYS, *LIMITS)
 
 _OPTION = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)=([^,]*)(,|$)")
 
@@ -35,6 +37,11 @@ class PlayerSpec:
     def net(self) -> str:
         """Which of a checkpoint's networks plays."""
         return self.options.get("net", "target")
+
+    @property
+    def corrections(self) -> Corrections:
+        """What is done to its network's policy."""
+        return corrections.read(self.options)
 
     @property
     def name(self) -> str | None:
@@ -71,6 +78,10 @@ def parse_player(text: str) -> PlayerSpec:
     for key in options:
         if program and key == "net":
             raise UsageError("a program has no networks to choose from", text=text)
+        if program and key in corrections.KEYS:
+            raise UsageError("a program has no policy to correct", text=text)
+        if program and key == "setup":
+            raise UsageError("only a human has a setup from a file", text=text)
         if not program and key in LIMITS:
             raise UsageError(f"{key}= is for programs (ucc:COMMAND)", text=text)
     return spec
@@ -96,6 +107,8 @@ def _check_option(text: str, key: str, value: str, known: Mapping[str, str]) -> 
         what = f"{key}={value}: seconds are needed, above 0"
     elif key == "nodes" and not re.fullmatch("[1-9][0-9]{0,17}", value):
         what = f"nodes={value}: a whole number above 0 is needed"
+    elif key in corrections.KEYS and (fault := corrections.fault(key, value)):
+        what = f"{key}={value}: {fault}"
     else:
         return
     raise UsageError(what, where="PLAYER", text=text)

@@ -142,10 +142,7 @@ class Shadow:
 
 
 def _act(player: Player, batch: Batch, number: int) -> int:
-    views = Views(
-        np.zeros(1, np.int64), np.array([number], np.int32), batch.legal(), batch.observe()
-    )
-    action = player.act(views).actions
+    action = player.act(Views.of_one(batch, 0, number)).actions
     batch.apply(action)
     return int(action[0])
 

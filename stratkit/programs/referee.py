@@ -92,11 +92,7 @@ class Ours:
 
     def _act(self) -> int:
         board = self.board
-        games = np.array([board.number])
-        numbers = np.array([len(board.actions)], np.int32)
-        decision = self.player.act(
-            Views(games, numbers, board.batch.legal(), board.batch.observe())
-        )
+        decision = self.player.act(Views.of_one(board.batch, board.number, len(board.actions)))
         if board.judge and decision.values is not None:
             board.judge.note(np.zeros(1, np.int64), board.batch.actors(), decision.values)
         action = int(decision.actions[0])

@@ -35,6 +35,11 @@ PICTURES = (".svg", ".png")
     help="Show a game after N plies (default: all).",
 )
 @click.option("--last", metavar="MOVE", help="Mark this move, like A4A5 (a game's own is known).")
+@click.option(
+    "--explain",
+    metavar="PLAYER",
+    help="Tell what a network would play, and why; PLAYER as in match(1).",
+)
 @click.option("--style", type=OneOf(["ascii", "unicode"]), help="The characters (default: ascii).")
 @click.option(
     "--colour",
@@ -48,6 +53,7 @@ def show(
     view: str | None,
     ply: int | None,
     last: str | None,
+    explain: str | None,
     style: str | None,
     colour: str,
     output: str,
@@ -63,6 +69,9 @@ def show(
     suffix = os.path.splitext(output)[1].lower()
     if suffix in PICTURES and (style or colour != "auto"):
         raise UsageError("--style and --colour are the terminal's, not a picture's")
+    if explain and (view or last or ply is not None or suffix in PICTURES):
+        raise UsageError("--explain tells of a position as the side to move sees it: no --view,"
+                         " --last, --ply or picture goes with it")  # fmt: skip
     with open_output(output, force, binary=suffix == ".png") as out:
         board: Board = (
             Drawn(out, suffix)
@@ -70,7 +79,9 @@ def show(
             else Printed(out, style or "ascii", _in_colour(colour, output))
         )
         for source in texts([input], SUFFIXES, tally):
-            if _holds_games(source):
+            if explain:
+                _explain_positions(source, explain, board, tally)
+            elif _holds_games(source):
                 if last:
                     raise UsageError("--last goes with a FENfS: a game's last move is known")
                 for game in _games(source, tally):
@@ -199,6 +210,20 @@ def _show_positions(
             tally.passed()
         except InputError as error:
             error.file, error.where = source.name, f"line {number}"
+            tally.fault(error)
+
+
+def _explain_positions(source: Source, player: str, board: Board, tally: Tally) -> None:
+    """Tells what a player would do in each position."""
+    from stratkit.cli.people import position_explainer
+
+    explain = position_explainer(player)
+    for number, fenfs in positions(source, tally):
+        try:
+            board.tell(explain(fenfs))
+            tally.passed()
+        except InputError as error:
+            error.file, error.where = error.file or source.name, error.where or f"line {number}"
             tally.fault(error)
 
 

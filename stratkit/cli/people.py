@@ -1,0 +1,200 @@
+"""A person among the players of a match, and the log that people read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
+
+from stratkit.cli.common import STDOUT, open_output, say
+from stratkit.errors import InputError, UsageError, named
+
+if TYPE_CHECKING:
+    from stratkit.engine import Game
+    from stratkit.notation.fenfs import Fenfs
+    from stratkit.players.chain import ChainPlayer, Explanation
+    from stratkit.players.human import HumanPlayer
+    from stratkit.players.open import Entrant
+    from stratkit.players.player import Player, Views
+    from stratkit.players.program import Program
+    from stratkit.storage.records import GameRecord
+
+    Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
+
+WORDS = ".said"  # the file beside the record with what the person said
+
+
+# ---- the log ----
+
+
+def corrected(player: Player | Program, game: Game) -> ChainPlayer | None:
+    """A network as a player that can be asked how its moves come about; None: it is none."""
+    from stratkit.players.corrections import Corrections
+
+    if "stratkit.players.network" not in sys.modules:  # and so there is no network
+        return None
+    from stratkit.players.chain import ChainPlayer
+    from stratkit.players.network import NetworkPlayer
+
+    if isinstance(player, ChainPlayer):
+        return player
+    return ChainPlayer(player, game, Corrections()) if isinstance(player, NetworkPlayer) else None
+
+
+@contextlib.contextmanager
+def explained(
+    entrants: Sequence[Anybody], game: Game, path: str | None, force: bool
+) -> Iterator[list[Anybody]]:
+    """The entrants; in `path` they tell how their moves come about."""
+    if path is None:
+        yield list(entrants)
+        return
+    if len(game.shape) != 3:
+        raise UsageError(f"--explain is for Stratego, not for {game.name}")
+    with open_output(path, force) as stream:
+        yield [_telling(entrant, game, stream) for entrant in entrants]
+
+
+def _telling(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
+    player = corrected(entrant.player, game)
+    if player is None:
+        return entrant
+
+    def tell(explanation: Explanation) -> None:
+        stream.write(f"{entrant.name}: {explanation_text(explanation, game)}\n")
+
+    player.explain = tell
+    return replace(cast("Entrant[Player]", entrant), player=player)
+
+
+def explanation_text(explanation: Explanation, game: Game, side: int | None = None) -> str:
+    """The text; without `side`, red has begun."""
+    from stratkit.engine.stratego import variant
+    from stratkit.players.explain import text
+
+    plies = int(explanation.packed[0]) | int(explanation.packed[1]) << 8
+    return text(explanation, variant(game.name), plies % 2 if side is None else side)
+
+
+def advise(player: ChainPlayer, views: Views, side: int) -> str:
+    """What a network thinks of one view of play."""
+    told: list[Explanation] = []
+    asked = type(player)(player.player, player.game, player.asked)
+    asked.explain = told.append
+    asked.policy(views)
+    value = float(player.player.values(views.observations)[0])
+    return "".join(explanation_text(replace(e, value=value), player.game, side) for e in told)
+
+
+def position_explainer(text: str) -> Callable[[Fenfs], str]:
+    """Tells what the PLAYER `text` would play in a position, for the side to move."""
+    from stratkit.engine import Batch, Game
+    from stratkit.notation.fenfs import complete
+    from stratkit.players.open import open_player
+    from stratkit.players.player import Views
+    from stratkit.players.spec import parse_player
+
+    spec = parse_player(text)
+
+    def explain(fenfs: Fenfs) -> str:
+        game = Game(fenfs.variant.name)
+        player = corrected(open_player(spec, game, 0, 64).player, game)
+        if player is None:
+            raise UsageError("only a network's moves can be explained", text=text)
+        batch = Batch(game, 1)
+        batch.start(0, complete(fenfs).to_bytes())
+        if batch.actors()[0] < 0:
+            raise InputError("the game is over", text=str(fenfs))
+        return advise(player, Views.of_one(batch, 0, 0), fenfs.side)
+
+    return explain
+
+
+# ---- the person ----
+
+
+def find_person(entrants: Sequence[Anybody], output: str) -> HumanPlayer | None:
+    """The human among the players, of whom there can be one."""
+    if all(entrant.spec.rpartition(",")[2] != "human" for entrant in entrants):
+        return None
+    from stratkit.players.human import HumanPlayer
+    from stratkit.players.program import Program
+
+    found = [entrant.player for entrant in entrants]
+    people = [player for player in found if isinstance(player, HumanPlayer)]
+    if len(people) > 1 or len(entrants) > 2 or any(isinstance(p, Program) for p in found):
+        raise UsageError("one person plays against one other player that is no program")
+    if output == "-":
+        raise UsageError("a person plays where the record would go: name a file with -o")
+    return people[0]
+
+
+@contextlib.contextmanager
+def seated(
+    person: HumanPlayer | None, entrants: Sequence[Anybody], game: Game, output: str, resume: bool
+) -> Iterator[Callable[[GameRecord], None]]:
+    """A person is at the terminal now; yields who tells how a game ended. What the person says is
+    kept beside the record, until all games are played: said again to the same players, it leads to
+    where the match was left. Who leaves ends the context."""
+    if person is None:
+        yield lambda record: None
+        return
+    from stratkit.players.human import Saved
+
+    path = output + WORDS
+    if not resume:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    person.said = read_words(path)
+    me = [entrant.player for entrant in entrants].index(person)
+    with named(path), open(path, "a", encoding="utf-8") as words:
+
+        def note(number: int, word: str) -> None:
+            words.write(f"{number} {word}\n")
+            words.flush()
+
+        person.note, person.ask, person.tell = note, _ask, _tell
+        for entrant in entrants:
+            adviser = corrected(entrant.player, game)
+            if adviser is not None:
+                person.hint = lambda views, side, of=adviser: advise(of, views, side)
+        try:
+            yield lambda record: _say_result(record, me)
+        except Saved:
+            return
+    os.unlink(path)
+
+
+def _say_result(record: GameRecord, me: int) -> None:
+    result = ("lost", "drew", "won")[int(record.returns[record.players.index(me)]) + 1]
+    say(f"game {record.number + 1}: you {result} ({record.reason})")
+
+
+def read_words(path: str) -> dict[int, list[str]]:
+    """What was said in each game; an unterminated last line is left out."""
+    said: dict[int, list[str]] = {}
+    try:
+        with open(path, encoding="utf-8") as stream:
+            for line in stream.read().splitlines(keepends=True):
+                number, _, word = line.partition(" ")
+                if not number.isdecimal():
+                    raise InputError("no word of a game", file=path, text=line)
+                if line.endswith("\n"):
+                    said.setdefault(int(number), []).append(word.rstrip("\n"))
+    except FileNotFoundError:
+        pass
+    return said
+
+
+def _ask() -> str | None:
+    line = sys.stdin.readline()
+    return line if line else None
+
+
+def _tell(text: str) -> None:
+    with named(STDOUT):
+        sys.stdout.write(text)
+        sys.stdout.flush()

@@ -1,0 +1,234 @@
+"""A person at a terminal, as a player."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import Game, observation_dtype, sample
+from stratkit.engine.stratego import (
+    BLUE,
+    PIECE,
+    RED,
+    SIDE,
+    Position,
+    placements,
+    setup_of,
+    variant,
+)
+from stratkit.errors import InputError, named
+from stratkit.notation.drawing import KEY, draw
+from stratkit.notation.fenfs import fenfs_of
+from stratkit.notation.setups import parse_setup, read_setups, setup_text
+from stratkit.notation.squares import move_text, parse_move, square_text
+from stratkit.players.player import Decision, Views
+
+HELP = """A move is written like A4 A5. Other words:
+?  what the other player's network would play here     moves  all legal moves
+board  draws it again    resign    save  leave, and go on later    help  this"""
+SETUP_STREAM = 5  # of random numbers
+RESIGN = -1  # instead of an action
+
+
+class Saved(Exception):
+    """The person leaves, and will go on."""
+
+
+class HumanPlayer:
+    """Asks for whole moves and answers with their actions, one game at a time.
+
+    `ask` gives the next line that the person types (None: there are no more), `tell` shows text.
+    `setup`: letters as in a `.setups` file, or None: a uniformly random one is offered. `said`: by
+    game, the words that were said before the match was left; `note` keeps new ones. `hint`: what
+    the other player thinks of a position. A person has chosen with probability 1.
+    """
+
+    def __init__(self, game: Game, seed: int, setup: npt.NDArray[np.uint8] | None = None) -> None:
+        self.game, self.seed, self.setup = game, seed, setup
+        self.variant = variant(game.name)
+        self.dtype = observation_dtype(self.variant.squares)
+        self.ask: Callable[[], str | None] = lambda: None
+        self.tell: Callable[[str], None] = lambda text: None
+        self.note: Callable[[int, str], None] = lambda number, word: None
+        self.hint: Callable[[Views, int], str] | None = None
+        self.said: Mapping[int, Sequence[str]] = {}
+        self._game, self._words = -1, 0
+        self._placements: list[int] = []
+        self._destination = -1
+
+    def act(self, views: Views) -> Decision:
+        actions = np.array([self._action(views, row) for row in range(len(views))], np.int32)
+        mu = np.ones(len(views), np.float32)
+        return Decision(actions, mu, resigned=actions == RESIGN)
+
+    def _action(self, views: Views, row: int) -> int:
+        number = int(views.games[row])
+        if number != self._game:
+            self._game, self._words = number, 0
+        seen = views.observations[row].view(self.dtype)[0]
+        if seen["phase"]:
+            return self._place(views, row)
+        if seen["stage"]:
+            return self._destination
+        side = int(seen["plies"]) % 2
+        move = self._move(views, row, side)
+        if move is None:
+            return RESIGN
+        start, self._destination = move
+        return start
+
+    # ---- deployment ----
+
+    def _place(self, views: Views, row: int) -> int:
+        done = int(views.numbers[row]) % self.variant.pieces
+        if done == 0:
+            setup = self._choose_setup(views, row)
+            self._placements = placements(self.variant, setup).tolist()
+        return self._placements[done]
+
+    def _choose_setup(self, views: Views, row: int) -> npt.NDArray[np.uint8]:
+        """The setup that was given, or one that the person types or agrees to."""
+        number = int(views.games[row])
+        if self.setup is not None:
+            return self.setup
+        offered = self._drawn(number)
+        letters = setup_text(offered)
+        for word in self._lines(number, f"Your setup (return: {letters})> "):
+            try:
+                setup = parse_setup(word, self.variant) if word else offered
+            except InputError as error:
+                self.tell(f"{error}\n")
+                continue
+            self._keep(number, word)
+            return setup
+        raise Saved
+
+    def _drawn(self, number: int) -> npt.NDArray[np.uint8]:
+        """A uniformly random setup."""
+        free = np.zeros((1, self.variant.squares), np.uint8)
+        free[0, : self.variant.zone] = 1
+        actions = np.zeros(self.variant.pieces, np.int32)
+        for at in range(len(actions)):
+            games, numbers = np.array([number], np.int64), np.array([at], np.int32)
+            actions[at] = sample(None, free, self.seed, games, numbers, SETUP_STREAM)[0][0]
+            free[0, actions[at]] = 0
+        return setup_of(self.variant, actions)
+
+    # ---- play ----
+
+    def _move(self, views: Views, row: int, side: int) -> tuple[int, int] | None:
+        """What the person moves; None: the game is given up."""
+        number, moves = int(views.games[row]), views.moves(row)
+        self._show(views, row, side)
+        for word in self._lines(number, f"{('red', 'blue')[side]}> "):
+            if word == "resign":
+                self._keep(number, word)
+                return None
+            try:
+                move = self._understand(word, views, row, side)
+            except InputError as error:
+                self.tell(f"{error}\n")
+                continue
+            if move is None:
+                continue
+            if move not in moves:
+                self.tell(f"{word}: not a legal move ({self._why(views, row, move)})\n")
+                continue
+            self._keep(number, word)
+            return move
+        raise Saved
+
+    def _understand(self, word: str, views: Views, row: int, side: int) -> tuple[int, int] | None:
+        """The move that a word means, in the side's frame; None: it meant something else."""
+        if word == "?":
+            self.tell(self._hint(views, row, side))
+        elif word == "moves":
+            text = " ".join(self._text(move, side) for move in views.moves(row))
+            self.tell(f"{text}\n")
+        elif word == "board":
+            self._show(views, row, side)
+        elif word == "save":
+            raise Saved
+        elif word in ("help", ""):
+            self.tell(f"{HELP}\n{KEY}\n")
+        else:
+            start, end = parse_move(word.upper(), self.variant.width, self.variant.height)
+            last = self.variant.squares - 1
+            return (start, end) if side == RED else (last - start, last - end)
+        return None
+
+    def _hint(self, views: Views, row: int, side: int) -> str:
+        if self.hint is None:
+            return "nobody here can be asked\n"
+        one = slice(row, row + 1)
+        some = Views(
+            views.games[one],
+            views.numbers[one],
+            views.legal[one],
+            views.observations[one],
+            lambda _: views.moves(row),
+        )
+        return self.hint(some, side)
+
+    def _why(self, views: Views, row: int, move: tuple[int, int]) -> str:
+        cells = views.observations[row].view(self.dtype)["cells"][0]
+        own = cells[move[0]] & (PIECE | SIDE) == PIECE
+        if not own:
+            return "no piece of yours stands there"
+        ends = [end for start, end in views.moves(row) if start == move[0]]
+        return "this piece cannot go there now" if ends else "this piece cannot move now"
+
+    def _text(self, move: tuple[int, int], side: int) -> str:
+        last = self.variant.squares - 1
+        start, end = move if side == RED else (last - move[0], last - move[1])
+        return move_text(start, end, self.variant.width)
+
+    def _show(self, views: Views, row: int, side: int) -> None:
+        """The board, and what the enemy has just done."""
+        seen = views.observations[row].view(self.dtype)[0]
+        cells = seen["cells"].copy()
+        if side == BLUE:
+            cells = np.where(cells & PIECE, cells ^ SIDE, cells)[::-1].copy()
+        position = Position(self.variant, cells, side, int(seen["plies"]))
+        start, end, attacker = (int(x) for x in seen["moves"][0])
+        text = draw(fenfs_of(position, side), side)
+        if start != 255:
+            what = "attacked" if attacker != 255 else "went to"
+            last = self.variant.squares - 1
+            squares = (start, end) if side == RED else (last - start, last - end)
+            names = [square_text(square, self.variant.width) for square in squares]
+            text += f"{names[0]} {what} {names[1]}\n"
+        self.tell(text)
+
+    # ---- what is said ----
+
+    def _lines(self, number: int, prompt: str) -> Iterator[str]:
+        """What was said before, then what the person types."""
+        while True:
+            before = self.said.get(number, ())
+            if self._words < len(before):
+                yield before[self._words]
+                continue
+            self.tell(prompt)
+            line = self.ask()
+            if line is None:
+                return
+            yield " ".join(line.split())
+
+    def _keep(self, number: int, word: str) -> None:
+        """A word that counts: it is said again when the match is resumed."""
+        if self._words >= len(self.said.get(number, ())):
+            self.note(number, word)
+        self._words += 1
+
+
+def read_setup(file: str, game: Game) -> npt.NDArray[np.uint8]:
+    """The first setup of a `.setups` file."""
+    with named(file), open(file, "rb") as stream:
+        for _, setup in read_setups(stream, file, variant(game.name)):
+            if isinstance(setup, InputError):
+                raise setup
+            return setup
+    raise InputError("no setup in it", file=file)

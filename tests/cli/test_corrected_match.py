@@ -1,0 +1,58 @@
+"""Corrected networks, and a person, in the command match; and their moves explained."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+from cli.test_finetune_command import untrained
+from running import run
+
+SETUP = "MDBAAACDEKLA"
+PLAY = ("human", "-n", 1, "--game", "nano", "--seed", 1)
+
+
+def test_the_whole_chain_is_recorded_and_explained(tmp_path: pathlib.Path) -> None:
+    source = untrained(tmp_path)
+    games, log = tmp_path / "g.jsonl", tmp_path / "log.txt"
+    arguments = (f"name=full,preset=deepnash,bounds=.1,{source}", "random", "--game", "nano")
+    done = run("match", *arguments, "-n", 2, "-o", games, "--explain", log)
+    assert done.status == 0, done.err
+    header, *records = (json.loads(line) for line in games.read_text().splitlines())
+    spec = header["players"][0]["spec"]
+    for word in ("quanta=16", "deploy-quanta=32", "eager=2.0", "memory=on", "bounds=0.1"):
+        assert f"{word}," in spec
+    assert len(records) == 2
+    text = log.read_text()
+    own = sum((r["plies"] + (r["players"][0] == 0)) // 2 for r in records)
+    assert text.count("full: ") == text.count(" to move, ply ") == own
+    again = run("match", "--resume", "-o", games)
+    assert again.status == 0, again.err  # the spec of the record is a PLAYER
+
+
+def test_a_person_plays_leaves_and_comes_back(tmp_path: pathlib.Path) -> None:
+    source, games = untrained(tmp_path), tmp_path / "g.jsonl"
+    first = run("match", *PLAY[:1], source, *PLAY[1:], "-o", games, stdin=b"\n?\nsave\n")
+    assert first.status == 0, first.err
+    assert "seen by red" in first.out and "network" in first.out and ", value " in first.out
+    assert "--resume" in first.err.splitlines()[-1]
+    words = (tmp_path / "g.jsonl.said").read_text()
+    assert words == "0 \n"
+    second = run("match", "--resume", "-o", games, stdin=b"resign\n\nresign\n")
+    assert second.status == 0, second.err
+    _, *records = (json.loads(line) for line in games.read_text().splitlines())
+    assert [r["reason"] for r in records] == ["resigned"] * 2
+    assert [r["result"] for r in records] == ["blue", "red"]
+    assert {r["adjudicator"] for r in records} == {"player"}
+    assert not (tmp_path / "g.jsonl.said").exists()
+    assert "game 1: you lost (resigned)" in second.err
+
+
+def test_who_cannot_sit_down(tmp_path: pathlib.Path) -> None:
+    for players in (("human", "human"), ("human", "random", "heuristic")):
+        done = run("match", *players, *PLAY[1:], "-o", tmp_path / "g.jsonl")
+        assert done.status == 2, done.err
+    done = run("match", "threshold=.1,human", "random", *PLAY[1:], "-o", tmp_path / "g.jsonl")
+    assert done.status == 2 and "no policy to correct" in done.error_line
+    done = run("match", "human", "random", *PLAY[1:], "-o", "-")
+    assert done.status == 2 and "name a file" in done.error_line

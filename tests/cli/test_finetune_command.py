@@ -1,0 +1,103 @@
+"""The command finetune: from a checkpoint to a new run, resumed, and who follows it."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+from dataclasses import replace
+
+import numpy as np
+
+from cli.test_train import hashes, metrics
+from learn.games import episodes, write
+from running import command_line, run
+from stratkit.learn.run import Request
+from stratkit.learn.run import train as learn
+from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_policy
+from stratkit.storage.episodes import EpisodeReader
+
+SETTINGS = {"batch": 4, "rows": 32, "seed": 1}
+
+
+def untrained(folder: pathlib.Path) -> pathlib.Path:
+    """A RUN of no steps, of nano by its usual rules."""
+    (folder / "empty").mkdir()
+    request = Request([str(folder / "empty")], str(folder / "run"), 0, "plain", game="nano")
+    learn(replace(request, options=SETTINGS, wait=False))
+    return folder / "run"
+
+
+def trained(folder: pathlib.Path) -> tuple[pathlib.Path, str]:
+    """A RUN of two steps, and a file with more episodes of the same game."""
+    game, found = episodes("nano", 24)
+    first = write(folder / "first.eps", game, found[:8])
+    learn(Request([first], str(folder / "run"), net="plain", options=SETTINGS))
+    return folder / "run", write(folder / "more.eps", game, found[8:])
+
+
+def test_everything_of_a_checkpoint_goes_on(tmp_path: pathlib.Path) -> None:
+    source, more = trained(tmp_path)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    done = run("finetune", source, more, "--out", whole, "--steps", 5)
+    assert done.status == 0, done.err
+    start, last = (load_checkpoint(path) for _, path in list_checkpoints(whole))
+    before = load_checkpoint(list_checkpoints(source)[-1][1])
+    assert start[1]["sha256"] == before[1]["sha256"] and start[1]["step"] == 2
+    assert start[1]["parents"] == [before[1]["sha256"]] and start[1]["inputs"] == {}
+    asked = {"threshold": 0.03, "quanta": 32, "actors": "raw"}
+    assert {**before[1]["config"], **asked} == start[1]["config"] == last[1]["config"]
+    assert [line["step"] for line in metrics(whole)] == [3, 4, 5]
+    assert all("removed" in line for line in metrics(whole))
+    assert read_policy(whole)[1]["post"] == "none"
+
+    for steps, resume in ((4, ()), (5, ("--resume",))):
+        done = run("finetune", source, more, "--out", parts, "--steps", steps, *resume)
+        assert done.status == 0, done.err
+    assert hashes(parts)[5] == hashes(whole)[5]
+
+
+def test_those_who_follow_play_the_processed_policy(tmp_path: pathlib.Path) -> None:
+    source = untrained(tmp_path)
+    fine, shards = tmp_path / "fine", tmp_path / "games.eps"
+    with open(shards, "wb") as kept:
+        actor = subprocess.Popen(
+            command_line(
+                *("selfplay", "--follow", "--policy", fine, "--game", "nano", "--seed", 1),
+                *("--lead", 4, "-n", 8, "-q"),
+            ),
+            stdout=subprocess.PIPE,
+        )
+        assert actor.stdout is not None
+        learner = subprocess.Popen(
+            command_line(
+                *("finetune", source, "-", "--out", fine, "--steps", 2, "-q"),
+                *("--actors", "processed", "--quanta", 4),
+            ),
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert learner.stdin is not None and learner.stderr is not None
+        while chunk := actor.stdout.read1(1 << 16):  # type: ignore[union-attr]
+            kept.write(chunk)
+            learner.stdin.write(chunk)
+            learner.stdin.flush()
+        learner.stdin.close()
+    assert (actor.wait(60), learner.wait(60)) == (0, 0), learner.stderr.read()
+    assert read_policy(fine)[1]["post"] == "threshold=0.03,quanta=4"
+    with open(shards, "rb") as stream:
+        reader = EpisodeReader(stream, "games.eps")
+        assert reader.open().post == "published"
+        mu = np.concatenate([episode.mu for episode in reader])
+    np.testing.assert_allclose(mu * 4, (mu * 4).round(), atol=1e-4)
+    assert len(metrics(fine)) == 2
+
+
+def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:
+    source, more = trained(tmp_path)
+    policy = source / "policy.safetensors"
+    done = run("finetune", policy, more, "--out", tmp_path / "x")
+    assert done.status == 1 and done.error_line.endswith("where a checkpoint is needed")
+    toml = tmp_path / "x.toml"
+    toml.write_text('net = "small"')
+    done = run("finetune", source, more, "--out", tmp_path / "y", "--config", toml)
+    assert done.status == 2 and "the network is the checkpoint's" in done.error_line

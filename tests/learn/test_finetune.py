@@ -1,0 +1,84 @@
+"""Fine-tuning: v-trace by the processed policy, the rest by the network's own."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from learn import slow_rnad
+from learn.games import as_parts, episodes
+from stratkit.errors import InputError
+from stratkit.learn.config import resolve
+from stratkit.learn.data import Batch, make_batch
+from stratkit.learn.learner import Learner
+from stratkit.nets import process
+from stratkit.players.spec import parse_player
+
+
+def a_learner(**options: object) -> tuple[Learner, Batch]:
+    game, found = episodes("nano", 6)
+    batch = make_batch(game, as_parts(game, found))
+    learner = Learner("plain", game.shape, resolve("tiny", {}, {}, {"seed": 1, **options}))
+    with torch.no_grad():
+        learner.online.policy.weight *= 30  # something to drop
+    return learner, batch
+
+
+def test_the_goal_is_that_of_the_processed_policy() -> None:
+    """Against the slow transcription: ratios and tax by the processed policy, L by the raw one."""
+    learner, batch = a_learner(threshold=0.1, quanta=8)
+    with torch.no_grad():
+        seen = learner._see(batch, slice(None), 0.5)
+    played = process(seen.pi, 0.1, 8)
+    assert ((seen.pi > 0) & (played == 0)).any()
+    goal = learner._goal(batch, seen, played)
+    starts = np.concatenate([[0], np.cumsum(batch.lengths.numpy())])
+    for episode, first in enumerate(starts[:-1]):
+        rows = range(first, starts[episode + 1])
+        end = batch.returns[episode]
+        steps: list[slow_rnad.Step | None] = [
+            slow_rnad.Step(
+                player=int(batch.player[row]),
+                pi=played[row].tolist(),
+                mu=[float(batch.mu[row])] * played.shape[1],
+                log_ratio=seen.ratio[row].tolist(),
+                action=int(batch.action[row]),
+                rewards=(float(end[0]), float(end[1])) if row == rows[-1] else (0.0, 0.0),
+                value=float(seen.target_value[row]),
+            )
+            for row in rows
+        ]
+        for player in (0, 1):
+            v_hat, q = slow_rnad.v_trace(steps, player, learner.config.eta, math.inf, 1.0)
+            for at, row in enumerate(rows):
+                if int(batch.player[row]) == player:
+                    assert math.isclose(goal.estimate[row], v_hat[at], rel_tol=1e-4, abs_tol=1e-5)
+                    np.testing.assert_allclose(goal.q[row], q[at], rtol=1e-3, atol=1e-4)
+
+
+def test_without_post_processing_nothing_is_removed() -> None:
+    plain, batch = a_learner()
+    assert plain.update(batch)["removed"] == 0
+    tuned, _ = a_learner(threshold=0.1, quanta=8)
+    with torch.no_grad():
+        seen = tuned._see(batch, slice(None), 0.0)
+    played = process(seen.pi, 0.1, 8)
+    removed = float((seen.pi * (played == 0)).sum(1).mean())
+    assert 0 < removed < 1
+    assert math.isclose(tuned.update(batch)["removed"], removed, rel_tol=1e-4)
+
+
+def test_settings_of_fine_tuning() -> None:
+    def post(**options: object) -> str:
+        return resolve("tiny", {}, {}, {"seed": 1, **options}).post
+
+    assert post() == post(threshold=0.03) == post(actors="processed") == "none"
+    asked = post(threshold=0.03, quanta=32, actors="processed")
+    assert asked == "threshold=0.03,quanta=32"
+    assert parse_player(f"{asked},run").corrections.processing(False) == (0.03, 32)
+    for wrong in ({"actors": "prosessed"}, {"threshold": 2.0}, {"quanta": -1}, {"quanta": 10**6}):
+        with pytest.raises(InputError):
+            post(**wrong)

@@ -1,0 +1,184 @@
+"""The policy that plays: whole moves, and what reaches the board."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from players.positions import Scene
+from players.sharp import sharp_player
+from stratkit.engine import Game, observation_dtype
+from stratkit.engine.stratego import variant
+from stratkit.nets import build, process
+from stratkit.play.table import Seating, Table
+from stratkit.players.chain import ChainPlayer, Explanation, eager
+from stratkit.players.corrections import Corrections, read
+from stratkit.players.network import NetworkPlayer
+from stratkit.players.player import Decision, Views
+from stratkit.storage.columns import Episode
+
+
+def play(game: Game, *players: object, games: int = 4, slots: int = 4) -> list[Episode]:
+    seats = tuple(range(len(players))) if len(players) > 1 else (0, 0)
+    seatings: Iterator[Seating] = (Seating(number, seats) for number in range(games))
+    table = Table(game, players, seatings, slots, max_actions=80)  # type: ignore[arg-type]
+    return [episode for ended in table.rounds() if ended for episode, _, _ in ended]
+
+
+class Audit:
+    """Asks both the network and the corrected player, and keeps what they say."""
+
+    def __init__(self, raw: NetworkPlayer, chain: ChainPlayer) -> None:
+        self.raw, self.chain = raw, chain
+        self.plays: list[tuple[Views, np.ndarray, np.ndarray, list[list[tuple[int, int]]]]] = []
+
+    def act(self, views: Views) -> Decision:
+        moves = [views.moves(row) for row in range(len(views))]
+        self.plays.append((views, self.raw.policy(views), self.chain.policy(views), moves))
+        return self.chain.act(views)
+
+
+def test_deployment_and_play_have_values_of_their_own() -> None:
+    game = Game("mini")
+    raw = sharp_player(game)
+    asked = Corrections(threshold=0.05, quanta=16, deploy_threshold=0.0, deploy_quanta=4)
+    audit = Audit(raw, ChainPlayer(raw, game, asked))
+    play(game, audit)
+    deployed = 0
+    for views, before, after, moves in audit.plays:
+        for row in range(len(views)):
+            if views.numbers[row] < 2 * variant("mini").pieces:
+                wanted = process(torch.from_numpy(before[row : row + 1]), 0, 4)[0]
+                np.testing.assert_allclose(after[row], wanted, atol=1e-6)
+                deployed += 1
+            elif moves[row]:
+                units = after[row] * 16
+                np.testing.assert_allclose(units, units.round(), atol=1e-4)
+    assert deployed == 4 * 16
+
+
+def test_a_move_is_played_with_the_probability_that_was_decided_on() -> None:
+    """Select, then choose the destination: together, the processed policy of whole moves."""
+    game = Game("mini")
+    raw = sharp_player(game)
+    audit = Audit(raw, ChainPlayer(raw, game, Corrections(threshold=0.03, quanta=16)))
+    finished = play(game, audit)
+    products = []
+    for played in finished:
+        mu = played.mu[2 * variant("mini").pieces :]
+        products.append(mu[0::2] * mu[1::2])
+    units = np.concatenate(products) * 16
+    np.testing.assert_allclose(units, units.round(), atol=1e-3)
+    assert (units > 0.5).all() and len(np.unique(units.round())) > 4
+    dropped = 0
+    for views, before, after, _ in audit.plays:
+        assert (after.sum(1) > 0.999).all() and (after[views.legal == 0] == 0).all()
+        dropped += int(((before > 0.03) & (after == 0)).sum())
+    assert dropped  # a piece that the network likes, but none of its moves
+
+
+def test_the_policy_of_moves_is_the_product_of_both_actions() -> None:
+    game = Game("mini")
+    raw = sharp_player(game)
+    audit = Audit(raw, ChainPlayer(raw, game, Corrections(threshold=1e-9)))
+    play(game, audit, games=2)
+    for views, before, after, _ in audit.plays:
+        if views.numbers[0] >= 2 * variant("mini").pieces:
+            np.testing.assert_allclose(after, before, atol=1e-5)
+
+
+@pytest.mark.parametrize("slots", [2, 5])
+def test_games_do_not_depend_on_their_company(slots: int) -> None:
+    game = Game("mini")
+    asked = Corrections(threshold=0.03, quanta=16, ties="random")
+    games = play(game, ChainPlayer(sharp_player(game), game, asked), games=5, slots=slots)
+    same = play(game, ChainPlayer(sharp_player(game), game, asked), games=5, slots=3)
+    for one in games:
+        (other,) = (g for g in same if g.number == one.number)
+        np.testing.assert_array_equal(one.actions, other.actions)
+
+
+def test_who_has_selected_a_piece_need_not_be_the_player() -> None:
+    """Asked for a destination only, it answers from the policy of this one action."""
+    game = Game("mini")
+    raw = sharp_player(game)
+    audit = Audit(raw, ChainPlayer(raw, game, Corrections(threshold=0.2)))
+    play(game, audit, games=2)
+    fresh = ChainPlayer(raw, game, Corrections(threshold=0.2))
+    seen = 0
+    for views, before, _, _ in audit.plays:
+        choosing = np.flatnonzero(views.observations[:, 9] == 1)
+        if len(choosing):
+            after = fresh.policy(views)[choosing]
+            wanted = process(torch.from_numpy(before[choosing]), 0.2)
+            np.testing.assert_allclose(after, wanted, atol=1e-6)
+            seen += 1
+    assert seen
+
+
+def test_small_games_have_actions_only() -> None:
+    game = Game("kuhn")
+    raw = sharp_player(game, "mlp:16")
+    finished = play(game, ChainPlayer(raw, game, Corrections(quanta=4)), games=50)
+    mu = np.concatenate([played.mu for played in finished])
+    units = mu[~np.isnan(mu)] * 4
+    np.testing.assert_allclose(units, units.round(), atol=1e-5)
+
+
+def test_eagerness_is_in_the_plane_and_in_what_the_heads_read() -> None:
+    """r' = 1 - (1 - r)^alpha, for all that reads the no-attack ratio."""
+    game = Game("mini")
+    packed = np.tile(Scene("M:A1 E:C3 Y:F6 P:C5").batch.observe(), (61, 1))
+    dtype = observation_dtype(36)
+    packed.view(dtype)["quiet"][:, 0] = np.arange(61)
+    for alpha in (2.0, 0.5, 3.7):
+        shown = eager(packed, alpha, dtype)
+        wanted = 1 - (1 - np.arange(61) / 60) ** alpha
+        unet = build("tiny", game.shape, 1)
+        inputs = unet.prepare(torch.from_numpy(shown))
+        plane = inputs.planes[:, 78, 0, 0]
+        for seen in (plane, inputs.quiet[:, 0, 0, 0]):
+            np.testing.assert_allclose(seen, wanted, atol=1 / 131070 + 1e-7)
+        assert plane[0] == 0 and plane[-1] == 1
+        length = torch.from_numpy(packed.view(dtype)["plies"][:, 0] / 200)
+        np.testing.assert_allclose(inputs.planes[:, 77, 0, 0], length)
+    assert eager(packed, 1.0, dtype) is packed
+    free = packed.copy()
+    free.view(dtype)["max_quiet"] = 0
+    np.testing.assert_array_equal(eager(free, 2.0, dtype), free)
+
+
+def test_eagerness_changes_what_is_played() -> None:
+    scene = Scene("M:A1 E:C3 D:E2 Y:F6 P:C5")
+    raw = sharp_player(scene.game)
+    player = ChainPlayer(raw, scene.game, Corrections(eager=2.0))
+    before = raw.policy(scene.views())
+    np.testing.assert_allclose(player.policy(scene.views()), before, atol=1e-6)  # r is 0
+    scene.play("C3C2", "C5C6")
+    assert not np.allclose(player.policy(scene.views()), raw.policy(scene.views()), atol=1e-7)
+
+
+def test_a_legal_move_always_remains() -> None:
+    """Under the whole chain games are played on, each link only takes away from the one before."""
+    game = Game("mini")
+    raw = sharp_player(game)
+    chain = ChainPlayer(raw, game, read({"preset": "deepnash", "bounds": "0"}))
+    seen: list[Explanation] = []
+    chain.explain = seen.append
+    play(game, chain, games=2, slots=2)
+    assert len(seen) > 50
+    acted = set()
+    for explanation in seen:
+        names = [link for link, _ in explanation.links]
+        assert names == ["network", "threshold", "quanta", "shuttle", "bounds"]
+        for (_, before), (link, after) in itertools.pairwise(explanation.links):
+            assert after.sum() == pytest.approx(1, abs=1e-4)
+            assert (before[after > 0] > 0).all()
+            if ((before > 0) & (after == 0)).any():
+                acted.add(link)
+        assert len(explanation.moves) == len(explanation.links[-1][1])
+    assert {"threshold", "bounds"} <= acted

@@ -1,0 +1,67 @@
+"""The log that people read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from players.positions import Scene
+from players.sharp import sharp_player
+from stratkit.engine.stratego import variant
+from stratkit.errors import InputError
+from stratkit.notation.fenfs import complete, parse_fenfs
+from stratkit.players.chain import ChainPlayer, Explanation
+from stratkit.players.corrections import read
+from stratkit.players.explain import text
+
+PIECES = "M:A1 k:C3 E:B2 Y:F6 x:D4 P:E3 O:F2"
+
+
+def explanation(scene: Scene, **options: str) -> Explanation:
+    told: list[Explanation] = []
+    player = ChainPlayer(sharp_player(scene.game), scene.game, read(options))
+    player.explain = told.append
+    player.policy(scene.views())
+    (one,) = told
+    return one
+
+
+def explained(scene: Scene, **options: str) -> str:
+    return text(explanation(scene, **options), variant("mini"), scene.side)
+
+
+def test_a_position_is_drawn_with_its_moves() -> None:
+    network = explanation(Scene(PIECES)).links[0][1]
+    rare = repr(float(np.median(network)))
+    found = explained(Scene(PIECES), preset="deepnash", threshold=rare).splitlines()
+    assert found[0] == "red to move, ply 0, seen by red"
+    assert " b10*" in "\n".join(found[:8]) and " b?" in "\n".join(found[:8])
+    assert "bP" not in "\n".join(found) and "b2" not in "\n".join(found)  # nobody told red
+    head = next(i for i, line in enumerate(found) if line.startswith("move"))
+    assert found[head].split()[1:] == ["network", "threshold", "quanta", "shuttle", "bounds"]
+    assert found[head - 1].startswith("game 0, value ")
+    rows = [line for line in found[head + 1 :] if line[0].isupper()]
+    last = [line[26 + 4 * 11 : 26 + 5 * 11].strip() for line in rows]
+    played = [float(number) for number in last if number != "-"]
+    assert sum(played) == pytest.approx(100, abs=0.5) and played == sorted(played, reverse=True)
+    assert any("too rare" in line for line in rows)
+    assert all(line.split()[2] in ("general", "miner") for line in rows)
+
+
+def test_blue_has_its_own_squares() -> None:
+    scene = Scene(PIECES)
+    scene.play("B2B1")
+    found = explained(scene)
+    assert found.startswith("blue to move, ply 1, seen by blue")
+    (row,) = (line for line in found.splitlines() if line.startswith("D4 C4"))
+    assert row.startswith("D4 C4 marshal ")
+
+
+def test_hidden_pieces_get_some_types_where_the_text_tells_which_are_left() -> None:
+    setups = "MDEJKLBC" + "a" * 20 + "?!??????" + " r 3"
+    whole = complete(parse_fenfs(setups))
+    assert sorted((whole.cells[28:] & 15).tolist()) == sorted([0, 2, 2, 3, 9, 10, 11, 1])
+    with pytest.raises(InputError, match="7 hidden pieces, and 8"):
+        complete(parse_fenfs(setups.replace("?!", "a!")))
+    with pytest.raises(InputError, match="side to move are hidden"):
+        complete(parse_fenfs(setups.replace(" r ", " b ")))
