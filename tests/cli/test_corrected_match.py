@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import pathlib
+import shlex
+import sys
 
 from cli.test_finetune_command import untrained
-from running import run
+from running import ROOT, run
+from storage.stored import save_network
+from stratkit.engine import Game
 
 SETUP = "MDBAAACDEKLA"
+BOT = "ucc:" + shlex.join([sys.executable, str(ROOT / "tests/players/ucc_bot.py")])
 PLAY = ("human", "-n", 1, "--game", "nano", "--seed", 1)
 
 
@@ -30,6 +35,19 @@ def test_the_whole_chain_is_recorded_and_explained(tmp_path: pathlib.Path) -> No
     assert again.status == 0, again.err  # the spec of the record is a PLAYER
 
 
+def test_the_chain_plays_against_programs(tmp_path: pathlib.Path) -> None:
+    network, games, log = (tmp_path / name for name in ("net.safetensors", "g.jsonl", "log"))
+    save_network(network, "plain", Game("mini"))
+    players = (f"name=full,preset=deepnash,{network}", f"name=bot,time=60,startup=60,{BOT}")
+    options = ("--game", "mini", "--max-plies", 30, "--concurrency", 2, "--explain", log)
+    done = run("match", *players, "-n", 2, *options, "-o", games)
+    assert done.status == 0, done.err
+    records = [json.loads(line) for line in games.read_text().splitlines()[1:]]
+    assert [record["fault"] for record in records] == [None, None]
+    own = sum((r["plies"] + (r["players"][0] == 0)) // 2 for r in records)
+    assert log.read_text().count("full: ") == own > 0
+
+
 def test_a_person_plays_leaves_and_comes_back(tmp_path: pathlib.Path) -> None:
     source, games = untrained(tmp_path), tmp_path / "g.jsonl"
     first = run("match", *PLAY[:1], source, *PLAY[1:], "-o", games, stdin=b"\n?\nsave\n")
@@ -49,10 +67,17 @@ def test_a_person_plays_leaves_and_comes_back(tmp_path: pathlib.Path) -> None:
 
 
 def test_who_cannot_sit_down(tmp_path: pathlib.Path) -> None:
-    for players in (("human", "human"), ("human", "random", "heuristic")):
+    for players in (("human", "human"), ("human", "random", "heuristic")):  # one other player
         done = run("match", *players, *PLAY[1:], "-o", tmp_path / "g.jsonl")
         assert done.status == 2, done.err
     done = run("match", "threshold=.1,human", "random", *PLAY[1:], "-o", tmp_path / "g.jsonl")
     assert done.status == 2 and "no policy to correct" in done.error_line
+    done = run("match", "human", f"startup=60,{BOT}", "-n", 2, "--game", "mini",
+               "-o", tmp_path / "g.jsonl")  # fmt: skip
+    assert done.status == 2 and "that is no program" in done.error_line
+    done = run("match", f"quanta=4,{BOT}", "random", *PLAY[1:], "-o", tmp_path / "g.jsonl")
+    assert done.status == 2 and "no policy to correct" in done.error_line
+    done = run("match", "--serve", "human", "--game", "mini")
+    assert done.status == 2 and "people play matches" in done.error_line
     done = run("match", "human", "random", *PLAY[1:], "-o", "-")
     assert done.status == 2 and "name a file" in done.error_line

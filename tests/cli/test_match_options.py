@@ -137,7 +137,8 @@ def test_networks_resign_and_agree(tmp_path: pathlib.Path) -> None:
         ((), {}),
     ):
         path = tmp_path / "g"
-        match = ("match", network, f"name=b,{network}", "-n", 10, "--game", "nano", "--seed", 1)
+        players = (network, f"name=b,quanta=16,eager=2,{network}")
+        match = ("match", *players, "-n", 10, "--game", "nano", "--seed", 1)
         assert run(*match, *options, "-o", path, "-f").status == 0
         header, records = read(path)
         assert [header["draw"], header["resign"]].count(None) == (1 if options else 2)

@@ -11,7 +11,7 @@ import torch
 
 from players.positions import Scene
 from players.sharp import sharp_player
-from stratkit.engine import Game, observation_dtype
+from stratkit.engine import Batch, Game, observation_dtype
 from stratkit.engine.stratego import variant
 from stratkit.nets import build, process
 from stratkit.play.table import Seating, Table
@@ -40,6 +40,17 @@ class Audit:
         moves = [views.moves(row) for row in range(len(views))]
         self.plays.append((views, self.raw.policy(views), self.chain.policy(views), moves))
         return self.chain.act(views)
+
+
+def test_values_come_with_decisions_where_they_are_asked_for() -> None:
+    game = Game("mini")
+    raw = sharp_player(game)
+    chain = ChainPlayer(raw, game, Corrections(quanta=8))
+    views = Views.of_one(Batch(game, 1), 0, 0)
+    assert chain.act(views).values is None and raw.act(views).values is None
+    chain.tells_values = True
+    for player in (chain, raw):
+        np.testing.assert_allclose(player.act(views).values, raw.values(views.observations))
 
 
 def test_deployment_and_play_have_values_of_their_own() -> None:
