@@ -66,6 +66,16 @@ def test_a_person_plays_leaves_and_comes_back(tmp_path: pathlib.Path) -> None:
     assert "game 1: you lost (resigned)" in second.err
 
 
+def test_a_position_is_explained(tmp_path: pathlib.Path) -> None:
+    network, position = tmp_path / "net.safetensors", "MDEJKLBC" + "a" * 20 + "?!?????? r 3"
+    save_network(network, "plain", Game("mini"))
+    done = run("fenfs", "show", "--explain", f"quanta=16,{network}", position)
+    assert done.status == 0, done.err
+    assert done.out.startswith("red to move, ply 3, seen by red") and "quanta" in done.out
+    done = run("fenfs", "show", "--explain", network, "--view", "red", position)
+    assert done.status == 2 and "--explain" in done.error_line
+
+
 def test_who_cannot_sit_down(tmp_path: pathlib.Path) -> None:
     for players in (("human", "human"), ("human", "random", "heuristic")):  # one other player
         done = run("match", *players, *PLAY[1:], "-o", tmp_path / "g.jsonl")
