@@ -15,7 +15,7 @@ from stratkit.cli.common import is_live, warn
 from stratkit.errors import printable
 from stratkit.play.match import Schedule
 from stratkit.programs.hall import NOT_PLAYED
-from stratkit.rating.sprt import Sprt, elo_interval
+from stratkit.rating.sprt import Sprt, elo_interval, superiority
 from stratkit.storage.records import GameRecord
 
 EVERY = 0.25  # seconds between two looks at the live table
@@ -105,9 +105,10 @@ class Scoreboard:
             return line
         score = (won + drawn / 2) / sum(tally.games)
         shared = self.schedule.opening is not None
-        elo, low, high = elo_interval(tally.pairs if shared else tally.games)
+        counts = tally.pairs if shared else tally.games
+        elo, low, high = elo_interval(counts)
         line += f", {100 * score:.1f} %, Elo {_elo(elo)} ({_elo(low)} to {_elo(high)})"
-        return line + f", {sum(tally.pairs)} pairs"
+        return line + f", LOS {100 * superiority(counts):.1f} %, {sum(tally.pairs)} pairs"
 
     def _faults(self) -> list[str]:
         lines = []

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from stratkit.errors import UsageError, nearest
 
@@ -117,10 +118,23 @@ def elo_interval(counts: Sequence[float]) -> tuple[float, float, float]:
     if not total:
         return 0.0, -math.inf, math.inf
     mean = _moments(counts)[0]
-    widened = [counts[0] + 0.5, *counts[1:-1], counts[-1] + 0.5]
-    margin = QUANTILE * math.sqrt(_moments(widened)[1] / (total + 1))
+    margin = QUANTILE * _deviation(counts)
     low, high = max(mean - margin, 0.0), min(mean + margin, 1.0)
     return elo_of(mean), elo_of(low), elo_of(high)
+
+
+def superiority(counts: Sequence[float]) -> float:
+    """How likely the player is the stronger one (LOS), by the same approximation: 1/2 without
+    outcomes."""
+    if not sum(counts):
+        return 0.5
+    return NormalDist().cdf((_moments(counts)[0] - 0.5) / _deviation(counts))
+
+
+def _deviation(counts: Sequence[float]) -> float:
+    """Of the mean outcome; its spread is measured as `elo_interval` says."""
+    widened = [counts[0] + 0.5, *counts[1:-1], counts[-1] + 0.5]
+    return math.sqrt(_moments(widened)[1] / (sum(counts) + 1))
 
 
 def _moments(counts: Sequence[float]) -> tuple[float, float]:

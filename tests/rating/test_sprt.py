@@ -18,6 +18,7 @@ from stratkit.rating.sprt import (
     expected_score,
     most_likely,
     parse_sprt,
+    superiority,
 )
 
 COUNTS = st.lists(st.integers(0, 400), min_size=5, max_size=5)
@@ -115,6 +116,10 @@ def test_elo_and_its_interval() -> None:
     assert elo_interval([0, 0, 0]) == (0, -math.inf, math.inf)
     elo, low, high = elo_interval([40, 20, 40])
     assert elo == 0 and -70 < low < -55 and high == pytest.approx(-low)
+    assert superiority([0, 0, 0]) == superiority([40, 20, 40]) == 0.5
+    assert superiority([0, 0, 10]) > 0.99 and superiority([10, 0, 0]) < 0.01
+    # 55 % of 400 games without draws: 2 standard deviations of .025.
+    assert superiority([180, 0, 220]) == pytest.approx(0.977, abs=0.002)
     elo, low, high = elo_interval([0, 0, 10])
     assert elo == math.inf == high and 100 < low < 600
 
