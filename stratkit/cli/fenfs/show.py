@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -99,18 +99,18 @@ def show(
     return tally.status
 
 
-class Board:
+class Board(Protocol):
     """Where positions are drawn."""
 
     def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
-        raise NotImplementedError
+        """Draws a position; `last` is the move that led to it, as squares (from, to), or None."""
 
     def tell(self, text: str) -> None:
-        """What is to be said instead of a position."""
+        """Takes what is to be said instead of a position."""
 
 
 @dataclass
-class Printed(Board):
+class Printed:
     """Characters."""
 
     out: IO[str]
@@ -129,7 +129,7 @@ class Printed(Board):
 
 
 @dataclass
-class Drawn(Board):
+class Drawn:
     """A picture, of which a file holds one."""
 
     out: IO[Any]
@@ -147,6 +147,9 @@ class Drawn(Board):
             save_png(drawn, self.out)
         else:
             self.out.write(svg(drawn))
+
+    def tell(self, text: str) -> None:
+        """A picture has no place for words."""
 
 
 def _holds_games(source: Source) -> bool:
