@@ -183,9 +183,9 @@ class Table:
         longest = int(self._opening[rows].max())
         if longest > self._actions.shape[1]:
             self._grow(longest)
-        for row in rows[self._opening[rows] > 0].tolist():
-            opening = seatings[int(np.searchsorted(rows, row))].opening
-            self._actions[row, : len(opening)] = opening
+        if longest:
+            for row, seating in zip(rows.tolist(), seatings, strict=True):
+                self._actions[row, : len(seating.opening)] = seating.opening
 
     def _grow(self, least: int) -> None:
         wider = max(least, 2 * self._actions.shape[1])
