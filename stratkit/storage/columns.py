@@ -110,7 +110,7 @@ class Episodes(Sequence[Episode]):
             )
 
     def __getitem__(self, index: Any) -> Any:
-        """A game by its index; by a slice, a mask or indices, games as columns."""
+        """A game by its index; by a slice, games as columns."""
         if isinstance(index, int):
             return next(iter(self[[index]]))
         return self.take(np.arange(len(self))[index])
