@@ -56,12 +56,12 @@ class InputError(StratkitError):
 
 
 @contextlib.contextmanager
-def in_file(name: str) -> Iterator[None]:
-    """Our own errors inside that know no file carry this name."""
+def in_file(name: str, where: str | None = None) -> Iterator[None]:
+    """Our own errors inside that know no file, or no place in it, carry this one."""
     try:
         yield
     except StratkitError as error:
-        error.file = error.file or name
+        error.file, error.where = error.file or name, error.where or where
         raise
 
 

@@ -40,7 +40,7 @@ def test_every_block_runs(tmp_path: pathlib.Path) -> None:
         assert done.returncode == 0 or closed, script + done.stderr
         outputs.append(done.stdout)
     assert "metrics.jsonl" in outputs[0].split()
-    assert "60 games of mini; Elo with 95 % intervals of differences from the anchors" in outputs[2]
+    assert "30 games of mini; Elo with 95 % intervals of differences from the anchors" in outputs[2]
     assert (tmp_path / "ratings.png").stat().st_size > 5000
     first, second = outputs[-1].splitlines()
     assert first == second

@@ -18,13 +18,14 @@ from stratkit.cli.common import (
     GameName,
     OneOf,
     Tool,
+    check_stdin,
     is_talkative,
     run,
     say,
     seed_option,
     warn,
 )
-from stratkit.errors import UsageError, in_file, named, printable
+from stratkit.errors import InputError, UsageError, in_file, named, printable
 
 if TYPE_CHECKING:
     from stratkit.cli.scoreboard import Scoreboard
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
 
+MOST_GAMES = 10**7  # a pairing
 ROWS = 64  # views that a network evaluates at a time
 CHECKED_PLIES = 200  # of a game that --check plays
 
@@ -63,7 +65,7 @@ class Limit(click.ParamType[int]):
 @click.option(
     "-n",
     "games",
-    type=click.IntRange(1, 10**7),
+    type=click.IntRange(1, MOST_GAMES),
     metavar="GAMES",
     help="Games a pairing; an odd number is rounded up to even.",
 )
@@ -173,10 +175,10 @@ def command(
     target) and what is done to their policy: preset=deepnash, or threshold, quanta, eager, memory,
     shuttle, bounds (see the page), of programs time and startup (seconds) and nodes."""
     rules = _rules(two_squares, more_squares, max_plies, max_quiet)
-    if serve or check:
-        if players or output or resume or explain or (serve and check):
-            raise UsageError("--serve and --check play no match: give nothing else with them")
-        return _without_match(serve, check, game or "classic", rules, seed)
+    if serve is not None or check is not None:
+        _check_alone(ctx)
+        with named(STDOUT):
+            return _without_match(serve, check, game or "classic", rules, seed)
     _check_usage(players, output, resume, force)
     assert output is not None
     from stratkit.cli import people
@@ -191,15 +193,18 @@ def command(
 
     there = read_header(output) if resume else None
     if there:
-        games, game, setups = games or there.games, game or there.game, setups or _setups(there)
+        games, game = games or _games(there, output), game or there.game
         rules, gauntlet = {**there.rules, **rules}, gauntlet or there.pairing == GAUNTLET
-        resign, draw, sprt = resign or there.resign, draw or there.draw, sprt or there.sprt
+        setups = _setups(there) if setups is None else setups
+        resign = there.resign if resign is None else resign
+        draw = there.draw if draw is None else draw
+        sprt = there.sprt if sprt is None else sprt
         if ctx.get_parameter_source("seed") is ParameterSource.DEFAULT:
             seed = there.seed
     specs = _specs(players, there, output)
-    test = parse_sprt(sprt) if sprt else None
+    test = None if sprt is None else parse_sprt(sprt)
     limits = [
-        parse_limit(text, option) if text else None
+        None if text is None else parse_limit(text, option)
         for text, option in ((resign, "--resign"), (draw, "--draw"))
     ]
     if test and len(specs) != 2:
@@ -207,7 +212,7 @@ def command(
     if not games or not game:
         raise UsageError(f"missing option {'--game' if games else '-n'!r}")
     opened = Game(game, rules)
-    opening, digest = read_openings(setups, game) if setups else (None, None)
+    opening, digest = (None, None) if setups is None else read_openings(setups, game)
     entrants = _open_players(specs, opened, seed, setups)
     if any(limits):
         _ask_for_values(entrants)
@@ -218,14 +223,14 @@ def command(
     header = replace(
         _header(opened, seed, schedule.games, entrants, setups, digest),
         pairing=GAUNTLET if gauntlet else ROUND_ROBIN,
-        resign=resign,
-        draw=draw,
+        resign=limits[0].text if limits[0] else None,
+        draw=limits[1].text if limits[1] else None,
         sprt=sprt,
     )
     left = True
     with (
         named(STDOUT if output == "-" else output),
-        RecordWriter(output, header, resume, force, met=board.add) as writer,
+        RecordWriter(output, header, resume, force, met=board.met) as writer,
         people.explained(entrants, opened, explain, force) as told,
         people.seated(person, told, opened, output, resume) as ended,
     ):
@@ -260,6 +265,18 @@ def _check_usage(players: Sequence[str], output: str | None, resume: bool, force
         raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
 
 
+# What may be given with --serve and --check.
+ALONE = {"serve", "check", "game", "seed", "two_squares", "more_squares", "max_plies", "max_quiet"}
+
+
+def _check_alone(ctx: click.Context) -> None:
+    given = {
+        name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    if not given <= ALONE or {"serve", "check"} <= given:
+        raise UsageError("--serve and --check play no match: give nothing else with them")
+
+
 def _without_match(
     serve: str | None, check: str | None, game: str, rules: dict[str, int], seed: int
 ) -> int:
@@ -270,9 +287,9 @@ def _without_match(
     from stratkit.players.spec import parse_player
 
     variant(game)
-    limit = {"max_plies": CHECKED_PLIES} if check else {}
+    limit = {} if check is None else {"max_plies": CHECKED_PLIES}
     opened = Game(game, {**dict.fromkeys(Game(game).rules, 0), **limit, **rules})
-    if check:
+    if check is not None:
         from stratkit.players.open import open_program
         from stratkit.programs.check import check_program
 
@@ -296,6 +313,7 @@ def _without_match(
 
 def _get() -> str | None:
     """A line of stdin without its end."""
+    check_stdin()
     line = sys.stdin.readline(1000)
     return line.rstrip("\r\n") if line else None
 
@@ -331,6 +349,13 @@ def _specs(players: Sequence[str], there: RecordHeader | None, file: str) -> lis
     return specs
 
 
+def _games(there: RecordHeader, file: str) -> int:
+    """The games a pairing of the match that is resumed."""
+    if there.games > MOST_GAMES:
+        raise InputError(f"over {MOST_GAMES} games", file=file, where="line 1", text=there.games)
+    return there.games
+
+
 def _setups(there: RecordHeader) -> str | None:
     """The file of setups of the match that is resumed."""
     file = (there.setups or {}).get("file")
@@ -350,7 +375,7 @@ def _open_players(
     for spec in specs:
         if spec.words is None:
             entrants.append(open_player(spec, game, seed, ROWS, people=True))
-        elif setups:
+        elif setups is not None:
             raise UsageError("a program sets up by itself: --setups is not for it", text=spec.text)
         else:
             entrants.append(open_program(spec, game, is_talkative()))

@@ -61,7 +61,7 @@ class GameChooser:
 
     def take(self, header: RecordHeader, record: GameRecord, file: str) -> None:
         """Keeps the game if it belongs to those that are shown."""
-        from stratkit.notation.replay_page import Shown, ending
+        from stratkit.notation.replay_page import Shown
         from stratkit.rating.reading import match_key
 
         names = [header.players[index].name for index in record.players]
@@ -82,7 +82,7 @@ class GameChooser:
         colour = ("red", "blue")[side]
         how = f"{log.reason.replace('_', ' ')}, {log.plies} plies"
         title = f"{outcome} as {colour} against {names[1 - side]}: {how}"
-        result = f"{ending(log)} ({file}, game {record.number})"
+        result = f"{log.ending} ({file}, game {record.number})"
         self._kept[outcome].append(Shown(dataclasses.replace(played, log=log), title, result))
 
     def _has_room(self, outcome: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from stratkit.cli.common import is_live, warn
-from stratkit.errors import printable
+from stratkit.errors import InputError, printable
 from stratkit.play.match import Schedule
 from stratkit.programs.hall import NOT_PLAYED
 from stratkit.rating.sprt import Sprt, elo_interval, superiority
@@ -61,12 +61,19 @@ class Scoreboard:
         self._began = self._shown = time.monotonic()
         self._drawn = 0  # lines on the terminal
 
+    def met(self, record: GameRecord) -> None:
+        """Counts a game that was in the file already; `InputError`: it is none of the match."""
+        number, schedule = record.number, self.schedule
+        if number >= len(schedule) or record.players != schedule.seats(number):
+            raise InputError("a game that is none of this match", text=number)
+        self.add(record)
+
     def add(self, record: GameRecord) -> None:
         """Counts a game that is in the file."""
         pairing = record.number // self.schedule.games
         first = self.schedule.pairings()[pairing][0]
         score = record.returns[record.players.index(first)]
-        self.tallies[pairing].add(record.pair, (score > 0) + (score >= 0))
+        self.tallies[pairing].add(self.schedule.pair(record.number), (score > 0) + (score >= 0))
         if record.fault is not None:
             loser = record.players[record.returns.index(min(record.returns))]
             self.faults[loser, record.reason] += 1

@@ -64,6 +64,12 @@ class Log:
         red = {RED: 1.0, BLUE: -1.0, None: 0.0}[self.winner]
         return red, -red
 
+    @property
+    def ending(self) -> str:
+        """How the game ended, and for whom, in words."""
+        won = {RED: "red won", BLUE: "blue won", None: "a draw"}[self.winner]
+        return f"{self.reason.replace('_', ' ')}, {won}"
+
     def move_text(self, ply: int) -> str:
         """Move `ply` (from 0) as people write it: A4-A5."""
         [text] = move_words(

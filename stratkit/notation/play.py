@@ -49,6 +49,11 @@ class Played:
     remarks: list[InputError] = field(default_factory=list)
     fault: InputError | None = None
 
+    @property
+    def faults(self) -> list[InputError]:
+        """The remarks, and the fault if there is one."""
+        return [*self.remarks, *([self.fault] if self.fault else [])]
+
     def position(self, ply: int) -> Position:
         """The board before move `ply` (from 0), or at the end. Needs `boards`."""
         cells = np.frombuffer(self.boards[ply], np.uint8)
@@ -68,8 +73,7 @@ def play_out(logs: Iterable[tuple[str, Log]], boards: bool = False) -> list[Play
         for row, i in enumerate(some):
             played[i] = run.played(row)
     for index, (name, _) in enumerate(named):
-        fault = played[index].fault
-        for error in (*played[index].remarks, *([fault] if fault else [])):
+        for error in played[index].faults:
             error.file = name
     return played
 

@@ -14,7 +14,6 @@ from stratkit.engine.stratego import TYPES, Position
 from stratkit.errors import printable
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.fenfs import fenfs_of
-from stratkit.notation.log import Log
 from stratkit.notation.play import Played
 from stratkit.notation.squares import LETTER_ORDER
 
@@ -30,12 +29,6 @@ class Shown:
     played: Played
     title: str
     result: str
-
-
-def ending(log: Log) -> str:
-    """How a game ended, and for whom."""
-    won = {0: "red won", 1: "blue won", None: "a draw"}[log.winner]
-    return f"{log.reason.replace('_', ' ')}, {won}"
 
 
 def replay_page(shown: Shown) -> str:

@@ -15,19 +15,22 @@ DECISIONS = 8  # in a row, unless the user says otherwise
 
 @dataclass(frozen=True)
 class Limit:
-    """A threshold for values, and in how many decisions in a row it must hold; `text` is how the
-    user wrote it."""
+    """A threshold for values, and in how many decisions in a row it must hold."""
 
     threshold: float
     decisions: int
-    text: str
+
+    @property
+    def text(self) -> str:
+        """`T,K`, as records have it."""
+        return f"{self.threshold!r},{self.decisions}"
 
 
 def parse_limit(text: str, option: str) -> Limit:
     """Reads `T[,K]`; `UsageError`."""
     threshold, _, decisions = text.partition(",")
     try:
-        limit = Limit(float(threshold), int(decisions or DECISIONS), text)
+        limit = Limit(float(threshold), int(decisions or DECISIONS))
     except ValueError:
         raise UsageError("T[,K] is needed, as 0.9,8", where=option, text=text) from None
     if not (0 < limit.threshold <= 1 and 1 <= limit.decisions <= 10_000):

@@ -53,13 +53,9 @@ def open_player(
             raise UsageError(f"{spec.spec} has no networks to choose from", text=spec.text)
         if spec.corrections != Corrections():
             raise UsageError(f"{spec.spec} has no policy to correct", text=spec.text)
-        if "setup" in spec.options and spec.spec != "human":
-            raise UsageError("only a human has a setup from a file", text=spec.text)
         if spec.spec != "random" and len(game.shape) != 3:
             raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
         return Entrant(spec.name or spec.spec, _built_in(spec, game, seed), _built_in_text(spec))
-    if "setup" in spec.options:
-        raise UsageError("only a human has a setup from a file", text=spec.text)
     if not os.path.exists(spec.spec):
         hint = nearest(spec.spec, BUILT_IN)
         raise InputError(f"no built-in player, and no such file or folder{hint}", text=spec.spec)

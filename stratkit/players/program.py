@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from stratkit.errors import named
+
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 LONGEST_LINE = 1000  # bytes; a move has about ten
 MOST_AHEAD = 4096  # bytes that nobody asked for
@@ -52,9 +54,17 @@ class Process:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        with named(program.name):
+            self._process = self._start(program)
+        assert self._process.stdin and self._process.stdout
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        self._buffer = b""
+
+    def _start(self, program: Program) -> subprocess.Popen[bytes]:
         lifeline, self._lifeline = os.pipe()
         try:
-            self._process = subprocess.Popen(
+            return subprocess.Popen(
                 [sys.executable, "-I", "-S", SUPERVISOR, str(lifeline), *program.words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -69,15 +79,12 @@ class Process:
             raise
         finally:
             os.close(lifeline)
-        assert self._process.stdin and self._process.stdout
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._in, False)
-        self._buffer = b""
 
-    def send(self, text: bytes) -> None:
-        """Writes all of `text`; a program that does not read has its time for a move."""
+    def send(self, *lines: str) -> None:
+        """Writes all lines; a program that does not read has its time for a move."""
         deadline = time.monotonic() + self.program.time
-        rest = memoryview(text)
+        text = "".join(f"{line}\n" for line in lines)
+        rest = memoryview(text.encode("ascii", "backslashreplace"))
         while rest:
             if not _ready(self._in, select.POLLOUT, deadline):
                 raise Fault("silence", f"it read nothing for {self.program.time:g} s")

@@ -80,7 +80,7 @@ def parse_player(text: str) -> PlayerSpec:
             raise UsageError("a program has no networks to choose from", text=text)
         if program and key in corrections.KEYS:
             raise UsageError("a program has no policy to correct", text=text)
-        if program and key == "setup":
+        if key == "setup" and rest != "human":
             raise UsageError("only a human has a setup from a file", text=text)
         if not program and key in LIMITS:
             raise UsageError(f"{key}= is for programs (ucc:COMMAND)", text=text)

@@ -47,15 +47,19 @@ def main(lifeline: int, command: list[str]) -> int:
 
 def _wait(child: int, lifeline: int, wakeup: int) -> None:
     """Returns when the program has ended, or `GRACE` seconds after the end of the lifeline."""
-    waiting = [lifeline, wakeup]
+    waiting = select.poll()  # select() knows no descriptor above 1023, and the lifeline may be one
+    for descriptor in (lifeline, wakeup):
+        waiting.register(descriptor, select.POLLIN)
+    patience = None
     flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
     while not os.waitid(os.P_PID, child, flags):
-        readable = select.select(waiting, [], [], None if lifeline in waiting else GRACE)[0]
-        if wakeup in readable:
+        ready = [descriptor for descriptor, _ in waiting.poll(patience)]
+        if wakeup in ready:
             os.read(wakeup, 64)
-        if lifeline in readable:
-            waiting.remove(lifeline)
-        if not readable:
+        if lifeline in ready:
+            waiting.unregister(lifeline)
+            patience = GRACE * 1000
+        if not ready:
             return
 
 

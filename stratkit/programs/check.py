@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import BLUE, RED, variant
-from stratkit.errors import InputError
 from stratkit.play.table import Seating
 from stratkit.players import ucc
 from stratkit.players.program import Fault, Process, Program
 from stratkit.players.random import RandomPlayer
-from stratkit.programs.referee import play_game
+from stratkit.programs.referee import ask_setup, play_game
 
 PATIENCE = 2.0  # seconds in which a program ends after the game
 SILENCE = 0.5  # seconds in which it is to say nothing, because nobody asked
@@ -36,10 +35,10 @@ def check_program(program: Program, game: Game, seed: int) -> list[Remark]:
 
 def _check_setup(program: Program, game: Game, colour: int) -> Iterator[Remark]:
     """Does it set up when it is told its colour, and say nothing else?"""
-    name = ucc.COLOURS[colour]
-    process = Process(program)
+    name, process = ucc.COLOURS[colour], _Heard(program)
     try:
-        took = _set_up(process, game, colour)
+        ask_setup(process, variant(game.name), colour, "nobody")
+        took = process.lines[0][1]
         yield True, f"{name}: sets up, {took:.1f} s after its start"
         if took > USUAL:
             yield False, f"{name}: the original manager waits {USUAL:g} s for the setup"
@@ -47,22 +46,9 @@ def _check_setup(program: Program, game: Game, colour: int) -> Iterator[Remark]:
         if rest:
             yield False, f"{name}: goes on writing after its setup: {rest!r}"
     except Fault as fault:
-        yield False, f"{name}: no setup: {fault.reason}: {fault.text}"
-    except InputError as error:
-        yield False, f"{name}: {error}"
+        yield False, f"{name}: no setup: {fault}"
     finally:
         process.close()
-
-
-def _set_up(process: Process, game: Game, colour: int) -> float:
-    """Asks for a setup; the seconds until its first line. `Fault`, `InputError`."""
-    kind, began = variant(game.name), time.monotonic()
-    process.send(f"{ucc.header_line(colour, 'nobody', kind)}\n".encode("ascii"))
-    lines = [process.line(process.program.startup)]
-    took = time.monotonic() - began
-    lines += [process.line(process.program.time) for _ in range(kind.ranks - 1)]
-    ucc.read_setup(kind, colour, lines)
-    return took
 
 
 class _Heard(Process):
@@ -111,13 +97,13 @@ def _check_end(program: Program, game: Game) -> Iterator[Remark]:
     """Does it end when nobody talks to it any more?"""
     process = Process(program)
     try:
-        _set_up(process, game, RED)
+        ask_setup(process, variant(game.name), RED, "nobody")
         process.close_input()
         if process.ends(PATIENCE):
             yield True, "ends when its input ends"
         else:
             yield False, "does not end when its input ends"
-    except (Fault, InputError) as error:
-        yield False, f"does not set up every time: {error}"
+    except Fault as fault:
+        yield False, f"does not set up every time: {fault}"
     finally:
         process.close()

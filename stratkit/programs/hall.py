@@ -27,8 +27,7 @@ def check_start(program: Program, game: Game) -> None:
     """Starts the program, and ends it when it has said something; `InputError` if it does not."""
     process = Process(program)
     try:
-        header = ucc.header_line(RED, program.name, variant(game.name))
-        process.send(f"{header}\n".encode("ascii"))
+        process.send(ucc.header_line(RED, program.name, variant(game.name)))
         process.line(program.startup)
     except Fault as fault:
         what = f"{program.name} cannot start: {fault.reason}: {fault.text}"

@@ -20,6 +20,7 @@ from stratkit.engine.stratego import (
     BLUE,
     RED,
     Position,
+    Variant,
     legal_moves,
     placements,
     variant,
@@ -113,29 +114,23 @@ class Theirs:
 
     def __init__(self, process: Process, colour: int, opponent: str, board: Board) -> None:
         self.process, self.colour, self.opponent = process, colour, opponent
-        self.limit, self.board = process.program.time, board
+        self.board = board
         self._heard = ucc.START
 
     def deploy(self) -> None:
         """Asks for the setup; `Fault`."""
-        board, kind = self.board, self.board.variant
-        self.process.send(_lines(ucc.header_line(self.colour, self.opponent, kind)))
-        limits = [self.process.program.startup] + [self.limit] * (kind.ranks - 1)
-        lines = [self.process.line(limit) for limit in limits]
-        try:
-            setup = ucc.read_setup(kind, self.colour, lines)
-        except InputError as error:
-            raise Fault(ILLEGAL_SETUP, str(error)) from None
+        kind = self.board.variant
+        setup = ask_setup(self.process, kind, self.colour, self.opponent)
         for action in placements(kind, setup).tolist():
-            board.act(action)
+            self.board.act(action)
 
     def move(self) -> tuple[int, int, str]:
         """Asks for a move; `Fault`."""
         position = self.board.position()
         rows = ucc.board_lines(position.variant, position.cells, self.colour)
         self.process.unasked()
-        self.process.send(_lines(self._heard, *rows))
-        line = self.process.line(self.limit)
+        self.process.send(self._heard, *rows)
+        line = self.process.line(self.process.program.time)
         if line.strip() == ucc.SURRENDER:
             raise Fault(SURRENDER, "it surrendered")
         try:
@@ -149,7 +144,7 @@ class Theirs:
 
     def echo(self, line: str) -> None:
         """Tells it what its own move did; `Fault`."""
-        self.process.send(_lines(line))
+        self.process.send(line)
 
     def hear(self, line: str) -> None:
         """Notes what the other side's move did; it is told when it is its turn."""
@@ -158,11 +153,18 @@ class Theirs:
     def quit(self, line: str) -> None:
         """Tells it that the game is over."""
         with contextlib.suppress(Fault):
-            self.process.send(_lines(line))
+            self.process.send(line)
 
 
-def _lines(*lines: str) -> bytes:
-    return "".join(f"{line}\n" for line in lines).encode("ascii", "backslashreplace")
+def ask_setup(process: Process, kind: Variant, colour: int, opponent: str) -> ucc.Setup:
+    """Begins a game with a program: its setup, uint8 [zone] in its own view. `Fault`."""
+    process.send(ucc.header_line(colour, opponent, kind))
+    limits = [process.program.startup] + [process.program.time] * (kind.ranks - 1)
+    lines = [process.line(limit) for limit in limits]
+    try:
+        return ucc.read_setup(kind, colour, lines)
+    except InputError as error:
+        raise Fault(ILLEGAL_SETUP, str(error)) from None
 
 
 def _why(position: Position, from_: int, to: int) -> str:

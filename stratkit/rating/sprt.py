@@ -75,7 +75,8 @@ def parse_sprt(text: str) -> Sprt:
         raise UsageError("elo0 and elo1 are needed", where="--sprt", text=text)
     test = Sprt(**values)
     if not -2000 <= test.elo0 < test.elo1 <= 2000:
-        raise UsageError("elo0 must be less than elo1", where="--sprt", text=text)
+        what = "elo0 must be less than elo1, both from -2000 to 2000"
+        raise UsageError(what, where="--sprt", text=text)
     if not (0 < test.alpha < 0.5 and 0 < test.beta < 0.5):
         raise UsageError("alpha and beta are between 0 and 0.5", where="--sprt", text=text)
     return test

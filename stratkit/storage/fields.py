@@ -42,8 +42,8 @@ def whole(low: int = 0, high: int = 2**63) -> Check:
 
 
 def text(value: object) -> bool:
-    """A string."""
-    return isinstance(value, str)
+    """A string that may be the name of a file or a word of a command."""
+    return isinstance(value, str) and "\0" not in value
 
 
 def number(value: object) -> bool:

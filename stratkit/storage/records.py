@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, NoReturn, Self
 
 from stratkit import __version__
-from stratkit.errors import InputError
+from stratkit.errors import InputError, in_file
 from stratkit.storage import fields as check
 from stratkit.storage.atomic import lock_descriptor
 from stratkit.storage.numbers import Numbers
@@ -155,10 +155,11 @@ class RecordWriter:
     """Appends games to the file `path`, or to stdout if that is `-`. A game is there whole or not.
 
     A file is locked while it is open. With `resume` an existing file is continued: its torn last
-    line is cut, `done` holds the numbers of its games, and `met` is called with each. Raises
-    `InputError` when another process writes the file, when it exists and neither `resume` nor
-    `overwrite` is true, and when it is to be resumed but holds another match or something else; it
-    is then left as it is. `OSError` with `path` as its file name for everything else.
+    line is cut, `done` holds the numbers of its games, and `met` is called with each, which may
+    raise `InputError` if it is none of the match. Raises `InputError` when another process writes
+    the file, when it exists and neither `resume` nor `overwrite` is true, and when it is to be
+    resumed but holds another match or something else; it is then left as it is. `OSError` with
+    `path` as its file name for everything else.
     """
 
     def __init__(
@@ -217,7 +218,8 @@ class RecordWriter:
                 else:
                     record = _parse_record(value, self._header, self.path, number)
                     if self.done.add(record.number):
-                        self._met(record)
+                        with in_file(self.path, f"line {number}"):
+                            self._met(record)
                 end += len(line)
             stream.seek(0)
             if not end and not header_line(self._header).startswith(stream.read(MOST_LINE)):

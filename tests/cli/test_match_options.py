@@ -132,8 +132,8 @@ def test_networks_resign_and_agree(tmp_path: pathlib.Path) -> None:
     network = tmp_path / "net.safetensors"
     save_network(network, "plain", Game("nano"))
     for options, reasons in (
-        (("--draw", "0.9,3"), {"agreed": "draw 0.9,3"}),
-        (("--resign", "1e-9,2"), {"resigned": "resign 1e-9,2"}),
+        (("--draw", ".9"), {"agreed": "draw 0.9,8"}),
+        (("--resign", "1e-9,2"), {"resigned": "resign 1e-09,2"}),
         ((), {}),
     ):
         path = tmp_path / "g"

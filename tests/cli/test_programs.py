@@ -392,7 +392,13 @@ def test_a_served_player_says_what_it_does_not_understand() -> None:
     ("mode", "wrong"),
     [
         ("", []),
-        ("illegal setup", ["RED: a setup of mini has 1 of type flag", "BLUE: a setup of mini"]),
+        (
+            "illegal setup",
+            [
+                "RED: no setup: illegal_setup: a setup of mini has 1 of type flag",
+                "BLUE: no setup: ill",
+            ],
+        ),
         ("unreadable move", ["RED: move 2: unreadable_move", "BLUE: move 2: unreadable_move"]),
         (
             "ignores the end",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import IO, Any
 import click
 
 from stratkit.cli.common import Tool, say, warn
-from stratkit.cli.fenfs.games import Game, NotFromTheStart, Task, games, in_order
+from stratkit.cli.fenfs.games import Game, NotFromTheStart, games, in_order
 from stratkit.cli.fenfs.options import jobs_option, strict_option
 from stratkit.cli.fenfs.raw import LOG, POSITION, RECORD, SETUP, Raw, chunks
 from stratkit.cli.fenfs.sink import Names
@@ -47,7 +48,7 @@ def check(
     of such files, or - (stdin). Moves that only a repetition rule forbids are told, and no fault.
     """
     tally = Tally(strict)
-    task = Task(check_chunk, {"two_squares": two_squares, "keep": salvage is not None})
+    task = functools.partial(check_chunk, two_squares=two_squares, keep=salvage is not None)
     file, before = "", 0
     with Salvage(salvage, force) as kept, in_order(task, chunks(inputs), jobs) as answers:
         for finding in itertools.chain.from_iterable(answers):
@@ -106,7 +107,7 @@ def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> 
         elif isinstance(game, InputError):
             finding.faults.append(game)
         elif game is not None:
-            finding.faults += [*game.played.remarks, *filter(None, [game.played.fault])]
+            finding.faults += game.played.faults
             finding.header, finding.text = _sound_part(game) if keep else ("", "")
             sound.append((finding, game))
     _tell_breaches(sound, two_squares)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stratkit.cli.common import OneOf, Tool, open_output, output_options, say
-from stratkit.cli.fenfs.games import Game, Task, games, in_order
+from stratkit.cli.fenfs.games import Game, games, in_order
 from stratkit.cli.fenfs.options import (
     VIEWS,
     Range,
@@ -73,7 +74,7 @@ def convert(
     wanted = Form(to, selection(chosen), VIEWS[view] if view else None, view, moved, ply, salvage)
     tally = Tally(strict)
     with _sink(to, output, force) as sink:
-        task = Task(convert_chunk, {"form": wanted})
+        task = functools.partial(convert_chunk, form=wanted)
         with in_order(task, chunks(inputs), jobs) as answers:
             for piece in itertools.chain.from_iterable(answers):
                 piece.report(tally)
@@ -162,11 +163,9 @@ def _guarded(piece: Piece, write: Callable[..., None], item: Raw | Game, form: F
 def _game(piece: Piece, game: Game, form: Form) -> None:
     """Enters a game that was played out into the piece."""
     played, raw = game.played, game.raw
-    piece.faults += played.remarks
-    if played.fault:
-        piece.faults.append(played.fault)
-        if not form.salvage:
-            return
+    piece.faults += played.faults
+    if played.fault and not form.salvage:
+        return
     piece.sound = True
     if played.log.setups is None and form.to not in FILES:
         piece.notes.append(f"{raw.name}: ended before the setups were complete: left out")

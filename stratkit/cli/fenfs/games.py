@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from stratkit.cli.fenfs.raw import LOG, RECORD, Raw
 from stratkit.errors import InputError, StratkitError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stratkit.storage.records import GameRecord, RecordHeader
 
 Answer = TypeVar("Answer")
+Chunk = list[Raw | InputError]
 
 
 class NotFromTheStart(InputError):
@@ -149,20 +150,9 @@ def _winner(returns: Sequence[float]) -> int | None:
 # ---- many at a time ----
 
 
-@dataclass(frozen=True)
-class Task(Generic[Answer]):
-    """What a worker does with a chunk; it can be sent to another process."""
-
-    do: Callable[..., Answer]
-    settings: dict[str, Any]
-
-    def __call__(self, chunk: list[Raw | InputError]) -> Answer:
-        return self.do(chunk, **self.settings)
-
-
 @contextlib.contextmanager
 def in_order(
-    task: Task[Answer], chunks: Iterable[list[Raw | InputError]], jobs: int
+    task: Callable[[Chunk], Answer], chunks: Iterable[Chunk], jobs: int
 ) -> Iterator[Iterator[Answer]]:
     """The task's answers to the chunks, in their order, from so many processes, which have ended
     when the block ends, however that may be."""
@@ -171,7 +161,7 @@ def in_order(
 
 
 def _answers(
-    task: Task[Answer], chunks: Iterable[list[Raw | InputError]], jobs: int
+    task: Callable[[Chunk], Answer], chunks: Iterable[Chunk], jobs: int
 ) -> Generator[Answer, None, None]:
     if jobs == 1:
         yield from map(task, chunks)

@@ -33,7 +33,7 @@ def replay(
     INPUT is a .gsn or .xml log, a file of game records or episodes, a zip or folder of such files,
     or - (stdin).
     """
-    from stratkit.notation.replay_page import Shown, ending, replay_page
+    from stratkit.notation.replay_page import Shown, replay_page
 
     tally = Tally()
     found = _chosen(inputs, selection(chosen), game, tally)
@@ -42,7 +42,7 @@ def replay(
             raise InputError("no such game in the input")
         return tally.status
     log = found.log
-    result = f"{log.kind or log.variant.name}: {ending(log)}"
+    result = f"{log.kind or log.variant.name}: {log.ending}"
     with open_output(output, force) as out:
         out.write(replay_page(Shown(found.played, result, result)))
     return tally.status
@@ -76,7 +76,7 @@ def _sound(inputs: tuple[str, ...], selection: Selection, tally: Tally) -> Itera
             if isinstance(found, InputError):
                 tally.fault(found)
             elif found is not None:
-                for error in (*found.played.remarks, *filter(None, [found.played.fault])):
+                for error in found.played.faults:
                     tally.fault(error)
                 if not found.played.fault and found.played.boards:
                     tally.passed()

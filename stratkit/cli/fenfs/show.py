@@ -168,7 +168,7 @@ def _games(source: Source, tally: Tally) -> Iterator[Game]:
             if isinstance(found, InputError):
                 tally.fault(found)
                 continue
-            for error in (*found.played.remarks, *filter(None, [found.played.fault])):
+            for error in found.played.faults:
                 tally.fault(error)
             if not found.played.fault:
                 yield found
@@ -197,10 +197,9 @@ def _show_game(game: Game, view: int | None, ply: int | None, board: Board, tall
 def title(game: Game) -> str:
     """Who played, and how it ended."""
     log = game.log
-    won = {0: "red won", 1: "blue won", None: "a draw"}[log.winner]
     red, blue = (shown(nick) for nick in log.players)
     what = log.kind or log.variant.name
-    return f"{what}: red {red}, blue {blue}; {log.reason.replace('_', ' ')}, {won}"
+    return f"{what}: red {red}, blue {blue}; {log.ending}"
 
 
 def _show_positions(

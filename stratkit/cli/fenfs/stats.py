@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from stratkit.cli.common import STDOUT, Tool, open_output
-from stratkit.cli.fenfs.games import Task, games, in_order
+from stratkit.cli.fenfs.games import Chunk, games, in_order
 from stratkit.cli.fenfs.options import jobs_option, selecting, selection
 from stratkit.cli.fenfs.raw import POSITION, SETUP, Raw, chunks
 from stratkit.cli.fenfs.tally import Tally
@@ -53,7 +54,7 @@ def stats(
     if "-" in inputs and "-" in versus:
         raise UsageError("standard input cannot be both sides of a comparison")
     tally = Tally()
-    task = Task(stats_chunk, {"selection": selection(chosen)})
+    task = functools.partial(stats_chunk, selection=selection(chosen))
     columns = [
         (_title(paths), _figures(paths, task, jobs, tally)) for paths in (inputs, versus) if paths
     ]
@@ -69,7 +70,10 @@ def _title(paths: Sequence[str]) -> str:
 
 
 def _figures(
-    paths: Sequence[str], task: Task[tuple[Figures, list[InputError]]], jobs: int, tally: Tally
+    paths: Sequence[str],
+    task: Callable[[Chunk], tuple[Figures, list[InputError]]],
+    jobs: int,
+    tally: Tally,
 ) -> Figures:
     from stratkit.notation.statistics import Figures
 
@@ -112,7 +116,7 @@ def stats_chunk(
         if isinstance(game, InputError):
             faults.append(game)
         elif game is not None:
-            faults += [*game.played.remarks, *filter(None, [game.played.fault])]
+            faults += game.played.faults
             if not game.played.fault:
                 logs.append(game.log)
     figures.add_logs(logs)
