@@ -74,7 +74,7 @@ def four(path: pathlib.Path) -> bytes:
 
 # --- identity -------------------------------------------------------------------------------------
 
-_texts = st.text(max_size=8)
+_texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 _counts = st.integers(0, 2**63 - 1)
 _words = st.text(st.characters(codec="ascii", exclude_characters=" ", categories=["L", "N", "P"]))
 _moves = st.lists(_words.filter(bool), max_size=5).map(tuple)
