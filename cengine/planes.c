@@ -1,5 +1,5 @@
-/* DeepNash's 82 planes (Perolat et al. 2022, table 4 of the supplement) from a packed observation, plainly:
- * the encoder that the expansion in torch is proven equal to. */
+/* DeepNash's 82 planes (Perolat et al. 2022, table 4 of the supplement) from a packed observation, channels
+ * last: of every square its 82 numbers. The expansion in torch, for devices that run no C, is proven equal. */
 #include <string.h>
 
 #include "bytes.h"
@@ -11,10 +11,7 @@ enum {
     PLANE_ENEMY_PUBLIC = 13,
     PLANE_OWN_PUBLIC = 25,
     PLANE_MOVES = 37,
-    PLANE_LENGTH = 77,
-    PLANE_QUIET = 78,
-    PLANE_PHASE = 79,
-    PLANE_STAGE = 80,
+    PLANE_LENGTH = 77, /* and three more that are the same everywhere */
     PLANE_SELECTED = 81,
     PLANES = 82
 };
@@ -23,13 +20,6 @@ enum {
 static float ratio(int numerator, int denominator)
 {
     return denominator ? (float)numerator / (float)denominator : 0.0f;
-}
-
-/* The plane is zero so far. */
-static void fill(float *plane, int squares, float value)
-{
-    for (int i = 0; value != 0 && i < squares; i++)
-        plane[i] = value;
 }
 
 /* What a hidden piece of one side is, in public: the probability of each type. */
@@ -63,20 +53,18 @@ static inline sk_bits having(const uint8_t *cells, int squares, uint8_t flag)
     return set | (sk_bits)bytes_with(cells + squares - 8, flag) << (squares - 8);
 }
 
-static inline void put_hidden(sk_bits set, int squares, const float p[TYPES], float *planes)
+/* `out` is the first square's number in the first plane that belongs to the pieces. */
+static inline void put_hidden(sk_bits set, const float p[TYPES], float *out)
 {
-    for (; set; set &= set - 1) {
-        float *square = planes + first(set);
-        for (int t = 0; t < TYPES; t++)
-            square[t * squares] = p[t];
-    }
+    for (; set; set &= set - 1)
+        memcpy(out + first(set) * PLANES, p, TYPES * sizeof *p);
 }
 
 /* A one on every square of the set: in the plane that belongs to the piece there. */
-static inline void put_known(sk_bits set, const uint8_t *cells, int squares, float *planes)
+static inline void put_known(sk_bits set, const uint8_t *cells, float *out)
 {
     for (; set; set &= set - 1)
-        planes[cell_type(cells[first(set)]) * squares + first(set)] = 1.0f;
+        out[first(set) * PLANES + cell_type(cells[first(set)])] = 1.0f;
 }
 
 typedef struct {
@@ -84,14 +72,14 @@ typedef struct {
 } public_sets;
 
 /* `own` are the pieces of the side that the planes are about. */
-static inline void public_planes(sk_bits own, public_sets all, const uint8_t *cells, int squares,
-                                 const uint8_t unrevealed[TYPES], float *planes)
+static inline void public_planes(sk_bits own, public_sets all, const uint8_t *cells,
+                                 const uint8_t unrevealed[TYPES], float *out)
 {
     sk_bits hidden = own & ~all.revealed;
     marginals p = hidden_marginals(unrevealed, count(hidden & ~all.moved));
-    put_hidden(hidden & all.moved, squares, p.moved, planes);
-    put_hidden(hidden & ~all.moved, squares, p.unmoved, planes);
-    put_known(own & all.revealed, cells, squares, planes);
+    put_hidden(hidden & all.moved, p.moved, out);
+    put_hidden(hidden & ~all.moved, p.unmoved, out);
+    put_known(own & all.revealed, cells, out);
 }
 
 static inline void piece_planes(const uint8_t *cells, int squares, const observation *o, float *out)
@@ -100,28 +88,36 @@ static inline void piece_planes(const uint8_t *cells, int squares, const observa
                        having(cells, squares, CELL_MOVED)};
     sk_bits enemy = all.pieces & having(cells, squares, CELL_BLUE), own = all.pieces & ~enemy;
     for (sk_bits lakes = having(cells, squares, LAKE) & ~all.pieces; lakes; lakes &= lakes - 1)
-        out[PLANE_LAKES * squares + first(lakes)] = 1.0f;
-    put_known(own, cells, squares, out + PLANE_PRIVATE * squares);
+        out[first(lakes) * PLANES + PLANE_LAKES] = 1.0f;
+    put_known(own, cells, out + PLANE_PRIVATE);
     if (o->phase)
         return;
-    public_planes(enemy, all, cells, squares, o->unrevealed[1], out + PLANE_ENEMY_PUBLIC * squares);
-    public_planes(own, all, cells, squares, o->unrevealed[0], out + PLANE_OWN_PUBLIC * squares);
+    public_planes(enemy, all, cells, o->unrevealed[1], out + PLANE_ENEMY_PUBLIC);
+    public_planes(own, all, cells, o->unrevealed[0], out + PLANE_OWN_PUBLIC);
 }
 
 /* Eq. 7: a one where the move ended; where it began -1, or -(2 + type / 12) if it attacked. */
-static inline void move_planes(const ply_record *moves, int squares, float *planes)
+static inline void move_planes(const ply_record *moves, int squares, float *out)
 {
     static const float leaving[16] = {
         -24 / 12.0f, -25 / 12.0f, -26 / 12.0f, -27 / 12.0f, -28 / 12.0f, -29 / 12.0f,
         -30 / 12.0f, -31 / 12.0f, -32 / 12.0f, -33 / 12.0f, -34 / 12.0f, -35 / 12.0f,
         [NO_ATTACK & 15] = -1.0f,
     };
-    for (int i = 0; i < SHOWN_PLIES; i++, planes += squares) {
+    for (int i = 0; i < SHOWN_PLIES; i++, out++) {
         if (moves[i].from >= squares || moves[i].to >= squares)
             continue;
-        planes[moves[i].from] = leaving[moves[i].attacker & 15];
-        planes[moves[i].to] = 1.0f;
+        out[moves[i].from * PLANES] = leaving[moves[i].attacker & 15];
+        out[moves[i].to * PLANES] = 1.0f;
     }
+}
+
+/* The four planes that have one number each. */
+static inline void everywhere(const observation *o, int squares, float *out)
+{
+    float numbers[] = {ratio(o->plies, o->max_plies), ratio(o->quiet, o->max_quiet), o->phase, o->stage};
+    for (int square = 0; square < squares; square++)
+        memcpy(out + square * PLANES, numbers, sizeof numbers);
 }
 
 static inline void expand(const uint8_t *packed, int squares, float *out)
@@ -130,20 +126,24 @@ static inline void expand(const uint8_t *packed, int squares, float *out)
     memcpy(&o, packed, sizeof o);
     memset(out, 0, (size_t)(PLANES * squares) * sizeof *out);
     piece_planes(packed + sizeof o, squares, &o, out);
-    move_planes(o.moves, squares, out + PLANE_MOVES * squares);
-    fill(out + PLANE_LENGTH * squares, squares, ratio(o.plies, o.max_plies));
-    fill(out + PLANE_QUIET * squares, squares, ratio(o.quiet, o.max_quiet));
-    fill(out + PLANE_PHASE * squares, squares, o.phase);
-    fill(out + PLANE_STAGE * squares, squares, o.stage);
+    move_planes(o.moves, squares, out + PLANE_MOVES);
+    everywhere(&o, squares, out + PLANE_LENGTH);
     if (o.selected < squares)
-        out[PLANE_SELECTED * squares + o.selected] = 1.0f;
+        out[o.selected * PLANES + PLANE_SELECTED] = 1.0f;
+}
+
+void sk_planes(int32_t squares, const uint8_t *packed, int64_t n, float *out)
+{
+    size_t bytes = sizeof(observation) + (size_t)squares;
+    if (squares == MAX_SQUARES) /* the usual board, with every distance a constant */
+        for (int64_t i = 0; i < n; i++)
+            expand(packed + (size_t)i * bytes, MAX_SQUARES, out + i * PLANES * MAX_SQUARES);
+    else
+        for (int64_t i = 0; i < n; i++)
+            expand(packed + (size_t)i * bytes, squares, out + i * PLANES * squares);
 }
 
 void expand_stratego(const sk_game *base, const uint8_t *packed, float *out)
 {
-    int squares = as_stratego(base)->squares;
-    if (squares == MAX_SQUARES) /* the usual board, with every distance a constant */
-        expand(packed, MAX_SQUARES, out);
-    else
-        expand(packed, squares, out);
+    sk_planes(as_stratego(base)->squares, packed, 1, out);
 }

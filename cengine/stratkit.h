@@ -35,8 +35,10 @@ void sk_game_describe(const sk_game *game, sk_description *out);
 void sk_game_rules(const sk_game *game, char *out, size_t size);
 /* Name of an ending; code 0 is "" (still running); NULL past the last. */
 const char *sk_game_ending(const sk_game *game, int32_t code);
-/* packed [n][observation_bytes] to out [n][planes][height][width] or [n][planes], by the plain encoder. */
+/* packed [n][observation_bytes] to out [n][height][width][planes] or [n][planes]. */
 void sk_expand(const sk_game *game, const uint8_t *packed, int64_t n, float *out);
+/* The same for any board of so many squares, 12 to 100. */
+void sk_planes(int32_t squares, const uint8_t *packed, int64_t n, float *out);
 
 /* ---- Batches: `size` states of one game, stepped together on `threads` threads ---- */
 

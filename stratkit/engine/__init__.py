@@ -2,7 +2,12 @@
 
 from stratkit.engine.batch import Batch, IllegalAction
 from stratkit.engine.game import Game, game_names
-from stratkit.engine.observation import distinct_rows, expand_planes, observation_dtype
+from stratkit.engine.observation import (
+    board_planes,
+    distinct_rows,
+    expand_planes,
+    observation_dtype,
+)
 from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
 from stratkit.engine.sampling import sample, uniform
 from stratkit.engine.tree import Tree
@@ -13,6 +18,7 @@ __all__ = [
     "IllegalAction",
     "Replay",
     "Tree",
+    "board_planes",
     "distinct_rows",
     "expand_planes",
     "game_names",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -35,18 +38,32 @@ def observation_dtype(squares: int) -> np.dtype[np.void]:
 
 
 def expand_planes(game: Game, packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    """uint8 [n, observation_bytes] to float32 [n, planes, height, width], by the plain C encoder.
+    """uint8 [n, observation_bytes] to float32 [n, planes, height, width], channels last in memory;
+    [n, planes] where the observation is a vector.
 
     DeepNash's observation (Perolat et al. 2022, supplement, table 4), planes in that table's order.
     """
-    out = np.empty((len(packed), *game.shape), np.float32)
-    lib.sk_expand(
-        game.handle,
-        pointer(packed, "uint8", (len(packed), game.observation_bytes)),
-        len(packed),
-        pointer(out, "float32", out.shape, writable=True),
-    )
-    return out
+    write = functools.partial(lib.sk_expand, game.handle)
+    return _expanded(write, packed, game.observation_bytes, game.shape)
+
+
+def board_planes(
+    packed: npt.NDArray[np.uint8], shape: tuple[int, int, int]
+) -> npt.NDArray[np.float32]:
+    """The same for whatever game is played on a board of this shape, (82, H, W)."""
+    squares = shape[1] * shape[2]
+    write = functools.partial(lib.sk_planes, squares)
+    return _expanded(write, packed, observation_dtype(squares).itemsize, shape)
+
+
+def _expanded(
+    write: Callable[..., None], packed: npt.NDArray[np.uint8], size: int, shape: Sequence[int]
+) -> npt.NDArray[np.float32]:
+    planes, *board = shape
+    out = np.empty((len(packed), *board, planes), np.float32)
+    observations = pointer(packed, "uint8", (len(packed), size))
+    write(observations, len(packed), pointer(out, "float32", out.shape, writable=True))
+    return np.moveaxis(out, -1, 1)
 
 
 def distinct_rows(

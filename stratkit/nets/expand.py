@@ -1,9 +1,9 @@
 """Packed observations -> DeepNash's 82 planes (Perolat et al. 2022, supplement, table 4).
 
-The engine writes 156 + S bytes a state (formats/observation.md); the planes are made here, where
-the network runs: by gathers and scatters over the whole batch, on any device. Every number that
-is not 0 or +-1 is one float32 division of two integers, so the result equals the engine's plain
-encoder bit for bit.
+The engine writes 156 + S bytes a state (formats/observation.md); the planes are made where the
+network runs: on a CPU by the engine, on any other device here, by gathers and scatters over the
+whole batch. Every number that is not 0 or +-1 is one float32 division of two integers, so both
+agree bit for bit.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from functools import cache
 import torch
 from torch import Tensor
 from torch.nn.functional import embedding
+
+from stratkit.engine import board_planes
 
 # Where things stand in a packed observation (bytes).
 COUNTERS, PHASE, STAGE, SELECTED, UNREVEALED, MOVES, CELLS = 0, 8, 9, 10, 12, 36, 156
@@ -44,7 +46,18 @@ def expand(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = Non
     squares = height * width
     if packed.dtype != torch.uint8 or packed.ndim != 2 or packed.shape[1] != CELLS + squares:
         raise ValueError(f"packed must be uint8 [n, {CELLS + squares}] for a board of {shape}")
-    planes = torch.zeros((len(packed), squares, PLANES), device=packed.device)
+    if packed.device.type == "cpu":
+        planes = torch.from_numpy(board_planes(packed.contiguous().numpy(), shape))
+        if pub is not None:
+            planes[:, PUBLIC:MOVED] = pub
+        return planes
+    return expand_in_torch(packed, shape, pub)
+
+
+def expand_in_torch(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None) -> Tensor:
+    """What `expand` does where the engine cannot."""
+    _, height, width = shape
+    planes = torch.zeros((len(packed), height * width, PLANES), device=packed.device)
     _fill_pieces(packed, planes, with_public=pub is None)
     if pub is not None:
         planes[:, :, PUBLIC:MOVED] = pub.flatten(2).transpose(1, 2)

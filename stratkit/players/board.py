@@ -7,6 +7,7 @@ observation (formats/observation.md).
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 
 from stratkit.engine.stratego import (
@@ -31,6 +32,18 @@ WINS, LOSES, BOTH_FALL = 1, -1, 0  # the attacker
 
 Squares = tuple[int, ...]
 Bytes = bytes | bytearray
+
+
+def _cells(mask: int, value: int) -> re.Pattern[bytes]:
+    """Finds the cells with these bits; thousands of boards are searched for one decision, and
+    this is several times as fast as a loop over their squares."""
+    found = bytes(cell for cell in range(256) if cell & mask == value)
+    return re.compile(b"[" + re.escape(found) + b"]")
+
+
+# Of either side, own first.
+PIECES = [_cells(PIECE | ENEMY, PIECE | side) for side in (0, ENEMY)]
+UNMOVED = [_cells(PIECE | ENEMY | REVEALED | MOVED, PIECE | side) for side in (0, ENEMY)]
 
 
 def fight(attacker: int, defender: int) -> int:
@@ -81,10 +94,9 @@ class Board:
         """Whose piece stands there."""
         return int(bool(self.cells[square] & ENEMY))
 
-    def pieces(self, side: int) -> list[int]:
+    def pieces(self, side: int) -> Iterator[int]:
         """The squares of a side's pieces."""
-        wanted = PIECE | (ENEMY if side == OTHER else 0)
-        return [at for at, cell in enumerate(self.cells) if cell & (PIECE | ENEMY) == wanted]
+        return (found.start() for found in PIECES[side].finditer(self.cells))
 
     def neighbours(self, square: int) -> list[int]:
         """The squares beside it."""
@@ -112,9 +124,7 @@ class Board:
 
     def _unmoved(self, side: int) -> int:
         """Hidden pieces of a side that have never moved."""
-        wanted = PIECE | (ENEMY if side == OTHER else 0)
-        mask = PIECE | ENEMY | REVEALED | MOVED
-        return sum(cell & mask == wanted for cell in self.cells)
+        return len(UNMOVED[side].findall(self.cells))
 
     def known_movable(self, square: int) -> bool:
         """Whether both sides know that the piece there can move."""

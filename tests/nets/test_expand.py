@@ -12,6 +12,7 @@ from nets.slow_planes import planes
 from stratkit.engine import Game, expand_planes, observation_dtype
 from stratkit.engine.stratego import VARIANTS
 from stratkit.nets import expand
+from stratkit.nets.expand import expand_in_torch
 
 
 def play(name: str, games: int, seed: int, **rules: int) -> tuple[Game, NDArray[np.uint8]]:
@@ -23,9 +24,10 @@ def play(name: str, games: int, seed: int, **rules: int) -> tuple[Game, NDArray[
 def test_three_encoders_agree(name: str) -> None:
     game, packed = play(name, games=2, seed=1)
     _, height, width = game.shape
-    ours = expand(torch.from_numpy(packed), game.shape).numpy()
+    ours = expand_in_torch(torch.from_numpy(packed), game.shape, None).numpy()
     assert ours.shape == (len(packed), 82, height, width)
     np.testing.assert_array_equal(ours, expand_planes(game, packed))
+    np.testing.assert_array_equal(ours, expand(torch.from_numpy(packed), game.shape).numpy())
 
     chosen = np.random.default_rng(0).permutation(len(packed))[:60]
     for row in sorted({0, len(packed) - 1, *map(int, chosen)}):
@@ -35,7 +37,7 @@ def test_three_encoders_agree(name: str) -> None:
 
 def test_without_limits_the_ratios_are_zero() -> None:
     game, packed = play("nano", games=4, seed=2, max_plies=0, max_quiet=30)
-    ours = expand(torch.from_numpy(packed), game.shape).numpy()
+    ours = expand_in_torch(torch.from_numpy(packed), game.shape, None).numpy()
     np.testing.assert_array_equal(ours, expand_planes(game, packed))
     assert not ours[:, 77].any() and ours[:, 78].any()
 
@@ -60,6 +62,7 @@ def test_a_player_may_bring_its_own_public_information() -> None:
     exact = expand(observations, game.shape)
     opinion = torch.rand(len(packed), 24, 6, 6)
     ours = expand(observations, game.shape, pub=opinion)
+    assert torch.equal(ours, expand_in_torch(observations, game.shape, opinion))
     assert torch.equal(ours[:, 13:37], opinion)
     assert torch.equal(ours[:, :13], exact[:, :13]) and torch.equal(ours[:, 37:], exact[:, 37:])
     assert torch.equal(expand(observations, game.shape, pub=exact[:, 13:37]), exact)
@@ -67,8 +70,11 @@ def test_a_player_may_bring_its_own_public_information() -> None:
 
 def test_planes_are_channels_last_and_need_the_right_board() -> None:
     game, packed = play("nano", games=1, seed=5)
-    ours = expand(torch.from_numpy(packed), game.shape)
-    assert ours.is_contiguous(memory_format=torch.channels_last)
+    for ours in (
+        expand(torch.from_numpy(packed), game.shape),
+        expand_in_torch(torch.from_numpy(packed), game.shape, None),
+    ):
+        assert ours.is_contiguous(memory_format=torch.channels_last)
     with pytest.raises(ValueError, match="uint8"):
         expand(torch.from_numpy(packed), (82, 6, 6))
     with pytest.raises(ValueError, match="uint8"):

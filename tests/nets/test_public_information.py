@@ -25,6 +25,7 @@ from stratkit.engine.stratego import (
     Position,
 )
 from stratkit.nets import expand, public_by_eq6
+from stratkit.nets.expand import expand_in_torch
 
 GAME, VARIANT = Game("mini"), VARIANTS["mini"]
 ENEMY_PUBLIC, OWN_PUBLIC = 13, 25
@@ -100,7 +101,7 @@ def test_marginals_are_shares_of_all_assignments() -> None:
         packed = observed(position)
         for planes in (
             expand_planes(GAME, packed)[0],
-            expand(torch.from_numpy(packed), GAME.shape)[0].numpy(),
+            expand_in_torch(torch.from_numpy(packed), GAME.shape, None)[0].numpy(),
         ):
             for first, mine in ((ENEMY_PUBLIC, False), (OWN_PUBLIC, True)):
                 side = SIDE * (position.side if mine else 1 - position.side)

@@ -110,7 +110,7 @@ def test_a_watch_follows_every_ply(name: str, games: int, monkeypatch: pytest.Mo
             assert bytes(watch.board.cells) == packed[CELLS:]
             assert watcher.look(number, packed) is watch
             standing = [p for p in watch.pieces if p >= 0]
-            there = watch.board.pieces(OWN) + watch.board.pieces(OTHER)
+            there = [*watch.board.pieces(OWN), *watch.board.pieces(OTHER)]
             assert all(watch.pieces[square] >= 0 for square in there)
             assert len(set(standing)) == len(standing)
     assert len(followed) > 100

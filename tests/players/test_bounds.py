@@ -87,7 +87,7 @@ class Counting(ChainPlayer):
     def _value(self, states: list[State]) -> None:  # type: ignore[override]
         self.asked_for = len(states)
         for state in states:
-            own, other = len(state.board.pieces(0)), len(state.board.pieces(1))
+            own, other = len([*state.board.pieces(0)]), len([*state.board.pieces(1)])
             state.value = (own - other) / 10
 
 
