@@ -73,10 +73,10 @@ def _telling(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
 def explanation_text(explanation: Explanation, game: Game, side: int | None = None) -> str:
     """The text; without `side`, red has begun."""
     from stratkit.engine.stratego import variant
-    from stratkit.players.explain import text
+    from stratkit.players.explain import acting, text
 
-    plies = int(explanation.packed[0]) | int(explanation.packed[1]) << 8
-    return text(explanation, variant(game.name), plies % 2 if side is None else side)
+    kind = variant(game.name)
+    return text(explanation, kind, acting(explanation, kind) if side is None else side)
 
 
 def advise(player: ChainPlayer, views: Views, side: int) -> str:

@@ -55,9 +55,11 @@ class Seen:
 class Explanation:
     """How the policy of one turn came about: the moves; after each link its name and float32
     [m], the network's own first; the value of the position and each move's upper bound (NaN: not
-    looked at), if bounds were asked for."""
+    looked at), if bounds were asked for. In deployment a move is from a square to itself: where
+    the next piece may go. `number` is that of the action in its game."""
 
     game: int
+    number: int
     packed: npt.NDArray[np.uint8]
     moves: Moves
     links: list[tuple[str, Floats]]
@@ -108,7 +110,7 @@ class ChainPlayer:
         out, values = self.player.evaluate(seen.packed, views.legal, seen.pub)
         deploying = np.flatnonzero(fields["phase"])
         if len(deploying):
-            out[deploying] = self._process(out[deploying], _some(views, deploying), deploying=True)
+            out[deploying] = self._deploy(_some(views, deploying), out[deploying])
         if self.asked.by_moves or self.explain:
             playing, stage = fields["phase"] == 0, fields["stage"]
             self._choose_moves(views, seen, np.flatnonzero(playing & (stage == 0)), out)
@@ -150,14 +152,46 @@ class ChainPlayer:
         public[rows] = left
         return public
 
+    def _deploy(self, views: Views, policy: Floats) -> Floats:
+        """Where the next piece goes: float32 [n, actions]."""
+        links = self._processed(policy, views, *self.asked.processing(deploying=True))
+        for row in range(len(views)) if self.explain else ():
+            (squares,) = np.nonzero(views.legal[row])
+            moves = [(square, square) for square in squares.tolist()]
+            self._tell(views, row, moves, [(name, p[row, squares]) for name, p in links])
+        return links[-1][1]
+
+    def _tell(
+        self,
+        views: Views,
+        row: int,
+        moves: Moves,
+        links: list[tuple[str, Floats]],
+        value: float | None = None,
+        found: Floats | None = None,
+    ) -> None:
+        """Explains a turn to whoever has asked."""
+        game, number = int(views.games[row]), int(views.numbers[row])
+        if self.explain:
+            packed = views.observations[row]
+            self.explain(Explanation(game, number, packed, moves, links, value, found))
+
     def _process(self, policy: Floats, views: Views, deploying: bool) -> Floats:
         """Actions without what is rare: float32 [n, actions]."""
-        return self._processed(policy, views, *self.asked.processing(deploying))
+        return self._processed(policy, views, *self.asked.processing(deploying))[-1][1]
 
-    def _processed(self, policy: Floats, views: Views, threshold: float, quanta: int) -> Floats:
-        """Actions, or moves, without what is rare: float32 [n, m]."""
+    def _processed(
+        self, policy: Floats, views: Views, threshold: float, quanta: int
+    ) -> list[tuple[str, Floats]]:
+        """The network's policy of actions, or moves, float32 [n, m], and after each link what is
+        left of it without what is rare."""
         ties = self._ties(views, policy.shape[1]) if self.asked.ties == "random" else None
-        return process(torch.from_numpy(policy), threshold, quanta, ties).numpy()
+        links = [("network", policy)]
+        for name, least, parts in (("threshold", threshold, 0), ("quanta", 0.0, quanta)):
+            if least or parts:
+                left = process(torch.from_numpy(links[-1][1]), least, parts, ties)
+                links.append((name, left.numpy()))
+        return links
 
     def _ties(self, views: Views, width: int) -> torch.Tensor:
         """float32 [n, width]: random numbers."""
@@ -181,14 +215,9 @@ class ChainPlayer:
         rows, moves = rows[known], [m for m in moves if m]
         if not len(rows):
             return
-        links = [("network", self._policy_of_moves(seen, rows, moves, out))]
-        for threshold, quanta, name in (
-            (self.asked.threshold, 0, "threshold"),
-            (0.0, self.asked.quanta, "quanta"),
-        ):
-            if threshold or quanta:
-                policy = self._processed(links[-1][1], _some(views, rows), threshold, quanta)
-                links.append((name, policy))
+        policy = self._policy_of_moves(seen, rows, moves, out)
+        asked = self.asked.threshold, self.asked.quanta
+        links = self._processed(policy, _some(views, rows), *asked)
         if self.asked.shuttle == "off":
             links.append(("shuttle", self._without_threats(seen, rows, moves, links[-1][1])))
         values = found = None
@@ -198,17 +227,10 @@ class ChainPlayer:
         for index, row in enumerate(rows):
             some, m = moves[index], len(moves[index])
             out[row] = self._keep_plan(views, int(row), some, links[-1][1][index])
-            if self.explain:
-                self.explain(
-                    Explanation(
-                        int(views.games[row]),
-                        views.observations[row],
-                        some,
-                        [(name, policy[index, :m]) for name, policy in links],
-                        None if values is None else float(values[index]),
-                        None if found is None else found[index, :m],
-                    )
-                )
+            value = None if values is None else float(values[index])
+            looked = None if found is None else found[index, :m]
+            told = [(name, policy[index, :m]) for name, policy in links]
+            self._tell(views, int(row), some, told, value, looked)
 
     def _policy_of_moves(
         self, seen: Seen, rows: npt.NDArray[np.int64], moves: list[Moves], out: Floats

@@ -1,7 +1,10 @@
 """How a move came about, as text for a Stratego player: the board as the side to move sees it, and
-of each move the network's policy and what every link of the chain made of it."""
+of each move the network's policy and what every link of the chain made of it. In deployment: of
+each square where the next piece may go."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +14,7 @@ from stratkit.engine.stratego import (
     EMPTY,
     LAKE,
     PIECE,
+    RED,
     SIDE,
     TYPE,
     TYPES,
@@ -34,25 +38,36 @@ REASONS = {
 }
 
 
+def acting(explanation: Explanation, variant: Variant) -> int:
+    """Whose turn it is, if red deployed first, and began."""
+    fields = _fields(explanation, variant)
+    if fields["phase"]:
+        return RED if explanation.number < variant.pieces else BLUE
+    return int(fields["plies"]) % 2
+
+
+def _fields(explanation: Explanation, variant: Variant) -> Any:
+    return np.asarray(explanation.packed).view(observation_dtype(variant.squares))[0]
+
+
 def text(explanation: Explanation, variant: Variant, side: int) -> str:
     """The explanation of a turn of `side`, lines ended by a line feed."""
-    fields = np.asarray(explanation.packed).view(observation_dtype(variant.squares))[0]
+    fields = _fields(explanation, variant)
     cells = fields["cells"].copy()
     if side == BLUE:
         cells = np.where(cells & PIECE, cells ^ SIDE, cells)[::-1].copy()
     position = Position(variant, cells, side, int(fields["plies"]))
-    lines = [_heading(explanation), _columns(explanation)]
+    placed = TYPES[fields["to_place"]] if fields["phase"] else None
+    lines = [_heading(explanation), _columns(explanation, "square" if placed else "move")]
     first, last = explanation.links[0][1], explanation.links[-1][1]
     shown = np.maximum(first, last) >= LEAST
     for at in np.lexsort((-first, -last)):
         if shown[at]:
-            lines.append(_row(explanation, int(at), position))
+            lines.append(_row(explanation, int(at), position, placed))
     rest = float(first[~shown].sum())
     if not shown.all():
-        lines.append(
-            f"{int((~shown).sum())} more moves: {100 * rest:.1f} % of the network's policy"
-        )
-    board = draw(fenfs_of(position, side), side)
+        lines.append(f"{int((~shown).sum())} more: {100 * rest:.1f} % of the network's policy")
+    board = "" if placed else draw(fenfs_of(position, side), side)
     return board + "".join(f"{line.rstrip()}\n" for line in lines)
 
 
@@ -61,19 +76,23 @@ def _heading(explanation: Explanation) -> str:
     return f"game {explanation.game}{value}; in per cent:"
 
 
-def _columns(explanation: Explanation) -> str:
+def _columns(explanation: Explanation, first: str) -> str:
     names = "".join(f"{name:>11}" for name, _ in explanation.links)
-    return f"{'move':26}{names}"
+    return f"{first:26}{names}"
 
 
-def _row(explanation: Explanation, at: int, position: Position) -> str:
+def _row(explanation: Explanation, at: int, position: Position, placed: str | None) -> str:
+    """A move; or a square for the piece that is `placed`."""
     squares, cells = position.variant.squares, position.cells
     start, end = explanation.moves[at]
     if position.side == BLUE:
         start, end = squares - 1 - start, squares - 1 - end
     width = position.variant.width
-    move = f"{square_text(start, width)} {square_text(end, width)}"
-    what = f"{move} {TYPES[cells[start] & TYPE]}{_target(int(cells[end]))}"
+    where = square_text(end, width)
+    what = f"{where} {placed}"
+    if placed is None:
+        mover = TYPES[cells[start] & TYPE]
+        what = f"{square_text(start, width)} {where} {mover}{_target(int(cells[end]))}"
     numbers, gone = "", ""
     for number, (name, policy) in enumerate(explanation.links):
         before = explanation.links[max(number - 1, 0)][1][at]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from players.positions import Scene
 from players.sharp import sharp_player
-from stratkit.engine.stratego import variant
+from stratkit.engine import Game
+from stratkit.engine.stratego import TYPES, variant
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import complete, parse_fenfs
 from stratkit.players.chain import ChainPlayer, Explanation
 from stratkit.players.corrections import read
-from stratkit.players.explain import text
+from stratkit.players.deploy import deploy
+from stratkit.players.explain import acting, text
 
 PIECES = "M:A1 k:C3 E:B2 Y:F6 x:D4 P:E3 O:F2"
 
@@ -55,6 +59,27 @@ def test_blue_has_its_own_squares() -> None:
     assert found.startswith("blue to move, ply 1, seen by blue")
     (row,) = (line for line in found.splitlines() if line.startswith("D4 C4"))
     assert row.startswith("D4 C4 marshal ")
+
+
+def test_a_deployment_is_told_square_by_square() -> None:
+    told: list[Explanation] = []
+    game = Game("mini")
+    player = ChainPlayer(sharp_player(game), game, read({"preset": "deepnash"}))
+    player.explain = told.append
+    pieces = variant("mini").pieces
+    deploy(game, player, 0, 1)
+    assert len(told) == pieces
+    assert [acting(e, variant("mini")) for e in told] == [0] * len(told)
+    blue = dataclasses.replace(told[1], number=pieces + 1)
+    assert acting(blue, variant("mini")) == 1
+    lines = text(told[1], variant("mini"), 0).splitlines()
+    assert lines[0] == "game 0; in per cent:"
+    assert lines[1].split() == ["square", "network", "threshold", "quanta"]
+    squares = {line.split()[0] for line in lines[2:]}
+    assert squares <= {f"{file}{rank}" for file in "ABCDEF" for rank in "12"}
+    assert {line.split()[1] for line in lines[2:]} == {TYPES[told[1].packed[11]]}
+    theirs = text(blue, variant("mini"), 1).splitlines()
+    assert {line.split()[0] for line in theirs[2:]} <= {f"{f}{r}" for f in "ABCDEF" for r in "56"}
 
 
 def test_hidden_pieces_get_some_types_where_the_text_tells_which_are_left() -> None:
