@@ -88,7 +88,9 @@ class Pace:
 
     @property
     def consumed(self) -> int:
-        """What the learner has consumed since self-play began."""
+        """What the learner has consumed since self-play began. A learner that goes on from a
+        checkpoint begins with fewer episodes than its RUN had published."""
+        self._before = min(self._before, self.follower.episodes)
         return self.follower.episodes - self._before
 
     def bounded(self, games: Iterator[Seating]) -> Iterator[Seating | None]:

@@ -201,6 +201,29 @@ def test_another_network_in_the_place_of_the_one_that_is_followed(tmp_path: path
         follower.refresh()
 
 
+def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pathlib.Path) -> None:
+    """As after a crash: what it published last is newer than what it goes on from."""
+    following = ("--policy", tmp_path / "run", "--follow", "--lead", 8, "--seed", 1, "-q")
+    learning = ("-", "--out", tmp_path / "run", "--batch", 4, "--net", "mlp:8", "--seed", 1)
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    for rest in (("--steps", 6, "--save-every", 3), ("--steps", 5, "--resume")):
+        with (
+            subprocess.Popen(
+                command_line("selfplay", "--game", "kuhn", *following), **options
+            ) as first,
+            subprocess.Popen(command_line("train", *learning, *rest), stdin=first.stdout) as second,
+        ):
+            assert first.stdout
+            first.stdout.close()
+            try:
+                assert second.wait(timeout=60) == 0 == first.wait(timeout=10)
+            finally:
+                second.kill()
+                first.kill()
+        (tmp_path / "run/checkpoints/step-00000006.safetensors").unlink(missing_ok=True)
+    assert (tmp_path / "run/checkpoints/step-00000005.safetensors").exists()
+
+
 @pytest.mark.parametrize("published", [False, True])
 def test_a_follower_notices_while_it_waits_that_nobody_reads(
     tmp_path: pathlib.Path, published: bool
