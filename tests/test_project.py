@@ -31,6 +31,7 @@ ROOMS = {
     "learn": {"engine", "nets", "storage"},
     "programs": {"engine", "players", "play", "storage"},
     "rating": {"storage"},
+    "setups": {"engine", "nets", "notation", "players"},
     "solve": {"engine"},
     "cli": {
         "engine",
@@ -42,6 +43,7 @@ ROOMS = {
         "programs",
         "learn",
         "rating",
+        "setups",
         "solve",
     },
 }

@@ -1,0 +1,178 @@
+"""What `--fix` and `--forbid` ask of setups: which piece may stand on which square.
+
+`M=A1` names a piece by its letter (A: an empty square) and squares from the side's own chair:
+squares and rectangles between two corners (`B4..D4`), with commas between them.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.stratego import FILES, NO_PIECE, TYPES, Variant
+from stratkit.errors import InputError, UsageError
+from stratkit.notation.setups import parse_setup
+from stratkit.notation.squares import parse_square, square_text
+from stratkit.setups.numbering import LETTERS
+
+EMPTY = len(TYPES)  # the row of empty squares, behind those of the types
+Masks = npt.NDArray[np.bool_]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """`allowed` bool [13, zone]: which type, or nothing (the last row), may stand on which
+    square."""
+
+    variant: Variant
+    allowed: Masks
+
+    @property
+    def counts(self) -> list[int]:
+        """How many squares each row of `allowed` takes: [13]."""
+        return [*self.variant.counts, self.variant.zone - self.variant.pieces]
+
+    @functools.cached_property
+    def free(self) -> bool:
+        """Whether nothing is asked for."""
+        return bool(self.allowed[np.array(self.counts) > 0].all())
+
+    @functools.cached_property
+    def mirrored(self) -> Constraints:
+        """What a setup must meet for its mirror image to meet these."""
+        return Constraints(self.variant, mirror(self.variant, self.allowed))
+
+    def met(self, setups: npt.NDArray[np.uint8]) -> Masks:
+        """bool [n]: which of the setups, uint8 [n, zone], meet them."""
+        rows = np.where(setups == NO_PIECE, EMPTY, setups)
+        return np.asarray(self.allowed[rows, np.arange(setups.shape[1])].all(axis=1))
+
+    @functools.cached_property
+    def division(self) -> Division:
+        """What of it matters for counting."""
+        return divide(self)
+
+
+def mirror(variant: Variant, rows: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """`rows` [n, zone], left and right exchanged."""
+    shape = rows.shape
+    turned = rows.reshape(len(rows), variant.ranks, variant.width)[:, :, ::-1]
+    return np.ascontiguousarray(turned).reshape(shape)
+
+
+def constraints(
+    variant: Variant, fixed: Sequence[str] = (), forbidden: Sequence[str] = ()
+) -> Constraints:
+    """What these options ask for.
+
+    A fixed piece stands on all squares named, or, if there are more squares than such pieces, on
+    none but these. Raises `UsageError` for what cannot be read.
+    """
+    allowed = np.ones((len(TYPES) + 1, variant.zone), bool)
+    for option, texts in (("--fix", fixed), ("--forbid", forbidden)):
+        for text in texts:
+            row, squares = _parse(variant, option, text)
+            if option == "--forbid":
+                allowed[row, squares] = False
+                continue
+            count = Constraints(variant, allowed).counts[row]
+            if squares.sum() >= count:
+                allowed[row, ~squares] = False
+            if squares.sum() <= count:
+                allowed[np.ix_(np.arange(len(allowed)) != row, squares)] = False
+    return Constraints(variant, allowed)
+
+
+def _parse(variant: Variant, option: str, text: str) -> tuple[int, Masks]:
+    """The row and the squares, bool [zone], of `M=A1` or `B=A4..K4`."""
+    letter, _, places = text.partition("=")
+    if len(letter) != 1 or letter not in LETTERS or not places:
+        raise UsageError(
+            "a piece from A to M, = and squares are needed, as in M=A1 or B=A4..K4",
+            where=option,
+            text=text,
+        )
+    type_ = int(parse_setup(letter)[0])
+    row = EMPTY if type_ == NO_PIECE else type_
+    if not [*variant.counts, variant.zone - variant.pieces][row]:
+        what = "no empty squares" if row == EMPTY else f"no piece {letter} ({TYPES[row]})"
+        raise UsageError(f"{variant.name} has {what}", where=option, text=text)
+    squares = np.zeros(variant.zone, bool)
+    for place in places.split(","):
+        corners = [_square(variant, option, text, corner) for corner in place.split("..", 1)]
+        (low, high), (left, right) = (
+            sorted((corners[0][axis], corners[-1][axis])) for axis in (0, 1)
+        )
+        squares.reshape(variant.ranks, -1)[low : high + 1, left : right + 1] = True
+    return row, squares
+
+
+def _square(variant: Variant, option: str, text: str, name: str) -> tuple[int, int]:
+    """(rank, file) of a square where pieces are set up."""
+    try:
+        return divmod(parse_square(name, variant.width, variant.ranks), variant.width)
+    except InputError:
+        last = square_text(variant.zone - 1, variant.width)
+        what = f"setups of {variant.name} have the squares A1 to {last}"
+        if name[1:].isdigit() and name[:1].isalpha() and name[:1] not in FILES:
+            what += f" (files {FILES[: variant.width]})"
+        raise UsageError(what, where=option, text=text) from None
+
+
+@dataclass(frozen=True)
+class Division:
+    """The pieces in groups and the squares in classes, such that only the group of a piece and the
+    class of a square tell whether one may stand on the other.
+
+    `allowed` bool [G, K]; `group` int [13], of each row of `Constraints.allowed` (-1: there are no
+    such pieces); `class_` int [zone]; `needs` and `sizes`: the pieces of each group, the squares of
+    each class.
+    """
+
+    allowed: Masks
+    group: npt.NDArray[np.int64]
+    class_: npt.NDArray[np.int64]
+    needs: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    @functools.cached_property
+    def _sets(self) -> tuple[Masks, Masks]:
+        """All sets of groups: bool [S, G] which belong to it, [S, K] where one of them may be."""
+        every = itertools.product((False, True), repeat=len(self.needs))
+        members = np.array(list(every), bool)
+        return members, members @ self.allowed
+
+    def completable(
+        self, needs: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.bool_]:
+        """bool [n, G, K]: whether, with so many pieces still to be placed (int [n, G]) and so many
+        squares still free ([n, K]), one of the group can be put on a square of the class such that
+        all the others find places. (Hall: a set of groups that needs every square it may have
+        lets nobody else on these.)"""
+        members, reach = self._sets
+        full = (sizes @ reach.T - needs @ members.T == 0).astype(np.float32)
+        taken = np.einsum("ns,sg,sk->ngk", full, ~members, reach, optimize=True) > 0
+        room = (needs > 0)[:, :, None] & (sizes > 0)[:, None, :]
+        return np.asarray(self.allowed & room & ~taken)
+
+
+def divide(asked: Constraints) -> Division:
+    """The division of pieces and squares that constraints make."""
+    counts = np.array(asked.counts)
+    there = np.flatnonzero(counts)
+    rows, group_of = np.unique(asked.allowed[there], axis=0, return_inverse=True)
+    allowed, class_ = np.unique(rows, axis=1, return_inverse=True)
+    group = np.full(len(counts), -1)
+    group[there] = group_of.reshape(-1)
+    needs = np.bincount(group[there], weights=counts[there]).astype(int)
+    sizes = np.bincount(class_.reshape(-1))
+    return Division(
+        allowed, group, class_.reshape(-1), tuple(needs.tolist()), tuple(sizes.tolist())
+    )

@@ -1,0 +1,69 @@
+"""A setup's number: its place, from 0, in the alphabetical order of all setups of its variant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from stratkit.engine.stratego import NO_PIECE, Variant
+from stratkit.errors import InputError
+from stratkit.notation.setups import Setup, parse_setup, setup_text
+
+LETTERS = setup_text(np.array([NO_PIECE], np.uint8)) + "BCDEFGHIJKLM"
+
+
+def ways(counts: Iterable[int]) -> int:
+    """In how many orders so many pieces of each kind can stand (a multinomial coefficient)."""
+    found, total = 1, 0
+    for count in counts:
+        total += count
+        found *= math.comb(total, count)
+    return found
+
+
+def how_many(variant: Variant) -> int:
+    """How many setups the variant has."""
+    return ways([*variant.counts, variant.zone - variant.pieces])
+
+
+def number_of(setup: Setup) -> int:
+    """The number of a setup, uint8 [zone]: how many setups with the same pieces come before it."""
+    text = setup_text(setup)
+    counts = [text.count(letter) for letter in LETTERS]
+    left, number = ways(counts), 0
+    for rest, letter in zip(range(len(text), 0, -1), text, strict=True):
+        place = LETTERS.index(letter)
+        # Each division is exact: of `left` orders, counts[i] / rest have letter i in front.
+        number += left * sum(counts[:place]) // rest
+        left = left * counts[place] // rest
+        counts[place] -= 1
+    return number
+
+
+def setup_at(variant: Variant, number: int) -> Setup:
+    """The inverse of `number_of`: uint8 [zone]. Raises `InputError` for what is no number."""
+    left = how_many(variant)
+    if not 0 <= number < left:
+        raise InputError(
+            f"the setups of {variant.name} have the numbers 0 to {left - 1}", text=number
+        )
+    counts = _counts(variant)
+    text = ""
+    for rest in range(variant.zone, 0, -1):
+        for place, count in enumerate(counts):  # noqa: B007
+            share = left * count // rest
+            if number < share:
+                break
+            number -= share
+        text += LETTERS[place]
+        left = share
+        counts[place] -= 1
+    return parse_setup(text)
+
+
+def _counts(variant: Variant) -> list[int]:
+    """How many of each of `LETTERS` a setup of the variant has."""
+    types = parse_setup(LETTERS)[1:]
+    return [variant.zone - variant.pieces, *(variant.counts[type_] for type_ in types)]

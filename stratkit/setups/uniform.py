@@ -1,0 +1,174 @@
+"""Every setup that meets the constraints with the same probability.
+
+The setups are counted exactly. Pieces and squares are divided into groups and classes (see
+`Division`); how many pieces of each group stand on each class of squares is drawn cell by cell,
+with as many chances as there are setups that go on so; the rest is shuffling.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import uniform
+from stratkit.engine.stratego import NO_PIECE, Variant
+from stratkit.errors import InputError
+from stratkit.setups.constraints import EMPTY, Constraints
+from stratkit.setups.numbering import ways
+from stratkit.setups.source import Setups, nothing_meets
+
+CELLS, SQUARES, PIECES = 21, 22, 23  # streams of random numbers
+MOST_STATES = 100_000  # that are counted: a few seconds
+
+State = tuple[int, tuple[int, ...]]  # what the row still needs, and what each column can take
+
+
+@dataclass
+class Counter:
+    """Counts the ways to put `needs[g]` labelled things each into boxes of `sizes[k]` places (all
+    of which are taken in the end), cell by cell: row g puts some into column k if that is allowed.
+    """
+
+    needs: tuple[int, ...]
+    sizes: tuple[int, ...]
+    allowed: npt.NDArray[np.bool_]
+    _known: dict[tuple[int, State], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        columns = len(self.sizes)
+        self.cells = [divmod(int(at), columns) for at in np.flatnonzero(self.allowed)]
+        # The last cells of their row and of their column: these take all that is left.
+        rows = {row: at for at, (row, _) in enumerate(self.cells)}
+        down = {column: at for at, (_, column) in enumerate(self.cells)}
+        self._last_of_row, self._last_of_column = set(rows.values()), set(down.values())
+
+    def first(self) -> State:
+        return self.needs[0], self.sizes
+
+    def choices(self, at: int, state: State) -> list[tuple[int, int]]:
+        """(how many, in how many ways) for the cell number `at`, without what leads nowhere."""
+        left = state[1][self.cells[at][1]]
+        found = []
+        for n in self._numbers(at, state):
+            if total := self.count(at + 1, self.after(at, state, n)):
+                found.append((n, math.comb(left, n) * total))
+        return found
+
+    def _numbers(self, at: int, state: State) -> range:
+        need, left = state[0], state[1][self.cells[at][1]]
+        least = need if at in self._last_of_row else 0
+        if at in self._last_of_column:
+            least = max(least, left)
+        return range(least, min(need, left) + 1)
+
+    def after(self, at: int, state: State, n: int) -> State:
+        """The state when the cell has got n."""
+        need, left = state
+        row, column = self.cells[at]
+        left = (*left[:column], left[column] - n, *left[column + 1 :])
+        if at + 1 < len(self.cells) and self.cells[at + 1][0] != row:
+            return self.needs[row + 1], left
+        return need - n, left
+
+    def count(self, at: int, state: State) -> int:
+        """In how many ways the cells from number `at` on can be filled."""
+        if at == len(self.cells):
+            return 1 if not state[0] and not any(state[1]) else 0
+        key = at, state
+        if key not in self._known:
+            if len(self._known) >= MOST_STATES:
+                raise InputError(
+                    "--fix and --forbid divide pieces and squares into too many kinds to count"
+                )
+            left, total = state[1][self.cells[at][1]], 0
+            for n in self._numbers(at, state):
+                total += math.comb(left, n) * self.count(at + 1, self.after(at, state, n))
+            self._known[key] = total
+        return self._known[key]
+
+
+class Uniform:
+    """Setups that meet `asked`, each with the same probability."""
+
+    def __init__(self, variant: Variant, asked: Constraints, seed: int) -> None:
+        self.variant, self.seed = variant, seed
+        self.division = parts = asked.division
+        columns, rows = (math.prod(n + 1 for n in ns) for ns in (parts.sizes, parts.needs))
+        self.turned = rows < columns  # the side with fewer states is the one that is kept track of
+        needs, sizes = parts.needs, parts.sizes
+        if not (parts.allowed.any(axis=0).all() and parts.allowed.any(axis=1).all()):
+            raise nothing_meets()
+        if self.turned:
+            self.counter = Counter(sizes, needs, parts.allowed.T)
+        else:
+            self.counter = Counter(needs, sizes, parts.allowed)
+        tables = self.counter.count(0, self.counter.first())
+        if self.turned:  # pieces were told apart, squares were not
+            tables = tables * math.prod(map(math.factorial, sizes))
+            tables //= math.prod(map(math.factorial, needs))
+        counts = np.array(asked.counts)
+        inside = [counts[parts.group == group].tolist() for group in range(len(needs))]
+        self.size = tables * math.prod(map(ways, inside))
+        if not self.size:
+            raise nothing_meets()
+        # The pieces of each group in turn, as they stand in a setup.
+        order = [row for group in range(len(needs)) for row in np.flatnonzero(parts.group == group)]
+        types = np.array([NO_PIECE if row == EMPTY else row for row in order], np.uint8)
+        self.pieces = np.repeat(types, counts[order])
+
+    def draw(self, first: int, n: int) -> Setups:
+        games = np.arange(first, first + n)
+        groups = self._groups(games)
+        places = np.argsort(groups + self._random(games, PIECES), axis=1)
+        setups = np.empty(places.shape, np.uint8)
+        np.put_along_axis(setups, places, self.pieces[None], axis=1)
+        return setups
+
+    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+        return np.full(len(setups), -math.log(self.size))
+
+    def _groups(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """int64 [n, zone]: which group of pieces has each square."""
+        n, zone = len(games), self.variant.zone
+        tables = self._tables(games)
+        kinds = np.tile(np.arange(tables.shape[1]), n * tables.shape[2])
+        # Class by class: so many of each group, on the squares of the class in random order.
+        groups = np.repeat(kinds, tables.transpose(0, 2, 1).reshape(-1)).reshape(n, zone)
+        places = np.argsort(self.division.class_ + self._random(games, SQUARES), axis=1)
+        found = np.empty_like(groups)
+        np.put_along_axis(found, places, groups, axis=1)
+        return found
+
+    def _tables(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """int64 [n, G, K]: how many pieces of each group stand on each class of squares."""
+        counter = self.counter
+        tables = np.zeros((len(games), len(counter.needs), len(counter.sizes)), np.int64)
+        states = {counter.first(): np.arange(len(games))}
+        for at, (row, column) in enumerate(counter.cells):
+            numbers = np.full(len(games), at, np.int32)
+            drawn = uniform(self.seed, games, numbers, CELLS)
+            following: dict[State, list[npt.NDArray[np.int64]]] = {}
+            for state, who in states.items():
+                choices = counter.choices(at, state)
+                total, sums = sum(w for _, w in choices), 0
+                below = []
+                for _, chances in choices[:-1]:
+                    sums += chances
+                    below.append(sums / total)
+                chosen = np.searchsorted(below, drawn[who], side="right")
+                for index, (n, _) in enumerate(choices):
+                    some = who[chosen == index]
+                    if len(some):
+                        tables[some, row, column] = n
+                        following.setdefault(counter.after(at, state, n), []).append(some)
+            states = {state: np.concatenate(parts) for state, parts in following.items()}
+        return tables.transpose(0, 2, 1) if self.turned else tables
+
+    def _random(self, games: npt.NDArray[np.int64], stream: int) -> npt.NDArray[np.float64]:
+        """float64 [n, zone] in [0, 1)."""
+        zone = self.variant.zone
+        numbers = np.tile(np.arange(zone, dtype=np.int32), len(games))
+        return uniform(self.seed, np.repeat(games, zone), numbers, stream).reshape(-1, zone)
