@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -16,42 +17,130 @@ from stratkit.cli.common import (
     open_output,
     output_options,
     run,
+    say,
     seed_option,
     warn,
 )
-from stratkit.errors import InputError
+from stratkit.errors import UsageError, in_file
 
 if TYPE_CHECKING:
-    from stratkit.engine import Game
-    from stratkit.players.player import Player
+    import numpy as np
+    import numpy.typing as npt
 
-ROWS = 256  # setups that are made at a time
+    from stratkit.setups.constraints import Constraints
+    from stratkit.setups.source import Entropy, Setups, Source
+
+    Logprobs = npt.NDArray[np.float64] | None
+
+VERSION = 1  # of what --json prints
+NUMBER, MODEL = "number:", "model:"
 
 
 @click.command(cls=Tool, short_help="Make setups.")
 @click.option("--game", type=GameName(), required=True, metavar="G", help="The game to deploy for.")
 @click.option(
-    "-n", "count", type=click.IntRange(0), required=True, metavar="N", help="How many setups."
+    "-n",
+    "count",
+    type=click.IntRange(0),
+    metavar="N",
+    help="How many setups (number: and --once: all by default).",
 )
 @click.option(
     "--from",
     "source",
     default="uniform",
     metavar="SOURCE",
-    help="uniform, a file of setups to draw from (-: stdin), or a checkpoint or RUN (default:"
-    " uniform).",
+    help="uniform, a file of setups to draw from (-: stdin), model:FILE (setups like those of"
+    " FILE), a checkpoint or RUN, number:N, number:N..M or number:- (default: uniform).",
 )
+@click.option("--once", is_flag=True, help="Draw each line of a file at most once.")
+@click.option("--mirror", is_flag=True, help="Exchange left and right in every second setup.")
+@click.option(
+    "--fix",
+    "fixed",
+    multiple=True,
+    metavar="P=SQUARES",
+    help="Piece P stands on these squares, or on none but these if they are more (M=A1..K1).",
+)
+@click.option(
+    "--forbid",
+    "forbidden",
+    multiple=True,
+    metavar="P=SQUARES",
+    help="Piece P stands on none of these squares (B=A4..K4).",
+)
+@click.option("--unique", is_flag=True, help="No setup twice.")
+@click.option("--number", "numbered", is_flag=True, help="Print each setup's number beside it.")
+@click.option(
+    "--logprob",
+    is_flag=True,
+    help="Print the natural logarithm of each setup's probability, and estimate the entropy.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines, with the numbers.")
 @seed_option
 @output_options
-def command(game: str, count: int, source: str, seed: int, output: str, force: bool) -> None:
+def command(
+    game: str,
+    count: int | None,
+    source: str,
+    once: bool,
+    mirror: bool,
+    fixed: tuple[str, ...],
+    forbidden: tuple[str, ...],
+    unique: bool,
+    numbered: bool,
+    logprob: bool,
+    as_json: bool,
+    seed: int,
+    output: str,
+    force: bool,
+) -> None:
     """Make N setups for one side of game G, one a line: the letters of StraDoS2, seen from the
     side's own chair, back rank first, left to right."""
-    from stratkit.engine import Game
+    if source.startswith(NUMBER) and (mirror or fixed or forbidden):
+        raise UsageError(
+            "a number says all of a setup: no --mirror, --fix or --forbid with number:"
+        )
+    if count is None and not once and not source.startswith(NUMBER):
+        raise UsageError("missing option '-n': how many setups?")
 
-    make = _from_file if _is_setups(source) else _from_player
+    from stratkit.engine.stratego import variant
+    from stratkit.setups.constraints import constraints
+    from stratkit.setups.source import Entropy, setups_of
+
+    asked = constraints(variant(game), fixed, forbidden)
+    asked.check()
+    maker = _source(source, asked, seed, once, mirror)
+    entropy = Entropy()
     with open_output(output, force) as out:
-        for setup in make(Game(game), source, seed, count):
-            out.write(setup + "\n")
+        for setups in setups_of(maker, count, unique):
+            logprobs = maker.logprobs(setups) if logprob else None
+            if logprobs is not None:
+                entropy.add(logprobs)
+            lines = _json(game, setups, logprobs) if as_json else _text(setups, numbered, logprobs)
+            out.writelines(lines)
+        if logprob and not unique:  # which setups are kept depends on those before
+            _tell(entropy, as_json, out)
+
+
+def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool) -> Source:
+    """The source of setups that `--from` names."""
+    from stratkit.setups.uniform import Uniform
+
+    if once and not _is_setups(text):
+        raise UsageError("--once is for files of setups", text=text)
+    if text.startswith(NUMBER):
+        return _numbers(text.removeprefix(NUMBER), asked)
+    if text in ("uniform", "random"):  # the mirror image of uniform is uniform
+        return Uniform(asked, seed)
+    if _is_setups(text):
+        from stratkit.setups.given import Lines, read_all
+
+        with open_input(text) as stream:
+            setups = read_all(stream, input_name(text), asked.variant)
+        with in_file(input_name(text)):
+            return Lines(setups, asked, seed, once, mirrored)
+    return _player(text, asked, seed, mirrored)
 
 
 def _is_setups(source: str) -> bool:
@@ -63,45 +152,77 @@ def _is_setups(source: str) -> bool:
         return stream.read(9)[8:] != b"{"
 
 
-def _from_player(game: Game, source: str, seed: int, count: int) -> Iterator[str]:
-    """Setups that a player makes; the target network's, where it is a checkpoint."""
-    from stratkit.notation.setups import setup_text
-    from stratkit.players.deploy import deploy
+def _numbers(text: str, asked: Constraints) -> Source:
+    from stratkit.setups.given import numbers_between, numbers_read
+
+    if text != "-":
+        return numbers_between(asked.variant, text)
+    with open_input("-") as stream:  # stdin stays open
+        return numbers_read(asked.variant, stream, input_name("-"))
+
+
+def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
+    """A player; the target network, where it is a checkpoint."""
+    from stratkit.engine import Game
     from stratkit.players.open import open_player
-    from stratkit.players.random import RandomPlayer
     from stratkit.players.spec import parse_player
+    from stratkit.setups.deployed import Deployed
+    from stratkit.setups.source import ROWS
 
-    if source == "uniform":
-        player: Player = RandomPlayer(seed)
-    else:
-        entrant = open_player(parse_player(source), game, seed, ROWS)
-        player = entrant.player
-        if entrant.caution:
-            warn(entrant.caution)
-    for first in range(0, count, ROWS):
-        for setup in deploy(game, player, first, min(ROWS, count - first)):
-            yield setup_text(setup)
+    game = Game(asked.variant.name)
+    entrant = open_player(parse_player(text), game, seed, ROWS)
+    if entrant.caution:
+        warn(entrant.caution)
+    return _mirrored(asked, seed, mirrored, lambda some: Deployed(game, entrant.player, some))
 
 
-def _from_file(game: Game, source: str, seed: int, count: int) -> Iterator[str]:
-    """Setups drawn from a file, each line with the same probability, with replacement."""
-    import numpy as np
+def _mirrored(
+    asked: Constraints, seed: int, mirrored: bool, make: Callable[[Constraints], Source]
+) -> Source:
+    """What `make` makes of the constraints, with every second setup mirrored if that is wanted."""
+    from stratkit.setups.source import Mirrored
 
-    from stratkit.engine import uniform
-    from stratkit.engine.stratego import variant
-    from stratkit.notation.setups import read_setups, setup_text
+    straight = make(asked)
+    if not mirrored:
+        return straight
+    symmetric = (asked.allowed == asked.mirrored.allowed).all()
+    turned = straight if symmetric else make(asked.mirrored)
+    return Mirrored(asked.variant, straight, turned, seed)
 
-    setups = []
-    with open_input(source) as stream:
-        for _, setup in read_setups(stream, input_name(source), variant(game.name)):
-            if isinstance(setup, InputError):
-                raise setup
-            setups.append(setup)
-    if not setups:
-        raise InputError("holds no setups", file=input_name(source))
-    draws = uniform(seed, np.arange(count), np.zeros(count, np.int32))
-    for index in (draws * len(setups)).astype(int):
-        yield setup_text(setups[index])
+
+def _text(setups: Setups, numbered: bool, logprobs: Logprobs) -> Iterator[str]:
+    """Setups, one a line; number and log-probability behind tabs."""
+    from stratkit.notation.setups import setup_text
+    from stratkit.setups.numbering import number_of
+
+    for row, setup in enumerate(setups):
+        words = [setup_text(setup)]
+        if numbered:
+            words.append(str(number_of(setup)))
+        if logprobs is not None:
+            words.append(f"{logprobs[row] + 0.0:.6f}")
+        yield "\t".join(words) + "\n"
+
+
+def _json(game: str, setups: Setups, logprobs: Logprobs) -> Iterator[str]:
+    """Setups as JSON Lines. Numbers are strings: many readers would round them."""
+    from stratkit.notation.setups import setup_text
+    from stratkit.setups.numbering import number_of
+
+    for row, setup in enumerate(setups):
+        about: dict[str, object] = {"version": VERSION, "game": game, "setup": setup_text(setup)}
+        about["number"] = str(number_of(setup))
+        if logprobs is not None:
+            about["logprob"] = round(float(logprobs[row]), 6)
+        yield json.dumps(about) + "\n"
+
+
+def _tell(entropy: Entropy, as_json: bool, out: IO[Any]) -> None:
+    """The entropy, as the last line of JSON or on stderr."""
+    if as_json:
+        out.write(json.dumps({"version": VERSION, **entropy.json()}) + "\n")
+    elif entropy.draws:
+        say(entropy.text())
 
 
 def main() -> NoReturn:

@@ -59,6 +59,11 @@ class Constraints:
         """What of it matters for counting."""
         return divide(self)
 
+    def check(self) -> None:
+        """Raises `InputError` when no setup meets them."""
+        if not self.division.possible:
+            raise InputError("no setup meets all of --fix and --forbid")
+
 
 def mirror(variant: Variant, rows: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """`rows` [n, zone], left and right exchanged."""
@@ -148,6 +153,12 @@ class Division:
         every = itertools.product((False, True), repeat=len(self.needs))
         members = np.array(list(every), bool)
         return members, members @ self.allowed
+
+    @property
+    def possible(self) -> bool:
+        """Whether all pieces find places (Hall: no set of groups needs more than it may have)."""
+        members, reach = self._sets
+        return bool((reach @ self.sizes >= members @ self.needs).all())
 
     def completable(
         self, needs: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]

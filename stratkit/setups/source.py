@@ -1,33 +1,145 @@
-"""What all sources of setups have in common."""
+"""What all sources of setups have in common, and what can be done with any of them."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.errors import InputError
+from stratkit.engine import uniform
+from stratkit.engine.stratego import Variant
+from stratkit.errors import InputError, UsageError
+from stratkit.setups.constraints import mirror
 
 Setups = npt.NDArray[np.uint8]  # [n, zone]: types as in `setup_text`
 
+ROWS = 256  # setups that are made at a time
+PATIENCE = 20_000  # draws in a row that bring nothing new before `--unique` gives up
+COINS = 20  # a stream of random numbers
+
 
 class Source(Protocol):
-    """Whoever makes setups. Setup i depends on the seed and on i alone."""
+    """Whoever makes setups. Setup number i depends on the seed and on i alone."""
 
-    size: int | None  # how many different setups it has; None: nobody knows
+    @property
+    def size(self) -> int | None:
+        """How many different setups there are; None: nobody knows."""
+        ...
+
+    @property
+    def draws(self) -> int | None:
+        """After how many draws it has no more; None: never."""
+        ...
 
     def draw(self, first: int, n: int) -> Setups:
-        """The setups `first`, `first` + 1, ...: uint8 [n, zone]; fewer, if it has no more."""
+        """The setups `first`, `first` + 1, ...: uint8 [n, zone]; fewer where it has no more."""
         ...
 
     def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
-        """float64 [n]: the natural logarithm of the probability of each setup at every draw.
+        """float64 [n]: the natural logarithm of the probability that a draw is this setup.
 
         Raises `UsageError` where that is not known."""
         ...
 
 
-def nothing_meets() -> InputError:
-    """What is said of constraints that contradict each other, or the pieces."""
-    return InputError("no setup meets all of --fix and --forbid")
+def setups_of(source: Source, count: int | None, unique: bool) -> Iterator[Setups]:
+    """`count` setups (None: all), some at a time; `unique`: those that came before are left out.
+
+    Raises `InputError` when the source has fewer, at once if that is known.
+    """
+    most, kind = (source.size, "different setups") if unique else (source.draws, "setups")
+    if count is not None and most is not None and most < count:
+        raise InputError(f"there are only {most} {kind}, not {count}")
+    seen: set[bytes] = set()
+    first = made = idle = 0
+    while count is None or made < count:
+        n = ROWS if unique or count is None else min(ROWS, count - made)
+        setups = source.draw(first, n)
+        first += len(setups)
+        ended = len(setups) < n
+        if unique:
+            setups = _new(setups, seen)
+            idle = 0 if len(setups) else idle + n
+        setups = setups[: None if count is None else count - made]
+        made += len(setups)
+        if len(setups):
+            yield setups
+        if ended and count is not None and made < count:
+            raise InputError(f"there are only {made} {kind}, not {count}")
+        if ended:
+            return
+        if source.size is None and idle >= PATIENCE:
+            raise InputError(f"{idle} draws brought nothing new: {made} different setups so far")
+
+
+def _new(setups: Setups, seen: set[bytes]) -> Setups:
+    """Those that have not been `seen`, which they are from now on."""
+    keep = []
+    for row, setup in enumerate(setups):
+        if (key := setup.tobytes()) not in seen:
+            seen.add(key)
+            keep.append(row)
+    return setups[keep]
+
+
+class Mirrored:
+    """Every second setup on average is mirrored, left and right exchanged: it is drawn from
+    `turned`, which is `source` under the mirrored constraints."""
+
+    size = draws = None
+
+    def __init__(self, variant: Variant, source: Source, turned: Source, seed: int) -> None:
+        self.variant, self.source, self.turned, self.seed = variant, source, turned, seed
+
+    def draw(self, first: int, n: int) -> Setups:
+        straight = self.source.draw(first, n)
+        same = self.turned is self.source
+        turned = mirror(self.variant, straight if same else self.turned.draw(first, n))
+        games = np.arange(first, first + n)
+        heads = uniform(self.seed, games, np.zeros(n, np.int32), COINS) < 0.5
+        return np.where(heads[:, None], straight, turned)
+
+    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+        raise UsageError("--logprob tells what the source itself does: not with --mirror")
+
+
+@dataclass
+class Entropy:
+    """The mean of -log p over draws, which estimates the entropy, in nats."""
+
+    draws: int = 0
+    total: float = 0.0
+    squares: float = 0.0  # of the differences from the mean
+
+    def add(self, logprobs: npt.NDArray[np.float64]) -> None:
+        for value in (-logprobs).tolist():
+            before = value - self.mean
+            self.draws += 1
+            self.total += value
+            self.squares += before * (value - self.mean)
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.draws if self.draws else 0.0
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the mean; None: too few draws."""
+        if self.draws < 2:
+            return None
+        return math.sqrt(self.squares / (self.draws - 1) / self.draws)
+
+    def text(self) -> str:
+        error = "" if self.error is None else f" ± {self.error:.3g}"
+        alike = f"{math.exp(self.mean):.4g}" if self.mean < 700 else f"e^{self.mean:.4g}"
+        return (
+            f"entropy {self.mean:.4f}{error} nats, from {self.draws} draws:"
+            f" as many as {alike} equally probable setups"
+        )
+
+    def json(self) -> dict[str, object]:
+        return {"draws": self.draws, "entropy": self.mean, "error": self.error}

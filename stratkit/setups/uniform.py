@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import uniform
-from stratkit.engine.stratego import NO_PIECE, Variant
+from stratkit.engine.stratego import NO_PIECE
 from stratkit.errors import InputError
 from stratkit.setups.constraints import EMPTY, Constraints
 from stratkit.setups.numbering import ways
-from stratkit.setups.source import Setups, nothing_meets
+from stratkit.setups.source import Setups
 
 CELLS, SQUARES, PIECES = 21, 22, 23  # streams of random numbers
 MOST_STATES = 100_000  # that are counted: a few seconds
@@ -93,14 +93,15 @@ class Counter:
 class Uniform:
     """Setups that meet `asked`, each with the same probability."""
 
-    def __init__(self, variant: Variant, asked: Constraints, seed: int) -> None:
-        self.variant, self.seed = variant, seed
+    draws = None
+
+    def __init__(self, asked: Constraints, seed: int) -> None:
+        asked.check()
+        self.variant, self.seed = asked.variant, seed
         self.division = parts = asked.division
         columns, rows = (math.prod(n + 1 for n in ns) for ns in (parts.sizes, parts.needs))
         self.turned = rows < columns  # the side with fewer states is the one that is kept track of
         needs, sizes = parts.needs, parts.sizes
-        if not (parts.allowed.any(axis=0).all() and parts.allowed.any(axis=1).all()):
-            raise nothing_meets()
         if self.turned:
             self.counter = Counter(sizes, needs, parts.allowed.T)
         else:
@@ -111,9 +112,7 @@ class Uniform:
             tables //= math.prod(map(math.factorial, needs))
         counts = np.array(asked.counts)
         inside = [counts[parts.group == group].tolist() for group in range(len(needs))]
-        self.size = tables * math.prod(map(ways, inside))
-        if not self.size:
-            raise nothing_meets()
+        self.size: int | None = tables * math.prod(map(ways, inside))
         # The pieces of each group in turn, as they stand in a setup.
         order = [row for group in range(len(needs)) for row in np.flatnonzero(parts.group == group)]
         types = np.array([NO_PIECE if row == EMPTY else row for row in order], np.uint8)
@@ -128,6 +127,7 @@ class Uniform:
         return setups
 
     def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+        assert self.size
         return np.full(len(setups), -math.log(self.size))
 
     def _groups(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -21,7 +21,7 @@ CLASSIC, BARRAGE, MINI = (VARIANTS[name] for name in ("classic", "barrage", "min
 
 
 def uniform(asked: Constraints, seed: int = 1) -> Uniform:
-    return Uniform(asked.variant, asked, seed)
+    return Uniform(asked, seed)
 
 
 @settings(max_examples=80, deadline=None)

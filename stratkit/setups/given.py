@@ -1,0 +1,138 @@
+"""Setups that somebody has given: lines of a file, or numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import uniform
+from stratkit.engine.stratego import Variant
+from stratkit.errors import InputError, UsageError, in_file
+from stratkit.notation.lines import text_lines
+from stratkit.notation.setups import read_setups
+from stratkit.setups.constraints import Constraints, mirror
+from stratkit.setups.numbering import how_many, setup_at
+from stratkit.setups.source import Setups
+
+LINES = 24  # a stream of random numbers
+
+
+def read_all(stream: BinaryIO, name: str, variant: Variant) -> Setups:
+    """All setups of a file: uint8 [m, zone]. Raises `InputError` for a fault, and for none."""
+    setups = []
+    for _, setup in read_setups(stream, name, variant):
+        if isinstance(setup, InputError):
+            raise setup
+        setups.append(setup)
+    if not setups:
+        raise InputError("holds no setups", file=name)
+    return np.stack(setups)
+
+
+class Lines:
+    """The lines of a file that meet `asked`, in random order: each draw any of them, or, with
+    `once`, each line at most once. With `mirrored`, each line stands for itself and for its mirror
+    image.
+    """
+
+    def __init__(
+        self, setups: Setups, asked: Constraints, seed: int, once: bool, mirrored: bool
+    ) -> None:
+        lines = np.arange(len(setups))
+        if mirrored:
+            setups = np.concatenate([setups, mirror(asked.variant, setups)])
+            lines = np.tile(lines, 2)
+        keep = asked.met(setups)
+        if not keep.any():
+            raise InputError("no setup of the file meets all of --fix and --forbid")
+        self.setups, self.seed = setups[keep], seed
+        self.order = self._order(lines[keep]) if once else None
+
+    def _order(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """A random order in which each line comes once."""
+        order = np.argsort(self._random(np.arange(len(lines)), 1), kind="stable")
+        _, first = np.unique(lines[order], return_index=True)
+        return np.asarray(order[np.sort(first)])
+
+    @property
+    def draws(self) -> int | None:
+        return None if self.order is None else len(self.order)
+
+    @property
+    def size(self) -> int | None:
+        return len(
+            np.unique(self.setups if self.order is None else self.setups[self.order], axis=0)
+        )
+
+    def draw(self, first: int, n: int) -> Setups:
+        if self.order is not None:
+            return np.asarray(self.setups[self.order[first : first + n]])
+        drawn = self._random(np.arange(first, first + n), 0)
+        return np.asarray(self.setups[(drawn * len(self.setups)).astype(int)])
+
+    def _random(self, games: npt.NDArray[np.int64], number: int) -> npt.NDArray[np.float64]:
+        return uniform(self.seed, games, np.full(len(games), number, np.int32), LINES)
+
+    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+        raise UsageError("--logprob: the lines of a file have no probabilities; model:FILE's have")
+
+
+class Numbers:
+    """The setups with these numbers, in turn."""
+
+    def __init__(self, variant: Variant, numbers: Iterator[int], size: int | None) -> None:
+        self.variant, self.numbers = variant, numbers
+        self.size = self.draws = size
+
+    def draw(self, first: int, n: int) -> Setups:
+        some = [setup_at(self.variant, number) for _, number in zip(range(n), self.numbers)]  # noqa: B905
+        return np.array(some, np.uint8).reshape(-1, self.variant.zone)
+
+    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+        raise UsageError("--logprob: numbers have no probabilities")
+
+
+def numbers_between(variant: Variant, text: str) -> Numbers:
+    """The numbers that `N` or `N..M` names. Raises `UsageError`; `InputError` beyond the last."""
+    found = re.fullmatch(r"([0-9]{1,60})(?:\.\.([0-9]{1,60}))?", text, re.ASCII)
+    if not found:
+        raise UsageError("number: needs N, N..M or - (numbers on stdin)", text=text)
+    low, high = int(found[1]), int(found[2] or found[1])
+    last = how_many(variant) - 1
+    if low > high:
+        raise UsageError("number: N..M goes upwards", text=text)
+    if high > last:
+        raise InputError(f"the setups of {variant.name} have the numbers 0 to {last}", text=text)
+    return Numbers(variant, _count_up(low, high), high - low + 1)
+
+
+def _count_up(low: int, high: int) -> Iterator[int]:
+    """`range` of numbers of any size."""
+    while low <= high:
+        yield low
+        low += 1
+
+
+def numbers_read(variant: Variant, stream: BinaryIO, name: str) -> Numbers:
+    """The numbers of a text, one a line, read as they are wanted."""
+    last = how_many(variant) - 1
+
+    def numbers() -> Iterator[int]:
+        for number, line in text_lines(stream, name):
+            if isinstance(line, InputError):
+                raise line
+            with in_file(name, f"line {number}"):
+                if line and not re.fullmatch("[0-9]{1,60}", line, re.ASCII):
+                    raise InputError("no number of a setup", text=line)
+                if line and int(line) > last:
+                    raise InputError(
+                        f"the setups of {variant.name} have the numbers 0 to {last}", text=line
+                    )
+            if line:
+                yield int(line)
+
+    return Numbers(variant, numbers(), None)
