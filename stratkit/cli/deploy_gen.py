@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from stratkit.engine.stratego import Variant
     from stratkit.setups.constraints import Constraints
     from stratkit.setups.source import Entropy, Setups, Source
 
@@ -134,12 +135,13 @@ def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool
     if text in ("uniform", "random"):  # the mirror image of uniform is uniform
         return Uniform(asked, seed)
     if _is_setups(text):
-        from stratkit.setups.given import Lines, read_all
+        from stratkit.setups.given import Lines
 
-        with open_input(text) as stream:
-            setups = read_all(stream, input_name(text), asked.variant)
+        setups = _read(text, asked.variant)
         with in_file(input_name(text)):
             return Lines(setups, asked, seed, once, mirrored)
+    if text.startswith(MODEL):
+        return _model(text.removeprefix(MODEL), asked, seed, mirrored)
     return _player(text, asked, seed, mirrored)
 
 
@@ -161,19 +163,38 @@ def _numbers(text: str, asked: Constraints) -> Source:
         return numbers_read(asked.variant, stream, input_name("-"))
 
 
+def _read(file: str, variant: Variant) -> Setups:
+    """All setups of a file."""
+    from stratkit.setups.given import read_all
+
+    with open_input(file) as stream:
+        return read_all(stream, input_name(file), variant)
+
+
+def _model(file: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
+    """A model of the setups of a file."""
+    from stratkit.setups.conditioned import Conditioned
+    from stratkit.setups.model import ModelPlacer, fit
+
+    placer = ModelPlacer(fit(asked.variant, _read(file, asked.variant)), seed)
+    return _mirrored(asked, seed, mirrored, lambda some: Conditioned(placer, some, seed))
+
+
 def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
     """A player; the target network, where it is a checkpoint."""
     from stratkit.engine import Game
     from stratkit.players.open import open_player
     from stratkit.players.spec import parse_player
-    from stratkit.setups.deployed import Deployed
+    from stratkit.setups.deployed import Deploying
+    from stratkit.setups.placing import Placing
     from stratkit.setups.source import ROWS
 
     game = Game(asked.variant.name)
     entrant = open_player(parse_player(text), game, seed, ROWS)
     if entrant.caution:
         warn(entrant.caution)
-    return _mirrored(asked, seed, mirrored, lambda some: Deployed(game, entrant.player, some))
+    placer = Deploying(game, entrant.player)
+    return _mirrored(asked, seed, mirrored, lambda some: Placing(placer, some))
 
 
 def _mirrored(

@@ -19,14 +19,19 @@ from stratkit.players.corrections import Corrections
 from stratkit.players.player import Player, Views
 from stratkit.players.random import RandomPlayer
 from stratkit.setups.constraints import Constraints, constraints
-from stratkit.setups.deployed import Deployed
+from stratkit.setups.deployed import Deploying
 from stratkit.setups.numbering import how_many, setup_at
+from stratkit.setups.placing import Placing
 from stratkit.setups.source import Entropy
 from stratkit.setups.uniform import Uniform
 
 
 def corrected(game: Game, **asked: object) -> Player:
-    return ChainPlayer(sharp_player(game), game, Corrections(**asked))  # type: ignore[arg-type]
+    return ChainPlayer(sharp_player(game, rows=64), game, Corrections(**asked))  # type: ignore[arg-type]
+
+
+def deployed(player: Player, asked: Constraints) -> Placing:
+    return Placing(Deploying(Game(asked.variant.name), player), asked)
 
 
 def all_that_meet(asked: Constraints) -> np.ndarray:
@@ -44,12 +49,13 @@ def slow_logprob(player: Player, asked: Constraints, setup: np.ndarray) -> float
     counts = [kind.counts[t] for t in PLACING_ORDER if kind.counts[t]]
     actions, total = placements(kind, setup), 0.0
     parts = np.split(actions, np.cumsum(counts)[:-1])
-    deployed = Deployed(Game(kind.name), player, asked)
+    source = deployed(player, asked)
     for orders in itertools.product(*(itertools.permutations(part.tolist()) for part in parts)):
         batch, chance = Batch(Game(kind.name), 1), 1.0
         order = np.array(list(itertools.chain(*orders)), np.int32)
         for number, action in enumerate(order):
-            legal = deployed._legal(batch, order[None, :number])
+            legal = np.zeros((1, batch.game.actions), np.uint8)
+            legal[:, : kind.zone] = source.legal(order[None, :number])
             views = Views(np.zeros(1, np.int64), np.full(1, number, np.int32), legal,
                           batch.observe())  # fmt: skip
             chance *= float(player.policy(views)[0, action])  # type: ignore[attr-defined]
@@ -63,21 +69,21 @@ def test_nano_against_every_setup(processed: bool) -> None:
     """The probabilities add up to one, are those of the draws, and give the exact entropy."""
     game = Game("nano")
     player = corrected(game, deploy_threshold=0.34, deploy_quanta=5) if processed else None
-    source = Deployed(game, player or sharp_player(game, rows=256), constraints(variant("nano")))
+    source = deployed(player or sharp_player(game, rows=256), constraints(variant("nano")))
     every = np.stack([setup_at(variant("nano"), n) for n in range(6)])
     logprobs = source.logprobs(every)
     p = np.exp(logprobs)
     assert p.sum() == pytest.approx(1, abs=1e-5)
     assert p.max() > 1.2 * p.min() and (p.min() == 0) == processed
-    drawn = np.concatenate([source.draw(first, 250) for first in range(0, 4000, 250)])
+    drawn = np.concatenate([source.draw(first, 250) for first in range(0, 2000, 250)])
     counts = collections.Counter(setup_text(setup) for setup in drawn)
     for setup, chance in zip(every, p, strict=True):
         spread = math.sqrt(len(drawn) * chance * (1 - chance))
         assert abs(counts[setup_text(setup)] - len(drawn) * chance) <= 4.5 * spread
     entropy = Entropy()
-    entropy.add(source.logprobs(drawn[:1000]))
+    entropy.add(source.logprobs(drawn[:500]))
     exact = -(p[p > 0] * np.log(p[p > 0])).sum()
-    assert entropy.error is not None and 0 < entropy.error < 0.05
+    assert entropy.error is not None and 0 < entropy.error < 0.06
     assert abs(entropy.mean - exact) < 4.5 * entropy.error
 
 
@@ -86,32 +92,33 @@ def test_mini_against_every_setup_that_meets() -> None:
     game, kind = Game("mini"), variant("mini")
     asked = constraints(kind, ["M=B1", "B=A1,C1", "L=E2", "K=D2,C2", "A=D1,E1,F1"], ["D=F2"])
     every = all_that_meet(asked)
-    source = Deployed(game, sharp_player(game, rows=64), asked)
+    player = sharp_player(game, rows=64)
+    source = deployed(player, asked)
     logprobs = source.logprobs(every)
     p = np.exp(logprobs)
     assert 40 < len(every) < 200 and p.sum() == pytest.approx(1, abs=1e-4)
     assert p.max() > 3 * p.min()
     for row in (0, 7, len(every) - 1):
-        assert logprobs[row] == pytest.approx(slow_logprob(source.player, asked, every[row]), 1e-4)
-    drawn = source.draw(0, 600)
+        assert logprobs[row] == pytest.approx(slow_logprob(player, asked, every[row]), 1e-4)
+    drawn = source.draw(0, 300)
     assert asked.met(drawn).all()
     entropy = Entropy()
     entropy.add(source.logprobs(drawn))
     assert entropy.error is not None
-    assert abs(entropy.mean + (p * logprobs).sum()) < 4.5 * entropy.error < 0.2
+    assert abs(entropy.mean + (p * logprobs).sum()) < 4.5 * entropy.error < 0.3
 
 
 @pytest.mark.parametrize("asked", [{}, {"deploy_threshold": 0.01, "quanta": 200, "eager": 2.0}])
 def test_the_orders_of_equal_pieces(asked: dict[str, object]) -> None:
     """duel has 8 orders: all of them one by one, of setups that are made and of one that is not."""
     game, kind = Game("duel"), variant("duel")
-    player = corrected(game, **asked) if asked else sharp_player(game)
-    source = Deployed(game, player, constraints(kind))
-    setups = np.concatenate([source.draw(0, 2), [setup_at(kind, how_many(kind) // 3)]])
+    player = corrected(game, **asked) if asked else sharp_player(game, rows=32)
+    source = deployed(player, constraints(kind))
+    setups = np.concatenate([source.draw(0, 1), [setup_at(kind, how_many(kind) // 3)]])
     found = source.logprobs(setups)
     for setup, logprob in zip(setups, found, strict=True):
         assert logprob == pytest.approx(slow_logprob(player, source.asked, setup), 1e-4)
-    assert np.isfinite(found[:2]).all()
+    assert np.isfinite(found[:1]).all()
     # One order alone is less probable.
     canonical = Batch(game, 1)
     chance = 0.0
@@ -135,7 +142,7 @@ def test_classic_has_2_to_the_k_subsets_not_k_factorial_orders() -> None:
             return np.float32(views.legal / views.legal.sum(1, keepdims=True))
 
     kind, player = variant("classic"), Even(1)
-    source = Deployed(Game("classic"), player, constraints(kind))
+    source = deployed(player, constraints(kind))
     setups = source.draw(0, 3)
     expected = -math.log(how_many(kind))
     assert source.logprobs(setups) == pytest.approx(expected, 1e-6)
@@ -146,10 +153,10 @@ def test_what_a_policy_may_not_do_it_does_not() -> None:
     """With constraints that leave ever fewer squares, every setup is complete and meets them."""
     game, kind = Game("barrage"), variant("barrage")
     asked = constraints(kind, ["M=A1..C1", "B=A1..C1", "E=A1..C1", "D=K4,I4"], ["L=A2..K4"])
-    source = Deployed(game, sharp_player(game, rows=64), asked)
+    source = deployed(sharp_player(game, rows=64), asked)
     drawn = source.draw(0, 64)
     assert asked.met(drawn).all()
-    free = Deployed(game, sharp_player(game, rows=64), constraints(kind)).draw(0, 64)
+    free = deployed(sharp_player(game, rows=64), constraints(kind)).draw(0, 64)
     assert not asked.met(free).all()
     again = np.concatenate([source.draw(0, 10), source.draw(10, 54)])
     assert np.array_equal(again, drawn)
@@ -161,6 +168,6 @@ def test_players_without_probabilities() -> None:
         (RandomPlayer(1), "tells no probabilities"),
         (corrected(game, ties="random", quanta=4), "chance decides on the policy too"),
     ):
-        source = Deployed(game, player, asked)
+        source = deployed(player, asked)
         with pytest.raises(UsageError, match=said):
             source.logprobs(source.draw(0, 2))

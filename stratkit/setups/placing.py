@@ -1,0 +1,139 @@
+"""Setups that are made piece by piece, and how probable each of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.stratego import NO_PIECE
+from stratkit.setups.constraints import Constraints
+from stratkit.setups.source import Setups
+
+AT_ONCE = 64  # setups whose probability is worked out together
+
+Placed = npt.NDArray[np.int32]  # [n, k]: the squares of the first k pieces
+Legal = npt.NDArray[np.uint8]  # [n, zone]: 1 where the next piece may be placed
+
+
+class Placer(Protocol):
+    """Whoever places pieces one by one, type by type in the order of `types`.
+
+    What it does depends on what stands where, and never on what came first.
+    """
+
+    @property
+    def types(self) -> Sequence[int]: ...
+
+    def choose(self, games: npt.NDArray[np.int64], placed: Placed, legal: Legal) -> Placed:
+        """int32 [n]: the square of the next piece in each of the `games`."""
+        ...
+
+    def policy(self, placed: Placed, legal: Legal) -> npt.NDArray[np.float32]:
+        """float32 [n, zone or more]: the probability of each square, 0 where illegal. Raises
+        `UsageError` where that is not known."""
+        ...
+
+
+def empty_squares(zone: int, placed: Placed) -> Legal:
+    """uint8 [n, zone]: 1 where nothing stands."""
+    empty = np.ones((len(placed), zone), np.uint8)
+    np.put_along_axis(empty, placed, 0, axis=1)
+    return empty
+
+
+class Placing:
+    """Setups by a placer.
+
+    Squares on which a piece may not stand, or which would leave another piece without a place, are
+    illegal to it: its policy is that over the squares that are left.
+    """
+
+    size = draws = None
+
+    def __init__(self, placer: Placer, asked: Constraints) -> None:
+        asked.check()
+        self.placer, self.asked = placer, asked
+        counts = asked.variant.counts
+        self.counts = [(type_, counts[type_]) for type_ in placer.types if counts[type_]]
+        self.order = np.repeat([t for t, _ in self.counts], [n for _, n in self.counts])
+
+    def draw(self, first: int, n: int) -> Setups:
+        return self.setups(self.place(first, n))
+
+    def place(self, first: int, n: int) -> Placed:
+        """The squares of the pieces of these setups, in the order in which they are placed."""
+        games = np.arange(first, first + n)
+        placed = np.empty((n, 0), np.int32)
+        for _ in self.order:
+            squares = self.placer.choose(games, placed, self.legal(placed))
+            placed = np.column_stack([placed, squares])
+        return placed
+
+    def setups(self, placed: Placed) -> Setups:
+        """The setups that were placed so."""
+        setups = np.full((len(placed), self.asked.variant.zone), NO_PIECE, np.uint8)
+        np.put_along_axis(setups, placed, self.order[None].astype(np.uint8), axis=1)
+        return setups
+
+    def legal(self, placed: Placed) -> Legal:
+        """Where the next piece may be placed."""
+        legal = empty_squares(self.asked.variant.zone, placed)
+        if self.asked.free:
+            return legal
+        parts, n, k = self.asked.division, *placed.shape
+        needs = np.tile(parts.needs, (n, 1))
+        needs -= np.bincount(parts.group[self.order[:k]], minlength=needs.shape[1])
+        sizes = np.tile(parts.sizes, (n, 1))
+        np.subtract.at(sizes, (np.arange(n)[:, None], parts.class_[placed]), 1)
+        good = parts.completable(needs, sizes)[:, parts.group[self.order[k]]]
+        return np.asarray(legal & good[:, parts.class_])
+
+    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+        """The probability of a setup is a sum over all orders of equal pieces. As these depend on
+        what stands where only, k equal pieces have 2^k subsets of their squares to come through,
+        and not k! orders: the sum is exact."""
+        parts = [self._logprobs(setups[at : at + AT_ONCE]) for at in range(0, len(setups), AT_ONCE)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+        n = len(setups)
+        squares_of = [np.argsort(setups != t, axis=1, kind="stable")[:, :c] for t, c in self.counts]
+        placed = np.concatenate(squares_of, axis=1).astype(np.int32)
+        parts = (self.placer.policy(rows, self.legal(rows)) for rows in self._prefixes(placed))
+        total, first = np.zeros(n), 0
+        for _, count in self.counts:
+            squares = placed[:, first : first + count]
+            first += count
+            # What comes through each subset of the squares: [n] each.
+            chances: dict[tuple[int, ...], npt.NDArray[np.float64]] = {(): np.ones(n)}
+            for size in range(count):
+                subsets = list(combinations(range(count), size))
+                chosen = next(parts).reshape(n, len(subsets), -1)
+                following = dict.fromkeys(combinations(range(count), size + 1), np.zeros(n))
+                for at, subset in enumerate(subsets):
+                    for new in set(range(count)) - set(subset):
+                        chance = chosen[np.arange(n), at, squares[:, new]].astype(np.float64)
+                        grown = tuple(sorted((*subset, new)))
+                        following[grown] = following[grown] + chances[subset] * chance
+                chances = following
+            with np.errstate(divide="ignore"):  # what is never made has -inf
+                total += np.log(chances[tuple(range(count))])
+        return total
+
+    def _prefixes(self, placed: Placed) -> Iterator[Placed]:
+        """For each type and number of its pieces already placed: int32 [n * subsets, k], what is
+        placed by then, for each setup and each subset of the type's squares in turn."""
+        n, first = len(placed), 0
+        for _, count in self.counts:
+            for size in range(count):
+                chosen = list(combinations(range(count), size))
+                subsets = np.array(chosen, int).reshape(len(chosen), size)
+                before = np.repeat(placed[:, None, :first], len(subsets), axis=1)
+                own = placed[:, first : first + count][:, subsets]
+                rows = np.concatenate([before, own], axis=2)
+                yield np.ascontiguousarray(rows.reshape(n * len(subsets), first + size))
+            first += count
