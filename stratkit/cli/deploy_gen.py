@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
     Logprobs = npt.NDArray[np.float64] | None
 
+# The matrices of a model are small: more threads would take longer, all the more on a busy machine.
+# numpy reads this when it is loaded, by whichever option comes first.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 VERSION = 1  # of what --json prints
 NUMBER, MODEL = "number:", "model:"
 

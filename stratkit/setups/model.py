@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float32]
 # Whatever stands close to others comes early; the last are put where there is room.
 ORDER = (FLAG, BOMB, MARSHAL, 9, SPY, 8, MINER, 7, 6, 5, 4, SCOUT)
 
-STEPS, BATCH, RATE = 1000, 128, 0.04
+STEPS, BATCH, RATE = 600, 128, 0.04
 OWN_COST, GUARD_COST, NEAR_COST, PAIR_COST = 0.5, 0.5, 1.0, 10.0  # of w^2 / 2, in setups
 NOWHERE = -1e9  # the logit of a square that is taken
 
