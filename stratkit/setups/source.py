@@ -72,7 +72,7 @@ def setups_of(source: Source, count: int | None, unique: bool) -> Iterator[Setup
             raise InputError(f"there are only {made} {kind}, not {count}")
         if ended:
             return
-        if source.size is None and idle >= PATIENCE:
+        if unique and most is None and idle >= PATIENCE:
             raise InputError(f"{idle} draws brought nothing new: {made} different setups so far")
 
 
