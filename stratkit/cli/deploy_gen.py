@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 VERSION = 1  # of what --json prints
+ROWS = 64  # positions that a network evaluates at a time
 NUMBER, MODEL = "number:", "model:"
 
 
@@ -191,7 +192,6 @@ def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
     from stratkit.players.spec import parse_player
     from stratkit.setups.deployed import Deploying
     from stratkit.setups.placing import Placing
-    from stratkit.setups.source import ROWS
 
     game = Game(asked.variant.name)
     entrant = open_player(parse_player(text), game, seed, ROWS)
