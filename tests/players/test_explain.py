@@ -15,8 +15,10 @@ from stratkit.errors import InputError
 from stratkit.notation.fenfs import complete, parse_fenfs
 from stratkit.players.chain import ChainPlayer, Explanation
 from stratkit.players.corrections import read
-from stratkit.players.deploy import deploy
 from stratkit.players.explain import acting, text
+from stratkit.setups.constraints import constraints
+from stratkit.setups.deployed import Deploying
+from stratkit.setups.placing import Placing
 
 PIECES = "M:A1 k:C3 E:B2 Y:F6 x:D4 P:E3 O:F2"
 
@@ -67,7 +69,7 @@ def test_a_deployment_is_told_square_by_square() -> None:
     player = ChainPlayer(sharp_player(game), game, read({"preset": "deepnash"}))
     player.explain = told.append
     pieces = variant("mini").pieces
-    deploy(game, player, 0, 1)
+    Placing(Deploying(game, player), constraints(variant("mini"))).draw(0, 1)
     assert len(told) == pieces
     assert [acting(e, variant("mini")) for e in told] == [0] * len(told)
     blue = dataclasses.replace(told[1], number=pieces + 1)
