@@ -142,4 +142,5 @@ class Entropy:
         )
 
     def json(self) -> dict[str, object]:
-        return {"draws": self.draws, "entropy": self.mean, "error": self.error}
+        mean = self.mean if self.draws else None
+        return {"draws": self.draws, "entropy": mean, "error": self.error}
