@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.optim.adam import adam
 
 from stratkit.errors import InputError
 from stratkit.learn import rnad
@@ -66,13 +67,7 @@ class Learner:
         self.target, self.regularization, self.previous, self.average = (
             copy.deepcopy(self.online).requires_grad_(False) for _ in NETWORKS[1:]
         )
-        self.optimizer = torch.optim.Adam(
-            self.online.parameters(),
-            lr=config.lr,
-            betas=(config.b1, config.b2),
-            eps=config.eps,
-            fused=True,
-        )
+        self.moments: dict[str, list[Tensor]] = {}  # of Adam, for each parameter
         # Threads of our own, and one thread of torch's in each, this one included: torch's several
         # would wait for each other at every operation, which is slow as soon as a core has
         # something else to do.
@@ -184,17 +179,45 @@ class Learner:
 
     def _descend(self, gradients: Iterable[tuple[Tensor, ...]]) -> None:
         """One step of Adam with the sum of the gradients."""
-        for parameter, parts in zip(
-            self.online.parameters(), zip(*gradients, strict=True), strict=True
-        ):
+        parameters: list[Tensor] = list(self.online.parameters())
+        summed: list[Tensor] = []
+        for parameter, parts in zip(parameters, zip(*gradients, strict=True), strict=True):
             # Laid out in memory as the parameter is: convolutions give gradients with the channels
             # last, and Adam's fused step goes through memory as it lies.
             parameter.grad = torch.zeros_like(parameter)
             for part in parts:
                 parameter.grad += part
+            summed.append(parameter.grad)
         limit = self.config.grad_norm or float("inf")
-        self.grad_norm = nn.utils.clip_grad_norm_(self.online.parameters(), limit).item()
-        self.optimizer.step()
+        self.grad_norm = nn.utils.clip_grad_norm_(parameters, limit).item()
+        self._adam(parameters, summed)
+
+    @torch.no_grad()
+    def _adam(self, parameters: list[Tensor], gradients: list[Tensor]) -> None:
+        """What `torch.optim.Adam` does. The class itself would import torch's compiler, which takes
+        as long as all of torch."""
+        if not self.moments:
+            self.moments = {
+                "exp_avg": [torch.zeros_like(parameter) for parameter in parameters],
+                "exp_avg_sq": [torch.zeros_like(parameter) for parameter in parameters],
+                "step": [torch.zeros(()) for _ in parameters],
+            }
+        adam(
+            parameters,
+            gradients,
+            self.moments["exp_avg"],
+            self.moments["exp_avg_sq"],
+            [],
+            self.moments["step"],
+            fused=True,
+            amsgrad=False,
+            beta1=self.config.b1,
+            beta2=self.config.b2,
+            lr=self.config.lr,
+            weight_decay=0.0,
+            eps=self.config.eps,
+            maximize=False,
+        )
 
     @torch.no_grad()
     def _follow(self, move_on: bool) -> None:
@@ -225,9 +248,9 @@ class Learner:
     def tensors(self) -> dict[str, NDArray[np.float32]]:
         """Everything that is learned: `NETWORK/NAME` and `optimizer/MOMENT/NAME`, float32."""
         out = {f"{net}/{name}": w for net in NETWORKS for name, w in self.weights(net).items()}
-        for name, parameter in self.online.named_parameters():
-            for moment, tensor in self.optimizer.state[parameter].items():
-                out[f"optimizer/{moment}/{name}"] = tensor.detach().cpu().numpy()
+        for at, (name, _) in enumerate(self.online.named_parameters()):
+            for moment, tensors in self.moments.items():
+                out[f"optimizer/{moment}/{name}"] = tensors[at].cpu().numpy()
         return out
 
     def load(self, tensors: Mapping[str, NDArray[np.float32]], step: int) -> None:
@@ -243,17 +266,19 @@ class Learner:
                 raise self._misfit() from None
         moments = part_of(tensors, "optimizer")
         if moments:  # there are none before the first step
-            self._load_optimizer(moments)
+            self._load_moments(moments)
         self.step = step
 
-    def _load_optimizer(self, moments: Mapping[str, NDArray[np.float32]]) -> None:
+    def _load_moments(self, stored: Mapping[str, NDArray[np.float32]]) -> None:
+        moments: dict[str, list[Tensor]] = {"exp_avg": [], "exp_avg_sq": [], "step": []}
         for name, parameter in self.online.named_parameters():
-            shapes = {"step": (), "exp_avg": parameter.shape, "exp_avg_sq": parameter.shape}
-            for moment, shape in shapes.items():
-                found = moments.get(f"{moment}/{name}")
+            for moment, tensors in moments.items():
+                found = stored.get(f"{moment}/{name}")
+                shape = () if moment == "step" else parameter.shape
                 if found is None or found.shape != shape or found.dtype != np.float32:
                     raise self._misfit()
-                self.optimizer.state[parameter][moment] = torch.from_numpy(found.copy())
+                tensors.append(torch.from_numpy(found.copy()))
+        self.moments = moments
 
     def _misfit(self) -> InputError:
         return InputError(f"no checkpoint of a network {self.net!r} of this shape")
