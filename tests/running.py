@@ -1,8 +1,14 @@
-"""Runs the commands as a user does: each in a process of its own."""
+"""Runs the commands as a user does: each in a process of its own.
+
+`run` starts them by tests/forked.py, which saves the seconds that importing torch takes; `fresh`
+asks for a Python of its own, as `command_line` always means it.
+"""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import importlib
 import io
 import os
@@ -10,6 +16,7 @@ import pathlib
 import resource
 import subprocess
 import sys
+import tempfile
 import tomllib
 from dataclasses import dataclass
 
@@ -18,14 +25,14 @@ import click
 from stratkit.cli import common
 
 ROOT = pathlib.Path(__file__).parents[1]
+FORKED = pathlib.Path(__file__).with_name("forked.py")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 COMMANDS: list[str] = sorted(PROJECT["scripts"])
 
 
 def click_command(name: str) -> click.Command:
     """What click knows of a command."""
-    module = importlib.import_module(PROJECT["scripts"][name].removesuffix(":main"))
-    command = module.command
+    command = importlib.import_module(module(name)).command
     assert isinstance(command, click.Command)
     return command
 
@@ -49,11 +56,38 @@ class Done:
         return line
 
 
+def module(name: str) -> str:
+    """The module whose main() is the command `name`."""
+    return str(PROJECT["scripts"][name]).removesuffix(":main")
+
+
 def command_line(name: str, *arguments: object) -> list[str]:
     """What to execute for the command `name`, from this checkout, with the tests' own Python."""
-    module = PROJECT["scripts"][name].removesuffix(":main")
-    code = f"import sys; sys.path.insert(0, sys.argv.pop(1)); from {module} import main; main()"
+    start = f"from {module(name)} import main; main()"
+    code = f"import sys; sys.path.insert(0, sys.argv.pop(1)); {start}"
     return [sys.executable, "-P", "-c", code, str(ROOT), *map(str, arguments)]
+
+
+def forked_line(name: str, *arguments: object) -> list[str]:
+    """The same by way of the server of tests/forked.py, which knows no signal but SIGKILL."""
+    start = [sys.executable, "-I", "-S", str(FORKED), server(), module(name)]
+    return [*start, *map(str, arguments)]
+
+
+@functools.cache
+def server() -> str:
+    """The socket of a server that lives as long as this process."""
+    folder = tempfile.TemporaryDirectory()
+    path = os.path.join(folder.name, "server")
+    process = subprocess.Popen(
+        [sys.executable, "-P", FORKED, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin and process.stdout
+    assert process.stdout.readline() == b"ready\n"
+    atexit.register(folder.cleanup)
+    atexit.register(process.wait)
+    atexit.register(process.stdin.close)  # the first to be called
+    return path
 
 
 def run(
@@ -64,6 +98,7 @@ def run(
     stdout: int | None = None,
     largest_file: int | None = None,
     timeout: float = 120,
+    fresh: bool = False,
     **environment: str,
 ) -> Done:
     """Runs the command; `stdout` is a descriptor instead of a pipe, `largest_file` in bytes is the
@@ -74,7 +109,7 @@ def run(
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
     done = subprocess.run(
-        command_line(name, *arguments),
+        (command_line if fresh else forked_line)(name, *arguments),
         input=stdin,
         stdout=subprocess.PIPE if stdout is None else stdout,
         stderr=subprocess.PIPE,

@@ -15,14 +15,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from running import COMMANDS, PROJECT, ROOT, Done, click_command, command_line, run
+from running import COMMANDS, ROOT, Done, click_command, command_line, module, run
 from stratkit import __version__
 
 EXAMPLE = pathlib.Path(__file__).with_name("example_tool.py")
-
-
-def module(name: str) -> str:
-    return str(PROJECT["scripts"][name]).removesuffix(":main")
 
 
 def subcommands(name: str) -> list[list[str]]:

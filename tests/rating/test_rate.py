@@ -342,7 +342,8 @@ def test_a_picture_is_whole_or_absent(games: pathlib.Path, tmp_path: pathlib.Pat
 
 def test_pictures_need_the_extra(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
     (tmp_path / "matplotlib.py").write_text("raise ImportError\n")
-    done = run("rate", "--plot", tmp_path / "g.png", games, PYTHONPATH=str(tmp_path))
+    picture = ("--plot", tmp_path / "g.png")
+    done = run("rate", *picture, games, fresh=True, PYTHONPATH=str(tmp_path))
     assert done.status == 1
     assert done.error_line == "rate: pictures need matplotlib: pip install 'stratkit[plot]'"
     assert not (tmp_path / "g.png").exists()

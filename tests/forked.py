@@ -1,0 +1,102 @@
+"""Starts commands without the seconds that it takes to import torch.
+
+    python -P forked.py SOCKET             the server: has the libraries, and nothing of stratkit
+    python -I -S forked.py SOCKET M ...    runs main() of module M in a process forked by the server
+
+That process has the descriptors, folder, environment and limit of files of the second command,
+which ends as it ends; when the second command is killed, that process is killed too.
+"""
+
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+
+LIBRARIES = ("cffi", "click", "numpy", "safetensors.numpy", "torch", "tqdm", "zstandard")
+
+
+def ask(path: str, module: str, arguments: list[str]) -> int:
+    """Has the command run; returns its exit status, or ends by the signal that it ended by."""
+    order = {
+        "module": module,
+        "arguments": arguments,
+        "environment": dict(os.environ),
+        "folder": os.getcwd(),
+        "largest file": resource.getrlimit(resource.RLIMIT_FSIZE),
+    }
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+        server.connect(path)
+        socket.send_fds(server, [json.dumps(order).encode()], [0, 1, 2])
+        status = int(server.recv(16))
+    if status < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    return status
+
+
+def serve(path: str) -> dict:
+    """Waits for orders until stdin ends; returns with each of them, in a process of its own."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(path)
+        listener.listen()
+        print("ready", flush=True)
+        while listener in select.select([listener, sys.stdin], [], [])[0]:
+            client, _ = listener.accept()
+            with client:
+                if os.fork() == 0:
+                    listener.close()
+                    return keep(client)
+    sys.exit()
+
+
+def keep(client: socket.socket) -> dict:
+    """Begins the process of one order, in which this returns, and waits for its end."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    message, descriptors, _, _ = socket.recv_fds(client, 1 << 20, 3)
+    child = os.fork()
+    if child == 0:
+        for number, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        return json.loads(message)
+    os.closerange(0, 3)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    if client in select.select([client, os.pidfd_open(child)], [], [])[0]:
+        os.kill(child, signal.SIGKILL)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    client.send(str(status).encode())
+    os._exit(0)
+
+
+def become(order: dict) -> None:
+    """Makes this process what the order says."""
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    os.chdir(order["folder"])
+    resource.setrlimit(resource.RLIMIT_FSIZE, order["largest file"])
+    sys.stdin = open(0)  # noqa: SIM115
+    sys.stdout = open(1, "w")  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace")  # noqa: SIM115
+    sys.argv[1:] = order["arguments"]
+
+
+if __name__ == "__main__":
+    if sys.argv[2:]:
+        sys.exit(ask(sys.argv[1], sys.argv[2], sys.argv[3:]))
+
+    import gc
+    import importlib
+
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    gc.freeze()
+    order = serve(sys.argv[1])
+    become(order)
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    importlib.import_module(order["module"]).main()
