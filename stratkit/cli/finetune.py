@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import click
 
 from stratkit.cli.common import Tool, run
-from stratkit.cli.train import check_inputs, learn, with_settings
+from stratkit.cli.train import check_inputs, given_settings, learn, with_settings
 from stratkit.errors import UsageError
 from stratkit.learn.config import read_file
 
@@ -51,6 +51,7 @@ def command(
         raise UsageError("the network is the checkpoint's", text=file)
     if not resume:
         settings = {**PROCESSING, **settings}
+    given = given_settings(options)
     check_inputs(inputs)
 
     from stratkit.learn.run import Request
@@ -61,7 +62,7 @@ def command(
         steps=steps,
         start=start,
         settings=settings,
-        options={name: value for name, value in options.items() if value is not None},
+        options=given,
         resume=resume,
         strict=strict,
         consume=consume,

@@ -21,8 +21,15 @@ from stratkit.cli.common import (
     say,
     warn,
 )
-from stratkit.errors import UsageError
-from stratkit.learn.config import ACTORS, Config, help_of, option_name, read_file
+from stratkit.errors import InputError, UsageError
+from stratkit.learn.config import (
+    ACTORS,
+    Config,
+    check_settings,
+    help_of,
+    option_name,
+    read_file,
+)
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -63,6 +70,17 @@ def with_settings(function: Function) -> Function:
     return function
 
 
+def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options of `with_settings` that were given; one out of its range is an error of
+    usage."""
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        check_settings(given)
+    except InputError as error:
+        raise UsageError(error.what, text=error.text) from None
+    return given
+
+
 @click.command(cls=Tool)
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
 @click.option("--out", metavar="RUN", required=True, help="The folder of the run.")
@@ -97,7 +115,7 @@ def command(
     """
     settings = read_file(file) if file else {}
     of_file = settings.pop("net", None)
-    given = {name: value for name, value in options.items() if value is not None}
+    given = given_settings(options)
     check_inputs(inputs)
 
     from stratkit.learn.run import Request

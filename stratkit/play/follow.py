@@ -41,9 +41,11 @@ class Follower:
     def refresh(self) -> bool:
         """Looks whether something new was published, and plays by it from now on.
 
-        Raises `InputError` when that is damaged, or of another game or network.
+        Raises `InputError` when that is damaged, gone, or of another game or network.
         """
         stamp = policy_stamp(self.run)
+        if stamp is None and self._stamp is not None:
+            raise InputError("the learner's weights are gone", file=self.run)
         if stamp is None or stamp == self._stamp:
             return False
         weights, metadata = read_policy(self.run)

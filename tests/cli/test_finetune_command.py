@@ -102,3 +102,6 @@ def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:
     toml.write_text('net = "small"')
     done = run("finetune", source, more, "--out", tmp_path / "y", "--config", toml)
     assert done.status == 2 and "the network is the checkpoint's" in done.error_line
+    done = run("finetune", source, more, "--out", tmp_path / "z", "--quanta", -1)
+    assert done.status == 2 and done.error_line == "finetune: --quanta must be at least 0: '-1'"
+    assert not (tmp_path / "z").exists()

@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -13,7 +14,7 @@ import time
 import numpy as np
 import pytest
 
-from running import command_line, run
+from running import command_line, forked_line, run
 from stratkit.engine import Game, replay_many
 from stratkit.errors import InputError
 from stratkit.nets import build
@@ -175,28 +176,30 @@ def test_signals_leave_no_file(number: int, status: int, tmp_path: pathlib.Path)
     assert not os.listdir(tmp_path)
 
 
-def test_another_network_in_the_place_of_the_one_that_is_followed(tmp_path: pathlib.Path) -> None:
+def publish(folder: pathlib.Path, net: str, said: str | None = None) -> None:
+    """What a learner of nano publishes, with the network `net`, whatever it is said to be."""
     game = Game("nano")
     metadata = {"game": "nano", "rules": game.rules, "step": 1, "episodes": 0, "batch": 4}
+    weights = build(net, game.shape, seed=1).state_dict()
+    arrays = {name: tensor.numpy() for name, tensor in weights.items()}
+    folder.mkdir(exist_ok=True)
+    publish_policy(folder, arrays, {**metadata, "net": said or net})
 
-    def publish(net: str, said: str) -> None:
-        weights = build(net, game.shape, seed=1).state_dict()
-        arrays = {name: tensor.numpy() for name, tensor in weights.items()}
-        publish_policy(tmp_path, arrays, {**metadata, "net": said})
 
+def test_another_network_in_the_place_of_the_one_that_is_followed(tmp_path: pathlib.Path) -> None:
     misfit = f"{tmp_path}: its tensors are not this network's: 'plain'"
-    follower = Follower(str(tmp_path), game)
-    publish("tiny", "plain")
+    follower = Follower(str(tmp_path), Game("nano"))
+    publish(tmp_path, "tiny", "plain")
     assert follower.refresh()
     with pytest.raises(InputError, match=misfit):
         follower.make_player(seed=1, rows=4)
-    publish("plain", "plain")
+    publish(tmp_path, "plain")
     assert follower.refresh()
     follower.make_player(seed=1, rows=4)
-    publish("tiny", "tiny")
+    publish(tmp_path, "tiny")
     with pytest.raises(InputError, match=f"{tmp_path}: the learner had the network plain before, "):
         follower.refresh()
-    publish("tiny", "plain")
+    publish(tmp_path, "tiny", "plain")
     with pytest.raises(InputError, match=misfit):
         follower.refresh()
 
@@ -209,9 +212,9 @@ def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pa
     for rest in (("--steps", 6, "--save-every", 3), ("--steps", 5, "--resume")):
         with (
             subprocess.Popen(
-                command_line("selfplay", "--game", "kuhn", *following), **options
+                forked_line("selfplay", "--game", "kuhn", *following), **options
             ) as first,
-            subprocess.Popen(command_line("train", *learning, *rest), stdin=first.stdout) as second,
+            subprocess.Popen(forked_line("train", *learning, *rest), stdin=first.stdout) as second,
         ):
             assert first.stdout
             first.stdout.close()
@@ -224,6 +227,26 @@ def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pa
     assert (tmp_path / "run/checkpoints/step-00000005.safetensors").exists()
 
 
+def test_a_learner_whose_run_is_deleted(tmp_path: pathlib.Path) -> None:
+    learner, shards = tmp_path / "run", tmp_path / "shards"
+    publish(learner, "plain")
+    shards.mkdir()
+    arguments = ("--game", "nano", "--policy", learner, "--follow", "--lead", 1, "--shard", 1)
+    with subprocess.Popen(
+        forked_line("selfplay", *arguments, "-o", shards), stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not os.listdir(shards):  # then the lead is used up
+            assert process.poll() is None
+            time.sleep(0.02)
+        shutil.rmtree(learner)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (
+        1,
+        f"selfplay: {learner}: the learner's weights are gone\n",
+    )
+    assert len(os.listdir(shards)) == 1
+
+
 @pytest.mark.parametrize("published", [False, True])
 def test_a_follower_notices_while_it_waits_that_nobody_reads(
     tmp_path: pathlib.Path, published: bool
@@ -231,13 +254,10 @@ def test_a_follower_notices_while_it_waits_that_nobody_reads(
     """It writes nothing then: the lead is used up, or the learner never began."""
     learner = tmp_path / "run"
     if published:
-        games = run("selfplay", "--game", "mini", "-n", 8, "--seed", 1).data
-        assert (
-            run("train", "--out", learner, "--steps", 0, "--game", "mini", stdin=games).status == 0
-        )
-    arguments = ["--game", "mini", "--policy", learner, "--follow", "--lead", 1, "--seed", 1]
+        publish(learner, "plain")
+    arguments = ["--game", "nano", "--policy", learner, "--follow", "--lead", 1, "--seed", 1]
     with subprocess.Popen(
-        command_line("selfplay", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        forked_line("selfplay", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout
         reader = EpisodeReader(process.stdout, "test")

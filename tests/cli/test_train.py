@@ -19,8 +19,9 @@ import pytest
 from learn.games import changed, episodes, stream, write
 from running import Done, command_line, run
 from storage.stored import HEADER, altered, stream_of
+from stratkit.cli.train import given_settings
 from stratkit.engine import Game
-from stratkit.errors import InputError
+from stratkit.errors import InputError, UsageError
 from stratkit.learn.run import Request
 from stratkit.learn.run import train as learn
 from stratkit.storage.checkpoints import (
@@ -425,9 +426,7 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
         assert not (tmp_path / "new").exists()
         return done.status, done.error_line.removeprefix("train: ")
 
-    assert refusal("--lr", "0") == (1, "--lr must be more than 0: '0.0'")
-    assert refusal("--eta", "-1") == (1, "--eta must be at least 0: '-1.0'")
-    assert refusal("--seed", 2**64)[1].startswith("--seed must be less than 18446744073709551616: ")
+    assert refusal("--lr", "0") == (2, "--lr must be more than 0: '0.0'")
     assert refusal("--net", "tinny")[0] == 2
     assert refusal("--sizes", "5,x")[0] == 2
     assert refusal("--sizees", "5") == (2, "no such option: --sizees (did you mean '--sizes'?)")
@@ -437,9 +436,38 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
     file.write_text('net = "plan"')
     what = f"{file}: unknown network (did you mean 'plain'?): 'plan'"
     assert refusal("--config", file) == (1, what)
+    file.write_text("batch = 0")
+    assert refusal("--config", file) == (1, f"{file}: --batch must be at least 1: '0'")
     assert refusal("--config", tmp_path / "none")[0] == 1
     assert refusal(tmp_path / "none") == (1, f"{tmp_path / 'none'}: No such file or directory")
     assert refusal("-", "-") == (2, "standard input can be read only once")
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"batch": 0}, "--batch must be at least 1: '0'"),
+        ({"b1": 2.0}, "--b1 must be less than 1: '2.0'"),
+        ({"eta": -1.0}, "--eta must be at least 0: '-1.0'"),
+        ({"quanta": -1}, "--quanta must be at least 0: '-1'"),
+        ({"seed": 2**64}, "--seed must be less than 18446744073709551616: '18446744073709551616'"),
+        ({"sizes": (7, 0)}, "sizes and repeats must be at least 1"),
+        ({"sizes": (7,), "repeats": (1, 2)}, "sizes and repeats must be equally many"),
+    ],
+)
+def test_a_setting_out_of_its_range_is_a_wrong_command_line(
+    options: dict[str, object], what: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        given_settings({**dict.fromkeys(["lr", "c"]), **options})
+    assert str(caught.value) == what
+
+
+def test_settings_that_are_not_given_say_nothing() -> None:
+    assert given_settings({"lr": None, "batch": 3, "sizes": (7, 8)}) == {
+        "batch": 3,
+        "sizes": (7, 8),
+    }
 
 
 def test_a_full_disk(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
