@@ -14,6 +14,7 @@ import io
 import os
 import pathlib
 import resource
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -69,7 +70,7 @@ def command_line(name: str, *arguments: object) -> list[str]:
 
 
 def forked_line(name: str, *arguments: object) -> list[str]:
-    """The same by way of the server of tests/forked.py, which knows no signal but SIGKILL."""
+    """The same by way of the server of tests/forked.py; its process has another number."""
     start = [sys.executable, "-I", "-S", str(FORKED), server(), module(name)]
     return [*start, *map(str, arguments)]
 
@@ -88,6 +89,16 @@ def server() -> str:
     atexit.register(process.wait)
     atexit.register(process.stdin.close)  # the first to be called
     return path
+
+
+def forked_commands(folder: pathlib.Path) -> str:
+    """All commands by way of the server, in a folder that is made; for the PATH."""
+    folder.mkdir()
+    for name in COMMANDS:
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.join(forked_line(name))} "$@"\n')
+        script.chmod(0o755)
+    return str(folder)
 
 
 def run(

@@ -10,7 +10,7 @@ import numpy as np
 
 from cli.test_train import hashes, metrics
 from learn.games import episodes, write
-from running import command_line, run
+from running import forked_line, run
 from stratkit.cli.finetune import PROCESSING
 from stratkit.learn.run import Request
 from stratkit.learn.run import train as learn
@@ -62,7 +62,7 @@ def test_those_who_follow_play_the_processed_policy(tmp_path: pathlib.Path) -> N
     fine, shards = tmp_path / "fine", tmp_path / "games.eps"
     with open(shards, "wb") as kept:
         actor = subprocess.Popen(
-            command_line(
+            forked_line(
                 *("selfplay", "--follow", "--policy", fine, "--game", "nano", "--seed", 1),
                 *("--lead", 4, "-n", 8, "-q"),
             ),
@@ -70,7 +70,7 @@ def test_those_who_follow_play_the_processed_policy(tmp_path: pathlib.Path) -> N
         )
         assert actor.stdout is not None
         learner = subprocess.Popen(
-            command_line(
+            forked_line(
                 *("finetune", source, "-", "--out", fine, "--steps", 2, "-q"),
                 *("--actors", "processed", "--quanta", 4),
             ),

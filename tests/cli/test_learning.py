@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from running import command_line, run
+from running import forked_line, run
 
 STEPS = 300
 
@@ -20,12 +20,12 @@ def test_mini_is_learned_from_nothing(tmp_path: pathlib.Path) -> None:
     folder = tmp_path / "run"
     arguments = ("--game", "mini", "--policy", folder, "--follow", "--seed", 1, "--lead", 128)
     with subprocess.Popen(
-        command_line("selfplay", *arguments),
+        forked_line("selfplay", *arguments),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as actor:
         learner = subprocess.run(
-            command_line("train", "-", "--out", folder, "--steps", STEPS, "--net", "plain",
+            forked_line("train", "-", "--out", folder, "--steps", STEPS, "--net", "plain",
                          "--seed", 1),
             stdin=actor.stdout,
             stderr=subprocess.PIPE,

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from learn.games import changed, episodes, stream, write
-from running import Done, command_line, run
+from running import Done, command_line, forked_line, run
 from storage.stored import HEADER, altered, stream_of
 from stratkit.cli.train import given_settings
 from stratkit.engine import Game
@@ -56,11 +56,11 @@ def train(*arguments: object, stdin: bytes = b"", **settings: int) -> Done:
 def test_the_closed_loop(tmp_path: pathlib.Path) -> None:
     following = ("--follow", "--policy", tmp_path / "run")
     actor = subprocess.Popen(
-        command_line("selfplay", *following, "--game", "nano", "--seed", 1, "-q"),
+        forked_line("selfplay", *following, "--game", "nano", "--seed", 1, "-q"),
         stdout=subprocess.PIPE,
     )
     learner = subprocess.run(
-        command_line("train", "-", "--out", tmp_path / "run", "--steps", 6, "-q", *QUICK),
+        forked_line("train", "-", "--out", tmp_path / "run", "--steps", 6, "-q", *QUICK),
         stdin=actor.stdout,
         capture_output=True,
         timeout=120,
@@ -124,7 +124,7 @@ def test_an_empty_folder_and_a_game(tmp_path: pathlib.Path) -> None:
     folder, out = tmp_path / "games", tmp_path / "run"
     folder.mkdir()
     learner = subprocess.Popen(
-        command_line("train", folder, "--out", out, "--game", "nano", "-q", *QUICK)
+        forked_line("train", folder, "--out", out, "--game", "nano", "-q", *QUICK)
     )
     wait_for(lambda: (out / "policy.safetensors").exists() and 0 in hashes(out))
     learner.terminate()
@@ -143,7 +143,7 @@ def test_a_folder_is_watched_and_consumed(
     os.rename(tmp_path / "a.eps", folder / "a.eps")
     learner = subprocess.Popen(
         [
-            *command_line("train", folder, "--out", tmp_path / "run", "--steps", 4),
+            *forked_line("train", folder, "--out", tmp_path / "run", "--steps", 4),
             *("--consume", "--save-every", "1", *map(str, QUICK)),
         ],
         stderr=subprocess.PIPE,
@@ -177,7 +177,7 @@ def test_a_signal_lets_it_save(
 ) -> None:
     out = tmp_path / "run"
     learner = subprocess.Popen(
-        command_line("train", "-", "--out", out, *QUICK),
+        forked_line("train", "-", "--out", out, *QUICK),
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -197,7 +197,7 @@ def test_a_signal_lets_it_save(
 
 def test_a_signal_before_the_first_episode(tmp_path: pathlib.Path) -> None:
     learner = subprocess.Popen(
-        command_line("train", "-", "--out", tmp_path / "run", "-v", *QUICK),
+        forked_line("train", "-", "--out", tmp_path / "run", "-v", *QUICK),
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -322,7 +322,8 @@ def test_a_run_is_not_overwritten_or_shared(
         command_line("train", "-", "--out", out, "--resume"), stdin=subprocess.PIPE
     )
     try:
-        wait_for(lambda: f"process {holder.pid}" in run("train", path, "--out", out).err)
+        wait_for(lambda: f" {holder.pid} " in pathlib.Path("/proc/locks").read_text())
+        assert f"process {holder.pid}" in run("train", path, "--out", out).err
     finally:
         assert holder.stdin is not None
         holder.kill()
