@@ -83,19 +83,17 @@ class Experiments:
     def leduc(self) -> Claims:
         options = ("--lr", "5e-3", "--eta", "0.5", "--sizes", "1000", "--repeats", "1")
         run = self.learn("leduc", "leduc", 13_000, 2048, 1, "--net", "mlp:64x64", *options)
-        yield self.nash_conv("leduc", run, "target", 0.35)
-        yield self.nash_conv("leduc", run, "average", 0.30)
+        yield from self.nash_conv("leduc", run, target=0.35, average=0.30)
 
     def kuhn(self) -> Claims:
         run = self.learn("kuhn", "kuhn", 6_000, 1024, 1, "--net", "mlp:64x64")
-        yield self.nash_conv("kuhn", run, "target", 0.03)
-        yield self.nash_conv("kuhn", run, "average")
+        yield from self.nash_conv("kuhn", run, target=0.03, average=None)
 
     def kuhn_beta_3(self) -> Claims:
         run = self.learn(
             "kuhn-beta-3", "kuhn", 10_000, 1024, 1, "--net", "mlp:64x64", "--beta", "3"
         )
-        yield self.nash_conv("kuhn", run, "target", 0.01)
+        yield from self.nash_conv("kuhn", run, target=0.01)
 
     def kuhn_off_policy(self) -> Claims:
         """Eight batches ahead of the learner."""
@@ -103,20 +101,19 @@ class Experiments:
         lines = (run / "metrics.jsonl").read_text().splitlines()
         ages = [json.loads(line)["age_mean"] for line in lines]
         yield Claim("kuhn-off-policy: steps by which policies were old", sum(ages) / len(ages))
-        yield self.nash_conv("kuhn", run, "target", 0.03)
+        yield from self.nash_conv("kuhn", run, target=0.03)
 
     def liars_dice(self) -> Claims:
         game = "liars_dice:1x4"
         run = self.learn("liars-dice", game, 4_000, 1024, 1, "--net", "mlp:64x64")
-        yield self.nash_conv(game, run, "target")
-        yield self.nash_conv(game, run, "average")
+        yield from self.nash_conv(game, run, target=None, average=None)
 
     def nano(self) -> Claims:
         """The same game by the U-Net with two actions a move, and by an MLP with one."""
         run = self.learn("nano", "nano", 600, 64, 2, "--net", "tiny")
-        yield self.nash_conv("nano", run, "target")
+        yield from self.nash_conv("nano", run, target=None)
         run = self.learn("moves-nano", "moves:nano", 600, 1024, 1, "--net", "mlp:64x64")
-        yield self.nash_conv("moves:nano", run, "target")
+        yield from self.nash_conv("moves:nano", run, target=None)
 
     # ---- how ----
 
@@ -135,12 +132,15 @@ class Experiments:
             actor.stdout.close()
         return run
 
-    def nash_conv(self, game: str, run: pathlib.Path, net: str, most: float | None = None) -> Claim:
+    def nash_conv(self, game: str, run: pathlib.Path, **most: float | None) -> Claims:
+        """Of the networks that are named, with the most it may be."""
         checkpoints = sorted((run / "checkpoints").iterdir())[-LAST:]
-        entries = exploit(game, *(f"net={net},{path}" for path in checkpoints))
-        mean = sum(entry["nash_conv"] for entry in entries) / len(entries)
-        what = f"{run.name}, {net} network at step {entries[-1]['step']:,}: NashConv"
-        return Claim(what, mean, most if self.scale == 1 else None)
+        entries = exploit(game, *(f"net={net},{path}" for net in most for path in checkpoints))
+        for place, net in enumerate(most):
+            of_net = entries[place * len(checkpoints) :][: len(checkpoints)]
+            mean = sum(entry["nash_conv"] for entry in of_net) / len(of_net)
+            what = f"{run.name}, {net} network at step {of_net[-1]['step']:,}: NashConv"
+            yield Claim(what, mean, most[net] if self.scale == 1 else None)
 
 
 def exploit(game: str, *policies: str) -> list[dict[str, float]]:
