@@ -35,7 +35,7 @@ $(VENV)/.engine: $(C_FILES) | $(VENV)/.installed
 	@touch $@
 
 test: dev
-	$(BIN)/python -m pytest -q -n auto --dist loadfile
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 demo: dev
 	PATH="$(CURDIR)/bin:$$PATH" ./examples/demo.sh

@@ -23,3 +23,10 @@ def shared() -> pathlib.Path:
     if not SHARED.is_dir():
         pytest.skip(f"the reference data is not at {SHARED}")
     return SHARED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first: one that began last would leave a core with nothing to do.
+    (xdist needs --no-loadscope-reorder for that.)"""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
