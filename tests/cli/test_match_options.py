@@ -154,7 +154,7 @@ def test_networks_resign_and_agree(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_live_table_is_for_terminals(tmp_path: pathlib.Path) -> None:
-    arguments = command_line("match", *TWO, "-n", 1500, "-o", str(tmp_path / "g"))
+    arguments = command_line("match", *TWO, "-n", 600, "-o", str(tmp_path / "g"))
     ours, theirs = pty.openpty()
     with subprocess.Popen(arguments, stderr=theirs) as process:
         os.close(theirs)
@@ -170,7 +170,7 @@ def test_the_live_table_is_for_terminals(tmp_path: pathlib.Path) -> None:
     assert "heuristic - random: +" in text and " a minute, " in text and " left" in text
     assert text.count("\x1b[2A\x1b[J") >= 1  # drawn again in the same place, and taken away
     (line,) = text.split("\x1b[J")[-1].splitlines()
-    assert line.startswith("heuristic - random: +") and line.endswith(" 750 pairs")
+    assert line.startswith("heuristic - random: +") and line.endswith(" 300 pairs")
 
 
 # --- killed at any moment -------------------------------------------------------------------------
