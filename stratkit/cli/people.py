@@ -190,8 +190,7 @@ def read_words(path: str) -> dict[int, list[str]]:
 
 
 def _ask() -> str | None:
-    line = sys.stdin.readline()
-    return line if line else None
+    return sys.stdin.readline() or None
 
 
 def _tell(text: str) -> None:

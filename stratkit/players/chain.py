@@ -239,8 +239,8 @@ class ChainPlayer:
         first = [sorted({start for start, _ in m}) for m in moves]
         of = np.repeat(rows, [len(starts) for starts in first])
         selected = np.concatenate(first).astype(np.uint8)
-        place = {(i, s): 0 for i, starts in enumerate(first) for s in starts}
-        place = {key: number for number, key in enumerate(place)}
+        pieces = [(i, start) for i, starts in enumerate(first) for start in starts]
+        place = {piece: number for number, piece in enumerate(pieces)}
         observations = seen.packed[of]
         after = observations.view(self.dtype)[:, 0]
         after["stage"], after["selected"] = 1, selected

@@ -154,9 +154,8 @@ class HumanPlayer:
         elif word in ("help", ""):
             self.tell(f"{HELP}\n{KEY}\n")
         else:
-            start, end = parse_move(word.upper(), self.variant.width, self.variant.height)
-            last = self.variant.squares - 1
-            return (start, end) if side == RED else (last - start, last - end)
+            move = parse_move(word.upper(), self.variant.width, self.variant.height)
+            return self._turned(move, side)
         return None
 
     def _hint(self, views: Views, row: int, side: int) -> str:
@@ -181,9 +180,12 @@ class HumanPlayer:
         return "this piece cannot go there now" if ends else "this piece cannot move now"
 
     def _text(self, move: tuple[int, int], side: int) -> str:
+        return move_text(*self._turned(move, side), self.variant.width)
+
+    def _turned(self, move: tuple[int, int], side: int) -> tuple[int, int]:
+        """A move in the side's frame as one on the board, or the other way round."""
         last = self.variant.squares - 1
-        start, end = move if side == RED else (last - move[0], last - move[1])
-        return move_text(start, end, self.variant.width)
+        return move if side == RED else (last - move[0], last - move[1])
 
     def _show(self, views: Views, row: int, side: int) -> None:
         """The board, and what the enemy has just done."""
@@ -196,8 +198,7 @@ class HumanPlayer:
         text = draw(fenfs_of(position, side), side)
         if start != 255:
             what = "attacked" if attacker != 255 else "went to"
-            last = self.variant.squares - 1
-            squares = (start, end) if side == RED else (last - start, last - end)
+            squares = self._turned((start, end), side)
             names = [square_text(square, self.variant.width) for square in squares]
             text += f"{names[0]} {what} {names[1]}\n"
         self.tell(text)
