@@ -65,9 +65,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     home = tmp_path_factory.mktemp("home")
     folder = home / "stratego"
     folder.mkdir()
-    learner = (
+    learner = (  # a slow one, which leaves the machine to the evaluator
         "nice selfplay --game mini --policy run --follow --lead 16 --slots 16 --seed 1"
-        " | nice train - --out run --steps 100000 --batch 16 --seed 1 --net plain --save-every 5"
+        " | while dd bs=64K count=1 status=none; do sleep 0.2; done"
+        " | nice train - --out run --steps 100000 --batch 16 --seed 1 --net plain --save-every 1"
     )
     evaluator = line("sh evaluator").replace("sleep 600", "sleep 1").replace("-n 100", "-n 2")
     page = folder / "rating.html"
