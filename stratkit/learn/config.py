@@ -66,13 +66,16 @@ class Config:
     quanta: int = _option(0, "and rounded to multiples of one part in so many; 0: not rounded")
     actors: str = _option("raw", "what self-play acts by: raw, or the processed policy")
     rows: int = _option(128, "pad the states of a step to a multiple of this")
+    chunk: int = _option(
+        4096, "states that the networks look at at a time, at most, which bounds memory"
+    )
     publish_every: int = _option(1, "steps between two publications of the acting network")
     save_every: int = _option(100, "steps between two checkpoints")
     threads: int = _option(1, "threads of torch")
     seed: int = _option(0, "seed of the first weights; without one, the system chooses it")
 
     def __post_init__(self) -> None:
-        for name in ("batch", "rows", "publish_every", "save_every", "threads"):
+        for name in ("batch", "rows", "chunk", "publish_every", "save_every", "threads"):
             self._check(name, "at least", 1)
             self._check(name, "less than", 2**31)
         for name in ("seed", "grad_norm", "eta", "ramp", "mu_floor", "b1", "b2", "eps"):
@@ -135,6 +138,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "target_rate": 0.003,
         "average_rate": 0.001,
         "mu_floor": 0.1,
+        "chunk": 2048,
     },
     "paper": {},
     "mlp": {
@@ -144,6 +148,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "repeats": (1,),
         "target_rate": 0.003,
         "average_rate": 0.0003,
+        "chunk": 1 << 20,
     },
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
@@ -30,31 +30,61 @@ Result = TypeVar("Result")
 
 
 class Seen(NamedTuple):
-    """What the networks say of some steps [n] of a batch. Logits and value have a gradient."""
+    """What the networks say of some steps [m] of a batch. Logits and value may have a gradient."""
 
     logits: Tensor
     value: Tensor
     legal: Tensor
     pi: Tensor
     log_pi: Tensor
-    ratio: Tensor  # L of the reward transform, [n, A]
+    ratio: Tensor  # L of the reward transform, [m, A]
     target_value: Tensor
+
+
+class Fixed(NamedTuple):
+    """What the networks say that no gradient passes: the mixture of the regularisation policies
+    as logarithms [m, A], and the target network's value [m]."""
+
+    log_reg: Tensor
+    target_value: Tensor
+
+
+class First(NamedTuple):
+    """What the first pass over some steps [m] leaves: what the target and the regularisation
+    networks say, which are asked but once; what v-trace wants of the policy, its probability of
+    the action taken and its tax [m]; sums of what there is to tell [4]; and all that was seen,
+    with its graph, if nothing has to be computed again."""
+
+    fixed: Fixed
+    chosen: Tensor
+    tax: Tensor
+    told: Tensor
+    seen: Seen | None
 
 
 class Goal(NamedTuple):
     """What some steps [n] of a batch are to learn, and with which weight."""
 
-    q: Tensor
+    gain: Tensor
     estimate: Tensor
     weight: Tensor
+
+
+TOLD = ("entropy", "kl", "value", "removed")  # means over the states
 
 
 class Learner:
     """R-NaD's state, and its update.
 
     net, shape, actions: which network, for which observations and how many actions (see
-    `nets.build`). `step` counts the updates done. A batch is worked on by `config.threads` threads,
-    a part each.
+    `nets.build`). `step` counts the updates done.
+
+    Whole episodes are learned from in two passes, since each state's goal depends on all that
+    follows: the networks look at the states chunk by chunk (`config.chunk`), v-trace goes back
+    through time, and chunk by chunk the gradient is summed. The networks have no memory, so a chunk
+    may be any states, in any order. Where one chunk for each of `config.threads` threads is all,
+    the second pass uses what the first one computed; else it computes it again, and what a chunk
+    needs bounds the memory.
     """
 
     def __init__(
@@ -68,6 +98,7 @@ class Learner:
             copy.deepcopy(self.online).requires_grad_(False) for _ in NETWORKS[1:]
         )
         self.moments: dict[str, list[Tensor]] = {}  # of Adam, for each parameter
+        self._sums = _Sums(list(self.online.parameters()))
         # Threads of our own, and one thread of torch's in each, this one included: torch's several
         # would wait for each other at every operation, which is slow as soon as a core has
         # something else to do.
@@ -77,72 +108,102 @@ class Learner:
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of gradient descent on `batch`; returns what there is to tell of it."""
         alpha, move_on = self.schedule(self.step)
-        parts = _parts(len(batch.player), self.config.threads)
-        seen = self._each(lambda part: self._see(batch, part, alpha), parts)
-        with torch.no_grad():
-            whole = _together(seen)
-            played = process(whole.pi, self.config.threshold, self.config.quanta)
-            goal = self._goal(batch, whole, played)
-        goals = [Goal(*(x[part] for x in goal)) for part in parts]
-        losses, gradients = zip(*self._each(self._gradient, seen, goals), strict=True)
-        self._descend(gradients)
+        parts = self._parts(len(batch.player))
+        keep = len(parts) == self.config.threads
+        first = list(self._each(lambda part: self._first(batch, part, alpha, keep), parts))
+        goal = self._goal(batch, first)
+        self._sums.clear()
+        for losses, gradient in self._each(
+            lambda part, found: self._second(batch, part, found, goal), parts, first
+        ):
+            self._sums.add(losses, gradient)
+        told = torch.stack([found.told for found in first]).sum(0) / max(batch.states, 1)
+        self._descend()
         self._follow(move_on)
         self.step += 1
 
-        policy_loss, value_loss = (sum(loss) for loss in zip(*losses, strict=True))
+        policy_loss, value_loss = self._sums.losses.tolist()
         return {
             "policy_loss": policy_loss,
             "value_loss": value_loss,
-            "entropy": _mean(-(whole.pi * whole.log_pi).sum(1), goal.weight),
-            "kl": _mean((whole.pi * whole.ratio).sum(1), goal.weight),
-            "value": _mean(whole.value.detach(), goal.weight),
-            "removed": _mean((whole.pi * (played == 0)).sum(1), goal.weight),
+            **dict(zip(TOLD, told.tolist(), strict=True)),
             "grad_norm": self.grad_norm,
             "alpha": alpha,
         }
 
     # ---- the parts of an update ----
 
-    def _see(self, batch: Batch, part: slice, alpha: float) -> Seen:
-        """Evaluates the networks on some rows."""
-        if batch.row is not None:  # each different row once, then wherever it occurs
-            seen = self._evaluate(batch.observations, batch.legal, alpha)
-            return Seen(*(x[batch.row[part]] for x in seen))
-        return self._evaluate(batch.observations[part], batch.legal[part], alpha)
+    def _parts(self, rows: int) -> list[slice]:
+        """The rows as slices of neighbours, about equally long: as many as there are threads, or
+        more, if they would be longer than a chunk."""
+        number = max(self.config.threads, -(-rows // self.config.chunk))
+        bounds = [rows * k // number for k in range(number + 1)]
+        return list(itertools.starmap(slice, itertools.pairwise(bounds)))
 
-    def _evaluate(self, observations: Tensor, legal: Tensor, alpha: float) -> Seen:
-        inputs = self.online.prepare(observations)
+    def _first(self, batch: Batch, part: slice, alpha: float, keep: bool) -> First:
+        """The first pass over some rows."""
+        with torch.set_grad_enabled(keep):
+            seen, fixed = self._see(batch, part, alpha)
+        with torch.no_grad():
+            # The policy that v-trace estimates the values of: without rare actions when
+            # fine-tuning. The reward transform and the advantage are the network's own.
+            played = process(seen.pi, self.config.threshold, self.config.quanta)
+            chosen = played.gather(1, batch.action[part, None])[:, 0]
+            tax = (played * seen.ratio).sum(1)
+            told = (
+                -(seen.pi * seen.log_pi).sum(1),
+                (seen.pi * seen.ratio).sum(1),
+                seen.value,
+                (seen.pi * (played == 0)).sum(1),
+            )
+            there = batch.player[part] >= 0
+            sums = torch.stack([(x * there).sum() for x in told])
+        return First(fixed, chosen, tax, sums, seen if keep else None)
+
+    def _see(
+        self, batch: Batch, part: slice, alpha: float, fixed: Fixed | None = None
+    ) -> tuple[Seen, Fixed]:
+        """Evaluates the networks on some rows; `fixed`, where it is known already, is not evaluated
+        again."""
+        # Of a game with vectors: each different row once, then wherever it occurs.
+        rows = part if batch.row is None else slice(None)
+        legal = batch.legal[rows]
+        inputs = self.online.prepare(batch.observations[rows])
         embedding = self.online.embed(inputs)
         logits = self.online.logits(embedding, inputs, legal)
         value = self.online.value(embedding, inputs)
+        if batch.row is not None:
+            logits, value, legal = (x[batch.row[part]] for x in (logits, value, legal))
         with torch.no_grad():
+            if fixed is None:
+                fixed = self._fixed(inputs, batch.legal[rows], alpha)
+                if batch.row is not None:
+                    fixed = Fixed(*(x[batch.row[part]] for x in fixed))
             pi, log_pi = legal_policy(logits, legal)
-            log_reg, log_previous = self._regularization(inputs, legal, alpha)
-            ratio = rnad.log_ratio(log_pi, log_reg, log_previous, alpha)
-            target_value = self.target.value(self.target.embed(inputs), inputs)
-        return Seen(logits, value, legal, pi, log_pi, ratio, target_value)
+            ratio = rnad.log_ratio(log_pi, fixed.log_reg)
+        return Seen(logits, value, legal, pi, log_pi, ratio, fixed.target_value), fixed
 
-    def _regularization(
-        self, inputs: Any, legal: Tensor, alpha: float
-    ) -> tuple[Tensor, Tensor | None]:
-        """log pi of the two regularisation policies; of one, where the other has no say."""
-
+    def _fixed(self, inputs: Any, legal: Tensor, alpha: float) -> Fixed:
         def log_policy(network: Network) -> Tensor:
             return legal_policy(network.logits(network.embed(inputs), inputs, legal), legal)[1]
 
+        log_reg = log_policy(self.regularization)
         equal = self.schedule.iteration(self.step)[0] == 0  # both are the first network
-        if alpha == 1 or equal:
-            return log_policy(self.regularization), None
-        return log_policy(self.regularization), log_policy(self.previous)
+        if alpha != 1 and not equal:
+            log_reg = rnad.mixture(log_reg, log_policy(self.previous), alpha)
+        return Fixed(log_reg, self.target.value(self.target.embed(inputs), inputs))
 
-    def _goal(self, batch: Batch, seen: Seen, played: Tensor) -> Goal:
-        """`played` [n, A] is the policy that v-trace estimates the values of: without rare actions
-        when fine-tuning. The reward transform and the advantage are the network's own."""
+    @torch.no_grad()
+    def _goal(self, batch: Batch, first: Sequence[First]) -> Goal:
+        """What v-trace makes of all parts together."""
         config = self.config
-        chosen = played.gather(1, batch.action[:, None])[:, 0]
+        chosen, tax, value = (
+            torch.cat(x)
+            for x in zip(*((f.chosen, f.tax, f.fixed.target_value) for f in first), strict=True)
+        )
         trace = rnad.v_trace(
-            batch.grid(seen.target_value),
-            batch.grid((played * seen.ratio).sum(1)),
+            batch.grid(value),
+            batch.grid(tax),
             batch.grid(chosen / batch.mu),
             batch.grid(batch.player, fill=-1),
             batch.rewards(),
@@ -150,47 +211,38 @@ class Learner:
             rho_bar=config.rho,
             c_bar=config.c,
         )
+        gain, estimate = batch.flat(trace.gain), batch.flat(trace.value)
+        return Goal(gain, estimate, rnad.step_weights(batch.player))
+
+    def _second(
+        self, batch: Batch, part: slice, first: First, goal: Goal
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """The second pass over some rows: both losses [2], and the gradient of their sum."""
+        config = self.config
+        seen = first.seen or self._see(batch, part, 0, first.fixed)[0]
         q = rnad.action_values(
             seen.target_value,
             seen.ratio,
-            batch.flat(trace.gain),
-            batch.action,
-            batch.mu,
+            goal.gain[part],
+            batch.action[part],
+            batch.mu[part],
             eta=config.eta,
             mu_floor=config.mu_floor,
         )
-        return Goal(q, batch.flat(trace.value), rnad.step_weights(batch.player))
-
-    def _gradient(self, seen: Seen, goal: Goal) -> tuple[tuple[float, float], tuple[Tensor, ...]]:
-        """Both losses of some rows, and the gradient of their sum."""
-        config = self.config
+        weight = goal.weight[part]
         policy_loss = rnad.neurd_loss(
-            seen.logits,
-            seen.legal,
-            seen.pi,
-            goal.q,
-            goal.weight,
-            beta=config.beta,
-            clip=config.clip,
+            seen.logits, seen.legal, seen.pi, q, weight, beta=config.beta, clip=config.clip
         )
-        value_loss = rnad.value_loss(seen.value, goal.estimate, goal.weight)
+        value_loss = rnad.value_loss(seen.value, goal.estimate[part], weight)
         gradient = torch.autograd.grad(policy_loss + value_loss, list(self.online.parameters()))
-        return (policy_loss.item(), value_loss.item()), gradient
+        return torch.stack([policy_loss, value_loss]).detach(), gradient
 
-    def _descend(self, gradients: Iterable[tuple[Tensor, ...]]) -> None:
+    def _descend(self) -> None:
         """One step of Adam with the sum of the gradients."""
         parameters: list[Tensor] = list(self.online.parameters())
-        summed: list[Tensor] = []
-        for parameter, parts in zip(parameters, zip(*gradients, strict=True), strict=True):
-            # Laid out in memory as the parameter is: convolutions give gradients with the channels
-            # last, and Adam's fused step goes through memory as it lies.
-            parameter.grad = torch.zeros_like(parameter)
-            for part in parts:
-                parameter.grad += part
-            summed.append(parameter.grad)
         limit = self.config.grad_norm or float("inf")
         self.grad_norm = nn.utils.clip_grad_norm_(parameters, limit).item()
-        self._adam(parameters, summed)
+        self._adam(parameters, self._sums.gradient)
 
     @torch.no_grad()
     def _adam(self, parameters: list[Tensor], gradients: list[Tensor]) -> None:
@@ -200,7 +252,7 @@ class Learner:
             self.moments = {
                 "exp_avg": [torch.zeros_like(parameter) for parameter in parameters],
                 "exp_avg_sq": [torch.zeros_like(parameter) for parameter in parameters],
-                "step": [torch.zeros(()) for _ in parameters],
+                "step": [torch.zeros((), device=p.device) for p in parameters],
             }
         adam(
             parameters,
@@ -232,11 +284,13 @@ class Learner:
             self.previous.load_state_dict(self.regularization.state_dict())
             self.regularization.load_state_dict(self.target.state_dict())
 
-    def _each(self, function: Callable[..., Result], *arguments: Iterable[object]) -> list[Result]:
-        """The function of each part of the batch, at the same time."""
+    def _each(
+        self, function: Callable[..., Result], *arguments: Iterable[object]
+    ) -> Iterator[Result]:
+        """The function of each part of the batch in their order, some at the same time."""
         if self.config.threads == 1:
-            return list(map(function, *arguments))
-        return list(self._pool.map(function, *arguments))
+            return map(function, *arguments)
+        return self._pool.map(function, *arguments)
 
     # ---- what a checkpoint holds ----
 
@@ -284,18 +338,29 @@ class Learner:
         return InputError(f"no checkpoint of a network {self.net!r} of this shape")
 
 
-def _parts(rows: int, number: int) -> list[slice]:
-    """So many rows as slices of neighbours, about equally long."""
-    bounds = [rows * k // number for k in range(number + 1)]
-    return list(itertools.starmap(slice, itertools.pairwise(bounds)))
+class _Sums:
+    """The sums over all parts, of the gradients and of both losses, in one piece of memory.
 
+    It is laid out in memory as the parameters are: convolutions give gradients with the channels
+    last, and Adam's fused step goes through memory as it lies.
+    """
 
-def _together(parts: list[Seen]) -> Seen:
-    """The rows of all parts."""
-    return Seen(*(torch.cat(x) for x in zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
+    def __init__(self, parameters: Sequence[Tensor]) -> None:
+        size = sum(p.numel() for p in parameters)
+        self.flat = parameters[0].new_zeros(size + 2, requires_grad=False)
+        self.losses = self.flat[size:]
+        self.gradient = []
+        at = 0
+        for parameter in parameters:
+            view = torch.as_strided(self.flat, parameter.shape, parameter.stride(), at)
+            parameter.grad = view
+            self.gradient.append(view)
+            at += parameter.numel()
 
+    def clear(self) -> None:
+        self.flat.zero_()
 
-def _mean(x: Tensor, weight: Tensor) -> float:
-    """The mean of x [n] over the steps that have a weight."""
-    there = weight > 0
-    return float((x * there).sum() / there.sum().clamp_min(1))
+    def add(self, losses: Tensor, gradient: Iterable[Tensor]) -> None:
+        self.losses += losses
+        for total, part in zip(self.gradient, gradient, strict=True):
+            total += part

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from stratkit.nets.policy import legal_policy
@@ -31,28 +30,31 @@ __all__ = [
     "action_values",
     "legal_policy",
     "log_ratio",
+    "mixture",
     "neurd_loss",
+    "scan",
+    "scan_by_doubling",
     "step_weights",
     "v_trace",
     "value_loss",
 ]
 
-Array = NDArray[np.float64]
-
 # ---- Reward transform ----
 
 
-def log_ratio(log_pi: Tensor, log_reg: Tensor, log_previous: Tensor | None, alpha: float) -> Tensor:
-    """L(a) = log pi(a) - log pi_reg(a), where pi_reg slides from the previous regularisation
-    policy to the present one as alpha goes from 0 to 1.
+def mixture(log_reg: Tensor, log_previous: Tensor, alpha: float) -> Tensor:
+    """Logarithms of the regularisation policy, float32 [n, A]: it slides from the previous one to
+    the present one as alpha goes from 0 to 1.
 
-    All float32 [n, A], 0 on illegal actions. `log_previous` None: there is but one policy.
     The mixture is one of logarithms: that is what interpolating the two transformed rewards means
     (the paper's text has an arithmetic mixture).
     """
-    if log_previous is None:
-        return log_pi - log_reg
-    return log_pi - (alpha * log_reg + (1 - alpha) * log_previous)
+    return alpha * log_reg + (1 - alpha) * log_previous
+
+
+def log_ratio(log_pi: Tensor, log_reg: Tensor) -> Tensor:
+    """L(a) = log pi(a) - log pi_reg(a). All float32 [n, A], 0 on illegal actions."""
+    return log_pi - log_reg
 
 
 # ---- Two-player v-trace ----
@@ -91,16 +93,16 @@ def v_trace(
     Both players' estimates are computed side by side, as arrays [T, 2, B]; each step then keeps
     that of its own player.
     """
-    v, tax, w = (_numpy(x)[:, None] for x in (value, eta * kl, ratio))
-    r = _numpy(rewards.movedim(2, 1))
-    own = (player.cpu().numpy()[:, None] == np.array([[0], [1]])).astype(np.float64)
-    other = own[:, ::-1]  # the opponent acts; on padding both are 0, which clears what is carried
+    v, tax, w = (x.detach().double()[:, None] for x in (value, eta * kl, ratio))
+    r = rewards.movedim(2, 1).double()
+    own = (player[:, None] == torch.arange(2, device=player.device)[:, None]).double()
+    other = own.flip(1)  # the opponent acts; on padding both are 0, which clears what is carried
 
     # What lies between a step and the player's next own step, all of it linear recurrences:
-    carried = _scan(
-        np.stack([other * (tax + w * r), 1 - other, other * (r + tax), own * v], 1),
-        np.stack([other * w, other * w, other, other], 1),
-        last=np.array([0.0, 1.0, 0.0, 0.0])[:, None, None],
+    carried = scan(
+        torch.stack([other * (tax + w * r), 1 - other, other * (r + tax), own * v], 1),
+        torch.stack([other * w, other * w, other, other], 1),
+        last=own.new_tensor([0.0, 1.0, 0.0, 0.0])[:, None, None],
     )
     followed = carried[1:, 0]  # reward, weighted by the opponent's ratios
     opponents = carried[1:, 1]  # the product of the opponent's ratios
@@ -108,27 +110,46 @@ def v_trace(
     next_v = carried[1:, 3]  # the network's value at the next own step
 
     importance = w * opponents
-    delta = np.minimum(rho_bar, importance) * (r - tax + plain + next_v - v)
-    c = np.minimum(c_bar, importance)
-    correction = _scan(own * delta, own * c + other)  # v_hat - v of this own step, or of the next
+    delta = importance.clamp_max(rho_bar) * (r - tax + plain + next_v - v)
+    c = importance.clamp_max(c_bar)
+    correction = scan(own * delta, own * c + other)  # v_hat - v of this own step, or of the next
     estimate = v + correction[:-1]
     gain = r + followed + opponents * (next_v + correction[1:]) - v
-    return VTrace(*(torch.from_numpy((own * x).sum(1)).to(value) for x in (estimate, gain)))
+    return VTrace(*((own * x).sum(1).to(value) for x in (estimate, gain)))
 
 
-def _scan(a: Array, b: Array, last: Array | float = 0.0) -> Array:
-    """x[t] = a[t] + b[t] x[t + 1], backward from x[T] = `last`: float64 [T + 1, ...] of [T,
-    ...]."""
-    x = np.empty((len(a) + 1, *a.shape[1:]))
+def scan(a: Tensor, b: Tensor, last: Tensor | float = 0.0) -> Tensor:
+    """x[t] = a[t] + b[t] x[t + 1], backward from x[T] = `last`: float64 [T + 1, ...] of [T, ...].
+
+    On a CPU step by step. Elsewhere, where each of T small operations would cost a launch, in
+    log2 T large ones (`scan_by_doubling`).
+    """
+    return _scan_in_turn(a, b, last) if a.device.type == "cpu" else scan_by_doubling(a, b, last)
+
+
+def _scan_in_turn(a: Tensor, b: Tensor, last: Tensor | float) -> Tensor:
+    x = a.new_empty((len(a) + 1, *a.shape[1:]))
     x[-1] = last
+    there, added, factor = x.numpy(), a.numpy(), b.numpy()  # a third of torch's time at each step
     for t in range(len(a) - 1, -1, -1):
-        np.multiply(b[t], x[t + 1], out=x[t])
-        x[t] += a[t]
+        np.multiply(factor[t], there[t + 1], out=there[t])
+        there[t] += added[t]
     return x
 
 
-def _numpy(x: Tensor) -> Array:
-    return x.detach().cpu().numpy().astype(np.float64)
+def scan_by_doubling(a: Tensor, b: Tensor, last: Tensor | float = 0.0) -> Tensor:
+    """The same as `scan`: after k rounds, each step knows x[t] of x[t + 2^k]. The sums are made in
+    another order, and so are rounded otherwise."""
+    x = torch.cat([a, a.new_zeros((1, *a.shape[1:]))])
+    x[-1] = last
+    b = torch.cat([b, torch.zeros_like(x[:1])])
+    reach = 1
+    while reach < len(x):
+        near, far = slice(None, -reach), slice(reach, None)
+        x = torch.cat([x[near] + b[near] * x[far], x[-reach:]])
+        b = torch.cat([b[near] * b[far], b[-reach:]])
+        reach *= 2
+    return x
 
 
 def action_values(

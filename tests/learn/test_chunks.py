@@ -1,0 +1,129 @@
+"""Whole episodes in two passes, chunk by chunk: the same as at once, with less memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from learn.games import as_parts, episodes
+from learn.test_learner import setting, vector_batch
+from stratkit.learn.data import Batch, make_batch
+from stratkit.learn.learner import NETWORKS, Learner
+from stratkit.learn.rnad import scan, scan_by_doubling
+
+
+def learners(
+    net: str, threads: int, *chunks: int, **options: object
+) -> tuple[list[Learner], Batch]:
+    """A learner for each size of a chunk, five updates old, so that all networks differ."""
+    if net.startswith("mlp"):
+        first, batch = vector_batch(rows=64)
+        shape, actions = first.online.shape, batch.legal.shape[1]
+    else:
+        game, found = episodes("nano", 6)
+        batch = make_batch(game, as_parts(game, found), 64)
+        shape, actions = game.shape, game.actions
+    old = Learner(net, shape, setting(sizes=(4,), lr=1e-3, **options), actions)
+    for _ in range(5):
+        old.update(batch)
+    out = []
+    for chunk in chunks:
+        config = setting(sizes=(4,), chunk=chunk, threads=threads, **options)
+        out.append(Learner(net, shape, config, actions))
+        out[-1].load({name: t.copy() for name, t in old.tensors().items()}, 5)
+    return out, batch
+
+
+def gradient(learner: Learner) -> Tensor:
+    return torch.cat([p.grad.flatten() for p in learner.online.parameters() if p.grad is not None])
+
+
+@pytest.mark.parametrize(
+    ("net", "threads", "options"),
+    [
+        ("plain", 1, {}),
+        ("plain", 2, {"threshold": 0.1, "quanta": 8}),
+        ("tiny", 1, {"grad_norm": 0.1}),
+        ("mlp:16", 1, {}),
+    ],
+)
+def test_chunks_are_as_the_whole(net: str, threads: int, options: dict[str, Any]) -> None:
+    (whole, parts), batch = learners(net, threads, 10**6, 60, **options)
+    assert len(parts._parts(len(batch.player))) > 2
+    told, again = whole.update(batch), parts.update(batch)
+    assert told["alpha"] == 0.5 and told["kl"] != 0
+    assert told == pytest.approx(again, rel=1e-5, abs=1e-5)
+    torch.testing.assert_close(gradient(parts), gradient(whole), rtol=1e-5, atol=1e-5)
+
+
+def test_no_network_looks_twice_but_the_one_that_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And none sees more than a chunk, nor keeps a graph of more."""
+    (whole, parts), batch = learners("plain", 1, 10**6, 60)
+    rows = len(batch.player)
+    seen: dict[str, list[int]] = {}
+
+    def count(learner: Learner) -> None:
+        seen.clear()
+        for name in NETWORKS:
+            network = getattr(learner, name)
+            embed = type(network).embed
+
+            def counted(inputs: Any, name: str = name, network: Any = network) -> Tensor:
+                seen.setdefault(name, []).append(len(inputs))
+                return embed(network, inputs)  # noqa: B023
+
+            monkeypatch.setattr(network, "embed", counted)
+        learner.update(batch)
+
+    count(whole)
+    once = {"online": rows, "target": rows, "regularization": rows, "previous": rows}
+    assert {name: sum(sizes) for name, sizes in seen.items()} == once
+    count(parts)
+    assert {name: sum(sizes) for name, sizes in seen.items()} == {**once, "online": 2 * rows}
+    assert max(map(max, seen.values())) <= 60
+
+
+def test_memory_does_not_grow_with_the_number_of_states() -> None:
+    """What autograd keeps at a time, for games once and four times as long."""
+    kept, most = 0, 0
+
+    class Kept:
+        def __init__(self, tensor: Tensor) -> None:
+            nonlocal kept, most
+            self.tensor, self.size = tensor, tensor.nbytes
+            kept += self.size
+            most = max(most, kept)
+
+        def __del__(self) -> None:
+            nonlocal kept
+            kept -= self.size
+
+    found = []
+    for number in (8, 32):
+        game, games = episodes("nano", number)
+        batch = make_batch(game, as_parts(game, games))
+        learner = Learner("plain", game.shape, setting(chunk=32))
+        most = 0
+        with torch.autograd.graph.saved_tensors_hooks(Kept, lambda kept: kept.tensor):
+            learner.update(batch)
+        found.append((batch.states, most))
+    (few, memory), (many, more) = found
+    assert many > 3 * few and 0 < more < 1.1 * memory
+
+
+@given(st.integers(1, 40), st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_the_scan_by_doubling_is_the_scan(steps: int, seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    a, b = (torch.from_numpy(draw.normal(size=(steps, 3, 2))) for _ in range(2))
+    b[torch.from_numpy(draw.random((steps, 3, 2)) < 0.2)] = 0
+    last = torch.tensor([0.5, 1.0])
+    x = scan(a, b, last)
+    torch.testing.assert_close(scan_by_doubling(a, b, last), x, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(x[:-1], a + b * x[1:])
