@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
@@ -28,7 +27,7 @@ from stratkit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
-    from stratkit.play.follow import Follower, Pace
+    from stratkit.play.follow import FolderPace, Follower, Pace
     from stratkit.play.selfplay import Opening
     from stratkit.players.player import Player
     from stratkit.storage.episodes import Episodes, Header
@@ -143,9 +142,9 @@ def command(
         first_game += first
     actor = _Actor(Game(game), policy, follow, seed, first_game, slots, output == "-")
     opening = read_openings(setups, game)[0] if setups else None
-    with _sink(output, force, shard, actor.header()) as sink:
+    with _sink(output, force, shard, actor) as sink:
         try:
-            actor.begin(threads, lead, opening, max_actions, numbers_of(first_game, games))
+            actor.begin(threads, lead, opening, max_actions, numbers_of(first_game, games), output)
             with progress(games, "game") as bar:
                 for episodes in actor.rounds():
                     sink(episodes, follow)
@@ -239,6 +238,7 @@ class _Actor:
         opening: Opening | None,
         max_actions: int | None,
         numbers: Iterable[int],
+        output: str,
     ) -> None:
         """Sets the games up; with --follow it waits for the learner first."""
         from itertools import tee
@@ -250,13 +250,16 @@ class _Actor:
         games: Iterator[Seating] = seatings(self.game, to_play, opening)
         schedule: Iterator[Seating | None] = games
         if self.follower is not None:
-            from stratkit.play.follow import Pace
+            from stratkit.play.follow import FolderPace, Pace
 
             self._wait_for_learner(self.follower)
             lead = lead or 2 * self.follower.batch
             self.slots = min(self.slots, lead)
             self.player = self.follower.make_player(self.seed, self.slots)
-            self.pace = Pace(self.follower, lead, self.slots)
+            if _is_folder(output):
+                self.pace = FolderPace(self.follower, lead, self.slots, output)
+            else:
+                self.pace = Pace(self.follower, lead, self.slots)
             schedule = self.pace.bounded(games)
         assert self.player is not None
         self.table = Table(
@@ -294,12 +297,13 @@ Sink = Callable[["Episodes | None", bool], None]
 
 
 @contextlib.contextmanager
-def _sink(output: str, force: bool, shard: int, header: Header) -> Iterator[Sink]:
+def _sink(output: str, force: bool, shard: int, actor: _Actor) -> Iterator[Sink]:
     """Where episodes go: called with some episodes, and whether they are wanted at once."""
     from stratkit.storage.episodes import EpisodeWriter
 
-    if os.path.isdir(output) or output.endswith("/"):
-        shards = _Shards(output, shard, header)
+    header = actor.header()
+    if _is_folder(output):
+        shards = _Shards(output, shard, header, actor)
         yield shards.write
         shards.close()
         return
@@ -317,19 +321,34 @@ def _sink(output: str, force: bool, shard: int, header: Header) -> Iterator[Sink
         yield write
 
 
-class _Shards:
-    """A folder of files of `size` episodes each, each of which appears whole."""
+def _is_folder(output: str) -> bool:
+    return os.path.isdir(output) or output.endswith("/")
 
-    def __init__(self, folder: str, size: int, header: Header) -> None:
+
+class _Shards:
+    """A folder of files of `size` episodes each, each of which appears whole. Where a learner is
+    followed, which waits for them, they are shorter: two are in the lead of each of its ranks."""
+
+    def __init__(self, folder: str, size: int, header: Header, actor: _Actor) -> None:
         if not os.path.isdir(folder):
             raise InputError("no such folder", file=folder)
-        self.folder, self.size, self.header = folder, size, header
+        self.folder, self.most, self.header, self.actor = folder, size, header, actor
         self.waiting: list[Episodes] = []
         self.count = 0  # of the episodes that wait
 
+    @property
+    def pace(self) -> FolderPace | None:
+        return cast("FolderPace | None", self.actor.pace)
+
+    @property
+    def size(self) -> int:
+        if self.pace is None:
+            return self.most
+        return max(1, min(self.most, self.pace.lead // (2 * self.pace.parts)))
+
     def write(self, episodes: Episodes | None, at_once: bool) -> None:
         while episodes is not None and self.count + len(episodes) >= self.size:
-            fit = self.size - self.count
+            fit = max(1, self.size - self.count)
             self._put([*self.waiting, episodes[:fit]])
             self.waiting, self.count = [], 0
             episodes = episodes[fit:] if fit < len(episodes) else None
@@ -346,14 +365,23 @@ class _Shards:
 
         from stratkit.storage.atomic import atomic_file
         from stratkit.storage.episodes import EpisodeWriter
+        from stratkit.storage.shards import shard_name
 
-        first, last = parts[0].number[0], parts[-1].number[-1]
-        name = f"seed-{self.header.seed}_games-{first}-{last}_{secrets.token_hex(4)}.eps"
-        header = replace(self.header, first_game=int(first))
+        first, last = int(parts[0].number[0]), int(parts[-1].number[-1])
+        if self.pace is None:
+            name = shard_name(self.header.seed, first, last)
+        else:
+            self.pace.look()
+            place = (self.pace.poorest, self.pace.parts)
+            name = shard_name(self.header.seed, first, last, *place)
+        header = replace(self.header, first_game=first)
         path = os.path.join(self.folder, name)
         with atomic_file(path) as stream, EpisodeWriter(stream, header) as writer:
             for episodes in parts:
                 writer.write(episodes)
+        if self.pace is not None:
+            self.pace.written += sum(map(len, parts))
+            self.pace.look()
 
 
 def main() -> NoReturn:

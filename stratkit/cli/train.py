@@ -94,6 +94,13 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
 @click.option(
     "--consume", is_flag=True, help="Delete the files of a folder that a checkpoint has passed."
 )
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0),
+    default=600.0,
+    metavar="SECONDS",
+    help="Under torchrun: end if a rank waits longer for its episodes (default: 600).",
+)
 @with_settings
 def command(
     inputs: tuple[str, ...],
@@ -106,6 +113,7 @@ def command(
     strict: bool,
     no_wait: bool,
     consume: bool,
+    timeout: float,
     **options: Any,
 ) -> int:
     """Learn from episodes by R-NaD: from stdin (-), files, and folders, which are watched for more.
@@ -132,6 +140,7 @@ def command(
         strict=strict,
         consume=consume,
         wait=not no_wait,
+        timeout=timeout,
     )
     return learn(request, "train")
 
@@ -147,7 +156,7 @@ def learn(request: Request, tool: str) -> int:
     torch.set_num_threads(1)
     signals = _Signals()
     with progress(request.steps, "step", tool) as bar:
-        outcome = train(request, signals.stop, _Teller(bar, request.inputs).tell)
+        outcome = train(request, signals.stop, _Teller(bar, request.inputs).tell, warn)
     return _conclude(outcome, signals)
 
 
@@ -207,18 +216,24 @@ class _Teller:
 def _conclude(outcome: Outcome, signals: _Signals) -> int:
     for line in outcome.truncated:
         warn(line)
+    if outcome.rank == 0:
+        _tell_end(outcome)
+    if outcome.stopped and signals.number is not None:
+        raise signals.error()
+    if outcome.error:
+        raise outcome.error
+    return 3 if outcome.truncated else 0
+
+
+def _tell_end(outcome: Outcome) -> None:
     if outcome.checkpoint is None:
         say("stopped before the first episode: there is nothing to save")
     elif outcome.stopped or outcome.error:
         say(f"saved {outcome.checkpoint}; --resume goes on from there")
-    if outcome.stopped:
-        raise signals.error()
-    if outcome.error:
-        raise outcome.error
-    if outcome.left_over:
-        say(f"{outcome.left_over} episodes at the end are too few for a step")
-    say(f"step {outcome.step}, {outcome.episodes} episodes: {outcome.checkpoint}")
-    return 3 if outcome.truncated else 0
+    else:
+        if outcome.left_over:
+            say(f"{outcome.left_over} episodes at the end are too few for a step")
+        say(f"step {outcome.step}, {outcome.episodes} episodes: {outcome.checkpoint}")
 
 
 def main() -> NoReturn:

@@ -18,6 +18,7 @@ from stratkit.errors import InputError
 from stratkit.learn import rnad
 from stratkit.learn.config import Config
 from stratkit.learn.data import Batch
+from stratkit.learn.ranks import Ranks
 from stratkit.nets import Network, build, legal_policy, process
 from stratkit.storage.checkpoints import part_of
 
@@ -85,12 +86,21 @@ class Learner:
     may be any states, in any order. Where one chunk for each of `config.threads` threads is all,
     the second pass uses what the first one computed; else it computes it again, and what a chunk
     needs bounds the memory.
+
+    Several learners (`ranks`) that have a part of the batch each do the same update as one that has
+    all of it: counts are those of all, gradients are summed.
     """
 
     def __init__(
-        self, net: str, shape: tuple[int, ...], config: Config, actions: int | None = None
+        self,
+        net: str,
+        shape: tuple[int, ...],
+        config: Config,
+        actions: int | None = None,
+        ranks: Ranks | None = None,
     ) -> None:
         self.net, self.config = net, config
+        self.ranks = ranks or Ranks()
         self.step = 0
         self.schedule = rnad.EntropySchedule(config.sizes, config.repeats, config.ramp)
         self.online = build(net, shape, config.seed, actions)
@@ -111,13 +121,16 @@ class Learner:
         parts = self._parts(len(batch.player))
         keep = len(parts) == self.config.threads
         first = list(self._each(lambda part: self._first(batch, part, alpha, keep), parts))
-        goal = self._goal(batch, first)
+        counts = self.ranks.sum(rnad.step_counts(batch.player))
+        goal = self._goal(batch, first, counts)
         self._sums.clear()
         for losses, gradient in self._each(
             lambda part, found: self._second(batch, part, found, goal), parts, first
         ):
             self._sums.add(losses, gradient)
-        told = torch.stack([found.told for found in first]).sum(0) / max(batch.states, 1)
+        self._sums.told += torch.stack([found.told for found in first]).sum(0)
+        self.ranks.sum(self._sums.flat)
+        told = self._sums.told / counts.sum().clamp_min(1)
         self._descend()
         self._follow(move_on)
         self.step += 1
@@ -194,8 +207,8 @@ class Learner:
         return Fixed(log_reg, self.target.value(self.target.embed(inputs), inputs))
 
     @torch.no_grad()
-    def _goal(self, batch: Batch, first: Sequence[First]) -> Goal:
-        """What v-trace makes of all parts together."""
+    def _goal(self, batch: Batch, first: Sequence[First], counts: Tensor) -> Goal:
+        """What v-trace makes of all parts together; `counts` are of all ranks."""
         config = self.config
         chosen, tax, value = (
             torch.cat(x)
@@ -212,7 +225,7 @@ class Learner:
             c_bar=config.c,
         )
         gain, estimate = batch.flat(trace.gain), batch.flat(trace.value)
-        return Goal(gain, estimate, rnad.step_weights(batch.player))
+        return Goal(gain, estimate, rnad.step_weights(batch.player, counts))
 
     def _second(
         self, batch: Batch, part: slice, first: First, goal: Goal
@@ -339,7 +352,8 @@ class Learner:
 
 
 class _Sums:
-    """The sums over all parts, of the gradients and of both losses, in one piece of memory.
+    """The sums over all parts, of the gradients, of both losses and of what there is to tell, in
+    one piece of memory.
 
     It is laid out in memory as the parameters are: convolutions give gradients with the channels
     last, and Adam's fused step goes through memory as it lies.
@@ -347,8 +361,8 @@ class _Sums:
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
         size = sum(p.numel() for p in parameters)
-        self.flat = parameters[0].new_zeros(size + 2, requires_grad=False)
-        self.losses = self.flat[size:]
+        self.flat = parameters[0].new_zeros(size + 2 + len(TOLD), requires_grad=False)
+        self.losses, self.told = self.flat[size : size + 2], self.flat[size + 2 :]
         self.gradient = []
         at = 0
         for parameter in parameters:

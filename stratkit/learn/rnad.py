@@ -34,6 +34,7 @@ __all__ = [
     "neurd_loss",
     "scan",
     "scan_by_doubling",
+    "step_counts",
     "step_weights",
     "v_trace",
     "value_loss",
@@ -176,16 +177,22 @@ def action_values(
 # ---- Losses ----
 
 
+def step_counts(player: Tensor) -> Tensor:
+    """N_k, how many steps of player k there are: float32 [2]. player: integer [n], 0 or 1, -1 for
+    padding."""
+    return (player[:, None] == torch.arange(2, device=player.device)).float().sum(0)
+
+
 def step_weights(player: Tensor, counts: Tensor | None = None) -> Tensor:
     """1 / N_k for a step of player k, 0 for padding: float32 [n].
 
-    player: integer [n], 0 or 1, -1 for padding. counts: N_k, integer [2], where the batch is a
+    player: integer [n], 0 or 1, -1 for padding. counts: N_k, [2], where the batch is a
     part of something larger (other chunks, other ranks): then the losses of the parts add up to
     the whole's.
     """
     players = torch.arange(2, device=player.device)
     mine = (player[:, None] == players).float()
-    counts = mine.sum(0) if counts is None else counts
+    counts = step_counts(player) if counts is None else counts
     return (mine / counts.clamp_min(1)).sum(1)
 
 

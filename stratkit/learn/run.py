@@ -7,27 +7,28 @@ to go on; RUN/metrics.jsonl has one line a step; RUN/lock admits one learner at 
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, in_file
+from stratkit.errors import InputError, StratkitError, in_file
 from stratkit.learn.config import check_settings, resolve
 from stratkit.learn.learner import Learner
-from stratkit.learn.source import POLL, STDIN, Progress, Ready, Source
+from stratkit.learn.metrics import Note, as_line, metrics_of, note_of, open_metrics
+from stratkit.learn.ranks import Ranks, open_ranks, several, share
+from stratkit.learn.source import POLL, STDIN, Ready, Source
 from stratkit.netnames import check_net, default_net
 from stratkit.storage import fields as check
 from stratkit.storage.atomic import lock
 from stratkit.storage.checkpoints import (
     CHECKPOINT,
     checkpoint_path,
+    list_checkpoints,
     load_checkpoint,
     publish_policy,
     save_checkpoint,
@@ -35,15 +36,18 @@ from stratkit.storage.checkpoints import (
 from stratkit.storage.checkpoints import (
     resolve as newest_checkpoint,
 )
+from stratkit.storage.shards import episodes_in, part_of
 
 METRICS = "metrics.jsonl"
+EXPLODED = 1e8  # a loss or a gradient of this size leads nowhere
 
 
 @dataclass(frozen=True)
 class Request:
     """What `train` is asked for. `net`, `settings` (of the configuration file) and `options` (of
     the command line) may be silent: what is not said comes from the checkpoint, then from the
-    preset. `start`: a checkpoint or RUN whose learner goes on in a new run."""
+    preset. `start`: a checkpoint or RUN whose learner goes on in a new run.
+    `timeout`: the seconds that one of several ranks may wait for episodes."""
 
     inputs: Sequence[str]
     run: str
@@ -57,12 +61,14 @@ class Request:
     strict: bool = False
     consume: bool = False
     wait: bool = True
+    timeout: float = 600.0
 
 
 @dataclass
 class Outcome:
     """How a run ended: the last step, its checkpoint (None: stopped before there was a game), why
-    (`error`: of the inputs, after which nothing was read), and what was lost of the input."""
+    (`error`: of the inputs, after which nothing was read), and what was lost of the input. `rank`:
+    of several learners, which one tells this; number 0 has written the checkpoint."""
 
     step: int
     episodes: int
@@ -71,12 +77,14 @@ class Outcome:
     error: Exception | None = None
     truncated: Sequence[str] = ()
     left_over: int = 0
+    rank: int = 0
 
 
 def train(
     request: Request,
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[Mapping[str, Any]], None] = lambda metrics: None,
+    warn: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
     """Learns until the inputs end, `request.steps` are done or `stop()` says so; then saves.
 
@@ -86,12 +94,27 @@ def train(
     or `CheckFailed` for a truncated input if `strict`.
     """
     _check(request)
-    with _open_run(request) as found:
-        run = _Run(request, found, stop, tell)
-        try:
-            return run.learn()
-        finally:
-            run.close()
+    ranks = open_ranks(request.timeout)
+    try:
+        if ranks.rank == 0:
+            with _open_run(request, warn) as found:
+                return _learn(_Run(request, ranks, found, _game(request, found), stop, tell))
+        begun = ranks.exchange(None)[0]  # what rank 0 says as soon as it knows
+        if begun is None:
+            return Outcome(0, 0, None, stopped=True, rank=ranks.rank)
+        request = replace(request, net=begun["net"], options=begun["config"])
+        found = _read(Path(begun["checkpoint"])) if begun["checkpoint"] else None
+        game = Game(begun["game"], begun["rules"])
+        return _learn(_Run(request, ranks, found, game, stop, tell))
+    finally:
+        ranks.close()
+
+
+def _learn(run: _Run) -> Outcome:
+    try:
+        return run.learn()
+    finally:
+        run.close()
 
 
 def _check(request: Request) -> None:
@@ -105,6 +128,8 @@ def _check(request: Request) -> None:
     for path in request.inputs:
         if path != STDIN:
             os.stat(path)
+        if several() and not os.path.isdir(path):
+            raise InputError("several ranks need a folder, of which each takes its part", file=path)
 
 
 @dataclass(frozen=True)
@@ -119,7 +144,7 @@ class _Found:
 
 
 @contextlib.contextmanager
-def _open_run(request: Request) -> Iterator[_Found | None]:
+def _open_run(request: Request, warn: Callable[[str], None]) -> Iterator[_Found | None]:
     """Makes the folder or finds what is in it; nobody else learns there meanwhile."""
     folder = Path(request.run)
     if request.resume and not folder.is_dir():
@@ -127,12 +152,27 @@ def _open_run(request: Request) -> Iterator[_Found | None]:
     folder.mkdir(parents=True, exist_ok=True)
     with lock(folder / "lock"):
         if request.resume:
-            yield _read(newest_checkpoint(folder))
+            yield _read_newest(folder, warn)
             return
         if any(entry != "lock" for entry in os.listdir(folder)):
             what = "holds files already: --resume goes on with a run, another --out begins one"
             raise InputError(what, file=request.run)
         yield None if request.start is None else _begin_at(request.start)
+
+
+def _read_newest(folder: Path, warn: Callable[[str], None]) -> _Found:
+    """The newest checkpoint that can be read; `warn` is told of those that cannot."""
+    errors: list[InputError] = []
+    for _, path in reversed(list_checkpoints(folder)):
+        try:
+            found = _read(path)
+        except InputError as error:
+            errors.append(error)
+            continue
+        for damage in errors:
+            warn(f"{damage}; going on from {path}")
+        return found
+    raise errors[0] if errors else InputError("no checkpoint to go on from", file=str(folder))
 
 
 def _begin_at(start: str) -> _Found:
@@ -161,11 +201,13 @@ class _Run:
     def __init__(
         self,
         request: Request,
+        ranks: Ranks,
         found: _Found | None,
+        game: Game | None,
         stop: Callable[[], bool],
         tell: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        self.request, self.stop, self.tell = request, stop, tell
+        self.request, self.ranks, self.stop, self.tell = request, ranks, stop, tell
         metadata = dict(found.metadata) if found else {}
         if found and request.net not in (None, metadata["net"]):
             what = f"the run has the network {metadata['net']}"
@@ -173,7 +215,10 @@ class _Run:
         self.metadata = metadata
         self.episodes = int(metadata.get("episodes", 0))
         self.parents = [metadata["sha256"]] if found else []
-        self.progress = Progress(metadata.get("inputs", {}), frozenset(), 0)
+        taken: Mapping[str, int] = metadata.get("inputs", {})
+        self.taken = {file: n for file, n in taken.items() if os.path.exists(file)}  # by all ranks
+        self.complete: set[str] = set()  # files of folders that are learned from and still there
+        self.duplicates = [0] * ranks.size
         self.found = found
         self.saved = -1
         self.error: Exception | None = None  # that ended the inputs
@@ -181,10 +226,11 @@ class _Run:
         self.source = Source(
             request.inputs,
             self._plan,
-            game=_game(request, found),
-            taken=self.progress.taken,
+            game=game,
+            taken=self.taken,
             wait=request.wait,
             strict=request.strict,
+            part=(ranks.rank, ranks.size),
         )
 
     def _plan(self, game: Game) -> tuple[int, int]:
@@ -196,7 +242,10 @@ class _Run:
             self.request.settings or {},
             self.request.options or {},
         )
-        return self.config.batch, self.config.rows
+        episodes = share(self.config.batch, self.ranks.rank, self.ranks.size)
+        if not episodes:
+            raise InputError(f"{self.ranks.size} ranks need a larger batch", text=self.config.batch)
+        return episodes, self.config.rows
 
     def close(self) -> None:
         self.source.stop()
@@ -204,20 +253,24 @@ class _Run:
             self.metrics.close()
 
     def learn(self) -> Outcome:
+        rank = self.ranks.rank
         game = self._wait_for_game()
+        if rank == 0:
+            self._begin(game)
         if game is None:
             return Outcome(0, 0, None, stopped=True)
-        self.learner = Learner(self.net, game.shape, self.config, game.actions)
+        self.learner = Learner(self.net, game.shape, self.config, game.actions, self.ranks)
         self.game = game
         if self.found:
             with in_file(os.fspath(self.found.path)):
                 self.learner.load(self.found.tensors, int(self.found.metadata["step"]))
             self.saved = -1 if self.found.fresh else self.learner.step
-        self.metrics = _open_metrics(Path(self.request.run) / METRICS, self.learner.step)
+        if rank == 0:
+            self.metrics = open_metrics(Path(self.request.run) / METRICS, self.learner.step)
         self._publish()
         self._save()
-        for ready, waited in self._batches():
-            self._step(ready, waited)
+        for ready, waited, notes in self._batches():
+            self._step(ready, waited, notes)
         self._save()
         self._publish()
         lost = self.source.lost
@@ -229,7 +282,19 @@ class _Run:
             self.error,
             tuple(lost.truncated),
             lost.left_over,
+            rank,
         )
+
+    def _begin(self, game: Game | None) -> None:
+        """Tells the other ranks what is to be done."""
+        begun = game and {
+            "game": game.name,
+            "rules": game.rules,
+            "net": self.net,
+            "config": self.config.to_json(),
+            "checkpoint": self.found and os.fspath(self.found.path),
+        }
+        self.ranks.exchange(begun)
 
     def _wait_for_game(self) -> Game | None:
         game = self.source.game(POLL)
@@ -238,31 +303,62 @@ class _Run:
             game = self.source.game(POLL)
         return game
 
-    def _batches(self) -> Iterator[tuple[Ready, float]]:
-        """Batches, and the seconds waited for each, as long as there is something to do."""
+    def _batches(self) -> Iterator[tuple[Ready, float, list[Note]]]:
+        """Batches, the seconds waited for each, and what all ranks have to tell of theirs, as long
+        as there is something to do for all of them."""
         since = time.perf_counter()
         steps = self.request.steps
-        while not self.stop() and (steps is None or self.learner.step < steps):
+        while steps is None or self.learner.step < steps:
+            ready = self._next(since)
+            notes = self.ranks.exchange(note_of(ready) if ready else self._farewell())
+            if ready is None or self._ended(notes):
+                return
+            yield ready, time.perf_counter() - since, notes
+            since = time.perf_counter()
+
+    def _next(self, since: float) -> Ready | None:
+        """The next batch of this rank; None: there is none, and `error` may say why."""
+        while not self.stop():
             try:
                 ready = self.source.next(POLL)
             except StopIteration:
-                return
+                return None
             except Exception as error:  # what was learned so far is saved first
                 self.error = error
-                return
+                return None
             if ready is not None:
-                yield ready, time.perf_counter() - since
-                since = time.perf_counter()
+                return ready
+            waited = time.perf_counter() - since
+            if self.ranks.size > 1 and waited > self.request.timeout:
+                what = f"rank {self.ranks.rank} has waited {waited:.0f} s for episodes of its part"
+                self.error = InputError(what, file=" ".join(self.request.inputs))
+                return None
+        return None
 
-    def _step(self, ready: Ready, waited: float) -> None:
+    def _farewell(self) -> Note:
+        return {"over": "failed" if self.error else "stopped" if self.stop() else "ended"}
+
+    def _ended(self, notes: Sequence[Note]) -> bool:
+        """Whether some rank has no batch; where that is a failure, the others fail too."""
+        for rank, note in enumerate(notes):
+            if note.get("over") == "failed":
+                self.error = StratkitError(f"rank {rank} has failed: it says why")
+        return any("over" in note for note in notes)
+
+    def _step(self, ready: Ready, waited: float, notes: Sequence[Note]) -> None:
         start = time.perf_counter()
         told = self.learner.update(ready.batch)
-        if not all(map(math.isfinite, told.values())):
+        if not all(abs(x) < EXPLODED for x in told.values()):
             last = checkpoint_path(self.request.run, self.saved)
-            what = f"the loss is not finite; the last good checkpoint is {last}"
+            what = f"the loss has exploded; the last good checkpoint is {last}"
+            if not all(map(math.isfinite, told.values())):
+                what = f"the loss is not finite; the last good checkpoint is {last}"
             raise InputError(what, where=f"step {self.learner.step}")
-        self.episodes += len(ready.batch.returns)
-        self.progress = ready.progress
+        for rank, note in enumerate(notes):
+            self.episodes += note["episodes"]
+            self.taken.update(note["taken"])
+            self.complete.update(note["complete"])
+            self.duplicates[rank] = note["duplicates"]
         updated = time.perf_counter()
         if self.learner.step % self.config.publish_every == 0:
             self._publish()
@@ -274,37 +370,13 @@ class _Run:
             "update": updated - start,
             "save": time.perf_counter() - updated,
         }
-        self._write_metrics(self._metrics(ready, told, seconds))
-
-    def _metrics(
-        self, ready: Ready, told: Mapping[str, float], seconds: Mapping[str, float]
-    ) -> dict[str, Any]:
-        batch, step = ready.batch, self.learner.step
-        ages = step - 1 - batch.steps[batch.steps >= 0]
-        busy = seconds["wait"] + seconds["update"] + seconds["save"]
-        first = batch.returns[:, 0]
-        return {
-            "step": step,
-            "episodes": self.episodes,
-            "states": batch.states,
-            **told,
-            "iteration": self.learner.schedule.iteration(step - 1)[0],
-            "length": float(batch.lengths.float().mean()),
-            "first_wins": float((first > 0).float().mean()),
-            "second_wins": float((first < 0).float().mean()),
-            "draws": float((first == 0).float().mean()),
-            "endings": dict(sorted(Counter(batch.endings).items())),
-            "age_mean": float(ages.float().mean()) if len(ages) else None,
-            "age_max": int(ages.max()) if len(ages) else None,
-            "duplicates": ready.progress.duplicates,
-            "seconds": dict(seconds),
-            "states_per_second": batch.states / busy,
-            "time": time.time(),
-        }
+        if self.ranks.rank == 0:
+            known = {"episodes": self.episodes, "duplicates": sum(self.duplicates)}
+            self._write_metrics(metrics_of(self.learner, notes, {**told, **known}, seconds))
 
     def _write_metrics(self, metrics: Mapping[str, Any]) -> None:
         assert self.metrics is not None
-        self.metrics.write(json.dumps(_rounded(metrics), separators=(",", ":")).encode() + b"\n")
+        self.metrics.write(as_line(metrics))
         self.tell(metrics)
 
     def _metadata(self) -> dict[str, Any]:
@@ -319,7 +391,10 @@ class _Run:
         }
 
     def _publish(self) -> None:
-        publish_policy(self.request.run, self.learner.weights("online"), self._metadata())
+        if self.ranks.rank:
+            return
+        metadata = {**self._metadata(), "learned": self._learned()}
+        publish_policy(self.request.run, self.learner.weights("online"), metadata)
 
     def _save(self) -> None:
         """Writes a checkpoint, unless there is one of this step; then what it has passed may go."""
@@ -330,21 +405,36 @@ class _Run:
             "config": self.config.to_json(),
             "seed": self.config.seed,
             "parents": self.parents,
-            "inputs": self._remaining(),
+            "inputs": self.taken,
         }
         path = checkpoint_path(self.request.run, self.learner.step)
-        path.parent.mkdir(exist_ok=True)
-        save_checkpoint(path, self.learner.tensors(), metadata)
         self.saved = self.learner.step
+        if self.ranks.rank:
+            return
+        path.parent.mkdir(exist_ok=True)
+        # One that is there already could not be read, or the run would have gone on from it.
+        save_checkpoint(path, self.learner.tensors(), metadata, overwrite=bool(self.found))
         if self.request.consume:
-            for file in self.progress.complete:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(file)
+            self._consume()
 
-    def _remaining(self) -> dict[str, int]:
-        """How much was taken of which input, as far as a resumed run can meet it again."""
-        gone = self.progress.complete if self.request.consume else frozenset()
-        return {file: n for file, n in self.progress.taken.items() if file not in gone}
+    def _consume(self) -> None:
+        """Deletes what the checkpoint has passed. Whoever fills the folder is told first, or it
+        would count these episodes as waiting less than none."""
+        gone, self.complete = self.complete, set()
+        self.taken = {file: n for file, n in self.taken.items() if file not in gone}
+        if gone:
+            self._publish()
+        for file in gone:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(file)
+
+    def _learned(self) -> list[int]:
+        """From how many episodes of files that a folder still has each rank has learned."""
+        out = [0] * self.ranks.size
+        for file, number in self.taken.items():
+            name = os.path.basename(file)
+            out[part_of(name, len(out))] += min(number, episodes_in(name))
+        return out
 
 
 def _game(request: Request, found: _Found | None) -> Game | None:
@@ -355,32 +445,3 @@ def _game(request: Request, found: _Found | None) -> Game | None:
         what = f"the run learns {found.game.name}"
         raise InputError(what, file=request.run, text=request.game)
     return found.game
-
-
-def _open_metrics(path: Path, step: int) -> BinaryIO:
-    """The metrics, without lines of steps that the checkpoint does not know of."""
-    stream = open(path, "a+b", buffering=0)  # noqa: SIM115 (closed by the run)
-    stream.seek(0)
-    keep = 0
-    for number, line in enumerate(stream.read().splitlines(keepends=True), 1):
-        if not line.endswith(b"\n"):
-            break
-        value = check.parse_object(line) or {}
-        if not check.whole()(value.get("step")):
-            stream.close()
-            what = "no metrics of a step"
-            raise InputError(what, file=os.fspath(path), where=f"line {number}")
-        if value["step"] > step:
-            break
-        keep += len(line)
-    stream.truncate(keep)
-    return stream
-
-
-def _rounded(value: Any) -> Any:
-    """Numbers with six digits: the rest is noise in a log."""
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if value < 1e9 else round(value, 3)
-    if isinstance(value, dict):
-        return {key: _rounded(v) for key, v in value.items()}
-    return value

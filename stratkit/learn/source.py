@@ -18,8 +18,8 @@ from typing import BinaryIO
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, in_file, named
 from stratkit.learn.data import Batch, Part, make_batch
-from stratkit.storage.atomic import TEMPORARY
 from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
+from stratkit.storage.shards import list_shards, part_of
 
 STDIN, STDIN_NAME = "-", "standard input"
 AHEAD = 1  # batches that wait for the learner, beside the one that is being made
@@ -30,8 +30,9 @@ POLL = 0.2  # seconds between two looks at a folder, and at whether to stop
 class Progress:
     """How far the inputs were read when a batch was complete.
 
-    `taken`: episodes of each file (not of stdin) that are in this batch or in earlier ones;
-    `complete`: those files of folders of which nothing is left to learn.
+    `taken`: of each file (not of stdin) that this batch has episodes of, how many are in it or in
+    earlier ones; `complete`: those files of folders of which, as has turned out since the batch
+    before, nothing is left to learn.
     """
 
     taken: Mapping[str, int]
@@ -68,11 +69,12 @@ class Source:
     """Batches of episodes from `paths`: `-` (stdin), files, folders of `.eps` files.
 
     Folders are watched for new files when `wait`; each pass reads the files that are whole, in the
-    order of their names. `taken` says how many episodes of which file an earlier run has learned
-    from: they are passed over. `game`: None, or the game that the episodes must be of. `strict`:
-    a truncated stream is an error (`CheckFailed`) instead of a loss that `lost` tells of. `plan`,
-    asked as soon as the game is known, says of how many episodes a batch is, and to a multiple of
-    how many its states are padded.
+    order of their names, of several learners (`part`: which of how many) each its own. `taken` says
+    how many episodes of which file an earlier run has learned from: they are passed over. `game`:
+    None, or the game that the episodes must be of. `strict`: a truncated stream is an error
+    (`CheckFailed`) instead of a loss that `lost` tells of. `plan`, asked as soon as the game is
+    known, says of how many episodes a batch is, and to a multiple of how many its states are
+    padded.
     """
 
     def __init__(
@@ -84,8 +86,9 @@ class Source:
         taken: Mapping[str, int] | None = None,
         wait: bool = True,
         strict: bool = False,
+        part: tuple[int, int] = (0, 1),
     ) -> None:
-        self.paths, self.plan = tuple(paths), plan
+        self.paths, self.plan, self.part = tuple(paths), plan, part
         self.size = self.rows = 1
         self.wait, self.strict = wait, strict
         self.lost = Lost()
@@ -94,7 +97,7 @@ class Source:
             self._begin(game)
         self._skip = dict(taken or {})  # episodes still to be passed over
         self._taken = dict(taken or {})
-        self._sizes: dict[str, int] = {}  # of a folder's files that were read: their episodes
+        self._sizes: dict[str, int] = {}  # of a folder's files that were read and are not complete
         self._seen = SeenGames()
         self._duplicates = 0
         self._known = threading.Event()  # the game is known, or will never be
@@ -175,11 +178,15 @@ class Source:
         self._put(Ready(batch, self._progress(parts), seconds))
 
     def _progress(self, parts: Sequence[Part]) -> Progress:
+        touched = {part.file for part in parts} - {STDIN_NAME}
         for part in parts:
-            if part.file != STDIN_NAME:
+            if part.file in touched:
                 self._taken[part.file] = self._taken.get(part.file, 0) + len(part)
         done = {file for file, count in self._sizes.items() if self._taken.get(file, 0) >= count}
-        return Progress(dict(self._taken), frozenset(done), self._duplicates)
+        for file in done:
+            del self._sizes[file]
+        taken = {file: self._taken[file] for file in sorted(touched)}
+        return Progress(taken, frozenset(done), self._duplicates)
 
     def _parts(self) -> Iterator[Part]:
         for path in self.paths:
@@ -195,8 +202,10 @@ class Source:
 
     def _folder(self, folder: str) -> Iterator[Part]:
         done: set[str] = set()
+        part, parts = self.part
         while not self._stopped.is_set():
-            fresh = [name for name in _shards(folder) if name not in done]
+            mine = (name for name in list_shards(folder) if part_of(name, parts) == part)
+            fresh = [name for name in mine if name not in done]
             for name in fresh:
                 done.add(name)
                 path = os.path.join(folder, name)
@@ -206,9 +215,9 @@ class Source:
                     named(path),
                     open(path, "rb") as stream,
                 ):
-                    for part in self._read(stream, path):
-                        episodes += len(part)
-                        yield part
+                    for found in self._read(stream, path):
+                        episodes += len(found)
+                        yield found
                     self._sizes[path] = episodes
             if not self.wait:
                 return
@@ -259,9 +268,3 @@ class Source:
 
 def _cut(part: Part, first: int, last: int) -> Part:
     return Part(part.episodes[first:last], part.endings, part.file)
-
-
-def _shards(folder: str) -> list[str]:
-    """The whole episode files in a folder; half-written ones have temporary names."""
-    names = sorted(os.listdir(folder))
-    return [name for name in names if name.endswith(".eps") and not name.startswith(TEMPORARY)]

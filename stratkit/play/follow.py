@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, in_file
@@ -12,7 +15,11 @@ from stratkit.players.network import NetworkPlayer, network_player
 from stratkit.players.open import Entrant, open_player
 from stratkit.players.player import Player
 from stratkit.players.spec import PlayerSpec, parse_player
+from stratkit.storage import fields as check
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
+from stratkit.storage.shards import waiting
+
+LOOK = 0.05  # seconds between two looks at a folder
 
 
 def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant[Player]:
@@ -29,6 +36,7 @@ class Follower:
         self.run, self.game = run, game
         self.player: NetworkPlayer | None = None
         self.step, self.episodes, self.batch, self.net = -1, 0, 1, ""
+        self.learned: list[int] = [0]  # by each rank, of the files that the learner's folder has
         self._stamp: object = None
 
     def make_player(self, seed: int, rows: int) -> NetworkPlayer:
@@ -65,6 +73,7 @@ class Follower:
             self.player.processing = processing
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
+        self.learned = _learned(metadata)
         self.net = str(metadata["net"])
         self.processing = processing
         self._stamp = stamp
@@ -79,6 +88,14 @@ def _processing(post: str) -> tuple[float, int]:
     return parse_player(f"{post},policy").corrections.processing(deploying=False)
 
 
+def _learned(metadata: Mapping[str, Any]) -> list[int]:
+    """Of a policy of an older learner, which does not tell: nothing."""
+    found = metadata.get("learned", [0])
+    if not check.list_of(check.whole())(found) or not found:
+        raise InputError("metadata 'learned' is wrong", text=found)
+    return [int(n) for n in found]
+
+
 class Pace:
     """How far self-play may run ahead of the learner, and when a round is worth its price."""
 
@@ -87,6 +104,16 @@ class Pace:
         self._before = follower.episodes
         self.begun = 0
         self.delivered = 0  # episodes that were handed on
+
+    @property
+    def ahead(self) -> int:
+        """Episodes that were begun and that the learner has not consumed."""
+        return self.begun - self.consumed
+
+    @property
+    def enough(self) -> bool:
+        """Whether the learner has two batches at hand."""
+        return self.delivered - self.consumed >= 2 * self.follower.batch
 
     @property
     def consumed(self) -> int:
@@ -98,7 +125,7 @@ class Pace:
     def bounded(self, games: Iterator[Seating]) -> Iterator[Seating | None]:
         """Begins no game that is more than `lead` episodes beyond what was consumed."""
         for seating in games:
-            while self.begun - self.consumed >= self.lead:
+            while self.ahead >= self.lead:
                 yield None
             self.begun += 1
             yield seating
@@ -106,5 +133,48 @@ class Pace:
     def worth_playing(self, live: int) -> bool:
         """A round costs a network the same for few games as for many. While the learner has enough
         to do, self-play waits until half of the slots are taken."""
-        has_enough = self.delivered - self.consumed >= 2 * self.follower.batch
-        return live >= self.slots // 2 or not has_enough
+        return live >= self.slots // 2 or not self.enough
+
+
+class FolderPace(Pace):
+    """The same where several may write into one folder, and several ranks learn from it: what lies
+    there counts, whoever wrote it, and of the ranks the one that has least."""
+
+    def __init__(self, follower: Follower, lead: int, slots: int, folder: str) -> None:
+        super().__init__(follower, lead, slots)
+        self.folder = folder
+        self.written = 0  # of the episodes begun
+        self._looked = -math.inf
+        self._waiting = [0]
+
+    @property
+    def parts(self) -> int:
+        return len(self.follower.learned)
+
+    @property
+    def poorest(self) -> int:
+        """The rank that has least."""
+        return self._waiting.index(min(self._waiting))
+
+    def look(self) -> int:
+        """Episodes that wait in the folder: as if all ranks had as few as the poorest."""
+        self._waiting = waiting(self.folder, self.follower.learned)
+        self._looked = time.monotonic()
+        return min(self._waiting) * self.parts
+
+    @property
+    def there(self) -> int:
+        """What `look` says, at most a moment ago."""
+        if time.monotonic() - self._looked > LOOK or len(self._waiting) != self.parts:
+            return self.look()
+        return min(self._waiting) * self.parts
+
+    @property
+    def ahead(self) -> int:
+        """Episodes that were begun here and are not written, and those that wait."""
+        return self.begun - self.written + self.there
+
+    @property
+    def enough(self) -> bool:
+        """Whether the learner has two batches at hand."""
+        return self.there >= 2 * self.follower.batch

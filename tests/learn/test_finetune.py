@@ -14,7 +14,7 @@ from stratkit.errors import InputError
 from stratkit.learn.config import resolve
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.learner import Learner
-from stratkit.learn.rnad import action_values
+from stratkit.learn.rnad import action_values, step_counts
 from stratkit.nets import process
 from stratkit.players.spec import parse_player
 
@@ -35,7 +35,9 @@ def test_the_goal_is_that_of_the_processed_policy() -> None:
         seen, _ = learner._see(batch, slice(None), 0.5)
     played = process(seen.pi, 0.1, 8)
     assert ((seen.pi > 0) & (played == 0)).any()
-    goal = learner._goal(batch, [learner._first(batch, slice(None), 0.5, keep=False)])
+    goal = learner._goal(
+        batch, [learner._first(batch, slice(None), 0.5, keep=False)], step_counts(batch.player)
+    )
     values = action_values(
         seen.target_value,
         seen.ratio,

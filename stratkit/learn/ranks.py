@@ -1,0 +1,93 @@
+"""Several learners that work as one: `torchrun` starts them, each has its own part of the games,
+and gradients are summed. What is counted is counted over all of them."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from stratkit.errors import StratkitError
+
+SLACK = 300.0  # seconds that a rank may be late beside the time that it may wait for episodes
+
+
+class Ranks:
+    """One of `size` processes, number `rank`; by itself, the only one."""
+
+    rank, size = 0, 1
+
+    def sum(self, x: Tensor) -> Tensor:
+        """x, which becomes its sum over all ranks."""
+        return x
+
+    def exchange(self, told: Any) -> list[Any]:
+        """What each of the ranks has to tell, in their order: JSON values."""
+        return [told]
+
+    def close(self) -> None:
+        """Lets the other ranks go."""
+
+
+class _Group(Ranks):
+    """One of several, as the environment says that torchrun makes. `StratkitError`: another rank
+    has gone, or does not answer."""
+
+    def __init__(self, timeout: float) -> None:
+        import torch.distributed as dist
+
+        self._dist = dist
+        backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+        limit = datetime.timedelta(seconds=timeout + SLACK)
+        self.rank, self.size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+        try:
+            dist.init_process_group(backend, timeout=limit)
+        except (RuntimeError, ValueError):
+            raise self._alone() from None
+
+    def _alone(self) -> StratkitError:
+        return StratkitError("another rank has gone, or does not answer", where=f"rank {self.rank}")
+
+    def sum(self, x: Tensor) -> Tensor:
+        try:
+            self._dist.all_reduce(x)
+        except RuntimeError:
+            raise self._alone() from None
+        return x
+
+    def exchange(self, told: Any) -> list[Any]:
+        data = torch.frombuffer(bytearray(json.dumps(told).encode()), dtype=torch.uint8)
+        lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
+        try:
+            self._dist.all_gather(lengths, torch.tensor([len(data)]))
+            longest = max(int(n) for n in lengths)
+            found = [torch.zeros(longest, dtype=torch.uint8) for _ in range(self.size)]
+            padded = torch.nn.functional.pad(data, (0, longest - len(data)))
+            self._dist.all_gather(found, padded)
+        except RuntimeError:
+            raise self._alone() from None
+        pairs = zip(found, lengths, strict=True)
+        return [json.loads(bytes(one[: int(n)].numpy())) for one, n in pairs]
+
+    def close(self) -> None:
+        self._dist.destroy_process_group()
+
+
+def open_ranks(timeout: float) -> Ranks:
+    """What the environment says: torchrun's processes, or one by itself. `timeout`: the seconds
+    that a rank may wait for its episodes while others wait for it."""
+    return _Group(timeout) if several() else Ranks()
+
+
+def several() -> bool:
+    """Whether the environment says that this is one of several ranks."""
+    return int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
+def share(number: int, rank: int, size: int) -> int:
+    """The part of `number` that one of `size` ranks has."""
+    return number * (rank + 1) // size - number * rank // size

@@ -1,0 +1,75 @@
+"""Self-play that follows a learner through a folder: how far ahead, and for whom."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+import subprocess
+from types import SimpleNamespace
+from typing import cast
+
+from running import command_line
+from stratkit.learn.run import METRICS
+from stratkit.play.follow import Follower, FolderPace
+from stratkit.storage.shards import episodes_in, list_shards, part_of, shard_name
+
+
+def test_names_say_how_many_and_for_whom() -> None:
+    for part in range(3):
+        name = shard_name(7, 10, 19, part, 3)
+        assert part_of(name, 3) == part and episodes_in(name) == 10
+    assert episodes_in("a.eps") == 0 and episodes_in(f".tmp.{name}") == 0
+
+
+def test_what_waits_in_the_folder_counts_whoever_wrote_it(tmp_path: pathlib.Path) -> None:
+    follower = SimpleNamespace(episodes=0, batch=8, learned=[0])
+    pace = FolderPace(cast(Follower, follower), lead=20, slots=4, folder=str(tmp_path))
+    assert pace.ahead == 0 and not pace.enough
+    pace.begun = 7
+    (tmp_path / shard_name(1, 0, 15)).touch()
+    (tmp_path / ".tmp.x.eps").touch()
+    assert pace.look() == 16 and pace.ahead == 23 and pace.enough
+    pace.written = 5
+    follower.learned = [10]
+    assert pace.look() == 6 and pace.ahead == 8 and not pace.enough
+    follower.learned = [10, 3]  # two ranks now: what counts is the poorest's
+    pace.look()
+    owner = pace.poorest
+    assert pace.parts == 2 and pace.ahead == 2
+    (tmp_path / shard_name(1, 16, 35, owner, 2)).touch()
+    pace.look()
+    assert pace.ahead == 2 + 2 * (16 - follower.learned[0] if owner else 0)
+
+
+def test_two_writers_and_a_learner(tmp_path: pathlib.Path) -> None:
+    """Neither waits for ever, and the folder does not grow."""
+    folder, run = tmp_path / "games", tmp_path / "run"
+    folder.mkdir()
+    learner = subprocess.Popen(
+        [
+            *command_line("train", folder, "--out", run, "--game", "nano", "--steps", 12, "-q"),
+            *"--net plain --batch 4 --rows 32 --seed 1 --save-every 2 --consume".split(),  # noqa: SIM905
+        ]
+    )
+    following = ("--policy", run, "--follow", "--game", "nano", "--lead", 8, "-q")
+    writers = [
+        subprocess.Popen(command_line("selfplay", *following, "--seed", k, "-o", folder))
+        for k in (1, 2)
+    ]
+    try:
+        most = 0
+        while learner.poll() is None:
+            most = max(most, len(list_shards(str(folder))))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                learner.wait(0.02)
+        assert learner.returncode == 0
+    finally:
+        for writer in writers:
+            writer.terminate()
+            writer.wait()
+        learner.kill()
+    lines = [json.loads(line) for line in (run / METRICS).open()]
+    assert len(lines) == 12 and lines[-1]["episodes"] == 48
+    # Shards of four: two leads that wait, two checkpoints' worth that may not be deleted yet.
+    assert 0 < most <= 4 + 5

@@ -1,0 +1,149 @@
+"""Several learners that work as one, as torchrun starts them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from learn.games import episodes, write
+from running import ROOT, command_line
+from stratkit.errors import InputError
+from stratkit.learn.run import METRICS, Request, train
+from stratkit.storage.checkpoints import checkpoint_path, list_checkpoints, load_checkpoint
+from stratkit.storage.shards import part_of, shard_name
+
+SETTINGS = {"batch": 8, "rows": 32, "seed": 1, "save_every": 1}
+QUICK = ["--net", "plain", "--batch", "8", "--rows", "32", "--seed", "1", "--save-every", "1"]
+
+
+def a_folder(path: pathlib.Path, parts: Sequence[int], each: int = 12) -> pathlib.Path:
+    """A file of `each` games for each of these ranks, of two."""
+    path.mkdir()
+    game, games = episodes("nano", each * len(parts))
+    for k, part in enumerate(parts):
+        some = games[k * each : (k + 1) * each]
+        write(path / shard_name(1, k * each, (k + 1) * each - 1, part, 2), game, some)
+    return path
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def two_ranks(*arguments: object) -> list[tuple[int, str]]:
+    """Exit status and stderr of both."""
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
+    both = [
+        subprocess.Popen(
+            command_line("train", *arguments, *QUICK),
+            env={**os.environ, **place, "RANK": str(rank)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in (0, 1)
+    ]
+    return [(learner.wait(120), (learner.stderr or sys.stderr).read()) for learner in both]
+
+
+def metrics(run: pathlib.Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (run / METRICS).read_text().splitlines()]
+
+
+def test_two_ranks_are_as_one(tmp_path: pathlib.Path) -> None:
+    """With both halves of the batch, of unequal lengths; and resumed, bit for bit."""
+    folder, out = a_folder(tmp_path / "games", (0, 1)), tmp_path / "two"
+    torchrun = ["torch.distributed.run", "--nproc-per-node", "2", "--no-python"]
+    path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    command = [sys.executable, "-m", *torchrun, ROOT / "bin/train", folder, "--no-wait"]
+    started = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            *torchrun,
+            ROOT / "bin/train",
+            folder,
+            "--no-wait",
+            "--out",
+            out,
+            *QUICK,
+        ],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert started.returncode == 0, started.stderr
+    assert sorted(step for step, _ in list_checkpoints(out)) == [0, 1, 2, 3]
+    assert f"step 3, 24 episodes: {checkpoint_path(out, 3)}\n" in started.stderr
+
+    # One learner with the same eight games: four of each file.
+    game, games = episodes("nano", 24)
+    lengths = [sum(len(e.actions) for e in games[k : k + 4]) for k in (0, 12)]
+    assert lengths[0] != lengths[1]
+    same = write(tmp_path / "same.eps", game, [*games[:4], *games[12:16]])
+    train(Request([same], str(tmp_path / "one"), net="plain", options=SETTINGS))
+    (whole, _), (parts, metadata) = (
+        load_checkpoint(checkpoint_path(run, 1)) for run in (tmp_path / "one", out)
+    )
+    for name, tensor in whole.items():
+        if name.startswith("optimizer/exp_avg/"):  # which is the gradient: b1 is 0
+            torch.testing.assert_close(
+                torch.from_numpy(parts[name]), torch.from_numpy(tensor), rtol=1e-4, atol=1e-6
+            )
+    assert metadata["inputs"] == {os.fspath(file): 4 for file in folder.iterdir()}
+    one, two = metrics(tmp_path / "one")[0], metrics(out)[0]
+    assert list(one) == list(two)
+    for name in set(one) - {"seconds", "states_per_second", "time"}:
+        assert one[name] == pytest.approx(two[name], rel=1e-4, abs=1e-6), name
+
+    again = tmp_path / "again"
+    shutil.copytree(out, again)
+    for step in (2, 3):
+        checkpoint_path(again, step).unlink()
+    (status, told), (other, nothing) = two_ranks(folder, "--no-wait", "--resume", "--out", again)
+    assert (status, other, nothing) == (0, 0, "")
+    assert told == f"step 3, 24 episodes: {checkpoint_path(again, 3)}\n"
+    first, second = (load_checkpoint(checkpoint_path(run, 3))[1] for run in (out, again))
+    assert first["sha256"] == second["sha256"] and first["inputs"] == second["inputs"]
+
+
+def test_a_rank_that_waits_too_long_is_named(tmp_path: pathlib.Path) -> None:
+    """And what was learned before is saved."""
+    folder, out = a_folder(tmp_path / "games", (0, 1, 0)), tmp_path / "run"
+    (status, told), (other, named) = two_ranks(folder, "--timeout", 1, "--out", out)
+    assert (status, other) == (1, 1)
+    last = checkpoint_path(out, 3)
+    saved = f"saved {last}; --resume goes on from there\n"
+    assert told == f"{saved}train: rank 1 has failed: it says why\n"
+    what = rf"train: {folder}: rank 1 has waited [12] s for episodes of its part\n"
+    assert re.fullmatch(what, named)
+    assert last.exists()
+
+
+def test_only_folders_can_be_divided(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path / "a.eps", *episodes("nano", 4))
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for path in (file, "-"):
+        with pytest.raises(InputError, match=f"^{path}: several ranks need a folder, of which"):
+            train(Request([path], str(tmp_path / "run")))
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_part_of_a_name_never_changes() -> None:
+    """Machines and versions must agree on it."""
+    assert [part_of(f"seed-1_games-0-9_0000000{k}.eps", 3) for k in range(6)] == [0, 2, 2, 1, 0, 1]

@@ -1,0 +1,116 @@
+"""A run that is killed, or whose files or numbers go bad, loses nothing that was safe."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from learn.games import episodes, write
+from stratkit.errors import InputError
+from stratkit.learn.run import METRICS, Request, train
+from stratkit.storage.checkpoints import checkpoint_path, list_checkpoints, load_checkpoint
+from stratkit.storage.checkpoints import save_checkpoint as save
+from stratkit.storage.shards import list_shards
+
+SETTINGS = {"batch": 4, "rows": 32, "seed": 1, "save_every": 1}
+
+
+def a_request(folder: pathlib.Path, run: str, **options: object) -> Request:
+    return Request(
+        [str(folder / "games")],
+        str(folder / run),
+        net="plain",
+        options={**SETTINGS, **options},
+        wait=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A folder with `games`: four files of five games."""
+    (tmp_path / "games").mkdir()
+    game, found = episodes("nano", 20)
+    for k in range(4):
+        write(tmp_path / f"games/{k}.eps", game, found[5 * k : 5 * k + 5])
+    return tmp_path
+
+
+def last(folder: pathlib.Path, run: str) -> tuple[int, str]:
+    step, path = list_checkpoints(folder / run)[-1]
+    return step, str(load_checkpoint(path)[1]["sha256"])
+
+
+def test_a_damaged_checkpoint_is_passed_over(folder: pathlib.Path) -> None:
+    request = a_request(folder, "run")
+    train(request)
+    assert last(folder, "run")[0] == 5
+    whole, damaged = last(folder, "run"), checkpoint_path(folder / "run", 5)
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:-100])
+    middle = checkpoint_path(folder / "run", 4)
+    flipped = bytearray(middle.read_bytes())
+    flipped[-50] ^= 1
+    middle.write_bytes(flipped)
+    told: list[str] = []
+    train(replace(request, resume=True), warn=told.append)
+    good = checkpoint_path(folder / "run", 3)
+    assert [line.split(": ")[0] for line in told] == [str(damaged), str(middle)]
+    assert all(line.endswith(f"; going on from {good}") for line in told)
+    assert last(folder, "run") == whole and damaged.read_bytes() != content[:-100]
+    for _, path in list_checkpoints(folder / "run"):
+        path.write_bytes(b"")
+    with pytest.raises(InputError, match=f"^{damaged}: not a checkpoint"):
+        train(replace(request, resume=True))
+
+
+@pytest.mark.parametrize("consume", [False, True])
+def test_killed_at_any_moment_it_goes_on_bit_for_bit(folder: pathlib.Path, consume: bool) -> None:
+    train(a_request(folder, "whole"))
+    request = replace(a_request(folder, "run"), consume=consume)
+    draw = random.Random(int(consume))
+    for left in reversed(range(7)):
+        child = os.fork()
+        if not child:
+            there = bool(list_checkpoints(folder / "run"))
+            if not there:  # nothing was safe: begun anew
+                shutil.rmtree(folder / "run", ignore_errors=True)
+            train(replace(request, resume=there))
+            os._exit(0)
+        if left:
+            time.sleep(draw.uniform(0, 0.3))
+            os.kill(child, signal.SIGKILL)
+        ended = os.waitpid(child, 0)[1]
+    assert ended == 0
+    assert last(folder, "run") == last(folder, "whole")
+    lines = [
+        [json.loads(line)["policy_loss"] for line in (folder / run / METRICS).open()]
+        for run in ("run", "whole")
+    ]
+    assert lines[0] == lines[1]
+    if consume:
+        # That a file ends is known when the next one is begun: the last one stays.
+        assert list_shards(str(folder / "games")) == ["3.eps"]
+
+
+@pytest.mark.parametrize(("wrong", "what"), [(np.nan, "is not finite"), (1e9, "has exploded")])
+def test_a_bad_loss_stops_and_names_the_last_good_checkpoint(
+    folder: pathlib.Path, wrong: float, what: str
+) -> None:
+    train(replace(a_request(folder, "run"), steps=2))
+    good = checkpoint_path(folder / "run", 2)
+    tensors, metadata = load_checkpoint(good)
+    tensors["target/critic.2.bias"] = np.full(1, wrong, np.float32)  # what v-trace is made of
+    save(good, tensors, metadata, overwrite=True)
+    with pytest.raises(InputError) as caught:
+        train(replace(a_request(folder, "run"), resume=True))
+    assert str(caught.value) == f"step 3: the loss {what}; the last good checkpoint is {good}"
+    assert len(list_checkpoints(folder / "run")) == 3
