@@ -218,6 +218,17 @@ def seed_option(function: Function) -> Function:
     )(function)
 
 
+def device_option(function: Function) -> Function:
+    """`--device WORD` (parameter `device`)."""
+    return click.option(
+        "--device",
+        type=OneOf(("cpu", "cuda")),
+        metavar="WORD",
+        default="cpu",
+        help="Where networks compute: cpu or cuda (default: cpu).",
+    )(function)
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import click
 
-from stratkit.cli.common import Tool, run
+from stratkit.cli.common import Tool, device_option, run
 from stratkit.cli.train import check_inputs, given_settings, learn, with_settings
 from stratkit.errors import UsageError
 from stratkit.learn.config import read_file
@@ -27,6 +27,7 @@ PROCESSING = {"threshold": 0.03, "quanta": 32}
 @click.option(
     "--consume", is_flag=True, help="Delete the files of a folder that a checkpoint has passed."
 )
+@device_option
 @with_settings
 def command(
     start: str,
@@ -38,6 +39,7 @@ def command(
     strict: bool,
     no_wait: bool,
     consume: bool,
+    device: str,
     **options: Any,
 ) -> int:
     """Go on learning in a new RUN from everything that a checkpoint has, by the values of the
@@ -67,6 +69,7 @@ def command(
         strict=strict,
         consume=consume,
         wait=not no_wait,
+        device=device,
     )
     return learn(request, "finetune")
 

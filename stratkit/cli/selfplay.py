@@ -13,8 +13,10 @@ import click
 
 from stratkit.cli.common import (
     GameName,
+    OneOf,
     Tool,
     check_reader,
+    device_option,
     discard_stdout,
     open_output,
     progress,
@@ -95,6 +97,14 @@ class Part(click.ParamType[tuple[int, int]]):
     metavar="N",
     help="Threads of the engine (default: 1).",
 )
+@device_option
+@click.option(
+    "--precision",
+    type=OneOf(("f32", "bf16")),
+    metavar="WORD",
+    default="f32",
+    help="Numbers of the network's layers: f32 or bf16 (default: f32).",
+)
 @click.option(
     "--max-actions", type=click.IntRange(1), metavar="N", help="Cut games after N actions."
 )
@@ -125,6 +135,8 @@ def command(
     lead: int | None,
     slots: int,
     threads: int,
+    device: str,
+    precision: str,
     max_actions: int | None,
     shard: int,
     output: str,
@@ -144,7 +156,16 @@ def command(
     opening = read_openings(setups, game)[0] if setups else None
     with _sink(output, force, shard, actor) as sink:
         try:
-            actor.begin(threads, lead, opening, max_actions, numbers_of(first_game, games), output)
+            actor.begin(
+                device,
+                precision,
+                threads,
+                lead,
+                opening,
+                max_actions,
+                numbers_of(first_game, games),
+                output,
+            )
             with progress(games, "game") as bar:
                 for episodes in actor.rounds():
                     sink(episodes, follow)
@@ -233,6 +254,8 @@ class _Actor:
 
     def begin(
         self,
+        device: str,
+        precision: str,
         threads: int,
         lead: int | None,
         opening: Opening | None,
@@ -262,6 +285,13 @@ class _Actor:
                 self.pace = Pace(self.follower, lead, self.slots)
             schedule = self.pace.bounded(games)
         assert self.player is not None
+        if self.policy != "random":
+            import torch
+
+            from stratkit.players.network import NetworkPlayer
+
+            assert isinstance(self.player, NetworkPlayer)
+            self.player.place(device, torch.bfloat16 if precision == "bf16" else torch.float32)
         self.table = Table(
             self.game, [self.player], schedule, self.slots, threads, max_actions, self.seed
         )

@@ -16,6 +16,7 @@ from stratkit.cli.common import (
     Terminated,
     Tool,
     check_stdin,
+    device_option,
     progress,
     run,
     say,
@@ -23,7 +24,7 @@ from stratkit.cli.common import (
 )
 from stratkit.errors import InputError, UsageError
 from stratkit.learn.config import (
-    ACTORS,
+    CHOICES,
     Config,
     check_settings,
     help_of,
@@ -58,12 +59,13 @@ _METAVARS = {int: "N", float: "X", tuple: "N,...", str: "WORD"}
 
 def with_settings(function: Function) -> Function:
     """An option for every field of the configuration."""
-    kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers(), str: OneOf(ACTORS)}
+    kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers()}
     for found in reversed(fields(Config)):
+        words = CHOICES.get(found.name)
         function = click.option(
             option_name(found.name),
             found.name,
-            type=kinds[type(found.default)],
+            type=OneOf(words) if words else kinds[type(found.default)],
             metavar=_METAVARS[type(found.default)],
             help=help_of(found.name),
         )(function)
@@ -101,6 +103,7 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     metavar="SECONDS",
     help="Under torchrun: end if a rank waits longer for its episodes (default: 600).",
 )
+@device_option
 @with_settings
 def command(
     inputs: tuple[str, ...],
@@ -114,6 +117,7 @@ def command(
     no_wait: bool,
     consume: bool,
     timeout: float,
+    device: str,
     **options: Any,
 ) -> int:
     """Learn from episodes by R-NaD: from stdin (-), files, and folders, which are watched for more.
@@ -141,6 +145,7 @@ def command(
         consume=consume,
         wait=not no_wait,
         timeout=timeout,
+        device=device,
     )
     return learn(request, "train")
 

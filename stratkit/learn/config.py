@@ -18,7 +18,10 @@ from typing import Any
 from stratkit.errors import InputError, in_file, named, nearest
 from stratkit.netnames import check_net
 
-ACTORS = ("raw", "processed")
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "actors": ("raw", "processed"),
+    "precision": ("f32", "bf16"),
+}
 MOST_FILE = 1 << 16  # bytes of a configuration file
 
 
@@ -69,6 +72,7 @@ class Config:
     chunk: int = _option(
         4096, "states that the networks look at at a time, at most, which bounds memory"
     )
+    precision: str = _option("f32", "numbers of the networks' layers: f32, or bf16 (autocast)")
     publish_every: int = _option(1, "steps between two publications of the acting network")
     save_every: int = _option(100, "steps between two checkpoints")
     threads: int = _option(1, "threads of torch")
@@ -91,8 +95,10 @@ class Config:
         self._check("threads", "at most", 1024)
         self._check("seed", "less than", 2**64)
         self._check("quanta", "at most", 10_000)
-        if self.actors not in ACTORS:
-            raise InputError(f"--actors is {' or '.join(ACTORS)}", text=self.actors)
+        for name, words in CHOICES.items():
+            if getattr(self, name) not in words:
+                what = f"{option_name(name)} is {' or '.join(words)}"
+                raise InputError(what, text=getattr(self, name))
         if not self.sizes or len(self.sizes) != len(self.repeats):
             raise InputError("sizes and repeats must be equally many")
         if min(*self.sizes, *self.repeats) < 1:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,6 +62,20 @@ class Batch:
     def states(self) -> int:
         """Steps that are learned from."""
         return len(self.learned)
+
+    def to(self, device: torch.device) -> Batch:
+        """The same on a device; from pinned memory, while the host goes on."""
+        return self._each(lambda x: x.to(device, non_blocking=True))
+
+    def pinned(self) -> Batch:
+        """The same in memory that a GPU can fetch from by itself."""
+        return self._each(lambda x: x.pin_memory())
+
+    def _each(self, function: Callable[[Tensor], Tensor]) -> Batch:
+        moved: dict[str, Any] = {
+            name: function(x) if isinstance(x, Tensor) else x for name, x in vars(self).items()
+        }
+        return Batch(**moved)
 
     def grid(self, x: Tensor, fill: float = 0.0) -> Tensor:
         """[n, ...] -> [time, B, ...]: episodes side by side, the steps learned from in order."""

@@ -19,13 +19,15 @@ from stratkit.learn import rnad
 from stratkit.learn.config import Config
 from stratkit.learn.data import Batch
 from stratkit.learn.ranks import Ranks
-from stratkit.nets import Network, build, legal_policy, process
+from stratkit.nets import Network, build, channels_last, legal_policy, process
 from stratkit.storage.checkpoints import part_of
 
 # The acting network is learned by gradients. The target network follows it and gives v-trace its
 # values. Regularisation policies, the present and the previous one, are copies of past target
 # networks. The average is kept for play.
 NETWORKS = ("online", "target", "regularization", "previous", "average")
+
+CPU = torch.device("cpu")
 
 Result = TypeVar("Result")
 
@@ -85,7 +87,7 @@ class Learner:
     through time, and chunk by chunk the gradient is summed. The networks have no memory, so a chunk
     may be any states, in any order. Where one chunk for each of `config.threads` threads is all,
     the second pass uses what the first one computed; else it computes it again, and what a chunk
-    needs bounds the memory.
+    needs bounds the memory. Networks and batch are on `device`.
 
     Several learners (`ranks`) that have a part of the batch each do the same update as one that has
     all of it: counts are those of all, gradients are summed.
@@ -98,12 +100,15 @@ class Learner:
         config: Config,
         actions: int | None = None,
         ranks: Ranks | None = None,
+        device: torch.device = CPU,
     ) -> None:
-        self.net, self.config = net, config
+        self.net, self.config, self.device = net, config, device
         self.ranks = ranks or Ranks()
         self.step = 0
         self.schedule = rnad.EntropySchedule(config.sizes, config.repeats, config.ramp)
-        self.online = build(net, shape, config.seed, actions)
+        self.online = build(net, shape, config.seed, actions).to(device)
+        if device.type != "cpu":
+            channels_last(self.online)
         self.target, self.regularization, self.previous, self.average = (
             copy.deepcopy(self.online).requires_grad_(False) for _ in NETWORKS[1:]
         )
@@ -117,6 +122,7 @@ class Learner:
 
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of gradient descent on `batch`; returns what there is to tell of it."""
+        batch = batch.to(self.device)
         alpha, move_on = self.schedule(self.step)
         parts = self._parts(len(batch.player))
         keep = len(parts) == self.config.threads
@@ -182,9 +188,10 @@ class Learner:
         rows = part if batch.row is None else slice(None)
         legal = batch.legal[rows]
         inputs = self.online.prepare(batch.observations[rows])
-        embedding = self.online.embed(inputs)
-        logits = self.online.logits(embedding, inputs, legal)
-        value = self.online.value(embedding, inputs)
+        with self._autocast():
+            embedding = self.online.embed(inputs)
+            logits = self.online.logits(embedding, inputs, legal).float()
+            value = self.online.value(embedding, inputs).float()
         if batch.row is not None:
             logits, value, legal = (x[batch.row[part]] for x in (logits, value, legal))
         with torch.no_grad():
@@ -198,13 +205,23 @@ class Learner:
 
     def _fixed(self, inputs: Any, legal: Tensor, alpha: float) -> Fixed:
         def log_policy(network: Network) -> Tensor:
-            return legal_policy(network.logits(network.embed(inputs), inputs, legal), legal)[1]
+            with self._autocast():
+                logits = network.logits(network.embed(inputs), inputs, legal)
+            return legal_policy(logits.float(), legal)[1]
 
         log_reg = log_policy(self.regularization)
         equal = self.schedule.iteration(self.step)[0] == 0  # both are the first network
         if alpha != 1 and not equal:
             log_reg = rnad.mixture(log_reg, log_policy(self.previous), alpha)
-        return Fixed(log_reg, self.target.value(self.target.embed(inputs), inputs))
+        with self._autocast():
+            value = self.target.value(self.target.embed(inputs), inputs)
+        return Fixed(log_reg, value.float())
+
+    def _autocast(self) -> torch.autocast:
+        """The layers of a network in bfloat16, where that is asked for; weights, what is made of
+        the outputs, and sums stay float32."""
+        wanted = self.config.precision == "bf16"
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
 
     @torch.no_grad()
     def _goal(self, batch: Batch, first: Sequence[First], counts: Tensor) -> Goal:
@@ -344,7 +361,9 @@ class Learner:
                 shape = () if moment == "step" else parameter.shape
                 if found is None or found.shape != shape or found.dtype != np.float32:
                     raise self._misfit()
-                tensors.append(torch.from_numpy(found.copy()))
+                like = parameter if shape else parameter.new_zeros(())
+                kept = torch.empty_like(like, requires_grad=False)
+                tensors.append(kept.copy_(torch.from_numpy(found)))
         self.moments = moments
 
     def _misfit(self) -> InputError:

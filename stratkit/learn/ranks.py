@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stratkit.errors import StratkitError
+from stratkit.errors import InputError, StratkitError
 
 SLACK = 300.0  # seconds that a rank may be late beside the time that it may wait for episodes
 
@@ -41,7 +41,10 @@ class _Group(Ranks):
         import torch.distributed as dist
 
         self._dist = dist
-        backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+        backend = "gloo"
+        if torch.cuda.is_available():
+            backend = "cpu:gloo,cuda:nccl"
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
         limit = datetime.timedelta(seconds=timeout + SLACK)
         self.rank, self.size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         try:
@@ -81,6 +84,15 @@ def open_ranks(timeout: float) -> Ranks:
     """What the environment says: torchrun's processes, or one by itself. `timeout`: the seconds
     that a rank may wait for its episodes while others wait for it."""
     return _Group(timeout) if several() else Ranks()
+
+
+def device_of(name: str) -> torch.device:
+    """The device that this rank computes on: of several GPUs each has its own."""
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError("there is no GPU that torch can use", text=name)
+    if name == "cuda":
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+    return torch.device(name)
 
 
 def several() -> bool:

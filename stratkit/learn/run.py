@@ -20,7 +20,7 @@ from stratkit.errors import InputError, StratkitError, in_file
 from stratkit.learn.config import check_settings, resolve
 from stratkit.learn.learner import Learner
 from stratkit.learn.metrics import Note, as_line, metrics_of, note_of, open_metrics
-from stratkit.learn.ranks import Ranks, open_ranks, several, share
+from stratkit.learn.ranks import Ranks, device_of, open_ranks, several, share
 from stratkit.learn.source import POLL, STDIN, Ready, Source
 from stratkit.netnames import check_net, default_net
 from stratkit.storage import fields as check
@@ -47,7 +47,8 @@ class Request:
     """What `train` is asked for. `net`, `settings` (of the configuration file) and `options` (of
     the command line) may be silent: what is not said comes from the checkpoint, then from the
     preset. `start`: a checkpoint or RUN whose learner goes on in a new run.
-    `timeout`: the seconds that one of several ranks may wait for episodes."""
+    `timeout`: the seconds that one of several ranks may wait for episodes. `device`: cpu or
+    cuda."""
 
     inputs: Sequence[str]
     run: str
@@ -62,6 +63,7 @@ class Request:
     consume: bool = False
     wait: bool = True
     timeout: float = 600.0
+    device: str = "cpu"
 
 
 @dataclass
@@ -123,6 +125,7 @@ def _check(request: Request) -> None:
         raise InputError("the run needs a name that is not empty")
     if request.net:
         check_net(request.net)
+    device_of(request.device)
     if not (request.resume or request.start):
         resolve(request.net or "", {}, request.settings or {}, request.options or {})
     for path in request.inputs:
@@ -213,6 +216,7 @@ class _Run:
             what = f"the run has the network {metadata['net']}"
             raise InputError(what, file=request.run, text=request.net)
         self.metadata = metadata
+        self.device = device_of(request.device)
         self.episodes = int(metadata.get("episodes", 0))
         self.parents = [metadata["sha256"]] if found else []
         taken: Mapping[str, int] = metadata.get("inputs", {})
@@ -231,6 +235,7 @@ class _Run:
             wait=request.wait,
             strict=request.strict,
             part=(ranks.rank, ranks.size),
+            pin=self.device.type != "cpu",
         )
 
     def _plan(self, game: Game) -> tuple[int, int]:
@@ -259,7 +264,9 @@ class _Run:
             self._begin(game)
         if game is None:
             return Outcome(0, 0, None, stopped=True)
-        self.learner = Learner(self.net, game.shape, self.config, game.actions, self.ranks)
+        self.learner = Learner(
+            self.net, game.shape, self.config, game.actions, self.ranks, self.device
+        )
         self.game = game
         if self.found:
             with in_file(os.fspath(self.found.path)):

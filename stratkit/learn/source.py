@@ -87,7 +87,9 @@ class Source:
         wait: bool = True,
         strict: bool = False,
         part: tuple[int, int] = (0, 1),
+        pin: bool = False,
     ) -> None:
+        self.pin = pin  # batches are for a GPU
         self.paths, self.plan, self.part = tuple(paths), plan, part
         self.size = self.rows = 1
         self.wait, self.strict = wait, strict
@@ -174,6 +176,7 @@ class Source:
         assert self._game is not None
         start = time.perf_counter()
         batch = make_batch(self._game, parts, self.rows)
+        batch = batch.pinned() if self.pin else batch
         seconds = time.perf_counter() - start
         self._put(Ready(batch, self._progress(parts), seconds))
 

@@ -10,9 +10,18 @@ policy.py   logits and legal actions -> a policy; and without its rare actions
 """
 
 from stratkit.nets.expand import expand, public_by_eq6
-from stratkit.nets.network import Network
+from stratkit.nets.network import Network, channels_last
 from stratkit.nets.policy import legal_policy, process
 from stratkit.nets.presets import build
 from stratkit.nets.unet import UNet
 
-__all__ = ["Network", "UNet", "build", "expand", "legal_policy", "process", "public_by_eq6"]
+__all__ = [
+    "Network",
+    "UNet",
+    "build",
+    "channels_last",
+    "expand",
+    "legal_policy",
+    "process",
+    "public_by_eq6",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 
@@ -40,3 +41,11 @@ class Network(nn.Module, ABC):
         inputs = self.prepare(packed)
         embedding = self.embed(inputs)
         return self.logits(embedding, inputs, legal), self.value(embedding, inputs)
+
+
+def channels_last(network: Network) -> None:
+    """Lays the weights of convolutions out in memory as the planes are: a GPU needs no copies
+    then."""
+    for parameter in network.parameters():
+        if parameter.ndim == 4:
+            parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)

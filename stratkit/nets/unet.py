@@ -211,7 +211,8 @@ class UNet(Network):
 
     def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
         """Values float32 [n] for the acting side."""
-        together = torch.cat([embedding, inputs.quiet, inputs.selected], 1)
+        blocks = [x.to(embedding.dtype) for x in (inputs.quiet, inputs.selected)]
+        together = torch.cat([embedding, *blocks], 1)
         together = together.contiguous(memory_format=torch.channels_last)
         return self.critic(together)  # type: ignore[no-any-return]
 
@@ -224,8 +225,10 @@ def _without_bias(module: nn.Module) -> None:
 
 
 def _rows(rows: Tensor, *blocks: Tensor) -> Tensor:
-    """These rows of [n, C, H, W] blocks, with the channels one after the other, channels last."""
-    picked = [block.permute(0, 2, 3, 1).index_select(0, rows) for block in blocks]
+    """These rows of [n, C, H, W] blocks, with the channels one after the other, channels last, and
+    numbers like the first block's."""
+    alike = [block.to(blocks[0].dtype) for block in blocks]
+    picked = [block.permute(0, 2, 3, 1).index_select(0, rows) for block in alike]
     return torch.cat(picked, 3).permute(0, 3, 1, 2)
 
 

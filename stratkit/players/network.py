@@ -12,7 +12,7 @@ from torch import Tensor
 
 from stratkit.engine import Game, distinct_rows, sample
 from stratkit.errors import InputError
-from stratkit.nets import Network, build, legal_policy, process
+from stratkit.nets import Network, build, channels_last, legal_policy, process
 from stratkit.players.player import Decision, Views
 
 Floats = npt.NDArray[np.float32]
@@ -34,6 +34,17 @@ class NetworkPlayer:
         self.rows = min(rows, MOST_DISTINCT) if self.small else rows
         self.processing = (0.0, 0)  # threshold and quanta of each action
         self.tells_values = False  # with its decisions; they take time
+        self.device, self.precision = torch.device("cpu"), torch.float32
+
+    def place(self, device: str, precision: torch.dtype) -> None:
+        """Computes there from now on, with layers of this precision. `InputError`: there is no
+        such device."""
+        if device == "cuda" and not torch.cuda.is_available():
+            raise InputError("there is no GPU that torch can use", text=device)
+        self.device, self.precision = torch.device(device), precision
+        if device != "cpu":
+            self.network.to(self.device)
+            channels_last(self.network)
 
     def load(self, weights: Mapping[str, npt.NDArray[np.float32]]) -> None:
         """Plays by these weights from now on. `InputError`: they are another network's."""
@@ -75,7 +86,8 @@ class NetworkPlayer:
 
         def heads(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, Tensor]:
             allowed = self._padded(legal[part])
-            policy = legal_policy(self.network.logits(embedding, inputs, allowed), allowed)[0]
+            logits = self.network.logits(embedding, inputs, allowed).float()
+            policy = legal_policy(logits, allowed)[0]
             if self.tells_values:
                 return policy, self.network.value(embedding, inputs).float()
             return policy, policy.new_zeros(len(policy))
@@ -105,13 +117,17 @@ class NetworkPlayer:
             packed = self._padded(observations[part])
             inputs = self.network.prepare(packed, None if pub is None else self._padded(pub[part]))
             n = len(observations[part])
-            told = heads(inputs, self.network.embed(inputs), part)
-            found.append([tensor[:n].numpy() for tensor in told])
+            with torch.autocast(
+                self.device.type, torch.bfloat16, enabled=self.precision == torch.bfloat16
+            ):
+                told = heads(inputs, self.network.embed(inputs), part)
+            found.append([tensor[:n].cpu().numpy() for tensor in told])
         return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
     def _padded(self, x: npt.NDArray[Any]) -> Tensor:
         missing = self.rows - len(x)
-        return torch.from_numpy(np.pad(x, ((0, missing), *[(0, 0)] * (x.ndim - 1)), mode="edge"))
+        rows = np.pad(x, ((0, missing), *[(0, 0)] * (x.ndim - 1)), mode="edge")
+        return torch.from_numpy(rows).to(self.device)
 
 
 def network_player(

@@ -11,7 +11,7 @@ from typing import cast
 
 from running import command_line
 from stratkit.learn.run import METRICS
-from stratkit.play.follow import Follower, FolderPace
+from stratkit.play.follow import FolderPace, Follower
 from stratkit.storage.shards import episodes_in, list_shards, part_of, shard_name
 
 
@@ -33,13 +33,12 @@ def test_what_waits_in_the_folder_counts_whoever_wrote_it(tmp_path: pathlib.Path
     pace.written = 5
     follower.learned = [10]
     assert pace.look() == 6 and pace.ahead == 8 and not pace.enough
-    follower.learned = [10, 3]  # two ranks now: what counts is the poorest's
-    pace.look()
-    owner = pace.poorest
-    assert pace.parts == 2 and pace.ahead == 2
-    (tmp_path / shard_name(1, 16, 35, owner, 2)).touch()
-    pace.look()
-    assert pace.ahead == 2 + 2 * (16 - follower.learned[0] if owner else 0)
+    follower.learned = [0, 0]  # two ranks now, of which one has nothing
+    assert pace.look() == 0 and pace.parts == 2 and pace.ahead == 2
+    for _ in range(2):
+        (tmp_path / shard_name(1, 16, 24, pace.poorest, 2)).touch()
+        pace.look()
+    assert pace.look() == 2 * min(16, 2 * 9)
 
 
 def test_two_writers_and_a_learner(tmp_path: pathlib.Path) -> None:

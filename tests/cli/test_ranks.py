@@ -68,17 +68,7 @@ def test_two_ranks_are_as_one(tmp_path: pathlib.Path) -> None:
     path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
     command = [sys.executable, "-m", *torchrun, ROOT / "bin/train", folder, "--no-wait"]
     started = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            *torchrun,
-            ROOT / "bin/train",
-            folder,
-            "--no-wait",
-            "--out",
-            out,
-            *QUICK,
-        ],
+        [*command, "--out", out, *QUICK],
         env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,

@@ -1,0 +1,83 @@
+"""Layers in bfloat16: nearly the same step, and it learns."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from learn.games import as_parts, episodes
+from learn.test_learner import setting, vector_batch
+from stratkit.errors import InputError
+from stratkit.learn.data import make_batch
+from stratkit.learn.learner import Learner
+from stratkit.learn.run import Request, train
+from stratkit.nets import build
+from stratkit.players.network import NetworkPlayer
+
+
+@pytest.mark.parametrize("net", ["plain", "tiny"])
+def test_bfloat16_is_nearly_float32(net: str) -> None:
+    game, found = episodes("nano", 6)
+    batch = make_batch(game, as_parts(game, found), 32)
+    told, gradients = [], []
+    for precision in ("f32", "bf16"):
+        learner = Learner(net, game.shape, setting(precision=precision, chunk=64))
+        told.append(learner.update(batch))
+        parts = [p.grad.flatten() for p in learner.online.parameters() if p.grad is not None]
+        gradients.append(torch.cat(parts))
+        assert all(p.dtype == torch.float32 for p in learner.online.parameters())
+    assert told[0] != told[1]
+    for name in ("policy_loss", "value_loss", "entropy", "grad_norm"):
+        assert told[1][name] == pytest.approx(told[0][name], rel=0.05, abs=0.02), name
+    assert torch.cosine_similarity(*gradients, dim=0) > 0.99
+
+
+def test_it_learns_in_bfloat16_as_in_float32() -> None:
+    """Kuhn poker, from 40 games over and over: the critic learns, the policy moves."""
+    ends = []
+    for precision in ("f32", "bf16"):
+        old, batch = vector_batch(rows=64)
+        config = setting(precision=precision, lr=1e-2, sizes=(100,))
+        learner = Learner("mlp:16", old.online.shape, config, batch.legal.shape[1])
+        told = [learner.update(batch) for _ in range(60)]
+        assert told[-1]["value_loss"] < told[0]["value_loss"] - 0.1
+        assert told[-1]["entropy"] < told[0]["entropy"] - 0.01
+        ends.append(told[-1])
+    for name in ("value_loss", "entropy"):
+        assert ends[1][name] == pytest.approx(ends[0][name], rel=0.05), name
+    assert ends[0] != ends[1]
+
+
+def test_a_player_in_bfloat16_plays_nearly_the_same() -> None:
+    game, found = episodes("nano", 1)
+    batch = make_batch(game, as_parts(game, found))
+    policies = []
+    for precision in (torch.float32, torch.bfloat16):
+        player = NetworkPlayer("tiny", build("tiny", game.shape, 1), seed=1, rows=16)
+        player.place("cpu", precision)
+        policy, _ = player.evaluate(batch.observations.numpy(), batch.legal.numpy())
+        policies.append(torch.from_numpy(policy))
+        assert policies[-1].dtype == torch.float32
+        torch.testing.assert_close(policies[-1].sum(1), torch.ones(len(policy)))
+    assert not torch.equal(*policies)
+    torch.testing.assert_close(*policies, atol=0.02, rtol=0.05)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_cuda_is_refused_at_once(tmp_path: object) -> None:
+    with pytest.raises(InputError, match="there is no GPU that torch can use: 'cuda'"):
+        train(Request(["-"], f"{tmp_path}/run", device="cuda"))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("net", ["tiny", "small"])
+def test_a_gpu_does_the_same_step(net: str) -> None:
+    game, found = episodes("mini", 4)
+    batch = make_batch(game, as_parts(game, found), 32)
+    gradients = []
+    for device in ("cpu", "cuda"):
+        learner = Learner(net, game.shape, setting(chunk=64), device=torch.device(device))
+        learner.update(batch)
+        parts = [p.grad.cpu().flatten() for p in learner.online.parameters() if p.grad is not None]
+        gradients.append(torch.cat(parts))
+    torch.testing.assert_close(*gradients, rtol=1e-2, atol=1e-4)
