@@ -1,6 +1,7 @@
 # make demo       learn, play and rate on the smallest game, in a few minutes
 # make test       all tests
 # make bench      how fast the engine is here
+# make bench-gpu  the same of networks, on a GPU
 # make dev        what all need, in .venv (PYTHON=python3.12 chooses the interpreter)
 # make verify     the learner against the truth, where it is known: one seed of everything, up to 45 minutes
 # make sanitize   the engine's tests, with the C engine under address and thread sanitizers
@@ -11,7 +12,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 C_FILES := $(wildcard cengine/*.[ch] cengine/*.py) setup.py
 
-.PHONY: help dev test demo bench verify fuzz sanitize lint build clean
+.PHONY: help dev test demo bench bench-gpu verify fuzz sanitize lint build clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -42,6 +43,9 @@ demo: dev
 
 bench: dev
 	$(BIN)/python cengine/bench/bench.py
+
+bench-gpu: dev
+	@PYTHON=$(CURDIR)/$(BIN)/python bench/gpu.sh
 
 verify: dev
 	rm -rf verify

@@ -1,0 +1,245 @@
+"""Measures self-play and the learner where networks compute, and prints a table: `bench/gpu.sh`.
+
+Model FLOP are those that the algorithm needs, whatever the program does: of a decision, the policy;
+of a learned state, policy and value forward and backward (three times forward), the target
+network's value and the regularisation policy. The second look of two-pass learning is not in them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from stratkit.engine import Game
+from stratkit.learn.config import resolve
+from stratkit.learn.data import Batch, Part, make_batch
+from stratkit.learn.learner import Learner
+from stratkit.nets import build
+from stratkit.play.table import Seating, Table
+from stratkit.players.network import NetworkPlayer
+from stratkit.players.player import Player
+from stratkit.players.random import RandomPlayer
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured: the game, the side of the matrices, and by preset the slots of self-play,
+    the states of a step and the chunks to try; seconds for each row."""
+
+    game: str
+    matrix: int
+    slots: dict[str, list[int]]
+    states: dict[str, int]
+    chunks: dict[str, list[int]]
+    seconds: float
+
+
+PLANS = {
+    "full": Plan(
+        game="barrage",
+        matrix=8192,
+        slots={"small": [2048, 8192, 16384], "paper": [2048]},
+        states={"small": 200_000, "paper": 60_000},
+        chunks={"small": [2048, 8192, 32768], "paper": [1024, 4096]},
+        seconds=15,
+    ),
+    "tiny": Plan(
+        game="mini",
+        matrix=256,
+        slots={"plain": [16]},
+        states={"plain": 200},
+        chunks={"plain": [100]},
+        seconds=0.1,
+    ),
+}
+
+
+class Bench:
+    def __init__(self, plan: Plan, device: str) -> None:
+        self.plan, self.device = plan, torch.device(device)
+        self.game = Game(plan.game)
+        # A CPU without matrix units for it is many times slower in bfloat16.
+        self.precision = "bf16" if device == "cuda" else "f32"
+        self.dtype = torch.bfloat16 if device == "cuda" else torch.float32
+        self.start = time.perf_counter()
+        self.rows: list[list[str]] = []
+        self.peak = self.matrix_rate()
+
+    def note(self, text: str) -> None:
+        print(f"{time.perf_counter() - self.start:6.1f} s  {text}", file=sys.stderr, flush=True)
+
+    def wait(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+
+    def rate(self, work: Callable[[], int], seconds: float) -> float:
+        """Units of work a second, after one round that does not count."""
+        work()
+        self.wait()
+        start, done = time.perf_counter(), 0
+        while (took := time.perf_counter() - start) < seconds:
+            done += work()
+            self.wait()
+        return done / took
+
+    def matrix_rate(self) -> float:
+        """FLOP/s of matrices of random numbers."""
+        n = self.plan.matrix
+        a, b = (torch.randn(n, n, device=self.device, dtype=self.dtype) for _ in range(2))
+
+        def multiply() -> int:
+            for _ in range(10):
+                a @ b
+            return 10 * 2 * n**3
+
+        return self.rate(multiply, min(3, self.plan.seconds))
+
+    # ---- self-play ----
+
+    def play(self, net: str, slots: int, flop: float) -> None:
+        network = build(net, self.game.shape, 1)
+        size = sum(p.numel() for p in network.parameters())
+        player = NetworkPlayer(net, network, seed=1, rows=slots)
+        player.place(self.device.type, self.dtype)
+        timed = Timed(player)
+        self.reset_memory()
+        rounds = games(self.game, player, slots)
+
+        def some() -> int:
+            for _ in range(4):
+                next(rounds)
+            return 4 * slots
+
+        some()
+        timed.seconds = timed.rows = 0
+        start = time.perf_counter()
+        rate = self.rate(some, self.plan.seconds)
+        took = time.perf_counter() - start
+        other = 1e6 * (took - timed.seconds) / timed.rows
+        self.add(f"self-play, {slots} games", net, size, flop, rate, f"{other:.1f} us beside it")
+
+    # ---- the learner ----
+
+    def learn(self, net: str, batch: Batch, chunk: int, flop: float) -> None:
+        options = {"seed": 1, "chunk": chunk, "precision": self.precision}
+        config = resolve(net, {}, {}, options)
+        learner = Learner(net, self.game.shape, config, self.game.actions, device=self.device)
+        size = sum(p.numel() for p in learner.online.parameters())
+        batch = batch.pinned() if self.device.type == "cuda" else batch
+        self.reset_memory()
+
+        def step() -> int:
+            learner.update(batch)
+            return batch.states
+
+        rate = self.rate(step, self.plan.seconds)
+        self.add(f"learner, chunk {chunk}", net, size, flop, rate, f"{batch.states} states a step")
+
+    # ---- the table ----
+
+    def reset_memory(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+
+    def add(self, what: str, net: str, size: int, flop: float, rate: float, note: str) -> None:
+        peak = torch.cuda.max_memory_allocated() / 1e9 if self.device.type == "cuda" else 0.0
+        share = flop * rate / self.peak
+        cells = [what, net, f"{size:,}", f"{flop / 1e6:,.0f}", f"{rate:,.0f}", f"{share:.1%}"]
+        self.rows.append([*cells, f"{peak:.1f}", note])
+        self.note(" | ".join(self.rows[-1]))
+
+    def run(self) -> None:
+        where = torch.cuda.get_device_name() if self.device.type == "cuda" else "CPU"
+        self.note(
+            f"{where}, {os.cpu_count()} cores: {self.peak / 1e12:.2f} TFLOP/s of {self.precision}"
+        )
+        for net, chunks in self.plan.chunks.items():
+            batch = random_batch(self.game, self.plan.states[net])
+            policy, value, both = flops(self.game, net, batch)
+            self.note(f"{net}: {batch.states} states, {both / 1e6:.0f} MFLOP forward")
+            for chunk in chunks:
+                self.learn(net, batch, chunk, 3 * both + value + policy)
+            for slots in self.plan.slots[net]:
+                self.play(net, slots, policy)
+        print(f"{where}, {os.cpu_count()} cores, torch {torch.__version__}, {self.plan.game};")
+        print(f"{self.precision} matrices of {self.plan.matrix}: {self.peak / 1e12:.2f} TFLOP/s\n")
+        print("| what | net | parameters | MFLOP each | each a second | share | peak GB | |")
+        print("|---|---|---|---|---|---|---|---|")
+        for row in self.rows:
+            print(f"| {' | '.join(row)} |")
+
+
+class Timed:
+    """Notes how long a player's network takes, and for how many decisions."""
+
+    def __init__(self, player: NetworkPlayer) -> None:
+        self.seconds, self.rows = 0.0, 0
+        evaluate = player.evaluate
+
+        def timed(observations, legal, pub=None):  # type: ignore[no-untyped-def]
+            start = time.perf_counter()
+            found = evaluate(observations, legal, pub)
+            self.seconds += time.perf_counter() - start
+            self.rows += len(observations)
+            return found
+
+        player.evaluate = timed  # type: ignore[method-assign]
+
+
+def games(game: Game, player: Player, slots: int) -> Iterator[object]:
+    """Rounds of games without end."""
+    seatings = (Seating(number, (0,) * game.players) for number in itertools.count())
+    return Table(game, [player], seatings, slots, os.cpu_count() or 1).rounds()
+
+
+def random_batch(game: Game, states: int) -> Batch:
+    """At least so many states of random games."""
+    parts, there = [], 0
+    for finished in games(game, RandomPlayer(1), 64):
+        if finished is not None:
+            episodes = finished.episodes  # type: ignore[attr-defined]
+            parts.append(Part(episodes, (*game.endings, "cut"), "random games"))
+            there += int(episodes.length.sum())
+            if there >= states:
+                break
+    return make_batch(game, parts, 128)
+
+
+@torch.no_grad()
+def flops(game: Game, net: str, batch: Batch) -> tuple[float, float, float]:
+    """FLOP of the policy, of the value, and of both, of a mean state of the batch."""
+    network = build(net, game.shape, 1)
+    rows = torch.linspace(0, batch.states - 1, 64).long()
+    legal = batch.legal[rows]
+    found = []
+    for wanted in ("policy", "value", "both"):
+        with FlopCounterMode(display=False) as counter:
+            inputs = network.prepare(batch.observations[rows])
+            embedding = network.embed(inputs)
+            if wanted != "value":
+                network.logits(embedding, inputs, legal)
+            if wanted != "policy":
+                network.value(embedding, inputs)
+        found.append(counter.get_total_flops() / len(rows))
+    return found[0], found[1], found[2]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--size", choices=sorted(PLANS), default="full")
+    given = parser.parse_args()
+    Bench(PLANS[given.size], given.device).run()
+
+
+if __name__ == "__main__":
+    main()

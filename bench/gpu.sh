@@ -1,0 +1,20 @@
+#!/bin/sh
+# The learner and self-play on a GPU, as one table on stdout; what it does meanwhile, on stderr.
+#
+# Needs Python with torch, numpy, safetensors and a C compiler; nothing from the network. cffi and
+# zstandard, where they are missing, are taken as wheels from the folder that WHEELS names.
+#
+#   bench/gpu.sh                    everything, in under 8 minutes
+#   SIZE=tiny DEVICE=cpu bench/gpu.sh    whether it works, in seconds
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+python=${PYTHON:-python3}
+cd "$root"
+site=$(mktemp -d)
+trap 'rm -rf "$site"' EXIT
+if [ -n "${WHEELS:-}" ]; then
+    "$python" -m pip install -q --no-index --no-deps --no-compile --target "$site" "$WHEELS"/*.whl >&2
+fi
+export PYTHONPATH="$site:$root${PYTHONPATH:+:$PYTHONPATH}"
+"$python" -c 'import stratkit.engine' 2>/dev/null || "$python" setup.py -q build_ext --inplace >&2
+"$python" bench/gpu.py --device "${DEVICE:-cuda}" --size "${SIZE:-full}"
