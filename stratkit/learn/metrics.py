@@ -44,9 +44,10 @@ def metrics_of(
     notes: Sequence[Note],
     told: Mapping[str, float],
     seconds: Mapping[str, float],
+    so_far: Mapping[str, int],
 ) -> dict[str, Any]:
     """A line's fields: after a step of `learner`, which `told` of it, with batches of which the
-    ranks made `notes`; `seconds` are rank 0's."""
+    ranks made `notes`; `seconds` are rank 0's; `so_far`: `episodes` and `duplicates` of the run."""
     step = learner.step
 
     def total(name: str) -> int:
@@ -59,6 +60,7 @@ def metrics_of(
     busy = seconds["wait"] + seconds["update"] + seconds["save"]
     return {
         "step": step,
+        "episodes": so_far["episodes"],
         "states": total("states"),
         **told,
         "iteration": learner.schedule.iteration(step - 1)[0],
@@ -69,6 +71,7 @@ def metrics_of(
         "endings": dict(sorted(endings.items())),
         "age_mean": step - 1 - total("begun") / aged if aged else None,
         "age_max": step - 1 - min(n["oldest"] for n in notes if n["aged"]) if aged else None,
+        "duplicates": so_far["duplicates"],
         "seconds": dict(seconds),
         "states_per_second": total("states") / busy,
         "time": time.time(),

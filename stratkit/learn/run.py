@@ -378,8 +378,8 @@ class _Run:
             "save": time.perf_counter() - updated,
         }
         if self.ranks.rank == 0:
-            known = {"episodes": self.episodes, "duplicates": sum(self.duplicates)}
-            self._write_metrics(metrics_of(self.learner, notes, {**told, **known}, seconds))
+            so_far = {"episodes": self.episodes, "duplicates": sum(self.duplicates)}
+            self._write_metrics(metrics_of(self.learner, notes, told, seconds, so_far))
 
     def _write_metrics(self, metrics: Mapping[str, Any]) -> None:
         assert self.metrics is not None

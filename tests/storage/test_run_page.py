@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from storage.test_storage_pages import fields, page
+from storage.test_storage_pages import FORMATS, fields, page
 from stratkit.engine import Batch, Game, sample
 from stratkit.learn.run import Request, train
 from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_policy
@@ -49,11 +49,15 @@ def test_a_run_is_as_the_pages_say(tmp_path: pathlib.Path) -> None:
     rows = re.findall(r"^\| ([\w, ]+) \|", page("run.md").split("**metrics.jsonl**")[1], re.M)
     documented = [name for row in rows[1:] for name in row.split(", ")]
     assert documented == list(json.loads(line))
+    manual = (FORMATS.parent / "man/train.1").read_text().split(".SH METRICS\n")[1]
+    tags = re.findall(r"^\.TP\n\.BR? (.*)$", manual.split(".SH ")[0], re.M)
+    assert [name for tag in tags for name in re.findall(r"\w+", tag)] == documented
 
     tensors, metadata = load_checkpoint(list_checkpoints(run)[-1][1])
     shared, added = fields("checkpoint.md", "Metadata"), fields("checkpoint.md", "Metadata", 1)
     assert sorted(metadata) == sorted(shared + added)
-    assert sorted(read_policy(run)[1]) == sorted(shared)
+    of_policies = fields("checkpoint.md", "Metadata", 2)
+    assert sorted(read_policy(run)[1]) == sorted(shared + of_policies)
     assert {name.split("/")[0] for name in tensors} == set(fields("checkpoint.md", "Tensors"))
     states = {name.split("/")[1] for name in tensors if name.startswith("optimizer/")}
     assert states == {"exp_avg", "exp_avg_sq", "step"}
