@@ -152,6 +152,10 @@ def command(
 
 def learn(request: Request, tool: str) -> int:
     """Does what is asked for until its end, or a signal; returns the exit status."""
+    import os
+
+    # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     import torch
 
     from stratkit.learn.run import train
