@@ -75,16 +75,26 @@ class Config:
     precision: str = _option("f32", "numbers of the networks' layers: f32, or bf16 (autocast)")
     publish_every: int = _option(1, "steps between two publications of the acting network")
     save_every: int = _option(100, "steps between two checkpoints")
+    keep: int = _option(0, "checkpoints that are kept, the newest ones; 0: all")
+    milestone: int = _option(10_000, "and those whose step is a multiple of this, for ever")
     threads: int = _option(1, "threads of torch")
     seed: int = _option(0, "seed of the first weights; without one, the system chooses it")
 
     def __post_init__(self) -> None:
-        for name in ("batch", "rows", "chunk", "publish_every", "save_every", "threads"):
+        for name in (
+            "batch",
+            "rows",
+            "chunk",
+            "publish_every",
+            "save_every",
+            "milestone",
+            "threads",
+        ):
             self._check(name, "at least", 1)
             self._check(name, "less than", 2**31)
         for name in ("seed", "grad_norm", "eta", "ramp", "mu_floor", "b1", "b2", "eps"):
             self._check(name, "at least", 0)
-        for name in ("threshold", "quanta"):
+        for name in ("threshold", "quanta", "keep"):
             self._check(name, "at least", 0)
         for name in ("lr", "rho", "c", "beta", "clip", "target_rate", "average_rate"):
             self._check(name, "more than", 0)

@@ -421,8 +421,16 @@ class _Run:
         path.parent.mkdir(exist_ok=True)
         # One that is there already could not be read, or the run would have gone on from it.
         save_checkpoint(path, self.learner.tensors(), metadata, overwrite=bool(self.found))
+        self._forget()
         if self.request.consume:
             self._consume()
+
+    def _forget(self) -> None:
+        """Deletes old checkpoints, where not all are kept."""
+        found = list_checkpoints(self.request.run)
+        for step, path in found[: -self.config.keep] if self.config.keep else []:
+            if step % self.config.milestone:
+                path.unlink(missing_ok=True)
 
     def _consume(self) -> None:
         """Deletes what the checkpoint has passed. Whoever fills the folder is told first, or it

@@ -114,3 +114,8 @@ def test_a_bad_loss_stops_and_names_the_last_good_checkpoint(
         train(replace(a_request(folder, "run"), resume=True))
     assert str(caught.value) == f"step 3: the loss {what}; the last good checkpoint is {good}"
     assert len(list_checkpoints(folder / "run")) == 3
+
+
+def test_the_newest_checkpoints_and_milestones_are_kept(folder: pathlib.Path) -> None:
+    train(a_request(folder, "run", keep=2, milestone=2))
+    assert [step for step, _ in list_checkpoints(folder / "run")] == [0, 2, 4, 5]
