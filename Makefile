@@ -5,6 +5,7 @@
 # make dev        what all need, in .venv (PYTHON=python3.12 chooses the interpreter)
 # make verify     the learner against the truth, where it is known: one seed of everything, up to 45 minutes
 # make sanitize   the engine's tests, with the C engine under address and thread sanitizers
+# make man        the manual's pages of file formats, from formats/
 # make fuzz       random bytes for the C engine, a minute long (FUZZ_SECONDS=10 for each entry)
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 C_FILES := $(wildcard cengine/*.[ch] cengine/*.py) setup.py
 
-.PHONY: help dev test demo bench bench-gpu verify fuzz sanitize lint build clean
+.PHONY: help dev test demo bench bench-gpu verify fuzz sanitize man lint build clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -59,6 +60,9 @@ fuzz: dev
 sanitize: dev
 	.ci/sanitize address
 	.ci/sanitize thread tests/engine/test_threads.py tests/engine/test_batch.py
+
+man: dev
+	$(BIN)/python man/make.py
 
 lint: dev
 	$(BIN)/ruff check .

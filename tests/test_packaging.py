@@ -72,7 +72,7 @@ def installed(wheel: pathlib.Path) -> pathlib.Path:
 def test_the_sdist_has_all_that_is_needed(sdist: pathlib.Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    for pattern in ("cengine/*.[ch]", "formats/**/*.*", "man/*.1", "bin/*", "tests/**/*.py"):
+    for pattern in ("cengine/*.[ch]", "formats/**/*.*", "man/*.[15]", "bin/*", "tests/**/*.py"):
         for path in ROOT.glob(pattern):
             if path.is_file():
                 assert str(path.relative_to(ROOT)) in names
@@ -90,6 +90,7 @@ def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> Non
     for name in COMMANDS:
         assert f"Usage: {name} " in execute(installed / "bin" / name, "--help", cwd=tmp_path)
         assert (installed / "share/man/man1" / f"{name}.1").is_file()
+    assert (installed / "share/man/man5/stratkit-games.5").is_file()
     where = "import stratkit.engine as e; print(e.__file__)"
     file = execute(installed / "bin/python", "-c", where, cwd=tmp_path).strip()
     assert pathlib.Path(file).is_relative_to(installed)

@@ -129,8 +129,9 @@ def test_checkers_are_silent(arguments: list[str]) -> None:
 
 
 def test_versions_agree() -> None:
-    for page in tracked("man/*.1"):
-        assert f'"stratkit {__version__}"' in page.read_text().splitlines()[0], page
+    for page in tracked("man/*.[15]"):
+        (title,) = re.findall(r"^\.TH .*", page.read_text(), re.M)
+        assert f'"stratkit {__version__}"' in title, page
     try:
         installed = importlib.metadata.version("stratkit")
     except importlib.metadata.PackageNotFoundError:

@@ -1,0 +1,95 @@
+"""The manual: a page of section 5 for each format, made of formats/, and what the pages see."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import runpy
+import shutil
+import subprocess
+
+import pytest
+
+from running import COMMANDS, ROOT
+
+MAKE = runpy.run_path(str(ROOT / "man/make.py"))
+PAGES = sorted((ROOT / "man").glob("*.[15]"))
+FORMATS = [path for path in PAGES if path.suffix == ".5"]
+
+
+def test_the_pages_of_formats_are_those_of_today() -> None:
+    names = {page.removesuffix(".md") for page in os.listdir(ROOT / "formats") if ".md" in page}
+    assert {path.stem for path in FORMATS} == {MAKE["page_name"](name) for name in names}
+    for name, text in MAKE["pages"]().items():
+        assert (ROOT / "man" / name).read_text() == text, f"{name} is old: make man"
+
+
+def seen(path: pathlib.Path) -> set[str]:
+    """What a page lists under SEE ALSO, as `match.1`."""
+    last = path.read_text().replace("\\", "").split(".SH SEE ALSO\n")[1]
+    return {
+        f"{name}.{number}" for name, number in re.findall(r"^\.BR ([\w-]+) \((\d)\)", last, re.M)
+    }
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_pages_see_pages_that_are_there(path: pathlib.Path) -> None:
+    assert seen(path) <= {page.name for page in PAGES} - {path.name}
+    text = re.sub(r"\\f.", "", path.read_text()).replace("\\", "")
+    named = {name for name, _ in re.findall(r"(stratkit-\w+) ?\((5)\)", text)}
+    assert {f"{name}.5" for name in named} <= seen(path) | {path.name}
+    if path.suffix == ".5":
+        commands = {f"{name}.1" for name in COMMANDS}
+        assert seen(path) & commands == {p.name for p in PAGES if path.name in seen(p)} & commands
+
+
+@pytest.mark.parametrize(
+    "text", ["1. one", "- one\n  - two", "a `b", "> c", "a\n| b |", "```\nd\n```"]
+)
+def test_unknown_markdown_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match="what is"):
+        MAKE["page"]("x", f"# Title\n\n{text}\n")
+
+
+def test_text_stays_as_it_is_typed() -> None:
+    roff = MAKE["page"](
+        "x", "# T\n\n`.a'b\\c` is.\n\n    'x -- ^~`\n    .y\n\n| a | b |\n|---|---|\n| `_` | .c |\n"
+    )
+    if shutil.which("groff"):
+        done = subprocess.run(
+            ["groff", "-t", "-man", "-Tascii", "-P-cbou"],
+            input=roff,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stderr == ""
+        lines = [line.strip() for line in done.stdout.splitlines()]
+        for line in (".a'b\\c is.", "'x -- ^~`", ".y", "_   .c"):
+            assert line in lines
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_pages_are_sound_roff(path: pathlib.Path) -> None:
+    """As far as one of the programs that read them is here."""
+    if shutil.which("mandoc"):
+        done = subprocess.run(
+            ["mandoc", "-T", "lint", "-W", "warning", path],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        said = [line for line in done.stdout.splitlines() if "missing date" not in line]
+        assert said == []
+    if shutil.which("groff"):
+        done = subprocess.run(
+            ["groff", "-K", "utf8", "-t", "-man", "-ww", "-Tutf8", path],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        wide = r"can't break line|cannot adjust line|will not fit on one page"
+        assert [line for line in done.stderr.splitlines() if not re.search(wide, line)] == []
+        plain = re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
+        assert not re.search(r"\]\(|\|--", plain)
