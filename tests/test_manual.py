@@ -1,4 +1,5 @@
-"""The manual: a page of section 5 for each format, made of formats/, and what the pages see."""
+"""The manual: a page of section 5 for each format, made of formats/; what the pages see; the page
+of section 7, with how a shell completes the commands."""
 
 from __future__ import annotations
 
@@ -8,13 +9,14 @@ import re
 import runpy
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from running import COMMANDS, ROOT
 
 MAKE = runpy.run_path(str(ROOT / "man/make.py"))
-PAGES = sorted((ROOT / "man").glob("*.[15]"))
+PAGES = sorted((ROOT / "man").glob("*.[157]"))
 FORMATS = [path for path in PAGES if path.suffix == ".5"]
 
 
@@ -42,6 +44,42 @@ def test_pages_see_pages_that_are_there(path: pathlib.Path) -> None:
     if path.suffix == ".5":
         commands = {f"{name}.1" for name in COMMANDS}
         assert seen(path) & commands == {p.name for p in PAGES if path.name in seen(p)} & commands
+
+
+def test_the_page_of_all_lists_the_commands() -> None:
+    page = (ROOT / "man/stratkit.7").read_text()
+    listed = re.findall(r"^\.TP\n\.BR (\S+) \(1\)\n(.*)", page, re.M)
+    pages = [path.read_text() for path in PAGES if path.suffix == ".1"]
+    names = [re.findall(r"^\.SH NAME\n(\S+) \\- (.*)", text, re.M) for text in pages]
+    assert listed == [name for (name,) in names]
+    assert seen(ROOT / "man/stratkit.7") == {f"{name}.1" for name in COMMANDS} | {
+        "stratkit-formats.5"
+    }
+
+
+def test_shells_complete_as_the_page_says(tmp_path: pathlib.Path) -> None:
+    page = (ROOT / "man/stratkit.7").read_text().replace("\\-", "-")
+    (script,) = re.findall(r"^\.nf\n(.*?)^\.fi", page, re.M | re.S)
+    path = f"{ROOT / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    settings = {**os.environ, "PATH": path, "HOME": str(tmp_path)}
+    subprocess.run(["sh", "-eu", "-c", script], env=settings, check=True)
+    folder = tmp_path / ".local/share/bash-completion/completions"
+    assert sorted(os.listdir(folder)) == COMMANDS
+    # What bash does at a Tab after these words.
+    ask = (
+        "source $HOME/.local/share/bash-completion/completions/$1\n"
+        "COMP_WORDS=($2 '') COMP_CWORD=$3\n"
+        "$(complete -p $1 | sed 's/.*-F \\([^ ]*\\) .*/\\1/') $1; printf '%s ' ${COMPREPLY[*]}"
+    )
+    for words, offered in (
+        ("deploy-gen --game", "classic barrage duel ultimate mini nano micro kuhn leduc "),
+        ("fenfs", "check convert legal replay show stats "),
+        ("fenfs show --view", "observer red blue "),
+    ):
+        count = str(len(words.split()))
+        bash = ["bash", "--norc", "-c", ask, "bash", words.split()[0], words, count]
+        done = subprocess.run(bash, env=settings, capture_output=True, text=True, check=True)
+        assert (done.stdout, done.stderr) == (offered, "")
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def installed(wheel: pathlib.Path) -> pathlib.Path:
 def test_the_sdist_has_all_that_is_needed(sdist: pathlib.Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    for pattern in ("cengine/*.[ch]", "formats/**/*.*", "man/*.[15]", "bin/*", "tests/**/*.py"):
+    for pattern in ("cengine/*.[ch]", "formats/**/*.*", "man/*.[157]", "bin/*", "tests/**/*.py"):
         for path in ROOT.glob(pattern):
             if path.is_file():
                 assert str(path.relative_to(ROOT)) in names

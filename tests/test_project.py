@@ -129,7 +129,7 @@ def test_checkers_are_silent(arguments: list[str]) -> None:
 
 
 def test_versions_agree() -> None:
-    for page in tracked("man/*.[15]"):
+    for page in tracked("man/*.[157]"):
         (title,) = re.findall(r"^\.TH .*", page.read_text(), re.M)
         assert f'"stratkit {__version__}"' in title, page
     try:

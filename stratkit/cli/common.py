@@ -35,13 +35,17 @@ from stratkit.errors import (
     printable,
     shown,
 )
-from stratkit.netnames import check_net
+from stratkit.netnames import NETS, check_net
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
     from tqdm import tqdm
 
 STDIN, STDOUT = "standard input", "standard output"  # what `-` is called in messages
 INTERRUPTED, TERMINATED = 130, 143
+
+# The engine tells the names of games as well, but loading it would keep the shell waiting.
+GAMES = ("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "kuhn", "leduc")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -119,6 +123,9 @@ class _Standard(click.Command):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
+        for param in self.params:
+            if param.type is click.STRING:
+                param.type = Text()
         for names, callback, text in (
             (["-q", "--quiet"], _quieter, "Say less."),
             (["-v", "--verbose"], _louder, "Say more; twice, also how an error came about."),
@@ -171,12 +178,36 @@ class OneOf(click.Choice[str]):
         return value
 
 
-class GameName(click.types.StringParamType):
+class Text(click.types.StringParamType):
+    """Text of which some words are known; in a shell, Tab offers these, or else files."""
+
+    files = True
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        words = [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+        return [CompletionItem(incomplete, type="file")] * self.files + words
+
+
+class GameName(Text):
     """The name of a game that the engine knows."""
 
     name = "game"
+    files = False
+
+    def __init__(self) -> None:
+        super().__init__(*GAMES)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if ctx is not None and ctx.resilient_parsing:
+            return value  # a shell waits for its completions
+
         from stratkit.engine import Game
 
         try:
@@ -186,10 +217,14 @@ class GameName(click.types.StringParamType):
         return value
 
 
-class NetName(click.types.StringParamType):
+class NetName(Text):
     """The name of a network."""
 
     name = "network"
+    files = False
+
+    def __init__(self) -> None:
+        super().__init__(*NETS)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:

@@ -17,6 +17,7 @@ from stratkit.cli.common import (
     STDOUT,
     GameName,
     OneOf,
+    Text,
     Tool,
     check_stdin,
     is_talkative,
@@ -45,6 +46,8 @@ MOST_GAMES = 10**7  # a pairing
 ROWS = 64  # views that a network evaluates at a time
 CHECKED_PLIES = 200  # of a game that --check plays
 
+PLAYER = Text("random", "heuristic", "human")
+
 
 class Limit(click.ParamType[int]):
     """A whole number, or `off`."""
@@ -61,7 +64,7 @@ class Limit(click.ParamType[int]):
 
 
 @click.command(cls=Tool, short_help="Let players meet, and record every game.")
-@click.argument("players", nargs=-1, metavar="PLAYER PLAYER...")
+@click.argument("players", nargs=-1, metavar="PLAYER PLAYER...", type=PLAYER)
 @click.option(
     "-n",
     "games",
@@ -136,6 +139,7 @@ class Limit(click.ParamType[int]):
 @click.option("-f", "--force", is_flag=True, help="Overwrite GAMES.jsonl if it exists.")
 @click.option(
     "--serve",
+    type=PLAYER,
     metavar="PLAYER",
     help="Instead of a match: play one game on stdin and stdout, as an agent of the UCC protocol.",
 )

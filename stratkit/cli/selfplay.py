@@ -14,6 +14,7 @@ import click
 from stratkit.cli.common import (
     GameName,
     OneOf,
+    Text,
     Tool,
     check_reader,
     device_option,
@@ -59,6 +60,7 @@ class Part(click.ParamType[tuple[int, int]]):
 )
 @click.option(
     "--policy",
+    type=Text("random"),
     default="random",
     metavar="P",
     help="random, a checkpoint or a RUN, whose online network plays (default: random).",

@@ -100,14 +100,6 @@ def test_version(name: str, words: list[str]) -> None:
     assert run(name, *words, "--version").out == f"{name} (stratkit) {__version__}\n"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_completion(name: str) -> None:
-    variable = f"_{name}_COMPLETE".upper().replace("-", "_")
-    words = {"COMP_WORDS": f"{name} --hel", "COMP_CWORD": "1"}
-    done = run(name, **{variable: "bash_complete"}, **words)
-    assert (done.status, done.out, done.err) == (0, "plain,--help\n", "")
-
-
 # --- the command line -----------------------------------------------------------------------------
 
 
