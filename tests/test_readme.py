@@ -39,11 +39,21 @@ def test_every_block_runs(tmp_path: pathlib.Path) -> None:
         closed = "| head" in script and done.returncode == 141
         assert done.returncode == 0 or closed, script + done.stderr
         outputs.append(done.stdout)
-    assert "metrics.jsonl" in outputs[0].split()
-    assert "30 games of mini; Elo with 95 % intervals of differences from the anchors" in outputs[2]
-    assert (tmp_path / "ratings.png").stat().st_size > 5000
-    first, second = outputs[-1].splitlines()
+    made, learned, met = outputs[1:4]
+    assert "40 games of barrage" in made and "flag on the back rank" in made
+    assert learned == "" and "metrics.jsonl" in os.listdir(tmp_path / "run")
+    assert "18 games of barrage; Elo with 95 % intervals of differences from the anchors" in met
+    for name, size in (("ratings.png", 5000), ("game.html", 10_000), ("moves.txt", 1000)):
+        assert (tmp_path / name).stat().st_size > size
+    first, second = outputs[-2].splitlines()
     assert first == second
+
+
+def test_the_way_from_logs_to_an_agent_has_ten_commands() -> None:
+    tutorial = README.partition("Ten commands.")[2].partition("\n## ")[0]
+    scripts = re.findall(r"^```sh run\n(.*?)^```$", tutorial, re.M | re.S)
+    words = [line.split()[0] for script in scripts for line in script.splitlines()]
+    assert len(words) == 10 and set(words) <= set(COMMANDS)
 
 
 def test_the_other_blocks_are_targets_of_make() -> None:

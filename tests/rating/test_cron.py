@@ -1,5 +1,5 @@
 """The lines that README.md offers for every night and beside a learner: they are run as they stand
-there, but with fewer games and less sleep."""
+there, but with fewer games, on a smaller board, and less sleep."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def line(kind: str) -> str:
     """The only line of the block that is marked so."""
     (block,) = re.findall(rf"^```{kind}\n(.*?)^```$", README, re.M | re.S)
     (found,) = block.splitlines()
-    return str(found)
+    return str(found).replace("--game barrage", "--game mini")
 
 
 def start(script: str, home: pathlib.Path, **streams: object) -> subprocess.Popen[str]:
