@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
 
 MOST_GAMES = 10**7  # a pairing
-ROWS = 64  # views that a network evaluates at a time
+ROWS = 64  # views that a network evaluates at a time, if so many games are played
 CHECKED_PLIES = 200  # of a game that --check plays
 
 PLAYER = Text("random", "heuristic", "human")
@@ -217,7 +217,7 @@ def command(
         raise UsageError(f"missing option {'--game' if games else '-n'!r}")
     opened = Game(game, rules)
     opening, digest = (None, None) if setups is None else read_openings(setups, game)
-    entrants = _open_players(specs, opened, seed, setups)
+    entrants = _open_players(specs, opened, seed, setups, min(ROWS, slots))
     if any(limits):
         _ask_for_values(entrants)
     person = people.find_person(entrants, output)
@@ -369,7 +369,7 @@ def _setups(there: RecordHeader) -> str | None:
 
 
 def _open_players(
-    specs: Sequence[PlayerSpec], game: Game, seed: int, setups: str | None
+    specs: Sequence[PlayerSpec], game: Game, seed: int, setups: str | None, rows: int
 ) -> list[Anybody]:
     from stratkit.players.open import check_names, open_player, open_program
     from stratkit.players.program import Program
@@ -378,7 +378,7 @@ def _open_players(
     entrants: list[Anybody] = []
     for spec in specs:
         if spec.words is None:
-            entrants.append(open_player(spec, game, seed, ROWS, people=True))
+            entrants.append(open_player(spec, game, seed, rows, people=True))
         elif setups is not None:
             raise UsageError("a program sets up by itself: --setups is not for it", text=spec.text)
         else:
