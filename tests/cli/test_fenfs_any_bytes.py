@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fenfs_here import LOGS, SAMPLES
 from stratkit.cli.fenfs.check import check_chunk
-from stratkit.cli.fenfs.convert import Form, convert_chunk
+from stratkit.cli.fenfs.convert import GAMES, Form, convert_chunk
 from stratkit.cli.fenfs.raw import chunks
 from stratkit.cli.fenfs.stats import stats_chunk
 from stratkit.errors import InputError
@@ -42,10 +42,11 @@ def test_damaged_files_are_read_or_told(
     middle = data.draw(st.one_of(st.binary(max_size=3), st.just(whole[first:last] * 2)))
     path.write_bytes(whole[:first] + middle + whole[last:])
     told: list[InputError] = []
-    for chunk in chunks([str(path)]):
-        for form in ("fenfs", "setups", "games", "gsn", "xml"):
+    for form in ("fenfs", "setups", "games", "gsn", "xml"):
+        for chunk in chunks([str(path)], together=form in GAMES):
             for piece in convert_chunk(list(chunk), Form(form, Selection(), salvage=True)):
                 told += piece.faults
+    for chunk in chunks([str(path)]):
         for finding in check_chunk(list(chunk), two_squares=5, keep=True):
             told += [*finding.faults, *finding.breaches]
         told += stats_chunk(list(chunk), Selection())[1]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pathlib
 import struct
 import subprocess
 import zipfile
+from typing import Any
 
+import numpy as np
 import pytest
 
 from fenfs_here import LOGS, SAMPLES, fenfs
+from stratkit.storage.columns import Episodes
+from stratkit.storage.episodes import EpisodeReader, EpisodeWriter
 
 GSN, XML = LOGS / "barrage.2003.9.2.7.gsn", LOGS / "barrage-2010.11-204.xml"
 
@@ -199,3 +204,33 @@ def test_folders_within_folders_within_folders(tmp_path: pathlib.Path) -> None:
         os.chdir(here)
         subprocess.run(["rm", "-rf", top], check=True)  # Python's own way would not get so deep
     assert (status, out.count("\n")) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({}, []),
+        ({"start": b"\xff" * 41}, ["its start is no position of the game"]),
+        ({"actions": 3}, ["action 3, 0, is not legal"]),
+        ({"ending": 2}, ["the result is not that of the board (flag_captured): 'no_legal_move'"]),
+        ({"returns": np.array([-1, 1], np.float32)}, ["the result is not that of the board"]),
+    ],
+    ids=["sound", "start", "action", "ending", "returns"],
+)
+def test_an_episode_that_begins_within_a_game_is_played_out(
+    tmp_path: pathlib.Path, change: dict[str, Any], told: list[str]
+) -> None:
+    with (SAMPLES / "episodes.eps").open("rb") as stream:
+        reader = EpisodeReader(stream, "sample")
+        (episode,) = (one for one in reader if one.start)
+    if "actions" in change:
+        actions = episode.actions.copy()
+        actions[change["actions"] - 1] = 0
+        change = {"actions": actions}
+    path = tmp_path / "one.eps"
+    with path.open("wb") as out, EpisodeWriter(out, reader.header) as writer:
+        writer.write(Episodes.of([dataclasses.replace(episode, **change)]))
+    status, _, said = fenfs("check", path)
+    assert (status, len(said)) == (3 if told else 0, len(told))
+    for line, what in zip(said, told, strict=True):
+        assert line.startswith(f"fenfs: {path}: game 2: {what}")

@@ -74,6 +74,29 @@ def test_episodes_are_games_too() -> None:
     assert fenfs("check", episodes) == (0, "", [])
 
 
+def test_positions_are_games_again(tmp_path: pathlib.Path) -> None:
+    """Of records, logs and several files; also where one game begins right after another."""
+    steps = tmp_path / "steps.fenfs"
+    steps.write_text(converted("fenfs", LOGS))
+    games = tmp_path / "games.jsonl"
+    games.write_text(converted("games", steps, "--jobs", 2))
+    records = [json.loads(line) for line in games.read_text().splitlines()]
+    assert [r["setups"]["from"] for r in records if "stratkit" in r] == ["fenfs"] * 10
+    assert converted("fenfs", games) == steps.read_text()
+    converted("xml", steps, "-o", f"{tmp_path}/logs/")
+    assert converted("fenfs", tmp_path / "logs").count(" r 0") == 10
+    # A line that does not follow: what is before it is kept if that is wanted.
+    lines = steps.read_text().splitlines()
+    lines[3] = lines[3].replace("a", "C", 1)
+    steps.write_text("\n".join(lines[:9]))
+    status, out, said = fenfs("convert", "--to", "games", "--salvage", steps)
+    assert status == 3 and json.loads(out.splitlines()[1])["plies"] == 2
+    assert "line 4: no legal move leads from the position before to this one" in said[0]
+    steps.write_text("\n".join(lines[5:9]))
+    status, out, [line] = fenfs("convert", "--to", "games", steps)
+    assert (status, out) == (3, "") and "line 1: positions from ply 5 on are no game" in line
+
+
 def test_positions_stay_positions_and_starts_give_setups(tmp_path: pathlib.Path) -> None:
     moved = tmp_path / "a.fenfs"
     moved.write_text(converted("fenfs", "--moved", XML))
@@ -85,8 +108,8 @@ def test_positions_stay_positions_and_starts_give_setups(tmp_path: pathlib.Path)
     assert converted("setups", moved) == converted("setups", XML)
     status, out, lines = fenfs("convert", "--to", "fenfs", "--moved", SAMPLES / "barrage.fenfs")
     assert (status, out, len(lines)) == (3, "", 39) and "does not say which" in lines[0]
-    status, out, lines = fenfs("convert", "--to", "gsn", moved)
-    assert (status, out, len(lines)) == (3, "", 39) and "a position is no game" in lines[0]
+    status, out, [line] = fenfs("convert", "--to", "gsn", SAMPLES / "barrage.red.fenfs")
+    assert (status, out) == (3, "") and "only the observer's positions tell the moves" in line
 
 
 def test_setups_stay_setups(tmp_path: pathlib.Path) -> None:

@@ -101,9 +101,9 @@ def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> 
             played.append((finding, item))
     sound: list[tuple[Finding, Game]] = []
     found = games([raw for _, raw in played], Selection())
-    for (finding, _), game in zip(played, found, strict=True):
+    for (finding, item), game in zip(played, found, strict=True):
         if isinstance(game, NotFromTheStart):
-            pass  # its frame is whole, and that is all that can be said
+            finding.faults += _replay_faults(item)
         elif isinstance(game, InputError):
             finding.faults.append(game)
         elif game is not None:
@@ -112,6 +112,28 @@ def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> 
             sound.append((finding, game))
     _tell_breaches(sound, two_squares)
     return findings
+
+
+def _replay_faults(raw: Raw) -> list[InputError]:
+    """What is wrong with an episode that begins within a game, repetition rules aside."""
+    from stratkit.engine import Game as Rules
+    from stratkit.engine import IllegalAction, replay
+
+    header, episode = raw.data
+    game = Rules(header.game, dict.fromkeys(Rules(header.game).rules, 0))
+    try:
+        played = replay(game, episode.actions, episode.start)
+    except IllegalAction as error:
+        what = "its start is no position of the game"
+        if error.action is not None and error.index is not None:
+            what = f"action {error.index + 1}, {error.action}, is not legal"
+        return [InputError(what, file=raw.name)]
+    said, seen = header.endings[episode.ending], game.endings[played.endings[0]]
+    captured = "flag_captured" in (said, seen)
+    if captured and (said != seen or episode.returns.tolist() != played.returns[0].tolist()):
+        what = f"the result is not that of the board ({seen or 'not ended'})"
+        return [InputError(what, file=raw.name, text=said)]
+    return []
 
 
 def _tell_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:

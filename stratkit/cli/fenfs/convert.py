@@ -22,7 +22,7 @@ from stratkit.cli.fenfs.options import (
     selection,
     strict_option,
 )
-from stratkit.cli.fenfs.raw import LOG, POSITION, SETUP, Raw, chunks
+from stratkit.cli.fenfs.raw import LOG, POSITION, POSITIONS, SETUP, Raw, chunks
 from stratkit.cli.fenfs.sink import Lines, Sink, files
 from stratkit.cli.fenfs.tally import Tally
 from stratkit.errors import InputError, UsageError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from stratkit.notation.select import Selection
 
 FILES = ("gsn", "xml")  # forms of which a file is one game
+GAMES = ("games", *FILES)
 
 
 @click.command(cls=Tool)
@@ -75,7 +76,7 @@ def convert(
     tally = Tally(strict)
     with _sink(to, output, force) as sink:
         task = functools.partial(convert_chunk, form=wanted)
-        with in_order(task, chunks(inputs), jobs) as answers:
+        with in_order(task, chunks(inputs, to in GAMES), jobs) as answers:
             for piece in itertools.chain.from_iterable(answers):
                 piece.report(tally)
                 if piece.text:
@@ -214,7 +215,9 @@ _WRITERS: dict[str, Callable[[Piece, Game, Form], None]] = {
 
 def _file_name(game: Game, suffix: str) -> str:
     """What a file of this game alone would be called."""
-    if game.raw.form == LOG:
+    if game.raw.form == POSITIONS:
+        stem = f"{os.path.splitext(os.path.basename(game.raw.file))[0]}-{game.raw.data[0][0]}"
+    elif game.raw.form == LOG:
         stem = os.path.splitext(os.path.basename(game.raw.file))[0]
     else:
         stem = f"{game.log.kind or game.log.variant.name}-{game.raw.data[1].number}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from stratkit.cli.fenfs.raw import LOG, RECORD, Raw
+from stratkit.cli.fenfs.raw import LOG, POSITIONS, RECORD, Raw
 from stratkit.errors import InputError, StratkitError
 
 if TYPE_CHECKING:
@@ -69,6 +69,10 @@ def log_of(raw: Raw) -> Log:
     if raw.form == LOG:
         return parse_log(raw.data, raw.name)
     try:
+        if raw.form == POSITIONS:
+            from stratkit.notation.rejoin import game_of
+
+            return game_of(raw.data)
         return _log_of_record(*raw.data) if raw.form == RECORD else _log_of_episode(*raw.data)
     except InputError as error:
         error.file = raw.name

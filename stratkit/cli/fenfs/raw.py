@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from stratkit.errors import InputError
 
@@ -19,6 +19,7 @@ LOG_SUFFIXES = (".gsn", ".xml")
 SUFFIXES = (*LOG_SUFFIXES, ".fenfs", ".setups", ".jsonl", ".eps")
 
 LOG, RECORD, EPISODE, POSITION, SETUP = "log", "record", "episode", "position", "setup"
+POSITIONS = "positions"  # of one game
 
 # A worker gets so many games, or lines, or so many bytes of them, at a time.
 GAMES, LINES, BYTES = 64, 4096, 1 << 20
@@ -28,9 +29,9 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 
 @dataclass(frozen=True)
 class Raw:
-    """`data` of one `form`: bytes of a log, (header, record), (header, episode), `Fenfs`, or
-    (setup uint8 [zone], text); `file` and `where` are its place in messages, `size` about how many
-    bytes it has."""
+    """`data` of one `form`: bytes of a log, (header, record), (header, episode), `Fenfs`, [(line,
+    `Fenfs`)], or (setup uint8 [zone], text); `file` and `where` are its place in messages, `size`
+    about how many bytes it has."""
 
     form: str
     file: str
@@ -43,11 +44,12 @@ class Raw:
         return f"{self.file}: {self.where}" if self.where else self.file
 
 
-def chunks(inputs: Sequence[str]) -> Iterator[list[Raw | InputError]]:
-    """All items of the inputs, in order, some at a time. What cannot be read gives its error."""
+def chunks(inputs: Sequence[str], together: bool = False) -> Iterator[list[Raw | InputError]]:
+    """All items of the inputs, in order, some at a time. What cannot be read gives its error.
+    `together`: positions of consecutive plies are one item."""
     chunk: list[Raw | InputError] = []
     size = 0
-    for item in _items(inputs):
+    for item in _together(_items(inputs)) if together else _items(inputs):
         more = item.size if isinstance(item, Raw) else 0
         most = LINES if isinstance(item, Raw) and item.form in (POSITION, SETUP) else GAMES
         if chunk and (len(chunk) >= most or size + more > BYTES):
@@ -71,6 +73,33 @@ def _items(inputs: Sequence[str]) -> Iterator[Raw | InputError]:
         except InputError as error:
             error.file = error.file or source.name
             yield error
+
+
+def _together(items: Iterator[Raw | InputError]) -> Iterator[Raw | InputError]:
+    """The items, with positions that may follow from one another in one."""
+    run: list[Raw] = []
+    for item in items:
+        more = isinstance(item, Raw) and item.form == POSITION
+        if run and not (more and _follows(run[-1], cast(Raw, item))):
+            yield _joined(run)
+            run = []
+        if more:
+            run.append(cast(Raw, item))
+        else:
+            yield item
+    if run:
+        yield _joined(run)
+
+
+def _follows(last: Raw, item: Raw) -> bool:
+    before, after = last.data, item.data
+    same = (last.file, len(before.board)) == (item.file, len(after.board))
+    return same and after.ply == before.ply + 1 and after.side != before.side
+
+
+def _joined(run: Sequence[Raw]) -> Raw:
+    numbered = [(int((raw.where or "").removeprefix("line ")), raw.data) for raw in run]
+    return Raw(POSITIONS, run[0].file, None, numbered, sum(raw.size for raw in run))
 
 
 def form_of(source: Source) -> str:

@@ -7,7 +7,7 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING
 
-from stratkit.cli.fenfs.raw import LOG, RECORD
+from stratkit.cli.fenfs.raw import EPISODE, LOG, RECORD
 
 if TYPE_CHECKING:
     from stratkit.cli.fenfs.games import Game
@@ -23,18 +23,20 @@ def record_of(game: Game) -> tuple[RecordHeader, GameRecord]:
         header, record = game.raw.data
         moves = record.moves[: game.log.plies]
         return header, dataclasses.replace(record, moves=moves, plies=len(moves))
-    return (_of_log if game.raw.form == LOG else _of_episode)(game)
+    return (_of_episode if game.raw.form == EPISODE else _of_log)(game)
 
 
 def _of_log(game: Game) -> tuple[RecordHeader, GameRecord]:
-    """Each log has a header of its own: its players and its variant may be others.
+    """Each log, or game of positions, has a header of its own: players and variant may be others.
 
     The rules are those under which it can be replayed: without repetition rules and draw limits.
     The hash tells games apart whose players are the same, and finds those that are met twice.
     """
     from stratkit.storage.records import RecordHeader, RecordPlayer
 
-    log = game.log
+    log, logged = game.log, game.raw.form == LOG
+    data = game.raw.data if logged else "".join(f"{f}\n" for _, f in game.raw.data).encode()
+    source = "gravon" if logged else "fenfs"
     header = RecordHeader(
         game=log.variant.name,
         rules=_no_rules(log.variant.name),
@@ -42,12 +44,12 @@ def _of_log(game: Game) -> tuple[RecordHeader, GameRecord]:
         games=1,
         players=tuple(RecordPlayer(nick, "human") for nick in log.players),
         setups={
-            "from": "gravon",
+            "from": source,
             "type": log.kind,
-            "sha256": hashlib.sha256(game.raw.data).hexdigest(),
+            "sha256": hashlib.sha256(data).hexdigest(),
         },
     )
-    return header, _record(game, 0, None if log.played_out else "gravon")
+    return header, _record(game, 0, None if log.played_out or not logged else "gravon")
 
 
 @functools.cache
