@@ -24,6 +24,8 @@ POSITIONS = "positions"  # of one game
 # A worker gets so many games, or lines, or so many bytes of them, at a time.
 GAMES, LINES, BYTES = 64, 4096, 1 << 20
 
+MOST_PLIES = 65535  # of a game that is put together from positions
+
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -94,7 +96,7 @@ def _together(items: Iterator[Raw | InputError]) -> Iterator[Raw | InputError]:
 def _follows(last: Raw, item: Raw) -> bool:
     before, after = last.data, item.data
     same = (last.file, len(before.board)) == (item.file, len(after.board))
-    return same and after.ply == before.ply + 1 and after.side != before.side
+    return same and after.ply == before.ply + 1 <= MOST_PLIES and after.side != before.side
 
 
 def _joined(run: Sequence[Raw]) -> Raw:
