@@ -92,22 +92,28 @@ def advise(player: ChainPlayer, views: Views, side: int) -> str:
 def position_explainer(text: str) -> Callable[[Fenfs], str]:
     """Tells what the PLAYER `text` would play in a position, for the side to move."""
     from stratkit.engine import Batch, Game
+    from stratkit.engine.stratego import variant
     from stratkit.notation.fenfs import complete
-    from stratkit.players.open import open_player
+    from stratkit.players.open import game_of, open_player
     from stratkit.players.player import Views
-    from stratkit.players.spec import parse_player
+    from stratkit.players.spec import BUILT_IN, parse_player
 
     spec = parse_player(text)
+    if spec.spec in BUILT_IN or spec.words is not None:
+        raise UsageError("only a network's moves can be explained", text=text)
+    game = Game(game_of(spec))
+    kind = variant(game.name)
+    player = corrected(open_player(spec, game, 0, 64).player, game)
+    assert player is not None
 
     def explain(fenfs: Fenfs) -> str:
-        game = Game(fenfs.variant.name)
-        player = corrected(open_player(spec, game, 0, 64).player, game)
-        if player is None:
-            raise UsageError("only a network's moves can be explained", text=text)
+        board = fenfs.variant
+        if (board.width, board.height, board.lakes) != (kind.width, kind.height, kind.lakes):
+            raise InputError(f"not a board of {game.name}, which {spec.spec} plays", text=fenfs)
         batch = Batch(game, 1)
-        batch.start(0, complete(fenfs).to_bytes())
+        batch.start(0, complete(replace(fenfs, variant=kind)).to_bytes())
         if batch.actors()[0] < 0:
-            raise InputError("the game is over", text=str(fenfs))
+            raise InputError("the game is over", text=fenfs)
         return advise(player, Views.of_one(batch, 0, 0), fenfs.side)
 
     return explain

@@ -225,6 +225,7 @@ class _Run:
         self.duplicates = [0] * ranks.size
         self.found = found
         self.saved = -1
+        self.saving = 0.0  # seconds of the checkpoint after the step before
         self.error: Exception | None = None  # that ended the inputs
         self.metrics: BinaryIO | None = None
         self.source = Source(
@@ -369,17 +370,21 @@ class _Run:
         updated = time.perf_counter()
         if self.learner.step % self.config.publish_every == 0:
             self._publish()
-        if self.learner.step % self.config.save_every == 0:
-            self._save()
+        done = time.perf_counter()
         seconds = {
             "wait": waited,
             "replay": ready.seconds,
             "update": updated - start,
-            "save": time.perf_counter() - updated,
+            "save": done - updated + self.saving,
         }
         if self.ranks.rank == 0:
             so_far = {"episodes": self.episodes, "duplicates": sum(self.duplicates)}
             self._write_metrics(metrics_of(self.learner, notes, told, seconds, so_far))
+        # The line first: who goes on from a checkpoint drops lines that are too new, but could not
+        # make up one that is missing.
+        if self.learner.step % self.config.save_every == 0:
+            self._save()
+        self.saving = time.perf_counter() - done
 
     def _write_metrics(self, metrics: Mapping[str, Any]) -> None:
         assert self.metrics is not None

@@ -62,6 +62,13 @@ def open_player(
     return _open_network(spec, game, seed, rows)
 
 
+def game_of(spec: PlayerSpec) -> str:
+    """The game that the network of `spec` has learned."""
+    from stratkit.storage.checkpoints import load_network, resolve
+
+    return str(load_network(os.fspath(resolve(spec.spec)), spec.net)[1]["game"])
+
+
 def open_program(spec: PlayerSpec, game: Game, talkative: bool = False) -> Entrant[Program]:
     """The program that `spec`, `ucc:COMMAND`, asks for; its stderr is ours if it is `talkative`.
 

@@ -78,6 +78,20 @@ def test_a_position_is_explained(tmp_path: pathlib.Path) -> None:
     assert done.status == 2 and "--explain" in done.error_line
 
 
+def test_a_position_is_one_of_the_game_that_the_network_has_learned(tmp_path: pathlib.Path) -> None:
+    """A board of 10 x 10 does not tell classic from Barrage."""
+    network, samples = tmp_path / "net.safetensors", ROOT / "formats/samples/barrage.fenfs"
+    save_network(network, "plain", Game("barrage"))
+    line = samples.read_text().splitlines()[5]
+    done = run("fenfs", "show", "--explain", network, line)
+    assert done.status == 0, done.err
+    assert " to move, ply 5, " in done.out and "network" in done.out
+    done = run("fenfs", "show", "--explain", network, "MDEJKLBC" + "a" * 20 + "?!?????? r 3")
+    assert done.status == 3 and "not a board of barrage" in done.error_line
+    done = run("fenfs", "show", "--explain", "random", line)
+    assert done.status == 2 and "only a network's moves" in done.error_line
+
+
 def test_who_cannot_sit_down(tmp_path: pathlib.Path) -> None:
     for players in (("human", "human"), ("human", "random", "heuristic")):  # one other player
         done = run("match", *players, *PLAY[1:], "-o", tmp_path / "g.jsonl")
