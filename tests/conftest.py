@@ -5,6 +5,11 @@ import pathlib
 import signal
 
 import pytest
+from hypothesis import settings
+
+# A machine may have other things to do: how long an example takes is no fault of the example.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 # The suite shares its cores among its processes; threads of each would only disturb the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

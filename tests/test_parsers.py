@@ -23,14 +23,14 @@ def damaged(draw: st.DrawFn, samples: list[bytes]) -> bytes:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_damaged_bytes_are_read_or_told(name: str, data: st.DataObject) -> None:
     parse(name, data.draw(damaged(PARSERS[name][1])))
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(data=st.binary(max_size=60))
 def test_any_bytes_are_read_or_told(name: str, data: bytes) -> None:
     parse(name, data)

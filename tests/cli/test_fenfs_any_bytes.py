@@ -31,7 +31,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return tmp_path_factory.mktemp("any") / "file"
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(st.sampled_from(FILES), st.data())
 def test_damaged_files_are_read_or_told(
     path: pathlib.Path, file: pathlib.Path, data: st.DataObject

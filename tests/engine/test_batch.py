@@ -97,7 +97,7 @@ def test_an_episode_with_an_illegal_action_is_refused_by_place() -> None:
     assert caught.value.action is None
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sampled_from(GAMES), st.lists(st.integers(-(2**31), 2**31 - 1), max_size=50))
 def test_any_stream_of_actions_is_replayed_or_refused(name: str, stream: list[int]) -> None:
     try:
@@ -157,7 +157,6 @@ def test_a_copied_row_goes_its_own_way() -> None:
     assert np.array_equal(np.flatnonzero(batch.legal()[0]), [0, 1, 2, *range(4, 12)])
 
 
-@settings(deadline=None)
 @given(st.binary(min_size=41, max_size=41))
 def test_start_bytes_are_refused_or_playable(start: bytes) -> None:
     batch = Batch(Game("mini"), 1)
@@ -183,7 +182,6 @@ def test_start_positions_without_their_lakes_are_refused() -> None:
     ]
 
 
-@settings(deadline=None)
 @given(st.sampled_from(sorted(VARIANTS)), st.randoms())
 def test_setups_and_placements_are_inverse(name: str, random: object) -> None:
     variant = VARIANTS[name]

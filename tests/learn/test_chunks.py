@@ -118,7 +118,7 @@ def test_memory_does_not_grow_with_the_number_of_states() -> None:
 
 
 @given(st.integers(1, 40), st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_scan_by_doubling_is_the_scan(steps: int, seed: int) -> None:
     draw = np.random.default_rng(seed)
     a, b = (torch.from_numpy(draw.normal(size=(steps, 3, 2))) for _ in range(2))

@@ -93,7 +93,7 @@ def estimate(
     st.sampled_from([0.7, 1.0, INFINITY]),
     st.sampled_from([0.5, 1.0, INFINITY]),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_v_trace_is_the_recursion(
     episodes: list[list[slow_rnad.Step | None]], eta: float, rho_bar: float, c_bar: float
 ) -> None:
@@ -111,7 +111,7 @@ def test_v_trace_is_the_recursion(
 
 
 @given(st.lists(a_step(same=True), min_size=1, max_size=9), st.sampled_from([0.0, 0.3]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_on_policy_it_is_the_closed_form_whatever_the_clips(
     steps: list[slow_rnad.Step], eta: float
 ) -> None:
@@ -161,7 +161,7 @@ def test_log_ratio_mixes_logarithms() -> None:
     st.sampled_from([1.0, 2.0]),
     st.sampled_from([0.5, 10_000.0]),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_neurd_gradient_is_the_force(rows: list[Any], beta: float, clip: float) -> None:
     player = torch.tensor([row[0] for row in rows])
     legal = torch.tensor([row[2] for row in rows])

@@ -58,7 +58,7 @@ positions = st.builds(some_position, names, st.integers(0, 10**6), st.integers(0
 views = st.sampled_from([OBSERVER, RED, BLUE])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(positions, views)
 def test_positions_survive_text(before, view):
     fenfs = fenfs_of(before, view)
@@ -74,7 +74,7 @@ def test_positions_survive_text(before, view):
         assert (again.side, again.ply) == (before.side, before.plies)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(positions, views)
 def test_the_extension_keeps_what_has_moved(before, view):
     plain, extended = (str(fenfs_of(before, view, extended)) for extended in (False, True))
@@ -116,7 +116,7 @@ def test_what_the_extension_and_a_view_say_must_agree():
         parse_fenfs(text.rsplit(" ", 1)[0] + " -")
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.sampled_from(["classic", "duell"]), st.integers(0, 10**6), views, st.booleans())
 def test_whole_games_are_written_as_their_positions(kind, seed, view, extended):
     game = MadeUp(kind, seed, 40)
@@ -138,7 +138,7 @@ def test_the_setups_of_a_start():
         start_setups(parse_fenfs(BARRAGE.replace("aaaa r 0", "aaaC r 0")))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(positions, st.sampled_from([RED, BLUE]))
 def test_a_view_tells_no_hidden_rank(before, view):
     """The text from a view does not change when the other side's hidden pieces change ranks."""
@@ -153,7 +153,7 @@ def test_a_view_tells_no_hidden_rank(before, view):
     assert [text[i] for i in np.flatnonzero(hidden)] == ["!?"[int(s)] for s in still[hidden]]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(positions)
 def test_legal_moves_are_the_engines(before):
     expected = [move_text(*move, before.variant.width) for move in before.legal()]

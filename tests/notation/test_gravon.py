@@ -30,13 +30,13 @@ def assert_says(log, game):
     )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(games, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.sampled_from([1, 2]))
 def test_gsn_says_what_was_written(game, end, bom, version):
     assert_says(parse_log(game.gsn(end, bom, version), "f"), game)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(games)
 def test_xml_says_what_was_written(game):
     assert_says(parse_log(game.xml(), "f"), game)
@@ -63,7 +63,7 @@ def test_any_other_bytes_are_an_input_error(data, start):
     assert str(caught.value).startswith("f: ") and str(caught.value).isprintable()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from([GSN, XML]), st.data())
 def test_a_damaged_log_is_read_or_an_input_error(log, data):
     """Cuts, flipped bytes and repeated parts."""

@@ -32,7 +32,7 @@ def read(data):
     return played.log, [str(fault) for fault in faults]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(games())
 def test_canonical_files_survive_byte_for_byte(game):
     canonical = {"gsn": game.gsn(), "xml": game.xml()}
@@ -96,7 +96,7 @@ NO_FAULTS = [
 ]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(games(), st.sampled_from(list(GSN_FAULTS)), st.sampled_from([*NO_FAULTS, bytes]))
 def test_a_faulty_gsn_is_repaired_once_and_for_all(game, said, change):
     log, faults = read(change(GSN_FAULTS[said](game.gsn())))
@@ -104,7 +104,7 @@ def test_a_faulty_gsn_is_repaired_once_and_for_all(game, said, change):
     assert gsn_text(log).encode() == game.gsn()
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(games(), st.sampled_from(NO_FAULTS))
 def test_other_line_ends_and_marks_are_no_fault(game, change):
     log, faults = read(change(game.gsn()))
@@ -163,7 +163,7 @@ def test_a_bare_ampersand_is_survived_and_said():
     assert fault.startswith(f"f: line {len(game.moves) + 6}: & that is not written &amp;: '& Co")
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.sampled_from(list(WRITERS)), st.data())
 def test_repairing_is_idempotent_whatever_the_damage(form, data):
     log = {"gsn": DAMAGED.gsn(), "xml": DAMAGED.xml()}[form]

@@ -21,7 +21,7 @@ def positions(game: MadeUp, view: int | None = None) -> list[tuple[int, Fenfs]]:
     return [(line, fenfs) for line, fenfs in enumerate(found, 1)]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.sampled_from(["classic", "barrage", "duell", "ultimate lightning", "classicfree"]),
     st.integers(0, 10**6),

@@ -89,7 +89,7 @@ def test_a_password_is_told(tmp_path):
     assert told.startswith(f"{path}/a.gsn: zip that cannot be read: ") and "password" in told
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data())
 def test_damaged_zips_give_sources_or_errors(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "fuzzed.zip"

@@ -64,7 +64,7 @@ def counted(variant, setups):
     return sums
 
 
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(st.sampled_from(["classic", "barrage", "duel", "mini"]), st.integers(0, 10**6))
 def test_the_figures_of_setups(name, seed):
     variant, rng = VARIANTS[name], random.Random(seed)

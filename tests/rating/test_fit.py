@@ -128,7 +128,7 @@ def test_a_prior_by_hand() -> None:
 results = st.lists(st.integers(0, 4), min_size=12, max_size=12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(results, st.sampled_from([Model(), FIT]))
 def test_everyone_scores_what_is_expected(counts: list[int], model: Model) -> None:
     """At the maximum each player's expected points are its points, the first movers' expected

@@ -24,7 +24,7 @@ def uniform(asked: Constraints, seed: int = 1) -> Uniform:
     return Uniform(asked, seed)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(constrained())
 def test_setups_are_counted_exactly(asked: Constraints) -> None:
     """Against all setups written down; what cannot be met is refused."""
@@ -40,7 +40,7 @@ def test_setups_are_counted_exactly(asked: Constraints) -> None:
     assert source.logprobs(all_[:1])[0] == pytest.approx(-math.log(number))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(constrained())
 def test_what_can_be_completed(asked: Constraints) -> None:
     """Any single placement, against all setups written down."""

@@ -27,7 +27,7 @@ def numbered(draw: st.DrawFn) -> tuple[Variant, int, int]:
     return variant, draw(numbers), draw(numbers)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(numbered())
 def test_numbers_are_places_in_the_alphabet(case: tuple[Variant, int, int]) -> None:
     """There and back, and the order of numbers is that of the texts."""

@@ -47,7 +47,7 @@ def test_information_sets_are_those_of_perfect_recall(game: Game) -> None:
     assert (tree.before[tree.before > 0] <= tree.first[:-1][tree.before > 0]).all()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32), st.sampled_from([1.0, 10.0]))
 def test_worth_is_that_of_the_slow_tree(seed: int, power: float) -> None:
     policy = drawn(KUHN, seed, power)
