@@ -72,12 +72,12 @@ def work() -> None:
 @common.output_options
 def wait(output: str, force: bool) -> None:
     """Waits in the midst of writing."""
-    with common.open_output(output, force) as out:
-        out.write("half of it")
-        try:
+    try:  # from before there is a file, by which a test sees that this has begun
+        with common.open_output(output, force) as out:
+            out.write("half of it")
             time.sleep(60)
-        finally:
-            print("cleaned", file=sys.stderr)
+    finally:
+        print("cleaned", file=sys.stderr)
 
 
 if __name__ == "__main__":

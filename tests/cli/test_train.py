@@ -415,12 +415,12 @@ def test_a_run_needs_a_name(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPa
 def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
     path, out = write(tmp_path / "a.eps", *found), tmp_path / "run"
     file = tmp_path / "x.toml"
-    file.write_text('net = "plain"\nbatch = 10\nsizes = [7]\nlr = 0.25\n')
-    done = run("train", path, "--out", out, "--config", file, "--lr", "0.5", "--rho", "inf")
+    file.write_text('net = "plain"\nbatch = 10\nsizes = [7]\nlr = 0.025\n')
+    done = run("train", path, "--out", out, "--config", file, "--lr", "0.05", "--rho", "inf")
     assert done.status == 0
     stored = load_checkpoint(list_checkpoints(out)[-1][1])[1]
     assert (stored["net"], stored["batch"], stored["step"]) == ("plain", 10, 2)
-    assert (stored["config"]["lr"], stored["config"]["sizes"]) == (0.5, [7])
+    assert (stored["config"]["lr"], stored["config"]["sizes"]) == (0.05, [7])
 
     def refusal(*arguments: object) -> tuple[int, str]:
         done = run("train", path, "--out", tmp_path / "new", *arguments)
