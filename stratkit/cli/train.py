@@ -35,7 +35,7 @@ from stratkit.learn.config import (
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from stratkit.learn.run import Outcome, Request
+    from stratkit.learn.run import Outcome
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -57,8 +57,47 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
 _METAVARS = {int: "N", float: "X", tuple: "N,...", str: "WORD"}
 
 
-def with_settings(function: Function) -> Function:
-    """An option for every field of the configuration."""
+# Under the names of the fields of `Request`, but for the file of settings.
+_OF_REQUEST = (
+    click.option("--out", "run", metavar="RUN", required=True, help="The folder of the run."),
+    click.option(
+        "--steps", type=click.IntRange(0), metavar="N", help="Stop when the run has N steps."
+    ),
+    click.option("--resume", is_flag=True, help="Go on from the newest checkpoint of RUN."),
+    click.option("--strict", is_flag=True, help="Stop at a truncated input."),
+    click.option(
+        "--no-wait",
+        "wait",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        help="Do not wait for more files in a folder.",
+    ),
+    click.option(
+        "--consume", is_flag=True, help="Delete the files of a folder that a checkpoint has passed."
+    ),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(0),
+        default=600.0,
+        metavar="SECONDS",
+        help="Under torchrun: end if a rank waits longer for its episodes (default: 600).",
+    ),
+    device_option,
+    click.option("--config", "file", metavar="FILE", help="Settings as TOML: the options below."),
+)
+
+
+def learning_options(function: Function) -> Function:
+    """What `train` and `finetune` are asked alike, for `learn`: how to go about it, and an option
+    for every field of the configuration."""
+    function = _with_settings(function)
+    for option in reversed(_OF_REQUEST):
+        function = option(function)
+    return function
+
+
+def _with_settings(function: Function) -> Function:
     kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers()}
     for found in reversed(fields(Config)):
         words = CHOICES.get(found.name)
@@ -73,7 +112,7 @@ def with_settings(function: Function) -> Function:
 
 
 def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options of `with_settings` that were given; one out of its range is an error of
+    """Those of the configuration's options that were given; one out of its range is an error of
     usage."""
     given = {name: value for name, value in options.items() if value is not None}
     try:
@@ -85,40 +124,11 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
 
 @click.command(cls=Tool)
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
-@click.option("--out", metavar="RUN", required=True, help="The folder of the run.")
-@click.option("--steps", type=click.IntRange(0), metavar="N", help="Stop when the run has N steps.")
 @click.option("--net", type=NetName(), help="The network (default: tiny, or mlp:256x256).")
-@click.option("--config", "file", metavar="FILE", help="Settings as TOML: the options below.")
-@click.option("--resume", is_flag=True, help="Go on from the newest checkpoint of RUN.")
 @click.option("--game", type=GameName(), help="The game, if a folder is empty at first.")
-@click.option("--strict", is_flag=True, help="Stop at a truncated input.")
-@click.option("--no-wait", is_flag=True, help="Do not wait for more files in a folder.")
-@click.option(
-    "--consume", is_flag=True, help="Delete the files of a folder that a checkpoint has passed."
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0),
-    default=600.0,
-    metavar="SECONDS",
-    help="Under torchrun: end if a rank waits longer for its episodes (default: 600).",
-)
-@device_option
-@with_settings
+@learning_options
 def command(
-    inputs: tuple[str, ...],
-    out: str,
-    steps: int | None,
-    net: str | None,
-    file: str | None,
-    resume: bool,
-    game: str | None,
-    strict: bool,
-    no_wait: bool,
-    consume: bool,
-    timeout: float,
-    device: str,
-    **options: Any,
+    inputs: tuple[str, ...], net: str | None, game: str | None, file: str | None, **options: Any
 ) -> int:
     """Learn from episodes by R-NaD: from stdin (-), files, and folders, which are watched for more.
 
@@ -127,39 +137,33 @@ def command(
     """
     settings = read_file(file) if file else {}
     of_file = settings.pop("net", None)
-    given = given_settings(options)
-    check_inputs(inputs)
-
-    from stratkit.learn.run import Request
-
-    request = Request(
-        inputs=inputs or ("-",),
-        run=out,
-        steps=steps,
-        net=net or of_file,
-        settings=settings,
-        options=given,
-        game=game,
-        resume=resume,
-        strict=strict,
-        consume=consume,
-        wait=not no_wait,
-        timeout=timeout,
-        device=device,
-    )
-    return learn(request, "train")
+    return learn("train", inputs, settings, options, net=net or of_file, game=game)
 
 
-def learn(request: Request, tool: str) -> int:
-    """Does what is asked for until its end, or a signal; returns the exit status."""
+def learn(
+    tool: str,
+    inputs: tuple[str, ...],
+    settings: Mapping[str, Any],
+    options: Mapping[str, Any],
+    **more: Any,
+) -> int:
+    """Does what is asked for until its end, or a signal; returns the exit status.
+
+    settings: a file's; options: those of `learning_options`; more: other fields of `Request`.
+    """
+    of_config = {field.name for field in fields(Config)}
+    asked = {name: x for name, x in options.items() if name not in of_config}
+    given = given_settings({name: options[name] for name in of_config})
+    _check_inputs(inputs)
     import os
 
     # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     import torch
 
-    from stratkit.learn.run import train
+    from stratkit.learn.run import Request, train
 
+    request = Request(inputs or ("-",), settings=settings, options=given, **asked, **more)
     # The learner has threads of its own. Torch's, which wait for each other at every operation,
     # made an update ten times slower with a busy second core.
     torch.set_num_threads(1)
@@ -169,7 +173,7 @@ def learn(request: Request, tool: str) -> int:
     return _conclude(outcome, signals)
 
 
-def check_inputs(inputs: tuple[str, ...]) -> None:
+def _check_inputs(inputs: tuple[str, ...]) -> None:
     import sys
 
     if inputs.count("-") > 1:

@@ -7,12 +7,10 @@ import json
 import pathlib
 
 import numpy as np
-import pytest
 
 from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import LAKE, PIECE, REVEALED, SIDE, VARIANTS, Position, legal_moves
 
-DATA = pathlib.Path(__file__).parents[3] / "shared/data/openspiel_stratego_games.jsonl.gz"
 LETTERS = {c: t for t, c in enumerate("MCDEFGHIJKLB")}  # flag, spy, ... marshal, bomb
 
 
@@ -32,14 +30,13 @@ def position(variant: str, fen: str) -> Position:
     return Position(VARIANTS[variant], cells, "rb".index(side), int(plies))
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the other program's games are not at hand")
-def test_same_positions_moves_and_ends() -> None:
+def test_same_positions_moves_and_ends(shared: pathlib.Path) -> None:
     """Differences of that program, and no others: no repetition rules, no no-attack limit, a
     draw when
     its counter passes 3000, a loss where neither side can move, and a long scout move does not
     reveal."""
     plies = 0
-    with gzip.open(DATA, "rt") as lines:
+    with gzip.open(shared / "data/openspiel_stratego_games.jsonl.gz", "rt") as lines:
         for line in lines:
             record = json.loads(line)
             rules = {"two_squares": 0, "more_squares": 0, "max_quiet": 0, "max_plies": 3001}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import pytest
 import torch
 
 from learn.games import as_parts, episodes
 from learn.test_learner import setting, vector_batch
-from stratkit.errors import InputError
+from running import run
 from stratkit.learn.data import make_batch
 from stratkit.learn.learner import Learner
-from stratkit.learn.run import Request, train
 from stratkit.nets import build
 from stratkit.players.network import NetworkPlayer
 
@@ -63,10 +64,12 @@ def test_a_player_in_bfloat16_plays_nearly_the_same() -> None:
     torch.testing.assert_close(*policies, atol=0.02, rtol=0.05)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_without_a_gpu_cuda_is_refused_at_once(tmp_path: object) -> None:
-    with pytest.raises(InputError, match="there is no GPU that torch can use: 'cuda'"):
-        train(Request(["-"], f"{tmp_path}/run", device="cuda"))
+def test_without_a_gpu_cuda_is_refused_at_once(tmp_path: pathlib.Path) -> None:
+    arguments = ("-", "--out", tmp_path / "run", "--device", "cuda")
+    done = run("train", *arguments, stdin=b"", CUDA_VISIBLE_DEVICES="")
+    assert done.status == 1
+    assert done.error_line == "train: there is no GPU that torch can use: 'cuda'"
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")

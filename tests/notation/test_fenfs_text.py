@@ -1,7 +1,6 @@
 import gzip
 import json
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,8 +31,6 @@ from stratkit.notation.fenfs import (
     start_setups,
 )
 from stratkit.notation.squares import move_text
-
-GAMES = Path(__file__).parents[2].parent / "shared" / "data" / "openspiel_stratego_games.jsonl.gz"
 
 # The paper's first example, letter for letter as StraDoS2 has them.
 BARRAGE = (
@@ -235,12 +232,10 @@ def test_legal_on_the_smaller_board():
     assert all(len(move) == 4 for move in legal_moves(mini))
 
 
-def test_positions_and_moves_of_another_program():
+def test_positions_and_moves_of_another_program(shared):
     """Every position of games from another program: same text, same legal moves."""
-    if not GAMES.exists():
-        pytest.skip("the games of another program are not here")
     seen = 0
-    with gzip.open(GAMES) as stream:
+    with gzip.open(shared / "data/openspiel_stratego_games.jsonl.gz") as stream:
         for line in stream:
             for text, moves, *_ in json.loads(line)["plies"][::97]:
                 fenfs = parse_fenfs(text)

@@ -1,7 +1,6 @@
 import gzip
 import io
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from stratkit.notation.setups import (
     variant_of,
 )
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
 CLASSIC = VARIANTS["classic"]
 GOOD = setup_text(random_setup(CLASSIC, random.Random(1)))
 
@@ -107,11 +105,8 @@ def test_pieces_and_lakes_out_of_place(fault):
 
 
 @pytest.mark.parametrize("name", ["classic", "barrage"])
-def test_setups_of_people(name):
-    path = DATA / f"human_{name}.setups.gz"
-    if not path.exists():
-        pytest.skip("the file of human setups is not here")
-    with gzip.open(path) as stream:
+def test_setups_of_people(name, shared):
+    with gzip.open(shared / f"data/human_{name}.setups.gz") as stream:
         lines = stream.readlines()[:2000]
     for line in lines:
         text = line.decode().strip()
