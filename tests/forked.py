@@ -43,7 +43,7 @@ def ask(path: str, module: str, arguments: list[str]) -> int:
         "largest file": resource.getrlimit(resource.RLIMIT_FSIZE),
     }
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
-        server.connect(path)
+        server.connect(near(path))
         socket.send_fds(server, [json.dumps(order).encode()], [0, 1, 2])
         os.closerange(0, 2)  # nobody shall think that this reads or writes
         process = int(server.recv(16))
@@ -57,11 +57,18 @@ def ask(path: str, module: str, arguments: list[str]) -> int:
     return status
 
 
+def near(path: str) -> str:
+    """The socket's name from within its folder: its path may be longer than the system takes."""
+    folder, name = os.path.split(path)
+    os.chdir(folder)
+    return name
+
+
 def serve(path: str) -> dict:
     """Waits for orders until stdin ends; returns with each of them, in a process of its own."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(path)
+        listener.bind(near(path))
         listener.listen()
         print("ready", flush=True)
         while listener in select.select([listener, sys.stdin], [], [])[0]:
@@ -75,10 +82,17 @@ def serve(path: str) -> dict:
 
 def keep(client: socket.socket) -> dict:
     """Begins the process of one order, in which this returns, and waits for its end."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     message, descriptors, _, _ = socket.recv_fds(client, 1 << 20, 3)
+    ended, end = os.pipe()
+    os.set_blocking(end, False)
+    signal.set_wakeup_fd(end)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
     child = os.fork()
     if child == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.close(ended)
+        os.close(end)
         for number, descriptor in enumerate(descriptors):
             os.dup2(descriptor, number)
             os.close(descriptor)
@@ -86,7 +100,7 @@ def keep(client: socket.socket) -> dict:
     client.send(str(child).encode())
     for descriptor in (0, 1, 2, *descriptors):
         os.close(descriptor)
-    if client in select.select([client, os.pidfd_open(child)], [], [])[0]:
+    if client in select.select([client, ended], [], [])[0]:
         os.kill(child, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     client.send(str(status).encode())

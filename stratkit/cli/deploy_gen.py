@@ -21,7 +21,7 @@ from stratkit.cli.common import (
     seed_option,
     warn,
 )
-from stratkit.errors import UsageError, in_file
+from stratkit.errors import UsageError, in_file, nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 VERSION = 1  # of what --json prints
 ROWS = 64  # positions that a network evaluates at a time
-NUMBER, MODEL = "number:", "model:"
+UNIFORM, NUMBER, MODEL = "uniform", "number:", "model:"
 
 
 @click.command(cls=Tool, short_help="Make setups.")
@@ -54,7 +54,7 @@ NUMBER, MODEL = "number:", "model:"
 @click.option(
     "--from",
     "source",
-    default="uniform",
+    default=UNIFORM,
     metavar="SOURCE",
     help="uniform, a file of setups to draw from (-: stdin), model:FILE (setups like those of"
     " FILE), a checkpoint or RUN, number:N, number:N..M or number:- (default: uniform).",
@@ -137,7 +137,7 @@ def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool
         raise UsageError("--once is for files of setups", text=text)
     if text.startswith(NUMBER):
         return _numbers(text.removeprefix(NUMBER), asked)
-    if text in ("uniform", "random"):  # the mirror image of uniform is uniform
+    if text in (UNIFORM, "random"):  # the mirror image of uniform is uniform
         return Uniform(asked, seed)
     if _is_setups(text):
         from stratkit.setups.given import Lines
@@ -147,6 +147,9 @@ def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool
             return Lines(setups, asked, seed, once, mirrored)
     if text.startswith(MODEL):
         return _model(text.removeprefix(MODEL), asked, seed, mirrored)
+    kind, colon, _ = text.partition(":")
+    if not os.path.exists(text) and (hint := nearest(kind + colon, (UNIFORM, NUMBER, MODEL))):
+        raise UsageError(f"no such source{hint}", text=text)
     return _player(text, asked, seed, mirrored)
 
 
@@ -182,7 +185,7 @@ def _model(file: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
     from stratkit.setups.model import ModelPlacer, fit
 
     placer = ModelPlacer(fit(asked.variant, _read(file, asked.variant)), seed)
-    return _mirrored(asked, seed, mirrored, lambda some: Conditioned(placer, some, seed))
+    return _made(asked, seed, mirrored, lambda some: Conditioned(placer, some, seed))
 
 
 def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
@@ -198,21 +201,16 @@ def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
     if entrant.caution:
         warn(entrant.caution)
     placer = Deploying(game, entrant.player)
-    return _mirrored(asked, seed, mirrored, lambda some: Placing(placer, some))
+    return _made(asked, seed, mirrored, lambda some: Placing(placer, some))
 
 
-def _mirrored(
+def _made(
     asked: Constraints, seed: int, mirrored: bool, make: Callable[[Constraints], Source]
 ) -> Source:
     """What `make` makes of the constraints, with every second setup mirrored if that is wanted."""
     from stratkit.setups.source import Mirrored
 
-    straight = make(asked)
-    if not mirrored:
-        return straight
-    symmetric = (asked.allowed == asked.mirrored.allowed).all()
-    turned = straight if symmetric else make(asked.mirrored)
-    return Mirrored(asked.variant, straight, turned, seed)
+    return Mirrored(asked, seed, make) if mirrored else make(asked)
 
 
 def _text(setups: Setups, numbered: bool, logprobs: Logprobs) -> Iterator[str]:

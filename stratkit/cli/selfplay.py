@@ -381,16 +381,20 @@ class _Shards:
     def write(self, episodes: Episodes | None, at_once: bool) -> None:
         while episodes is not None and self.count + len(episodes) >= self.size:
             fit = max(1, self.size - self.count)
-            self._put([*self.waiting, episodes[:fit]])
-            self.waiting, self.count = [], 0
+            self.waiting.append(episodes[:fit])
+            self.close()
             episodes = episodes[fit:] if fit < len(episodes) else None
         if episodes is not None:
             self.waiting.append(episodes)
             self.count += len(episodes)
+        if self.waiting and self.pace is not None and self.pace.starving:
+            self.close()
 
     def close(self) -> None:
+        """Puts what waits into a file."""
         if self.waiting:
             self._put(self.waiting)
+            self.waiting, self.count = [], 0
 
     def _put(self, parts: list[Episodes]) -> None:
         from dataclasses import replace

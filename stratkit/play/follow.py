@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, in_file
+from stratkit.errors import InputError, UsageError, in_file
 from stratkit.play.table import Seating
 from stratkit.players.network import NetworkPlayer, network_player
 from stratkit.players.open import Entrant, open_player
@@ -123,9 +123,13 @@ class Pace:
         return self.follower.episodes - self._before
 
     def bounded(self, games: Iterator[Seating]) -> Iterator[Seating | None]:
-        """Begins no game that is more than `lead` episodes beyond what was consumed."""
+        """Begins no game that is more than `lead` episodes beyond what was consumed; `UsageError`
+        when the learner could never have a batch of them."""
         for seating in games:
             while self.ahead >= self.lead:
+                if self.lead < self.follower.batch:
+                    what = f"--lead is less than the learner's batch of {self.follower.batch}"
+                    raise UsageError(what, text=self.lead)
                 yield None
             self.begun += 1
             yield seating
@@ -178,3 +182,10 @@ class FolderPace(Pace):
     def enough(self) -> bool:
         """Whether the learner has two batches at hand."""
         return self.there >= 2 * self.follower.batch
+
+    @property
+    def starving(self) -> bool:
+        """Whether the learner has no batch, while no game is played and none may be begun: then
+        what is not written is what it waits for."""
+        idle = self.begun == self.delivered and self.ahead >= self.lead
+        return idle and self.there < self.follower.batch

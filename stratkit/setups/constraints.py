@@ -19,7 +19,7 @@ from stratkit.engine.stratego import FILES, NO_PIECE, TYPES, Variant
 from stratkit.errors import InputError, UsageError
 from stratkit.notation.setups import parse_setup
 from stratkit.notation.squares import parse_square, square_text
-from stratkit.setups.numbering import LETTERS
+from stratkit.setups.numbering import LETTERS, counts_of
 
 EMPTY = len(TYPES)  # the row of empty squares, behind those of the types
 Masks = npt.NDArray[np.bool_]
@@ -37,7 +37,7 @@ class Constraints:
     @property
     def counts(self) -> list[int]:
         """How many squares each row of `allowed` takes: [13]."""
-        return [*self.variant.counts, self.variant.zone - self.variant.pieces]
+        return counts_of(self.variant)
 
     @functools.cached_property
     def free(self) -> bool:
@@ -87,7 +87,7 @@ def constraints(
             if option == "--forbid":
                 allowed[row, squares] = False
                 continue
-            count = Constraints(variant, allowed).counts[row]
+            count = counts_of(variant)[row]
             if squares.sum() >= count:
                 allowed[row, ~squares] = False
             if squares.sum() <= count:
@@ -106,7 +106,7 @@ def _parse(variant: Variant, option: str, text: str) -> tuple[int, Masks]:
         )
     type_ = int(parse_setup(letter)[0])
     row = EMPTY if type_ == NO_PIECE else type_
-    if not [*variant.counts, variant.zone - variant.pieces][row]:
+    if not counts_of(variant)[row]:
         what = "no empty squares" if row == EMPTY else f"no piece {letter} ({TYPES[row]})"
         raise UsageError(f"{variant.name} has {what}", where=option, text=text)
     squares = np.zeros(variant.zone, bool)

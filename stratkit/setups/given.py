@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -13,9 +14,9 @@ from stratkit.engine import uniform
 from stratkit.engine.stratego import Variant
 from stratkit.errors import InputError, UsageError, in_file
 from stratkit.notation.lines import text_lines
-from stratkit.notation.setups import read_setups
+from stratkit.notation.setups import Setup, read_setups
 from stratkit.setups.constraints import Constraints, mirror
-from stratkit.setups.numbering import how_many, setup_at
+from stratkit.setups.numbering import setup_at
 from stratkit.setups.source import Setups
 
 LINES = 24  # a stream of random numbers
@@ -84,12 +85,12 @@ class Lines:
 class Numbers:
     """The setups with these numbers, in turn."""
 
-    def __init__(self, variant: Variant, numbers: Iterator[int], size: int | None) -> None:
-        self.variant, self.numbers = variant, numbers
+    def __init__(self, variant: Variant, setups: Iterator[Setup], size: int | None) -> None:
+        self.variant, self.setups = variant, setups
         self.size = self.draws = size
 
     def draw(self, first: int, n: int) -> Setups:
-        some = [setup_at(self.variant, number) for _, number in zip(range(n), self.numbers)]  # noqa: B905
+        some = list(itertools.islice(self.setups, n))
         return np.array(some, np.uint8).reshape(-1, self.variant.zone)
 
     def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
@@ -102,37 +103,25 @@ def numbers_between(variant: Variant, text: str) -> Numbers:
     if not found:
         raise UsageError("number: needs N, N..M or - (numbers on stdin)", text=text)
     low, high = int(found[1]), int(found[2] or found[1])
-    last = how_many(variant) - 1
     if low > high:
         raise UsageError("number: N..M goes upwards", text=text)
-    if high > last:
-        raise InputError(f"the setups of {variant.name} have the numbers 0 to {last}", text=text)
-    return Numbers(variant, _count_up(low, high), high - low + 1)
-
-
-def _count_up(low: int, high: int) -> Iterator[int]:
-    """`range` of numbers of any size."""
-    while low <= high:
-        yield low
-        low += 1
+    setup_at(variant, high)  # there is one
+    setups = (setup_at(variant, number) for number in range(low, high + 1))
+    return Numbers(variant, setups, high - low + 1)
 
 
 def numbers_read(variant: Variant, stream: BinaryIO, name: str) -> Numbers:
     """The numbers of a text, one a line, read as they are wanted."""
-    last = how_many(variant) - 1
 
-    def numbers() -> Iterator[int]:
+    def setups() -> Iterator[Setup]:
         for number, line in text_lines(stream, name):
             if isinstance(line, InputError):
                 raise line
             with in_file(name, f"line {number}"):
                 if line and not re.fullmatch("[0-9]{1,60}", line, re.ASCII):
                     raise InputError("no number of a setup", text=line)
-                if line and int(line) > last:
-                    raise InputError(
-                        f"the setups of {variant.name} have the numbers 0 to {last}", text=line
-                    )
-            if line:
-                yield int(line)
+                setup = setup_at(variant, int(line)) if line else None
+            if setup is not None:
+                yield setup
 
-    return Numbers(variant, numbers(), None)
+    return Numbers(variant, setups(), None)

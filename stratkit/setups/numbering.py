@@ -23,9 +23,14 @@ def ways(counts: Iterable[int]) -> int:
     return found
 
 
+def counts_of(variant: Variant) -> list[int]:
+    """How many squares of a setup each type takes, and behind them how many stay empty: [13]."""
+    return [*variant.counts, variant.zone - variant.pieces]
+
+
 def how_many(variant: Variant) -> int:
     """How many setups the variant has."""
-    return ways([*variant.counts, variant.zone - variant.pieces])
+    return ways(counts_of(variant))
 
 
 def number_of(setup: Setup) -> int:
@@ -49,7 +54,8 @@ def setup_at(variant: Variant, number: int) -> Setup:
         raise InputError(
             f"the setups of {variant.name} have the numbers 0 to {left - 1}", text=number
         )
-    counts = _counts(variant)
+    *pieces, empty = counts_of(variant)
+    counts = [empty, *(pieces[type_] for type_ in parse_setup(LETTERS[1:]))]
     text = ""
     for rest in range(variant.zone, 0, -1):
         for place, count in enumerate(counts):  # noqa: B007
@@ -61,9 +67,3 @@ def setup_at(variant: Variant, number: int) -> Setup:
         left = share
         counts[place] -= 1
     return parse_setup(text)
-
-
-def _counts(variant: Variant) -> list[int]:
-    """How many of each of `LETTERS` a setup of the variant has."""
-    types = parse_setup(LETTERS)[1:]
-    return [variant.zone - variant.pieces, *(variant.counts[type_] for type_ in types)]

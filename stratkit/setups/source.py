@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import uniform
-from stratkit.engine.stratego import Variant
 from stratkit.errors import InputError, UsageError
-from stratkit.setups.constraints import mirror
+from stratkit.setups.constraints import Constraints, mirror
 
 Setups = npt.NDArray[np.uint8]  # [n, zone]: types as in `setup_text`
 
@@ -51,9 +50,9 @@ def setups_of(source: Source, count: int | None, unique: bool) -> Iterator[Setup
 
     Raises `InputError` when the source has fewer, at once if that is known.
     """
-    most, kind = (source.size, "different setups") if unique else (source.draws, "setups")
+    most, kind = (source.size, "different setup") if unique else (source.draws, "setup")
     if count is not None and most is not None and most < count:
-        raise InputError(f"there are only {most} {kind}, not {count}")
+        raise _too_few(most, kind, count)
     seen: set[bytes] = set()
     first = made = idle = 0
     while count is None or made < count:
@@ -69,11 +68,16 @@ def setups_of(source: Source, count: int | None, unique: bool) -> Iterator[Setup
         if len(setups):
             yield setups
         if ended and count is not None and made < count:
-            raise InputError(f"there are only {made} {kind}, not {count}")
+            raise _too_few(made, kind, count)
         if ended:
             return
         if unique and most is None and idle >= PATIENCE:
             raise InputError(f"{idle} draws brought nothing new: {made} different setups so far")
+
+
+def _too_few(there: int, kind: str, count: int) -> InputError:
+    are = f"is only 1 {kind}" if there == 1 else f"are only {there} {kind}s"
+    return InputError(f"there {are}, not {count}")
 
 
 def _new(setups: Setups, seen: set[bytes]) -> Setups:
@@ -87,18 +91,21 @@ def _new(setups: Setups, seen: set[bytes]) -> Setups:
 
 
 class Mirrored:
-    """Every second setup on average is mirrored, left and right exchanged: it is drawn from
-    `turned`, which is `source` under the mirrored constraints."""
+    """What `make` makes of the constraints, but every second setup on average is mirrored, left and
+    right exchanged: it was made under the mirrored constraints."""
 
     size = draws = None
 
-    def __init__(self, variant: Variant, source: Source, turned: Source, seed: int) -> None:
-        self.variant, self.source, self.turned, self.seed = variant, source, turned, seed
+    def __init__(
+        self, asked: Constraints, seed: int, make: Callable[[Constraints], Source]
+    ) -> None:
+        symmetric = (asked.allowed == asked.mirrored.allowed).all()
+        self.variant, self.seed, self.source = asked.variant, seed, make(asked)
+        self.turned = None if symmetric else make(asked.mirrored)
 
     def draw(self, first: int, n: int) -> Setups:
         straight = self.source.draw(first, n)
-        same = self.turned is self.source
-        turned = mirror(self.variant, straight if same else self.turned.draw(first, n))
+        turned = mirror(self.variant, self.turned.draw(first, n) if self.turned else straight)
         games = np.arange(first, first + n)
         heads = uniform(self.seed, games, np.zeros(n, np.int32), COINS) < 0.5
         return np.where(heads[:, None], straight, turned)

@@ -41,6 +41,24 @@ def test_what_waits_in_the_folder_counts_whoever_wrote_it(tmp_path: pathlib.Path
     assert pace.look() == 2 * min(16, 2 * 9)
 
 
+def test_a_lead_that_its_files_do_not_fill(tmp_path: pathlib.Path) -> None:
+    """Files of two, a lead of five, which is a batch: the fifth episode has a file of its own."""
+    folder, run = tmp_path / "games", tmp_path / "run"
+    folder.mkdir()
+    learning = "--net plain --batch 5 --rows 32 --seed 1 --steps 2 -q".split()  # noqa: SIM905
+    learner = subprocess.Popen(
+        command_line("train", folder, "--out", run, "--game", "nano", *learning)
+    )
+    following = ("--policy", run, "--follow", "--game", "nano", "--lead", 5, "-q")
+    writer = subprocess.Popen(command_line("selfplay", *following, "--seed", 1, "-o", folder))
+    try:
+        assert learner.wait(60) == 0
+    finally:
+        writer.terminate()
+        writer.wait()
+        learner.kill()
+
+
 def test_two_writers_and_a_learner(tmp_path: pathlib.Path) -> None:
     """Neither waits for ever, and the folder does not grow."""
     folder, run = tmp_path / "games", tmp_path / "run"

@@ -176,10 +176,10 @@ def test_signals_leave_no_file(number: int, status: int, tmp_path: pathlib.Path)
     assert not os.listdir(tmp_path)
 
 
-def publish(folder: pathlib.Path, net: str, said: str | None = None) -> None:
+def publish(folder: pathlib.Path, net: str, said: str | None = None, batch: int = 4) -> None:
     """What a learner of nano publishes, with the network `net`, whatever it is said to be."""
     game = Game("nano")
-    metadata = {"game": "nano", "rules": game.rules, "step": 1, "episodes": 0, "batch": 4}
+    metadata = {"game": "nano", "rules": game.rules, "step": 1, "episodes": 0, "batch": batch}
     weights = build(net, game.shape, seed=1).state_dict()
     arrays = {name: tensor.numpy() for name, tensor in weights.items()}
     folder.mkdir(exist_ok=True)
@@ -227,9 +227,17 @@ def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pa
     assert (tmp_path / "run/checkpoints/step-00000005.safetensors").exists()
 
 
+def test_a_lead_in_which_no_batch_fits(tmp_path: pathlib.Path) -> None:
+    publish(tmp_path, "plain", batch=4)
+    following = ("--policy", tmp_path, "--follow", "--lead", 3, "--seed", 1)
+    process = run("selfplay", "--game", "nano", *following)
+    said = "selfplay: --lead is less than the learner's batch of 4: '3'\n"
+    assert (process.status, process.err) == (2, said)
+
+
 def test_a_learner_whose_run_is_deleted(tmp_path: pathlib.Path) -> None:
     learner, shards = tmp_path / "run", tmp_path / "shards"
-    publish(learner, "plain")
+    publish(learner, "plain", batch=1)
     shards.mkdir()
     arguments = ("--game", "nano", "--policy", learner, "--follow", "--lead", 1, "--shard", 1)
     with subprocess.Popen(
@@ -254,7 +262,7 @@ def test_a_follower_notices_while_it_waits_that_nobody_reads(
     """It writes nothing then: the lead is used up, or the learner never began."""
     learner = tmp_path / "run"
     if published:
-        publish(learner, "plain")
+        publish(learner, "plain", batch=1)
     arguments = ["--game", "nano", "--policy", learner, "--follow", "--lead", 1, "--seed", 1]
     with subprocess.Popen(
         forked_line("selfplay", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE
