@@ -5,6 +5,7 @@ from stratkit.engine.game import Game, game_names
 from stratkit.engine.observation import (
     board_planes,
     distinct_rows,
+    distinct_views,
     expand_planes,
     observation_dtype,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "Tree",
     "board_planes",
     "distinct_rows",
+    "distinct_views",
     "expand_planes",
     "game_names",
     "observation_dtype",

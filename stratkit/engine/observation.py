@@ -66,11 +66,29 @@ def _expanded(
     return np.moveaxis(out, -1, 1)
 
 
+def distinct_views(
+    observations: npt.NDArray[np.uint8], legal: npt.NDArray[np.uint8]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """`distinct_rows` of what a side sees, uint8 [n, observation_bytes], together with what it may
+    do, uint8 [n, A]: on a board that depends on moves longer ago than those that are seen."""
+    return distinct_rows(np.concatenate([observations, legal], axis=1))
+
+
 def distinct_rows(
-    packed: npt.NDArray[np.uint8],
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Which of the packed observations uint8 [n, bytes] are different: the index of each one's
-    first row, [m], and for every row which of the m it is, [n]."""
-    whole = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1])))[:, 0]
-    _, first, each = np.unique(whole, return_index=True, return_inverse=True)
-    return first, each
+    rows: npt.NDArray[np.uint8],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Which of the rows uint8 [n, bytes] are different: the index of the first of each kind, int64
+    [m], in their order, and of every row which of the m kinds it is, int64 [n]."""
+    n, size = rows.shape
+    first, each = np.empty(n, np.int64), np.empty(n, np.int64)
+    table = np.zeros(2 << n.bit_length(), np.int32)
+    found = lib.sk_distinct_rows(
+        pointer(rows, "uint8", (n, size)),
+        n,
+        size,
+        pointer(table, "int32", table.shape, writable=True),
+        len(table),
+        pointer(first, "int64", (n,), writable=True),
+        pointer(each, "int64", (n,), writable=True),
+    )
+    return first[:found], each

@@ -68,7 +68,7 @@ class Config:
     threshold: float = _option(0.0, "v-trace follows the policy without actions below this")
     quanta: int = _option(0, "and rounded to multiples of one part in so many; 0: not rounded")
     actors: str = _option("raw", "what self-play acts by: raw, or the processed policy")
-    rows: int = _option(128, "pad the states of a step to a multiple of this")
+    rows: int = _option(128, "pad the different states of a step to a multiple of this")
     chunk: int = _option(
         4096, "states that the networks look at at a time, at most, which bounds memory"
     )

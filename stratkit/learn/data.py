@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from stratkit.engine import Game, IllegalAction, Replay, distinct_rows, replay_columns
+from stratkit.engine import Game, IllegalAction, Replay, distinct_views, replay_columns
 from stratkit.errors import InputError
 from stratkit.storage.columns import Episodes
 
@@ -33,12 +33,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Batch:
-    """The steps of some whole episodes, one after the other, padded to a multiple.
+    """The steps of some whole episodes, one after the other, and the different views in them.
 
-    Per step [n]: `observations` uint8 [n, observation_bytes], `legal` uint8 [n, A], `action` int64,
-    `mu` float32, `player` int64 (-1: padding, or an action that nobody sampled).
-    Of a game with vectors, `observations` and `legal` have only the u different rows, and `row`
-    int64 [n] says which each step has; else it is None.
+    Per view [u], padded to a multiple: `observations` uint8 [u, observation_bytes] and `legal`
+    uint8 [u, A].
+    Per step [n]: `view` int64, `action` int64, `mu` float32, `player` int64 (-1: an action that
+    nobody sampled).
     `cell` int64 [m] places the m steps that are learned from, whose rows are `learned` int64 [m],
     in a grid of `time` x B. Per episode [B]: `returns` float32 [B, 2], `lengths` (actions) and
     `steps` (the policy's step, as played) int64, `endings` their names.
@@ -46,10 +46,10 @@ class Batch:
 
     observations: Tensor
     legal: Tensor
+    view: Tensor
     action: Tensor
     mu: Tensor
     player: Tensor
-    row: Tensor | None
     learned: Tensor
     cell: Tensor
     time: int
@@ -100,7 +100,8 @@ class Batch:
 
 
 def make_batch(game: Game, parts: Sequence[Part], rows: int = 1) -> Batch:
-    """Replays the episodes and lays their steps out as a batch, padded to a multiple of `rows`.
+    """Replays the episodes and lays their steps out as a batch, its views padded to a multiple of
+    `rows`.
 
     InputError: an illegal action, an episode that ends otherwise than it says, or one whose play
     was not sampled. The message names file, episode and action.
@@ -117,21 +118,15 @@ def make_batch(game: Game, parts: Sequence[Part], rows: int = 1) -> Batch:
     before = np.concatenate([[0], np.cumsum(sampled)])  # steps learned from, before each
     moment = before[:-1] - before[played.offsets[:-1]][episode]
     time = int(moment[learned].max(initial=0)) + 1
-    missing = -len(actions) % rows
-    player = np.where(sampled, played.actors, -1)
-    observations = _padded(played.observations, missing)
-    legal = _padded(played.legal, missing)
-    row = None
-    if len(game.shape) == 1:
-        first, each = distinct_rows(observations.numpy())
-        observations, legal, row = observations[first], legal[first], torch.from_numpy(each)
+    first, view = distinct_views(played.observations, played.legal)
+    missing = -len(first) % rows
     return Batch(
-        observations=observations,
-        legal=legal,
-        row=row,
-        action=_padded(actions.astype(np.int64), missing),
-        mu=_padded(np.where(sampled, mu, 1).astype(np.float32), missing),
-        player=torch.from_numpy(np.pad(player, (0, missing), constant_values=-1)).long(),
+        observations=_padded(played.observations[first], missing),
+        legal=_padded(played.legal[first], missing),
+        view=torch.from_numpy(view),
+        action=torch.from_numpy(actions.astype(np.int64)),
+        mu=torch.from_numpy(np.where(sampled, mu, 1).astype(np.float32)),
+        player=torch.from_numpy(np.where(sampled, played.actors, -1)).long(),
         learned=torch.from_numpy(learned),
         cell=torch.from_numpy((moment * len(lengths) + episode)[learned]),
         time=time,

@@ -33,40 +33,36 @@ Result = TypeVar("Result")
 
 
 class Seen(NamedTuple):
-    """What the networks say of some steps [m] of a batch. Logits and value may have a gradient."""
+    """What the networks say of some views [m] of a batch: the online one's logits [m, A] and value
+    [m], which may have their graph, the mixture of the regularisation policies as logarithms
+    [m, A], and the target network's value [m]."""
 
     logits: Tensor
     value: Tensor
-    legal: Tensor
-    pi: Tensor
-    log_pi: Tensor
-    ratio: Tensor  # L of the reward transform, [m, A]
-    target_value: Tensor
-
-
-class Fixed(NamedTuple):
-    """What the networks say that no gradient passes: the mixture of the regularisation policies
-    as logarithms [m, A], and the target network's value [m]."""
-
     log_reg: Tensor
     target_value: Tensor
 
 
-class First(NamedTuple):
-    """What the first pass over some steps [m] leaves: what the target and the regularisation
-    networks say, which are asked but once; what v-trace wants of the policy, its probability of
-    the action taken and its tax [m]; sums of what there is to tell [4]; and all that was seen,
-    with its graph, if nothing has to be computed again."""
+class Policy(NamedTuple):
+    """The online policy at some steps [m]: all of them [m, A]."""
 
-    fixed: Fixed
+    legal: Tensor
+    pi: Tensor
+    log_pi: Tensor
+    ratio: Tensor  # L of the reward transform
+
+
+class Traced(NamedTuple):
+    """What v-trace wants of the policy at some steps, its probability of the action taken and its
+    tax [m], and sums of what there is to tell [4]."""
+
     chosen: Tensor
     tax: Tensor
     told: Tensor
-    seen: Seen | None
 
 
 class Goal(NamedTuple):
-    """What some steps [n] of a batch are to learn, and with which weight."""
+    """What the steps [n] of a batch are to learn, and with which weight."""
 
     gain: Tensor
     estimate: Tensor
@@ -82,12 +78,13 @@ class Learner:
     net, shape, actions: which network, for which observations and how many actions (see
     `nets.build`). `step` counts the updates done.
 
-    Whole episodes are learned from in two passes, since each state's goal depends on all that
-    follows: the networks look at the states chunk by chunk (`config.chunk`), v-trace goes back
-    through time, and chunk by chunk the gradient is summed. The networks have no memory, so a chunk
-    may be any states, in any order. Where one chunk for each of `config.threads` threads is all,
-    the second pass uses what the first one computed; else it computes it again, and what a chunk
-    needs bounds the memory. Networks and batch are on `device`.
+    Whole episodes are learned from in two passes, since each step's goal depends on all that
+    follows: the networks look at the views chunk by chunk (`config.chunk`), v-trace goes back
+    through time, and chunk by chunk the gradient is summed. The networks have no memory, so a view
+    is evaluated once, however many steps have it, and its gradient is the sum of theirs. Where one
+    chunk for each of `config.threads` threads is all, the second pass uses what the first one
+    computed; else it computes it again, and what a chunk needs bounds the memory. Networks and
+    batch are on `device`.
 
     Several learners (`ranks`) that have a part of the batch each do the same update as one that has
     all of it: counts are those of all, gradients are summed.
@@ -124,17 +121,22 @@ class Learner:
         """One step of gradient descent on `batch`; returns what there is to tell of it."""
         batch = batch.to(self.device)
         alpha, move_on = self.schedule(self.step)
-        parts = self._parts(len(batch.player))
-        keep = len(parts) == self.config.threads
-        first = list(self._each(lambda part: self._first(batch, part, alpha, keep), parts))
+        views, steps = self._parts(len(batch.observations)), self._parts(len(batch.player))
+        keep = len(views) == self.config.threads
+        parts = list(self._each(lambda part: self._see(batch, part, alpha, keep), views))
+        seen = Seen(*(torch.cat(x).detach() for x in zip(*parts, strict=True)))
+        traced = list(self._each(lambda part: self._trace(batch, seen, part), steps))
         counts = self.ranks.sum(rnad.step_counts(batch.player))
-        goal = self._goal(batch, first, counts)
+        goal = self._goal(batch, seen, traced, counts)
         self._sums.clear()
-        for losses, gradient in self._each(
-            lambda part, found: self._second(batch, part, found, goal), parts, first
+        self._sums.told += torch.stack([found.told for found in traced]).sum(0)
+        slopes = self._slopes(batch, seen, goal, steps)
+        for gradient in self._each(
+            lambda part, looked: self._gradient(batch, part, looked, slopes),
+            views,
+            parts if keep else [None] * len(views),
         ):
-            self._sums.add(losses, gradient)
-        self._sums.told += torch.stack([found.told for found in first]).sum(0)
+            self._sums.add(gradient)
         self.ranks.sum(self._sums.flat)
         told = self._sums.told / counts.sum().clamp_min(1)
         self._descend()
@@ -153,57 +155,30 @@ class Learner:
     # ---- the parts of an update ----
 
     def _parts(self, rows: int) -> list[slice]:
-        """The rows as slices of neighbours, about equally long: as many as there are threads, or
-        more, if they would be longer than a chunk."""
+        """Rows as slices of neighbours, about equally long: as many as there are threads, or more,
+        if they would be longer than a chunk."""
         number = max(self.config.threads, -(-rows // self.config.chunk))
         bounds = [rows * k // number for k in range(number + 1)]
         return list(itertools.starmap(slice, itertools.pairwise(bounds)))
 
-    def _first(self, batch: Batch, part: slice, alpha: float, keep: bool) -> First:
-        """The first pass over some rows."""
+    def _see(self, batch: Batch, part: slice, alpha: float, keep: bool) -> Seen:
+        """What all networks say of some views, with the graph of the online one if it is kept."""
+        legal = batch.legal[part]
+        inputs = self.online.prepare(batch.observations[part])
         with torch.set_grad_enabled(keep):
-            seen, fixed = self._see(batch, part, alpha)
+            online = self._online(inputs, legal)
         with torch.no_grad():
-            # The policy that v-trace estimates the values of: without rare actions when
-            # fine-tuning. The reward transform and the advantage are the network's own.
-            played = process(seen.pi, self.config.threshold, self.config.quanta)
-            chosen = played.gather(1, batch.action[part, None])[:, 0]
-            tax = (played * seen.ratio).sum(1)
-            told = (
-                -(seen.pi * seen.log_pi).sum(1),
-                (seen.pi * seen.ratio).sum(1),
-                seen.value,
-                (seen.pi * (played == 0)).sum(1),
-            )
-            there = batch.player[part] >= 0
-            sums = torch.stack([(x * there).sum() for x in told])
-        return First(fixed, chosen, tax, sums, seen if keep else None)
+            return Seen(*online, *self._fixed(inputs, legal, alpha))
 
-    def _see(
-        self, batch: Batch, part: slice, alpha: float, fixed: Fixed | None = None
-    ) -> tuple[Seen, Fixed]:
-        """Evaluates the networks on some rows; `fixed`, where it is known already, is not evaluated
-        again."""
-        # Of a game with vectors: each different row once, then wherever it occurs.
-        rows = part if batch.row is None else slice(None)
-        legal = batch.legal[rows]
-        inputs = self.online.prepare(batch.observations[rows])
+    def _online(self, inputs: Any, legal: Tensor) -> tuple[Tensor, Tensor]:
         with self._autocast():
             embedding = self.online.embed(inputs)
-            logits = self.online.logits(embedding, inputs, legal).float()
-            value = self.online.value(embedding, inputs).float()
-        if batch.row is not None:
-            logits, value, legal = (x[batch.row[part]] for x in (logits, value, legal))
-        with torch.no_grad():
-            if fixed is None:
-                fixed = self._fixed(inputs, batch.legal[rows], alpha)
-                if batch.row is not None:
-                    fixed = Fixed(*(x[batch.row[part]] for x in fixed))
-            pi, log_pi = legal_policy(logits, legal)
-            ratio = rnad.log_ratio(log_pi, fixed.log_reg)
-        return Seen(logits, value, legal, pi, log_pi, ratio, fixed.target_value), fixed
+            logits = self.online.logits(embedding, inputs, legal)
+            return logits.float(), self.online.value(embedding, inputs).float()
 
-    def _fixed(self, inputs: Any, legal: Tensor, alpha: float) -> Fixed:
+    def _fixed(self, inputs: Any, legal: Tensor, alpha: float) -> tuple[Tensor, Tensor]:
+        """What no gradient passes: the last two of `Seen`."""
+
         def log_policy(network: Network) -> Tensor:
             with self._autocast():
                 logits = network.logits(network.embed(inputs), inputs, legal)
@@ -215,7 +190,7 @@ class Learner:
             log_reg = rnad.mixture(log_reg, log_policy(self.previous), alpha)
         with self._autocast():
             value = self.target.value(self.target.embed(inputs), inputs)
-        return Fixed(log_reg, value.float())
+        return log_reg, value.float()
 
     def _autocast(self) -> torch.autocast:
         """The layers of a network in bfloat16, where that is asked for; weights, what is made of
@@ -223,16 +198,40 @@ class Learner:
         wanted = self.config.precision == "bf16"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
 
+    @staticmethod
+    def _policy(batch: Batch, seen: Seen, part: slice) -> Policy:
+        """The online policy at some steps."""
+        view = batch.view[part]
+        legal = batch.legal[view]
+        pi, log_pi = legal_policy(seen.logits[view], legal)
+        return Policy(legal, pi, log_pi, rnad.log_ratio(log_pi, seen.log_reg[view]))
+
     @torch.no_grad()
-    def _goal(self, batch: Batch, first: Sequence[First], counts: Tensor) -> Goal:
-        """What v-trace makes of all parts together; `counts` are of all ranks."""
-        config = self.config
-        chosen, tax, value = (
-            torch.cat(x)
-            for x in zip(*((f.chosen, f.tax, f.fixed.target_value) for f in first), strict=True)
+    def _trace(self, batch: Batch, seen: Seen, part: slice) -> Traced:
+        _, pi, log_pi, ratio = self._policy(batch, seen, part)
+        # The policy that v-trace estimates the values of: without rare actions when fine-tuning.
+        # The reward transform and the advantage are the network's own.
+        played = process(pi, self.config.threshold, self.config.quanta)
+        told = (
+            -(pi * log_pi).sum(1),
+            (pi * ratio).sum(1),
+            seen.value[batch.view[part]],
+            (pi * (played == 0)).sum(1),
         )
+        there = batch.player[part] >= 0
+        return Traced(
+            chosen=played.gather(1, batch.action[part, None])[:, 0],
+            tax=(played * ratio).sum(1),
+            told=torch.stack([(x * there).sum() for x in told]),
+        )
+
+    @torch.no_grad()
+    def _goal(self, batch: Batch, seen: Seen, traced: Sequence[Traced], counts: Tensor) -> Goal:
+        """What v-trace makes of all steps together; `counts` are of all ranks."""
+        config = self.config
+        chosen, tax = (torch.cat([getattr(t, name) for t in traced]) for name in ("chosen", "tax"))
         trace = rnad.v_trace(
-            batch.grid(value),
+            batch.grid(seen.target_value[batch.view]),
             batch.grid(tax),
             batch.grid(chosen / batch.mu),
             batch.grid(batch.player, fill=-1),
@@ -244,15 +243,30 @@ class Learner:
         gain, estimate = batch.flat(trace.gain), batch.flat(trace.value)
         return Goal(gain, estimate, rnad.step_weights(batch.player, counts))
 
-    def _second(
-        self, batch: Batch, part: slice, first: First, goal: Goal
+    def _slopes(
+        self, batch: Batch, seen: Seen, goal: Goal, steps: Sequence[slice]
+    ) -> tuple[Tensor, Tensor]:
+        """The gradient of the losses with respect to each view's logits [u, A] and value [u]: the
+        sum of those of all the steps that have it. The losses are added up on the way."""
+        slopes = torch.zeros_like(seen.logits), torch.zeros_like(seen.value)
+        found = self._each(lambda part: self._losses(batch, seen, goal, part), steps)
+        for part, (losses, of_steps) in zip(steps, found, strict=True):
+            self._sums.losses += losses
+            for slope, more in zip(slopes, of_steps, strict=True):
+                slope.index_add_(0, batch.view[part], more)
+        return slopes
+
+    def _losses(
+        self, batch: Batch, seen: Seen, goal: Goal, part: slice
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """The second pass over some rows: both losses [2], and the gradient of their sum."""
+        """Both losses over some steps [2], and the gradient of their sum with respect to each
+        step's logits [m, A] and value [m]."""
         config = self.config
-        seen = first.seen or self._see(batch, part, 0, first.fixed)[0]
+        view = batch.view[part]
+        legal, pi, _, ratio = self._policy(batch, seen, part)
         q = rnad.action_values(
-            seen.target_value,
-            seen.ratio,
+            seen.target_value[view],
+            ratio,
             goal.gain[part],
             batch.action[part],
             batch.mu[part],
@@ -260,12 +274,26 @@ class Learner:
             mu_floor=config.mu_floor,
         )
         weight = goal.weight[part]
+        logits, value = seen.logits[view].requires_grad_(), seen.value[view].requires_grad_()
         policy_loss = rnad.neurd_loss(
-            seen.logits, seen.legal, seen.pi, q, weight, beta=config.beta, clip=config.clip
+            logits, legal, pi, q, weight, beta=config.beta, clip=config.clip
         )
-        value_loss = rnad.value_loss(seen.value, goal.estimate[part], weight)
-        gradient = torch.autograd.grad(policy_loss + value_loss, list(self.online.parameters()))
-        return torch.stack([policy_loss, value_loss]).detach(), gradient
+        value_loss = rnad.value_loss(value, goal.estimate[part], weight)
+        slopes = torch.autograd.grad(policy_loss + value_loss, (logits, value))
+        return torch.stack([policy_loss, value_loss]).detach(), slopes
+
+    def _gradient(
+        self, batch: Batch, part: slice, seen: Seen | None, slopes: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, ...]:
+        """The gradient with respect to the parameters that comes through some views; they are
+        evaluated again where their graph was not kept."""
+        if seen is None:
+            inputs = self.online.prepare(batch.observations[part])
+            outputs = self._online(inputs, batch.legal[part])
+        else:
+            outputs = seen.logits, seen.value
+        onward = [slope[part] for slope in slopes]
+        return torch.autograd.grad(outputs, list(self.online.parameters()), onward)
 
     def _descend(self) -> None:
         """One step of Adam with the sum of the gradients."""
@@ -393,7 +421,6 @@ class _Sums:
     def clear(self) -> None:
         self.flat.zero_()
 
-    def add(self, losses: Tensor, gradient: Iterable[Tensor]) -> None:
-        self.losses += losses
+    def add(self, gradient: Iterable[Tensor]) -> None:
         for total, part in zip(self.gradient, gradient, strict=True):
             total += part

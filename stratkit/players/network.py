@@ -10,28 +10,28 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from stratkit.engine import Game, distinct_rows, sample
+from stratkit.engine import Game, distinct_views, sample
 from stratkit.errors import InputError
 from stratkit.nets import Network, build, channels_last, legal_policy, process
 from stratkit.players.player import Decision, Views
 
 Floats = npt.NDArray[np.float32]
 
-MOST_DISTINCT = 256
+MOST_ON_CPU = 256  # views at a time: more of them leave its caches
 
 
 class NetworkPlayer:
     """Plays by `network`, evaluating `rows` views at a time.
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
-    does not depend on how many games happen to wait for a decision. Of a small game, many views are
-    the same: those that differ are evaluated, at most `MOST_DISTINCT` at a time.
+    does not depend on how many games happen to wait for a decision. Views that are the same, as
+    most of a small game are, are evaluated once.
     """
 
     def __init__(self, net: str, network: Network, seed: int, rows: int) -> None:
         self.net, self.network, self.seed = net, network.eval(), seed
-        self.small = len(network.shape) == 1
-        self.rows = min(rows, MOST_DISTINCT) if self.small else rows
+        self.rows = min(rows, MOST_ON_CPU)
+        self._most = rows
         self.processing = (0.0, 0)  # threshold and quanta of each action
         self.tells_values = False  # with its decisions; they take time
         self.device, self.precision = torch.device("cpu"), torch.float32
@@ -43,6 +43,7 @@ class NetworkPlayer:
             raise InputError("there is no GPU that torch can use", text=device)
         self.device, self.precision = torch.device(device), precision
         if device != "cpu":
+            self.rows = self._most
             self.network.to(self.device)
             channels_last(self.network)
 
@@ -60,12 +61,9 @@ class NetworkPlayer:
 
     def look(self, views: Views) -> tuple[Floats, Floats]:
         """The policy, and float32 [n]: what the network expects, if it `tells_values`, or 0."""
-        if self.small:
-            first, each = distinct_rows(views.observations)
-            policy, values = self.evaluate(views.observations[first], views.legal[first])
-            policy, values = policy[each], values[each]
-        else:
-            policy, values = self.evaluate(views.observations, views.legal)
+        first, each = distinct_views(views.observations, views.legal)
+        policy, values = self.evaluate(views.observations[first], views.legal[first])
+        policy, values = policy[each], values[each]
         if any(self.processing):
             policy = process(torch.from_numpy(policy), *self.processing).numpy()
         return policy, values

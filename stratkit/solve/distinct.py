@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import distinct_rows
+from stratkit.engine import distinct_views
 from stratkit.engine.tree import Tree
 
 Bytes = npt.NDArray[np.uint8]
@@ -17,11 +17,6 @@ def distinct(tree: Tree) -> tuple[Bytes, Bytes, npt.NDArray[np.int64]]:
     Returns uint8 [n, observation_bytes] and uint8 [n, actions], and for each set which of the n
     it is, int64 [I].
     """
-    seen = np.concatenate([tree.observations(), tree.legal()], axis=1)
-    some, which = distinct_rows(seen)
-    size = tree.game.observation_bytes
-    return (
-        np.ascontiguousarray(seen[some, :size]),
-        np.ascontiguousarray(seen[some, size:]),
-        which.astype(np.int64),
-    )
+    observations, legal = tree.observations(), tree.legal()
+    some, which = distinct_views(observations, legal)
+    return observations[some], legal[some], which

@@ -54,8 +54,8 @@ def gradient(learner: Learner) -> Tensor:
     ],
 )
 def test_chunks_are_as_the_whole(net: str, threads: int, options: dict[str, Any]) -> None:
-    (whole, parts), batch = learners(net, threads, 10**6, 60, **options)
-    assert len(parts._parts(len(batch.player))) > 2
+    (whole, parts), batch = learners(net, threads, 10**6, 30, **options)
+    assert len(parts._parts(len(batch.observations))) > 2
     told, again = whole.update(batch), parts.update(batch)
     assert told["alpha"] == 0.5 and told["kl"] != 0
     assert told == pytest.approx(again, rel=1e-5, abs=1e-5)
@@ -65,7 +65,7 @@ def test_chunks_are_as_the_whole(net: str, threads: int, options: dict[str, Any]
 def test_no_network_looks_twice_but_the_one_that_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     """And none sees more than a chunk, nor keeps a graph of more."""
     (whole, parts), batch = learners("plain", 1, 10**6, 60)
-    rows = len(batch.player)
+    rows = len(batch.observations)
     seen: dict[str, list[int]] = {}
 
     def count(learner: Learner) -> None:

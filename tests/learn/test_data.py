@@ -12,22 +12,27 @@ from stratkit.errors import InputError
 from stratkit.learn.data import make_batch
 
 
-def test_a_batch_is_the_replayed_steps_and_padding() -> None:
+def test_a_batch_is_the_replayed_steps_and_their_different_views() -> None:
     game, found = episodes("mini", 3)
     batch = make_batch(game, as_parts(game, found), rows=50)
-    assert len(batch.player) % 50 == 0 and len(batch.player) - batch.states < 50
+    different = int(batch.view.max()) + 1
+    assert len(batch.observations) % 50 == 0 and 0 <= len(batch.observations) - different < 50
+    assert different < batch.states == len(batch.player)  # all games begin alike
+    views = torch.cat([batch.observations, batch.legal], 1)[:different]
+    assert len(torch.unique(views, dim=0)) == different
+    observations, legal = batch.observations[batch.view], batch.legal[batch.view]
     at = 0
     for k, episode in enumerate(found):
         one = replay(game, episode.actions)
         here = slice(at, at + len(episode.actions))
-        np.testing.assert_array_equal(batch.observations[here], one.observations)
-        np.testing.assert_array_equal(batch.legal[here], one.legal)
+        np.testing.assert_array_equal(observations[here], one.observations)
+        np.testing.assert_array_equal(legal[here], one.legal)
         np.testing.assert_array_equal(batch.player[here], one.actors)
         np.testing.assert_array_equal(batch.action[here], episode.actions)
         np.testing.assert_array_equal(batch.mu[here], episode.mu)
         np.testing.assert_array_equal(batch.returns[k], episode.returns)
         at = here.stop
-    assert (batch.player[at:] == -1).all() and (batch.mu > 0).all()
+    assert at == batch.states and (batch.mu > 0).all()
     assert batch.lengths.tolist() == [len(e.actions) for e in found]
     assert batch.time == max(batch.lengths)
 

@@ -31,16 +31,16 @@ def a_learner(**options: object) -> tuple[Learner, Batch]:
 def test_the_goal_is_that_of_the_processed_policy() -> None:
     """Against the slow transcription: ratios and tax by the processed policy, L by the raw one."""
     learner, batch = a_learner(threshold=0.1, quanta=8)
-    with torch.no_grad():
-        seen, _ = learner._see(batch, slice(None), 0.5)
-    played = process(seen.pi, 0.1, 8)
-    assert ((seen.pi > 0) & (played == 0)).any()
-    goal = learner._goal(
-        batch, [learner._first(batch, slice(None), 0.5, keep=False)], step_counts(batch.player)
-    )
+    every = slice(None)
+    seen = learner._see(batch, every, 0.5, keep=False)
+    policy, values_seen = learner._policy(batch, seen, every), seen.target_value[batch.view]
+    played = process(policy.pi, 0.1, 8)
+    assert ((policy.pi > 0) & (played == 0)).any()
+    traced = [learner._trace(batch, seen, every)]
+    goal = learner._goal(batch, seen, traced, step_counts(batch.player))
     values = action_values(
-        seen.target_value,
-        seen.ratio,
+        values_seen,
+        policy.ratio,
         goal.gain,
         batch.action,
         batch.mu,
@@ -56,10 +56,10 @@ def test_the_goal_is_that_of_the_processed_policy() -> None:
                 player=int(batch.player[row]),
                 pi=played[row].tolist(),
                 mu=[float(batch.mu[row])] * played.shape[1],
-                log_ratio=seen.ratio[row].tolist(),
+                log_ratio=policy.ratio[row].tolist(),
                 action=int(batch.action[row]),
                 rewards=(float(end[0]), float(end[1])) if row == rows[-1] else (0.0, 0.0),
-                value=float(seen.target_value[row]),
+                value=float(values_seen[row]),
             )
             for row in rows
         ]
@@ -75,10 +75,9 @@ def test_without_post_processing_nothing_is_removed() -> None:
     plain, batch = a_learner()
     assert plain.update(batch)["removed"] == 0
     tuned, _ = a_learner(threshold=0.1, quanta=8)
-    with torch.no_grad():
-        seen, _ = tuned._see(batch, slice(None), 0.0)
-    played = process(seen.pi, 0.1, 8)
-    removed = float((seen.pi * (played == 0)).sum(1).mean())
+    every = slice(None)
+    pi = tuned._policy(batch, tuned._see(batch, every, 0.0, keep=False), every).pi
+    removed = float((pi * (process(pi, 0.1, 8) == 0)).sum(1).mean())
     assert 0 < removed < 1
     assert math.isclose(tuned.update(batch)["removed"], removed, rel_tol=1e-4)
 

@@ -82,13 +82,13 @@ def vector_batch(rows: int) -> tuple[Learner, Batch]:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_looks_the_same_is_evaluated_once_and_teaches_the_same(threads: int) -> None:
     short, batch = vector_batch(rows=64)
-    assert batch.row is not None and len(batch.observations) <= 13  # with chance's empty row
+    assert len(batch.observations) == 64 and batch.view.max() < 12 + 4  # chance has four
     long, _ = vector_batch(rows=64)
     whole = dataclasses.replace(
         batch,
-        observations=batch.observations[batch.row],
-        legal=batch.legal[batch.row],
-        row=None,
+        observations=batch.observations[batch.view],
+        legal=batch.legal[batch.view],
+        view=torch.arange(len(batch.view)),
     )
     for learner, seen in ((short, batch), (long, whole)):
         learner.config = dataclasses.replace(learner.config, threads=threads)
@@ -104,7 +104,7 @@ def test_padding_teaches_nothing() -> None:
     results = []
     for rows in (1, 200):
         learner, batch = a_batch(rows=rows)
-        assert (len(batch.player) > batch.states) == (rows > 1)
+        assert (len(batch.observations) - 1 > batch.view.max()) == (rows > 1)
         told = learner.update(batch)
         results.append((told, weights(learner, "target")))
     (told, after), (padded_told, padded_after) = results

@@ -1,0 +1,34 @@
+/* Which rows of bytes are the same: a hash table of rows, compared byte by byte. */
+#include <string.h>
+
+#include "game.h"
+
+static uint64_t hash_of(const uint8_t *row, int32_t bytes)
+{
+    uint64_t hash = 0;
+    for (int32_t at = 0; at < bytes; at += 8) {
+        uint64_t eight = 0;
+        memcpy(&eight, row + at, (size_t)(bytes - at < 8 ? bytes - at : 8));
+        hash = (hash ^ eight) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+int64_t sk_distinct_rows(const uint8_t *rows, int64_t n, int32_t bytes, int32_t *table, int64_t slots,
+                         int64_t *first, int64_t *each)
+{
+    int64_t found = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint8_t *row = rows + i * bytes;
+        uint64_t slot = hash_of(row, bytes) & (uint64_t)(slots - 1);
+        while (table[slot] && memcmp(rows + first[table[slot] - 1] * bytes, row, (size_t)bytes) != 0)
+            slot = (slot + 1) & (uint64_t)(slots - 1);
+        if (!table[slot]) {
+            first[found++] = i;
+            table[slot] = (int32_t)found;
+        }
+        each[i] = table[slot] - 1;
+    }
+    return found;
+}
