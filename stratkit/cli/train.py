@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from stratkit.learn.run import Outcome
+    from stratkit.learn.tensorboard import Scalars
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -84,6 +86,12 @@ _OF_REQUEST = (
         help="Under torchrun: end if a rank waits longer for its episodes (default: 600).",
     ),
     device_option,
+    click.option(
+        "--tensorboard",
+        type=click.Path(file_okay=False),
+        metavar="DIR",
+        help="Write the metrics for TensorBoard there, too.",
+    ),
     click.option("--config", "file", metavar="FILE", help="Settings as TOML: the options below."),
 )
 
@@ -153,6 +161,7 @@ def learn(
     """
     of_config = {field.name for field in fields(Config)}
     asked = {name: x for name, x in options.items() if name not in of_config}
+    folder = asked.pop("tensorboard")
     given = given_settings({name: options[name] for name in of_config})
     _check_inputs(inputs)
     import os
@@ -168,8 +177,9 @@ def learn(
     # made an update ten times slower with a busy second core.
     torch.set_num_threads(1)
     signals = _Signals()
-    with progress(request.steps, "step", tool) as bar:
-        outcome = train(request, signals.stop, _Teller(bar, request.inputs).tell, warn)
+    with progress(request.steps, "step", tool) as bar, _scalars(folder) as scalars:
+        teller = _Teller(bar, request.inputs, scalars)
+        outcome = train(request, signals.stop, teller.tell, warn)
     return _conclude(outcome, signals)
 
 
@@ -204,11 +214,19 @@ class _Signals:
         return Terminated() if self.number == signal.SIGTERM else KeyboardInterrupt()
 
 
-class _Teller:
-    """Shows a run's metrics: as a bar at a terminal, and by -v as lines."""
+def _scalars(folder: str | None) -> AbstractContextManager[Scalars | None]:
+    if folder is None:
+        return nullcontext()
+    from stratkit.learn.tensorboard import Scalars
 
-    def __init__(self, bar: tqdm[NoReturn], inputs: Sequence[str]) -> None:
-        self.bar, self.inputs, self.waited = bar, inputs, False
+    return Scalars(folder)
+
+
+class _Teller:
+    """Shows a run's metrics: as a bar at a terminal, by -v as lines, and as curves."""
+
+    def __init__(self, bar: tqdm[NoReturn], inputs: Sequence[str], scalars: Scalars | None) -> None:
+        self.bar, self.inputs, self.scalars, self.waited = bar, inputs, scalars, False
 
     def tell(self, metrics: Mapping[str, Any]) -> None:
         if "waiting" in metrics:
@@ -216,6 +234,8 @@ class _Teller:
                 say(f"waiting {metrics['waiting']} from {' '.join(self.inputs)}", 1)
             self.waited = True
             return
+        if self.scalars:
+            self.scalars.write(metrics)
         self.bar.n = metrics["step"]
         text = (
             f"{metrics['episodes']} games, {metrics['states_per_second']:.0f} states/s, "

@@ -1,0 +1,52 @@
+"""A run's metrics for TensorBoard, which is an optional extra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stratkit.errors import InputError, named
+
+FLUSH = 5  # seconds until what was written can be seen
+
+
+class Scalars:
+    """Every number of a step's metrics as a scalar, in event files in `folder`; those within
+    others are called by both names, `seconds/wait`. A context manager.
+
+    What the folder has of the first step that is written and later ones counts no more: a run that
+    goes on from a checkpoint does them again. `InputError`: TensorBoard is not installed, or the
+    folder cannot be made.
+    """
+
+    def __init__(self, folder: str) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            what = "this needs TensorBoard: pip install 'stratkit[tensorboard]'"
+            raise InputError(what) from None
+        self._kind, self._folder = SummaryWriter, folder
+        self._writer: Any = None
+
+    def write(self, metrics: Mapping[str, Any]) -> None:
+        step = metrics["step"]
+        if self._writer is None:
+            with named(self._folder):
+                self._writer = self._kind(self._folder, purge_step=step, flush_secs=FLUSH)
+        for name, value in _numbers(metrics):
+            self._writer.add_scalar(name, value, step, walltime=metrics["time"])
+
+    def __enter__(self) -> Scalars:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _numbers(metrics: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, float]]:
+    for name, value in metrics.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(value, f"{within}{name}/")
+        elif value is not None and name not in ("step", "time"):
+            yield f"{within}{name}", value
