@@ -108,6 +108,11 @@ class Part(click.ParamType[tuple[int, int]]):
     help="Numbers of the network's layers: f32 or bf16 (default: f32).",
 )
 @click.option(
+    "--half",
+    is_flag=True,
+    help="Draw from policies rounded to float16, and store mu so: smaller files.",
+)
+@click.option(
     "--max-actions", type=click.IntRange(1), metavar="N", help="Cut games after N actions."
 )
 @click.option(
@@ -139,6 +144,7 @@ def command(
     threads: int,
     device: str,
     precision: str,
+    half: bool,
     max_actions: int | None,
     shard: int,
     output: str,
@@ -154,7 +160,7 @@ def command(
     if part is not None and games is not None:
         first, games = part_of(games, *part)
         first_game += first
-    actor = _Actor(Game(game), policy, follow, seed, first_game, slots, output == "-")
+    actor = _Actor(Game(game), policy, follow, seed, first_game, slots, output == "-", half)
     opening = read_openings(setups, game)[0] if setups else None
     with _sink(output, force, shard, actor) as sink:
         try:
@@ -207,9 +213,10 @@ class _Actor:
         first_game: int,
         slots: int,
         piped: bool,
+        half: bool,
     ) -> None:
         self.game, self.seed, self.first_game, self.slots = game, seed, first_game, slots
-        self.policy, self.piped = policy, piped
+        self.policy, self.piped, self.half = policy, piped, half
         self.follower: Follower | None = None
         self.pace: Pace | None = None
         self.player: Player | None = None
@@ -294,6 +301,7 @@ class _Actor:
 
             assert isinstance(self.player, NetworkPlayer)
             self.player.place(device, torch.bfloat16 if precision == "bf16" else torch.float32)
+            self.player.half = self.half
         self.table = Table(
             self.game, [self.player], schedule, self.slots, threads, max_actions, self.seed
         )
@@ -341,7 +349,7 @@ def _sink(output: str, force: bool, shard: int, actor: _Actor) -> Iterator[Sink]
         return
     with (
         open_output(output, force, binary=True) as stream,
-        EpisodeWriter(cast(BinaryIO, stream), header) as writer,
+        EpisodeWriter(cast(BinaryIO, stream), header, actor.half) as writer,
     ):
 
         def write(episodes: Episodes | None, at_once: bool) -> None:
@@ -412,7 +420,8 @@ class _Shards:
             name = shard_name(self.header.seed, first, last, *place)
         header = replace(self.header, first_game=first)
         path = os.path.join(self.folder, name)
-        with atomic_file(path) as stream, EpisodeWriter(stream, header) as writer:
+        half = self.actor.half
+        with atomic_file(path) as stream, EpisodeWriter(stream, header, half) as writer:
             for episodes in parts:
                 writer.write(episodes)
         if self.pace is not None:

@@ -24,8 +24,8 @@ class NetworkPlayer:
     """Plays by `network`, evaluating `rows` views at a time.
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
-    does not depend on how many games happen to wait for a decision. Views that are the same, as
-    most of a small game are, are evaluated once.
+    does not depend on how many games happen to wait for a decision. Where there are more than these
+    rows, views that are the same, as most of a small game are, are evaluated once.
     """
 
     def __init__(self, net: str, network: Network, seed: int, rows: int) -> None:
@@ -33,6 +33,7 @@ class NetworkPlayer:
         self.rows = min(rows, MOST_ON_CPU)
         self._most = rows
         self.processing = (0.0, 0)  # threshold and quanta of each action
+        self.half = False  # draws from the policy rounded to float16
         self.tells_values = False  # with its decisions; they take time
         self.device, self.precision = torch.device("cpu"), torch.float32
 
@@ -61,15 +62,21 @@ class NetworkPlayer:
 
     def look(self, views: Views) -> tuple[Floats, Floats]:
         """The policy, and float32 [n]: what the network expects, if it `tells_values`, or 0."""
-        first, each = distinct_views(views.observations, views.legal)
-        policy, values = self.evaluate(views.observations[first], views.legal[first])
-        policy, values = policy[each], values[each]
+        if len(views.observations) > self.rows:
+            first, each = distinct_views(views.observations, views.legal)
+            policy, values = self.evaluate(views.observations[first], views.legal[first])
+            policy, values = policy[each], values[each]
+        else:
+            policy, values = self.evaluate(views.observations, views.legal)
         if any(self.processing):
             policy = process(torch.from_numpy(policy), *self.processing).numpy()
         return policy, values
 
     def act(self, views: Views) -> Decision:
         policy, values = self.look(views)
+        if self.half:
+            policy = policy.astype(np.float16).astype(np.float32)
+            policy /= policy.sum(1, keepdims=True)
         chosen = sample(policy, views.legal, self.seed, views.games, views.numbers)
         return Decision(*chosen, values if self.tells_values else None)
 

@@ -149,8 +149,9 @@ def _places(lengths: Column, rows: npt.NDArray[np.int64]) -> Column | slice:
     return np.repeat(first, wanted) + np.arange(int(wanted.sum()))
 
 
-def to_columns(episodes: Episodes) -> Columns:
-    """The columns in the order and with the types in which they are stored."""
+def to_columns(episodes: Episodes, half: bool = False) -> Columns:
+    """The columns in the order and with the types in which they are stored; mu as float16 if
+    `half`."""
     if len(episodes) and not 0 <= int(episodes.ending.min()) <= int(episodes.ending.max()) < 256:
         raise ValueError("an ending of over a byte")
     columns: Columns = {
@@ -167,7 +168,7 @@ def to_columns(episodes: Episodes) -> Columns:
     if len(actions) and int(actions.min()) < 0:
         raise ValueError("a negative action")
     columns["actions"] = actions.astype(np.min_scalar_type(int(actions.max(initial=0))))
-    columns["mu"] = episodes.mu
+    columns["mu"] = episodes.mu.astype(np.float16) if half else episodes.mu
     return columns
 
 

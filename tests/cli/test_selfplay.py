@@ -227,6 +227,28 @@ def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pa
     assert (tmp_path / "run/checkpoints/step-00000005.safetensors").exists()
 
 
+def test_policies_rounded_to_float16(tmp_path: pathlib.Path) -> None:
+    publish(tmp_path, "plain")
+    playing = ("--game", "nano", "--policy", tmp_path, "-n", 200, "--seed", 1)
+    whole, half = (run("selfplay", *playing, *more) for more in ((), ("--half",)))
+    assert whole.status == half.status == 0
+    assert len(half.data) < 0.75 * len(whole.data)
+    exact, rounded = (
+        [e for e in EpisodeReader(io.BytesIO(done.data), "-") if e.number < 20]
+        for done in (whole, half)
+    )
+    for one, other in zip(exact, rounded, strict=True):
+        assert (other.mu == other.mu.astype(np.float16)).all() and (other.mu > 0).all()
+        if one.actions.tolist() == other.actions.tolist():
+            np.testing.assert_allclose(other.mu, one.mu, rtol=1e-3)
+    alike = [a.actions.tolist() == b.actions.tolist() for a, b in zip(exact, rounded, strict=True)]
+    assert sum(alike) > 15  # the same numbers were drawn; a policy changes by a thousandth
+    taught = run(
+        "train", "--out", tmp_path / "run", "--net", "plain", "--batch", 200, stdin=half.data
+    )
+    assert taught.status == 0 and taught.err.startswith("step 1, 200 episodes")
+
+
 def test_a_lead_in_which_no_batch_fits(tmp_path: pathlib.Path) -> None:
     publish(tmp_path, "plain", batch=4)
     following = ("--policy", tmp_path, "--follow", "--lead", 3, "--seed", 1)
