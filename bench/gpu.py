@@ -23,10 +23,12 @@ from stratkit.learn.config import resolve
 from stratkit.learn.data import Batch, Part, make_batch
 from stratkit.learn.learner import Learner
 from stratkit.nets import build
-from stratkit.play.table import Seating, Table
+from stratkit.play.selfplay import ending_names
+from stratkit.play.table import Finished, Seating, Table
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
+from stratkit.storage.episodes import EpisodeWriter, Header
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,14 @@ PLANS = {
         chunks={"plain": [100]},
         seconds=0.1,
     ),
+    "cpu": Plan(
+        game="barrage",
+        matrix=1024,
+        slots={"plain": [256], "tiny": [256]},
+        states={"plain": 5_000, "tiny": 2_000},
+        chunks={"plain": [4096], "tiny": [4096]},
+        seconds=5,
+    ),
 }
 
 
@@ -69,6 +79,10 @@ class Bench:
         # A CPU without matrix units for it is many times slower in bfloat16.
         self.precision = "bf16" if device == "cuda" else "f32"
         self.dtype = torch.bfloat16 if device == "cuda" else torch.float32
+        # One core, and its time, where nothing else can be meant; else all there is, by the clock.
+        self.clock = time.perf_counter if device == "cuda" else time.process_time
+        self.threads = (os.cpu_count() or 1) if device == "cuda" else 1
+        torch.set_num_threads(self.threads)
         self.start = time.perf_counter()
         self.rows: list[list[str]] = []
         self.peak = self.matrix_rate()
@@ -84,8 +98,8 @@ class Bench:
         """Units of work a second, after one round that does not count."""
         work()
         self.wait()
-        start, done = time.perf_counter(), 0
-        while (took := time.perf_counter() - start) < seconds:
+        start, done = self.clock(), 0
+        while (took := self.clock() - start) < seconds:
             done += work()
             self.wait()
         return done / took
@@ -109,20 +123,23 @@ class Bench:
         size = sum(p.numel() for p in network.parameters())
         player = NetworkPlayer(net, network, seed=1, rows=slots)
         player.place(self.device.type, self.dtype)
-        timed = Timed(player)
+        timed = Timed(player, self.clock)
         self.reset_memory()
-        rounds = games(self.game, player, slots)
+        rounds = games(self.game, player, slots, self.threads)
+        writer = EpisodeWriter(open(os.devnull, "wb"), header(self.game))  # noqa: SIM115
 
         def some() -> int:
             for _ in range(4):
-                next(rounds)
+                finished = next(rounds)
+                if finished is not None:
+                    writer.write(finished.episodes)
             return 4 * slots
 
         some()
         timed.seconds = timed.rows = 0
-        start = time.perf_counter()
+        start = self.clock()
         rate = self.rate(some, self.plan.seconds)
-        took = time.perf_counter() - start
+        took = self.clock() - start
         other = 1e6 * (took - timed.seconds) / timed.rows
         self.add(f"self-play, {slots} games", net, size, flop, rate, f"{other:.1f} us beside it")
 
@@ -141,7 +158,9 @@ class Bench:
             return batch.states
 
         rate = self.rate(step, self.plan.seconds)
-        self.add(f"learner, chunk {chunk}", net, size, flop, rate, f"{batch.states} states a step")
+        different = (int(batch.view.max()) + 1) / batch.states
+        what = f"{batch.states} states a step, {different:.0%} different"
+        self.add(f"learner, chunk {chunk}", net, size, flop * different, rate, what)
 
     # ---- the table ----
 
@@ -181,24 +200,28 @@ class Bench:
 class Timed:
     """Notes how long a player's network takes, and for how many decisions."""
 
-    def __init__(self, player: NetworkPlayer) -> None:
+    def __init__(self, player: NetworkPlayer, clock: Callable[[], float]) -> None:
         self.seconds, self.rows = 0.0, 0
         evaluate = player.evaluate
 
         def timed(observations, legal, pub=None):  # type: ignore[no-untyped-def]
-            start = time.perf_counter()
+            start = clock()
             found = evaluate(observations, legal, pub)
-            self.seconds += time.perf_counter() - start
+            self.seconds += clock() - start
             self.rows += len(observations)
             return found
 
         player.evaluate = timed  # type: ignore[method-assign]
 
 
-def games(game: Game, player: Player, slots: int) -> Iterator[object]:
+def header(game: Game) -> Header:
+    return Header(game=game.name, rules=game.rules, endings=ending_names(game), seed=1)
+
+
+def games(game: Game, player: Player, slots: int, threads: int = 1) -> Iterator[Finished | None]:
     """Rounds of games without end."""
     seatings = (Seating(number, (0,) * game.players) for number in itertools.count())
-    return Table(game, [player], seatings, slots, os.cpu_count() or 1).rounds()
+    return Table(game, [player], seatings, slots, threads).rounds()
 
 
 def random_batch(game: Game, states: int) -> Batch:
@@ -206,8 +229,8 @@ def random_batch(game: Game, states: int) -> Batch:
     parts, there = [], 0
     for finished in games(game, RandomPlayer(1), 64):
         if finished is not None:
-            episodes = finished.episodes  # type: ignore[attr-defined]
-            parts.append(Part(episodes, (*game.endings, "cut"), "random games"))
+            episodes = finished.episodes
+            parts.append(Part(episodes, ending_names(game), "random games"))
             there += int(episodes.length.sum())
             if there >= states:
                 break
@@ -218,7 +241,7 @@ def random_batch(game: Game, states: int) -> Batch:
 def flops(game: Game, net: str, batch: Batch) -> tuple[float, float, float]:
     """FLOP of the policy, of the value, and of both, of a mean state of the batch."""
     network = build(net, game.shape, 1)
-    rows = torch.linspace(0, batch.states - 1, 64).long()
+    rows = batch.view[torch.linspace(0, batch.states - 1, 64).long()]
     legal = batch.legal[rows]
     found = []
     for wanted in ("policy", "value", "both"):

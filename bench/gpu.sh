@@ -5,6 +5,7 @@
 # zstandard, where they are missing, are taken as wheels from the folder that WHEELS names.
 #
 #   bench/gpu.sh                    everything, in under 8 minutes
+#   SIZE=cpu DEVICE=cpu bench/gpu.sh     on one core, with smaller networks, in a minute
 #   SIZE=tiny DEVICE=cpu bench/gpu.sh    whether it works, in seconds
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -47,6 +47,7 @@ ALL = (  # the longest first
     "kuhn",
     "kuhn_off_policy",
     "liars_dice",
+    "moves_nano",
     "exact_rnad",
     "solvers",
 )
@@ -109,10 +110,15 @@ class Experiments:
         yield from self.nash_conv(game, run, target=None, average=None)
 
     def nano(self) -> Claims:
-        """The same game by the U-Net with two actions a move, and by an MLP with one."""
-        run = self.learn("nano", "nano", 600, 64, 2, "--net", "tiny")
+        """By the U-Net, with two actions a move."""
+        options = ("--lr", "5e-3", "--target-rate", "0.01", "--sizes", "200", "--repeats", "1")
+        run = self.learn("nano", "nano", 1_000, 128, 1, "--net", "tiny", *options)
         yield from self.nash_conv("nano", run, target=None)
-        run = self.learn("moves-nano", "moves:nano", 600, 1024, 1, "--net", "mlp:64x64")
+
+    def moves_nano(self) -> Claims:
+        """The same game by an MLP, with one action a move."""
+        options = ("--lr", "5e-3", "--target-rate", "0.01", "--sizes", "200", "--repeats", "1")
+        run = self.learn("moves-nano", "moves:nano", 1_000, 1024, 1, "--net", "mlp:64x64", *options)
         yield from self.nash_conv("moves:nano", run, target=None)
 
     # ---- how ----
