@@ -94,6 +94,8 @@ def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> Non
     where = "import stratkit.engine as e; print(e.__file__)"
     file = execute(installed / "bin/python", "-c", where, cwd=tmp_path).strip()
     assert pathlib.Path(file).is_relative_to(installed)
+    player = ("barrage-v0", "random", "--game", "barrage", "-n", "2")
+    assert "barrage-v0" in execute(installed / "bin/match", *player, "-o", "-", cwd=tmp_path)
     games = tmp_path / "g.jsonl"
     players = ["random", "heuristic", "--game", "classic", "-n", "20"]
     execute(installed / "bin/match", *players, "-o", games, cwd=tmp_path)

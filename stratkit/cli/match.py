@@ -46,7 +46,7 @@ MOST_GAMES = 10**7  # a pairing
 ROWS = 64  # views that a network evaluates at a time, if so many games are played
 CHECKED_PLIES = 200  # of a game that --check plays
 
-PLAYER = Text("random", "heuristic", "human")
+PLAYER = Text("random", "heuristic", "human", "barrage-v0")
 
 
 class Limit(click.ParamType[int]):
@@ -174,10 +174,10 @@ def command(
     check: str | None,
 ) -> int:
     """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
-    [key=value,]...SPEC, where SPEC is random, heuristic, human, a checkpoint file, a RUN folder or
-    ucc:COMMAND, a program; keys are name, of networks net (online, target or average; default:
-    target) and what is done to their policy: preset=deepnash, or threshold, quanta, eager, memory,
-    shuttle, bounds (see the page), of programs time and startup (seconds) and nodes."""
+    [key=value,]...SPEC, where SPEC is random, heuristic, human, barrage-v0, a checkpoint file, a
+    RUN folder or ucc:COMMAND, a program; keys are name, of networks net (online, target or average;
+    default: target) and what is done to their policy: preset=deepnash, or threshold, quanta, eager,
+    memory, shuttle, bounds (see the page), of programs time and startup (seconds) and nodes."""
     rules = _rules(two_squares, more_squares, max_plies, max_quiet)
     if serve is not None or check is not None:
         _check_alone(ctx)

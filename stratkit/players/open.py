@@ -16,6 +16,7 @@ from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Player
 from stratkit.players.program import Program
 from stratkit.players.random import RandomPlayer
+from stratkit.players.shipped import SHIPPED, is_network, weights_file
 from stratkit.players.spec import BUILT_IN, LIMITS, PlayerSpec, path_text
 from stratkit.storage.checkpoints import FOLDER
 
@@ -56,17 +57,17 @@ def open_player(
         if spec.spec != "random" and len(game.shape) != 3:
             raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
         return Entrant(spec.name or spec.spec, _built_in(spec, game, seed), _built_in_text(spec))
-    if not os.path.exists(spec.spec):
-        hint = nearest(spec.spec, BUILT_IN)
+    if not is_network(spec.spec):
+        hint = nearest(spec.spec, (*BUILT_IN, *SHIPPED))
         raise InputError(f"no built-in player, and no such file or folder{hint}", text=spec.spec)
     return _open_network(spec, game, seed, rows)
 
 
 def game_of(spec: PlayerSpec) -> str:
     """The game that the network of `spec` has learned."""
-    from stratkit.storage.checkpoints import load_network, resolve
+    from stratkit.storage.checkpoints import load_network
 
-    return str(load_network(os.fspath(resolve(spec.spec)), spec.net)[1]["game"])
+    return str(load_network(weights_file(spec.spec), spec.net)[1]["game"])
 
 
 def open_program(spec: PlayerSpec, game: Game, talkative: bool = False) -> Entrant[Program]:
@@ -111,9 +112,10 @@ def _built_in_text(spec: PlayerSpec) -> str:
 
 
 def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:
-    from stratkit.storage.checkpoints import checkpoint_hash, load_network, resolve
+    from stratkit.storage.checkpoints import checkpoint_hash, load_network
 
-    path = os.fspath(resolve(spec.spec))
+    path = os.fspath(weights_file(spec.spec))
+    shipped = spec.spec in SHIPPED
     weights, metadata, part = load_network(path, spec.net)
     check_game(metadata, game, path)
     from stratkit.players.network import network_player  # torch: only for a sound file
@@ -132,9 +134,9 @@ def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant
         player = ChainPlayer(network, game, asked)
     step = int(metadata["step"])
     return Entrant(
-        name=spec.name or _name(path, step),
+        name=spec.name or (spec.spec if shipped else _name(path, step)),
         player=player,
-        spec=f"net={part},{asked.text()}{path_text(path)}",
+        spec=f"net={part},{asked.text()}{spec.spec if shipped else path_text(path)}",
         sha256=checkpoint_hash(path),
         step=step,
         caution=_other_rules(metadata["rules"], game, path),
