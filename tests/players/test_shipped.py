@@ -37,7 +37,7 @@ def test_one_beats_random_play_and_is_recorded_by_its_name() -> None:
     assert [player["name"] for player in first["players"]] == ["random", "barrage-v0"]
     assert first["players"][1]["spec"] == "net=online,barrage-v0"
     won = [game["players"][game["returns"].index(1)] for game in games if 1 in game["returns"]]
-    assert won.count(1) >= 32  # 39 of 40 are expected
+    assert won.count(1) >= 30  # 35 of 40, and 384 of 400 with other seeds
 
 
 def test_hints_and_other_games() -> None:
