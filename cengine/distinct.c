@@ -12,7 +12,8 @@ static uint64_t hash_of(const uint8_t *row, int32_t bytes)
         hash = (hash ^ eight) * 0x9E3779B97F4A7C15u;
         hash ^= hash >> 29;
     }
-    return hash;
+    hash *= 0x9E3779B97F4A7C15u; /* the last bytes, too, reach the low bits, which choose the slot */
+    return hash ^ hash >> 32;
 }
 
 int64_t sk_distinct_rows(const uint8_t *rows, int64_t n, int32_t bytes, int32_t *table, int64_t slots,

@@ -27,6 +27,7 @@ from stratkit.cli.common import (
     warn,
 )
 from stratkit.errors import InputError, UsageError, in_file, named, printable
+from stratkit.players.spec import BUILT_IN, SHIPPED
 
 if TYPE_CHECKING:
     from stratkit.cli.scoreboard import Scoreboard
@@ -46,7 +47,7 @@ MOST_GAMES = 10**7  # a pairing
 ROWS = 64  # views that a network evaluates at a time, if so many games are played
 CHECKED_PLIES = 200  # of a game that --check plays
 
-PLAYER = Text("random", "heuristic", "human", "barrage-v0")
+PLAYER = Text(*BUILT_IN, *SHIPPED)
 
 
 class Limit(click.ParamType[int]):

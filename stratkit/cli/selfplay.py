@@ -152,7 +152,7 @@ def command(
 ) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder."""
-    _check_usage(games, follow, policy, part, lead)
+    _check_usage(games, follow, policy, part, lead, half)
     from stratkit.cli.openings import read_openings
     from stratkit.engine import Game
     from stratkit.play.selfplay import numbers_of, part_of
@@ -190,7 +190,10 @@ def _check_usage(
     policy: str,
     part: tuple[int, int] | None,
     lead: int | None,
+    half: bool,
 ) -> None:
+    if half and policy == "random":
+        raise UsageError("--half is for the policy of a network")
     if games is None and not follow:
         raise UsageError("how many games? give -n GAMES, or --follow")
     if games is None and part is not None:
@@ -292,6 +295,7 @@ class _Actor:
                 self.pace = FolderPace(self.follower, lead, self.slots, output)
             else:
                 self.pace = Pace(self.follower, lead, self.slots)
+            self.pace.check()
             schedule = self.pace.bounded(games)
         assert self.player is not None
         if self.policy != "random":

@@ -125,6 +125,8 @@ class Learner:
         keep = len(views) == self.config.threads
         parts = list(self._each(lambda part: self._see(batch, part, alpha, keep), views))
         seen = Seen(*(torch.cat(x).detach() for x in zip(*parts, strict=True)))
+        looked = parts if keep else [None] * len(views)
+        del parts
         traced = list(self._each(lambda part: self._trace(batch, seen, part), steps))
         counts = self.ranks.sum(rnad.step_counts(batch.player))
         goal = self._goal(batch, seen, traced, counts)
@@ -132,9 +134,9 @@ class Learner:
         self._sums.told += torch.stack([found.told for found in traced]).sum(0)
         slopes = self._slopes(batch, seen, goal, steps)
         for gradient in self._each(
-            lambda part, looked: self._gradient(batch, part, looked, slopes),
+            lambda part, seen: self._gradient(batch, part, seen, slopes),
             views,
-            parts if keep else [None] * len(views),
+            looked,
         ):
             self._sums.add(gradient)
         self.ranks.sum(self._sums.flat)

@@ -178,15 +178,15 @@ def action_values(
 
 
 def step_counts(player: Tensor) -> Tensor:
-    """N_k, how many steps of player k there are: float32 [2]. player: integer [n], 0 or 1, -1 for
-    padding."""
+    """N_k, how many steps of player k there are: float32 [2]. player: integer [n], 0 or 1, -1
+    for an action that nobody sampled."""
     return (player[:, None] == torch.arange(2, device=player.device)).float().sum(0)
 
 
 def step_weights(player: Tensor, counts: Tensor | None = None) -> Tensor:
-    """1 / N_k for a step of player k, 0 for padding: float32 [n].
+    """1 / N_k for a step of player k, 0 for an action that nobody sampled: float32 [n].
 
-    player: integer [n], 0 or 1, -1 for padding. counts: N_k, [2], where the batch is a
+    player: integer [n], 0 or 1, -1 for such an action. counts: N_k, [2], where the batch is a
     part of something larger (other chunks, other ranks): then the losses of the parts add up to
     the whole's.
     """

@@ -73,8 +73,8 @@ class Source:
     how many episodes of which file an earlier run has learned from: they are passed over. `game`:
     None, or the game that the episodes must be of. `strict`: a truncated stream is an error
     (`CheckFailed`) instead of a loss that `lost` tells of. `plan`, asked as soon as the game is
-    known, says of how many episodes a batch is, and to a multiple of how many its states are
-    padded.
+    known, says of how many episodes a batch is, and to a multiple of how many its
+    different views are padded.
     """
 
     def __init__(

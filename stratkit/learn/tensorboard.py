@@ -15,8 +15,9 @@ class Scalars:
     others are called by both names, `seconds/wait`. A context manager.
 
     What the folder has of the first step that is written and later ones counts no more: a run that
-    goes on from a checkpoint does them again. `InputError`: TensorBoard is not installed, or the
-    folder cannot be made.
+    goes on from a checkpoint does them again. `InputError`: TensorBoard is not installed.
+    `OSError`, at the first step: the folder cannot be made. It may lie in RUN, which has to be
+    empty before.
     """
 
     def __init__(self, folder: str) -> None:

@@ -11,11 +11,11 @@ def legal_policy(logits: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
 
     logits: float32 [..., A]; legal: bool or uint8 [..., A]. What illegal logits hold does not
     matter. Returns (pi, log_pi), float32 [..., A]; both are 0 on illegal actions (and in a row
-    without any legal action, as padding has).
+    without any legal action, as chance's are).
     """
     allowed = legal.bool()
     masked = logits.masked_fill(~allowed, -torch.inf)
-    # A row of padding allows nothing: shift it by 0, not by its maximum of -inf.
+    # Where chance acts, a side may do nothing: shift by 0, not by the maximum of -inf.
     highest = masked.detach().amax(-1, keepdim=True).clamp_min(torch.finfo(logits.dtype).min)
     shifted = torch.where(allowed, masked - highest, 0.0)
     weights = torch.where(allowed, shifted.exp(), 0.0)
@@ -37,8 +37,8 @@ def process(
     would be left over goes to the most probable one. Among equal ones the lower index comes first,
     or that with the smaller number in `ties`, float32 [n, A].
 
-    pi: float32 [n, A], 0 on illegal actions (rows of padding may be 0 throughout). Returns the
-    same shape. (Perolat et al. 2022, supplement, "Post-processing of policy".)
+    pi: float32 [n, A], 0 on illegal actions (a row may be 0 throughout, as chance's are). Returns
+    the same shape. (Perolat et al. 2022, supplement, "Post-processing of policy".)
     """
     kept = torch.where(pi >= threshold, pi, 0.0)
     total = kept.sum(-1, keepdim=True)
@@ -54,5 +54,5 @@ def process(
     before = wanted.cumsum(-1) - wanted
     given = torch.minimum(wanted, (quanta - before).clamp_min(0.0))
     given[..., 0] += quanta - given.sum(-1)
-    given *= kept.sum(-1, keepdim=True) > 0  # nothing to give away in a row of padding
+    given *= kept.sum(-1, keepdim=True) > 0  # there may be nothing to give away
     return torch.zeros_like(kept).scatter(-1, order, given / quanta)

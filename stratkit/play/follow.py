@@ -14,7 +14,7 @@ from stratkit.play.table import Seating
 from stratkit.players.network import NetworkPlayer, network_player
 from stratkit.players.open import Entrant, open_player
 from stratkit.players.player import Player
-from stratkit.players.spec import PlayerSpec, parse_player
+from stratkit.players.spec import SHIPPED, PlayerSpec, parse_player
 from stratkit.storage import fields as check
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 from stratkit.storage.shards import waiting
@@ -25,7 +25,7 @@ LOOK = 0.05  # seconds between two looks at a folder
 def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant[Player]:
     """The online network of a checkpoint, or the newest that a RUN has published."""
     published = os.path.join(path, POLICY_FILE)
-    file = published if os.path.isfile(published) else path
+    file = published if path not in SHIPPED and os.path.isfile(published) else path
     return open_player(PlayerSpec(path, file, {"net": "online"}), game, seed, rows)
 
 
@@ -122,14 +122,17 @@ class Pace:
         self._before = min(self._before, self.follower.episodes)
         return self.follower.episodes - self._before
 
+    def check(self) -> None:
+        """`UsageError` when the learner could never have a batch within the lead."""
+        if self.lead < self.follower.batch:
+            what = f"--lead is less than the learner's batch of {self.follower.batch}"
+            raise UsageError(what, text=self.lead)
+
     def bounded(self, games: Iterator[Seating]) -> Iterator[Seating | None]:
-        """Begins no game that is more than `lead` episodes beyond what was consumed; `UsageError`
-        when the learner could never have a batch of them."""
+        """Begins no game that is more than `lead` episodes beyond what was consumed."""
         for seating in games:
             while self.ahead >= self.lead:
-                if self.lead < self.follower.batch:
-                    what = f"--lead is less than the learner's batch of {self.follower.batch}"
-                    raise UsageError(what, text=self.lead)
+                self.check()  # a learner that began anew may have a larger batch
                 yield None
             self.begun += 1
             yield seating

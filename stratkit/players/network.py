@@ -21,7 +21,7 @@ MOST_ON_CPU = 256  # views at a time: more of them leave its caches
 
 
 class NetworkPlayer:
-    """Plays by `network`, evaluating `rows` views at a time.
+    """Plays by `network`, evaluating `rows` views at a time, on a CPU at most `MOST_ON_CPU`.
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
     does not depend on how many games happen to wait for a decision. Where there are more than these

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from stratkit.engine import Game
@@ -16,9 +17,8 @@ from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Player
 from stratkit.players.program import Program
 from stratkit.players.random import RandomPlayer
-from stratkit.players.shipped import SHIPPED, is_network, weights_file
-from stratkit.players.spec import BUILT_IN, LIMITS, PlayerSpec, path_text
-from stratkit.storage.checkpoints import FOLDER
+from stratkit.players.spec import BUILT_IN, LIMITS, SHIPPED, PlayerSpec, path_text
+from stratkit.storage.checkpoints import FOLDER, StrPath, resolve
 
 Kind = TypeVar("Kind", Player, Program)
 
@@ -40,7 +40,8 @@ class Entrant(Generic[Kind]):
 def open_player(
     spec: PlayerSpec, game: Game, seed: int, rows: int, people: bool = False
 ) -> Entrant[Player]:
-    """The player that `spec` asks for. `rows`: how many views a network evaluates at a time.
+    """The player that `spec` asks for. `rows`: how many views a network evaluates at a time, at
+    most.
 
     Raises `InputError` or `UsageError` when there is no such player, it plays another game, it is
     a program, or a human where no `people` can play.
@@ -57,10 +58,20 @@ def open_player(
         if spec.spec != "random" and len(game.shape) != 3:
             raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
         return Entrant(spec.name or spec.spec, _built_in(spec, game, seed), _built_in_text(spec))
-    if not is_network(spec.spec):
+    if spec.spec not in SHIPPED and not os.path.exists(spec.spec):
         hint = nearest(spec.spec, (*BUILT_IN, *SHIPPED))
         raise InputError(f"no built-in player, and no such file or folder{hint}", text=spec.spec)
     return _open_network(spec, game, seed, rows)
+
+
+def weights_file(spec: str) -> StrPath:
+    """The file of a player that comes with stratkit, else of the checkpoint or RUN at that path.
+
+    `InputError`: there is none.
+    """
+    if spec in SHIPPED:
+        return Path(__file__).parent / "trained" / f"{spec}.safetensors"
+    return resolve(spec)
 
 
 def game_of(spec: PlayerSpec) -> str:

@@ -17,6 +17,7 @@ from stratkit.players import corrections
 from stratkit.players.corrections import Corrections
 
 BUILT_IN = ("random", "heuristic", "human")
+SHIPPED = ("barrage-v0",)  # networks that come with stratkit; BENCHMARKS.md tells of each
 NETWORKS = ("online", "target", "average")
 PROGRAM = "ucc:"
 LIMITS = ("time", "startup", "nodes")  # what only programs are told
@@ -88,8 +89,10 @@ def parse_player(text: str) -> PlayerSpec:
 
 
 def path_text(path: str) -> str:
-    """A path as the SPEC of a PLAYER: what would be taken for an option gets `./` before it."""
-    return f"./{path}" if _OPTION.match(path) else path
+    """A path as the SPEC of a PLAYER: what would be taken for an option, or for a player's name,
+    gets `./` before it."""
+    taken = path in (*BUILT_IN, *SHIPPED) or _OPTION.match(path)
+    return f"./{path}" if taken else path
 
 
 def _check_option(text: str, key: str, value: str, known: Mapping[str, str]) -> None:

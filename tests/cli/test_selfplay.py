@@ -107,6 +107,7 @@ def test_long_games_are_cut() -> None:
         (("--game", "mini", "--follow"), 2, "RUN"),
         (("--game", "mini", "-n", 1, "--first-game", 2**62 + 1), 2, "'--first-game'"),
         (("--game", "mini", "-n", 1, "--lead", 3), 2, "--follow"),
+        (("--game", "mini", "-n", 1, "--half"), 2, "--half is for the policy of a network"),
         (("--game", "mini", "-n", 1, "--policy", "randm"), 1, "did you mean 'random'"),
         (("--game", "mini", "-n", 1, "--setups", "none.setups"), 1, "none.setups: No such file"),
         (("--game", "mini", "-n", 1, "-o", "nowhere/x.eps"), 1, "nowhere/x.eps: No such file"),

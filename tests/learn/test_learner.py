@@ -12,9 +12,11 @@ from learn.games import as_parts, episodes
 from learn.versus import share_of_wins
 from stratkit.engine import Game
 from stratkit.errors import InputError
+from stratkit.learn import rnad
 from stratkit.learn.config import Config, resolve
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.learner import NETWORKS, Learner
+from stratkit.nets import legal_policy
 from stratkit.play.table import Seating, Table
 from stratkit.players.random import RandomPlayer
 
@@ -98,6 +100,50 @@ def test_what_looks_the_same_is_evaluated_once_and_teaches_the_same(threads: int
         weights(short, "online"), weights(long, "online"), atol=1e-4, rtol=1e-4
     )
     assert (weights(short, "online") - weights(vector_batch(64)[0], "online")).abs().max() > 1e-3
+
+
+def test_the_gradient_is_that_of_the_whole_loss() -> None:
+    """Autograd of the losses as the paper writes them, through the network at every step."""
+    game, found = episodes("nano", 12)
+    batch = make_batch(game, as_parts(game, found), 16)
+    learner = Learner("plain", game.shape, setting(lr=1e-3, sizes=(4,)))
+    for _ in range(5):
+        learner.update(batch)
+    config, alpha = learner.config, learner.schedule(learner.step)[0]
+    legal = batch.legal[batch.view]
+    inputs = learner.online.prepare(batch.observations[batch.view])
+    logits, value = learner.online(batch.observations[batch.view], legal)
+    pi, log_pi = legal_policy(logits.detach(), legal)
+    with torch.no_grad():
+        target = learner.target.value(learner.target.embed(inputs), inputs)
+        regs = [
+            legal_policy(net.logits(net.embed(inputs), inputs, legal), legal)[1]
+            for net in (learner.regularization, learner.previous)
+        ]
+    ratio = log_pi - rnad.mixture(*regs, alpha)
+    trace = rnad.v_trace(
+        batch.grid(target),
+        batch.grid((pi * ratio).sum(1)),
+        batch.grid(pi.gather(1, batch.action[:, None])[:, 0] / batch.mu),
+        batch.grid(batch.player, fill=-1),
+        batch.rewards(),
+        eta=config.eta,
+    )
+    gain = batch.flat(trace.gain)
+    q = rnad.action_values(
+        target, ratio, gain, batch.action, batch.mu, eta=config.eta, mu_floor=config.mu_floor
+    )
+    weight = rnad.step_weights(batch.player)
+    loss = rnad.neurd_loss(logits, legal, pi, q, weight, beta=config.beta, clip=config.clip)
+    loss = loss + rnad.value_loss(value, batch.flat(trace.value), weight)
+    parameters = list(learner.online.parameters())
+    expected = torch.autograd.grad(loss, parameters)
+    before = weights(learner, "online")
+    learner.update(batch)
+    assert not torch.equal(weights(learner, "online"), before)
+    for parameter, wanted in zip(parameters, expected, strict=True):
+        assert parameter.grad is not None
+        torch.testing.assert_close(parameter.grad, wanted, rtol=1e-4, atol=1e-6)
 
 
 def test_padding_teaches_nothing() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
 
-from stratkit.engine import Batch, Game
+from stratkit.engine import Batch, Game, distinct_views, sample
 from stratkit.errors import InputError, StratkitError
 from stratkit.nets import build
 from stratkit.play.table import Seating, Table
@@ -34,6 +36,55 @@ def test_what_looks_the_same_is_played_the_same() -> None:
         logits, _ = net(torch.from_numpy(views.observations), torch.from_numpy(views.legal))
     np.testing.assert_allclose(policy, torch.softmax(logits, 1).numpy(), atol=1e-6)
     assert len(np.unique(policy, axis=0)) == 3  # one for each card
+
+
+def random_views(game: Game, n: int, actions: int) -> Views:
+    """Views of n games, `actions` random actions old; among games so young many are the same."""
+    batch, games = Batch(game, n), np.arange(n, dtype=np.int64)
+    for number in range(actions):
+        chosen, _ = sample(None, batch.legal(), 1, games, np.full(n, number, np.int32))
+        batch.apply(chosen)
+    return Views(games, np.full(n, actions, np.int32), batch.legal(), batch.observe())
+
+
+def test_more_views_of_a_board_than_rows() -> None:
+    game = Game("nano")
+    views = random_views(game, 50, 8)
+    first, each = distinct_views(views.observations, views.legal)
+    assert 8 < len(first) < 50
+    np.testing.assert_array_equal(views.observations[first][each], views.observations)
+    net = build("tiny", game.shape, 1)
+    some, all_ = (NetworkPlayer("tiny", net, seed=1, rows=rows).policy(views) for rows in (8, 50))
+    np.testing.assert_allclose(some, all_, atol=1e-6)
+
+
+def test_views_that_look_alike_but_allow_other_moves_are_different() -> None:
+    observations, legal = np.ones((3, 5), np.uint8), np.eye(3, 4, dtype=np.uint8)
+    legal[2] = legal[0]
+    first, each = distinct_views(observations, legal)
+    assert (first.tolist(), each.tolist()) == ([0, 1], [0, 1, 0])
+
+
+def test_half_draws_from_the_rounded_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What float16 has no number for is never drawn, and mu is what the rest was drawn with."""
+    game, n = Game("nano"), 4000
+    views = random_views(game, n, 0)
+    asked = np.array([1e-8, 1 / 3, 2 / 3, *[0] * 9], np.float32)
+    allowed = np.array([1, 1, 1, *[0] * 9], np.uint8)
+    views = dataclasses.replace(views, legal=np.tile(allowed, (n, 1)))
+    player = NetworkPlayer("tiny", build("tiny", game.shape, 1), seed=1, rows=8)
+    policy = np.tile(asked, (n, 1))
+    monkeypatch.setattr(player, "look", lambda views: (policy, np.zeros(n, np.float32)))
+    half = asked.astype(np.float16).astype(np.float32)
+    assert half[0] == 0 and half[1] != asked[1]
+    for player.half, wanted in ((False, asked), (True, half / half.sum())):
+        decision = player.act(views)
+        np.testing.assert_allclose(decision.mu, wanted[decision.actions], rtol=1e-7)
+        assert set(decision.actions.tolist()) == {1, 2}
+    tiny = np.array([0.5, 2e-8, *[0] * 10], np.float32)
+    policy[:] = tiny  # half of it is the first action's in float16, too: all of it
+    assert set(player.act(views).actions.tolist()) == {0}
+    np.testing.assert_array_equal(player.act(views).mu, 1)
 
 
 def test_a_network_without_numbers_is_an_error_and_no_endless_game() -> None:

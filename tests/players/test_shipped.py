@@ -10,9 +10,8 @@ import pytest
 from running import run
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.players.open import game_of, open_player
-from stratkit.players.shipped import SHIPPED, weights_file
-from stratkit.players.spec import parse_player
+from stratkit.players.open import game_of, open_player, weights_file
+from stratkit.players.spec import SHIPPED, parse_player, path_text
 from stratkit.storage.checkpoints import load_network
 
 
@@ -45,3 +44,10 @@ def test_hints_and_other_games() -> None:
         open_player(parse_player("barage-v0"), Game("barrage"), seed=1, rows=4)
     with pytest.raises(InputError, match="a network for barrage, not for mini"):
         open_player(parse_player("barrage-v0"), Game("mini"), seed=1, rows=4)
+
+
+def test_a_path_of_that_name_is_written_otherwise() -> None:
+    for name in (*SHIPPED, "random", "human"):
+        assert path_text(name) == f"./{name}"
+        assert parse_player(path_text(name)).spec == f"./{name}"
+    assert path_text("run") == "run"
