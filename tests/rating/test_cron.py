@@ -52,7 +52,7 @@ def running(script: str, home: pathlib.Path) -> Iterator[subprocess.Popen[str]]:
         process.wait(60)
 
 
-def wait_for(what: str, ready: object, seconds: float = 200) -> None:
+def wait_for(what: str, ready: object, seconds: float = 400) -> None:
     deadline = time.monotonic() + seconds
     while not ready():  # type: ignore[operator]
         assert time.monotonic() < deadline, what
