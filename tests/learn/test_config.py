@@ -77,6 +77,7 @@ def test_files(tmp_path: pathlib.Path) -> None:
 
 
 def test_help_tells_the_defaults() -> None:
-    assert help_of("rows") == "pad the different states of a step to a multiple of this (default: 128)"
+    said = "pad the different states of a step to a multiple of this (default: 128)"
+    assert help_of("rows") == said
     assert help_of("batch").startswith("episodes a step (default: 768; ")
     assert "default" not in help_of("seed")
