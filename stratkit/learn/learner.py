@@ -34,30 +34,16 @@ Result = TypeVar("Result")
 
 class Seen(NamedTuple):
     """What the networks say of some views [m] of a batch: the online one's logits [m, A] and value
-    [m], which may have their graph, the mixture of the regularisation policies as logarithms
-    [m, A], and the target network's value [m]."""
+    [m], which may have their graph; and without any, L of the reward transform [m, A], the policy
+    that v-trace estimates the values of [m, A] and its tax [m], the target network's value [m], and
+    what there is to tell [m, 4]."""
 
     logits: Tensor
     value: Tensor
-    log_reg: Tensor
-    target_value: Tensor
-
-
-class Policy(NamedTuple):
-    """The online policy at some steps [m]: all of them [m, A]."""
-
-    legal: Tensor
-    pi: Tensor
-    log_pi: Tensor
-    ratio: Tensor  # L of the reward transform
-
-
-class Traced(NamedTuple):
-    """What v-trace wants of the policy at some steps, its probability of the action taken and its
-    tax [m], and sums of what there is to tell [4]."""
-
-    chosen: Tensor
+    ratio: Tensor
+    played: Tensor
     tax: Tensor
+    target_value: Tensor
     told: Tensor
 
 
@@ -127,16 +113,13 @@ class Learner:
         seen = Seen(*(torch.cat(x).detach() for x in zip(*parts, strict=True)))
         looked = parts if keep else [None] * len(views)
         del parts
-        traced = list(self._each(lambda part: self._trace(batch, seen, part), steps))
         counts = self.ranks.sum(rnad.step_counts(batch.player))
-        goal = self._goal(batch, seen, traced, counts)
+        goal = self._goal(batch, seen, counts)
         self._sums.clear()
-        self._sums.told += torch.stack([found.told for found in traced]).sum(0)
+        self._sums.told += seen.told[batch.view[batch.player >= 0]].sum(0)
         slopes = self._slopes(batch, seen, goal, steps)
         for gradient in self._each(
-            lambda part, seen: self._gradient(batch, part, seen, slopes),
-            views,
-            looked,
+            lambda part, one: self._gradient(batch, part, one, slopes), views, looked
         ):
             self._sums.add(gradient)
         self.ranks.sum(self._sums.flat)
@@ -168,9 +151,22 @@ class Learner:
         legal = batch.legal[part]
         inputs = self.online.prepare(batch.observations[part])
         with torch.set_grad_enabled(keep):
-            online = self._online(inputs, legal)
+            logits, value = self._online(inputs, legal)
         with torch.no_grad():
-            return Seen(*online, *self._fixed(inputs, legal, alpha))
+            pi, log_pi = legal_policy(logits, legal)
+            log_reg, target_value = self._fixed(inputs, legal, alpha)
+            ratio = rnad.log_ratio(log_pi, log_reg)
+            # The policy that v-trace estimates the values of: without rare actions when
+            # fine-tuning. The reward transform and the advantage are the network's own.
+            played = process(pi, self.config.threshold, self.config.quanta)
+            told = (
+                -(pi * log_pi).sum(1),
+                (pi * ratio).sum(1),
+                value,
+                (pi * (played == 0)).sum(1),
+            )
+            tax = (played * ratio).sum(1)
+            return Seen(logits, value, ratio, played, tax, target_value, torch.stack(told, 1))
 
     def _online(self, inputs: Any, legal: Tensor) -> tuple[Tensor, Tensor]:
         with self._autocast():
@@ -179,7 +175,8 @@ class Learner:
             return logits.float(), self.online.value(embedding, inputs).float()
 
     def _fixed(self, inputs: Any, legal: Tensor, alpha: float) -> tuple[Tensor, Tensor]:
-        """What no gradient passes: the last two of `Seen`."""
+        """The mixture of the regularisation policies as logarithms [m, A], and the target network's
+        value [m]: no gradient passes."""
 
         def log_policy(network: Network) -> Tensor:
             with self._autocast():
@@ -200,41 +197,14 @@ class Learner:
         wanted = self.config.precision == "bf16"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
 
-    @staticmethod
-    def _policy(batch: Batch, seen: Seen, part: slice) -> Policy:
-        """The online policy at some steps."""
-        view = batch.view[part]
-        legal = batch.legal[view]
-        pi, log_pi = legal_policy(seen.logits[view], legal)
-        return Policy(legal, pi, log_pi, rnad.log_ratio(log_pi, seen.log_reg[view]))
-
     @torch.no_grad()
-    def _trace(self, batch: Batch, seen: Seen, part: slice) -> Traced:
-        _, pi, log_pi, ratio = self._policy(batch, seen, part)
-        # The policy that v-trace estimates the values of: without rare actions when fine-tuning.
-        # The reward transform and the advantage are the network's own.
-        played = process(pi, self.config.threshold, self.config.quanta)
-        told = (
-            -(pi * log_pi).sum(1),
-            (pi * ratio).sum(1),
-            seen.value[batch.view[part]],
-            (pi * (played == 0)).sum(1),
-        )
-        there = batch.player[part] >= 0
-        return Traced(
-            chosen=played.gather(1, batch.action[part, None])[:, 0],
-            tax=(played * ratio).sum(1),
-            told=torch.stack([(x * there).sum() for x in told]),
-        )
-
-    @torch.no_grad()
-    def _goal(self, batch: Batch, seen: Seen, traced: Sequence[Traced], counts: Tensor) -> Goal:
+    def _goal(self, batch: Batch, seen: Seen, counts: Tensor) -> Goal:
         """What v-trace makes of all steps together; `counts` are of all ranks."""
         config = self.config
-        chosen, tax = (torch.cat([getattr(t, name) for t in traced]) for name in ("chosen", "tax"))
+        chosen = seen.played[batch.view, batch.action]
         trace = rnad.v_trace(
             batch.grid(seen.target_value[batch.view]),
-            batch.grid(tax),
+            batch.grid(seen.tax[batch.view]),
             batch.grid(chosen / batch.mu),
             batch.grid(batch.player, fill=-1),
             batch.rewards(),
@@ -265,10 +235,10 @@ class Learner:
         step's logits [m, A] and value [m]."""
         config = self.config
         view = batch.view[part]
-        legal, pi, _, ratio = self._policy(batch, seen, part)
+        legal = batch.legal[view]
         q = rnad.action_values(
             seen.target_value[view],
-            ratio,
+            seen.ratio[view],
             goal.gain[part],
             batch.action[part],
             batch.mu[part],
@@ -277,6 +247,7 @@ class Learner:
         )
         weight = goal.weight[part]
         logits, value = seen.logits[view].requires_grad_(), seen.value[view].requires_grad_()
+        pi = legal_policy(logits.detach(), legal)[0]
         policy_loss = rnad.neurd_loss(
             logits, legal, pi, q, weight, beta=config.beta, clip=config.clip
         )

@@ -15,7 +15,7 @@ from stratkit.learn.config import resolve
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.learner import Learner
 from stratkit.learn.rnad import action_values, step_counts
-from stratkit.nets import process
+from stratkit.nets import legal_policy, process
 from stratkit.players.spec import parse_player
 
 
@@ -33,14 +33,15 @@ def test_the_goal_is_that_of_the_processed_policy() -> None:
     learner, batch = a_learner(threshold=0.1, quanta=8)
     every = slice(None)
     seen = learner._see(batch, every, 0.5, keep=False)
-    policy, values_seen = learner._policy(batch, seen, every), seen.target_value[batch.view]
-    played = process(policy.pi, 0.1, 8)
-    assert ((policy.pi > 0) & (played == 0)).any()
-    traced = [learner._trace(batch, seen, every)]
-    goal = learner._goal(batch, seen, traced, step_counts(batch.player))
+    pi = legal_policy(seen.logits, batch.legal)[0]
+    assert torch.equal(seen.played, process(pi, 0.1, 8)) and ((pi > 0) & (seen.played == 0)).any()
+    played, ratio, values_seen = (
+        x[batch.view] for x in (seen.played, seen.ratio, seen.target_value)
+    )
+    goal = learner._goal(batch, seen, step_counts(batch.player))
     values = action_values(
         values_seen,
-        policy.ratio,
+        ratio,
         goal.gain,
         batch.action,
         batch.mu,
@@ -56,7 +57,7 @@ def test_the_goal_is_that_of_the_processed_policy() -> None:
                 player=int(batch.player[row]),
                 pi=played[row].tolist(),
                 mu=[float(batch.mu[row])] * played.shape[1],
-                log_ratio=policy.ratio[row].tolist(),
+                log_ratio=ratio[row].tolist(),
                 action=int(batch.action[row]),
                 rewards=(float(end[0]), float(end[1])) if row == rows[-1] else (0.0, 0.0),
                 value=float(values_seen[row]),
@@ -76,7 +77,8 @@ def test_without_post_processing_nothing_is_removed() -> None:
     assert plain.update(batch)["removed"] == 0
     tuned, _ = a_learner(threshold=0.1, quanta=8)
     every = slice(None)
-    pi = tuned._policy(batch, tuned._see(batch, every, 0.0, keep=False), every).pi
+    seen = tuned._see(batch, every, 0.0, keep=False)
+    pi = legal_policy(seen.logits, batch.legal)[0][batch.view]
     removed = float((pi * (process(pi, 0.1, 8) == 0)).sum(1).mean())
     assert 0 < removed < 1
     assert math.isclose(tuned.update(batch)["removed"], removed, rel_tol=1e-4)
