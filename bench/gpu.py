@@ -23,6 +23,7 @@ from stratkit.learn.config import resolve
 from stratkit.learn.data import Batch, Part, make_batch
 from stratkit.learn.learner import Learner
 from stratkit.nets import build
+from stratkit.play.groups import Groups
 from stratkit.play.selfplay import ending_names
 from stratkit.play.table import Finished, Seating, Table
 from stratkit.players.network import NetworkPlayer
@@ -34,7 +35,7 @@ from stratkit.storage.episodes import EpisodeWriter, Header
 @dataclass(frozen=True)
 class Plan:
     """What is measured: the game, the side of the matrices, and by preset the slots of self-play,
-    the states of a step and the chunks to try; seconds for each row."""
+    the states of a step and the chunks to try; groups of games to try; seconds for each row."""
 
     game: str
     matrix: int
@@ -42,6 +43,7 @@ class Plan:
     states: dict[str, int]
     chunks: dict[str, list[int]]
     seconds: float
+    groups: tuple[int, ...] = (1,)
 
 
 PLANS = {
@@ -51,7 +53,8 @@ PLANS = {
         slots={"small": [2048, 8192, 16384], "paper": [2048]},
         states={"small": 200_000, "paper": 60_000},
         chunks={"small": [2048, 8192, 32768], "paper": [1024, 4096]},
-        seconds=15,
+        seconds=12,
+        groups=(1, 2),
     ),
     "tiny": Plan(
         game="mini",
@@ -60,6 +63,7 @@ PLANS = {
         states={"plain": 200},
         chunks={"plain": [100]},
         seconds=0.1,
+        groups=(1, 2),
     ),
     "cpu": Plan(
         game="barrage",
@@ -118,14 +122,15 @@ class Bench:
 
     # ---- self-play ----
 
-    def play(self, net: str, slots: int, flop: float) -> None:
+    def play(self, net: str, slots: int, groups: int, flop: float) -> None:
+        """`slots` games in each group."""
         network = build(net, self.game.shape, 1)
         size = sum(p.numel() for p in network.parameters())
         player = NetworkPlayer(net, network, seed=1, rows=slots)
         player.place(self.device.type, self.dtype)
         timed = Timed(player, self.clock)
         self.reset_memory()
-        rounds = games(self.game, player, slots, self.threads)
+        rounds = games(self.game, player, slots, self.threads, groups)
         writer = EpisodeWriter(open(os.devnull, "wb"), header(self.game))  # noqa: SIM115
 
         def some() -> int:
@@ -141,7 +146,12 @@ class Bench:
         rate = self.rate(some, self.plan.seconds)
         took = self.clock() - start
         other = 1e6 * (took - timed.seconds) / timed.rows
-        self.add(f"self-play, {slots} games", net, size, flop, rate, f"{other:.1f} us beside it")
+        # In one group what is done beside the network comes on top; in several, most at its time.
+        note = f"{other:.1f} us beside it" if groups == 1 else "in turn"
+        what = (
+            f"self-play, {slots} games" if groups == 1 else f"self-play, {groups} x {slots} games"
+        )
+        self.add(what, net, size, flop, rate, note)
 
     # ---- the learner ----
 
@@ -187,8 +197,8 @@ class Bench:
             self.note(f"{net}: {batch.states} states, {both / 1e6:.0f} MFLOP forward")
             for chunk in chunks:
                 self.learn(net, batch, chunk, 3 * both + value + policy)
-            for slots in self.plan.slots[net]:
-                self.play(net, slots, policy)
+            for slots, groups in itertools.product(self.plan.slots[net], self.plan.groups):
+                self.play(net, slots, groups, policy)
         print(f"{where}, {os.cpu_count()} cores, torch {torch.__version__}, {self.plan.game};")
         print(f"{self.precision} matrices of {self.plan.matrix}: {self.peak / 1e12:.2f} TFLOP/s\n")
         print("| what | net | parameters | MFLOP each | each a second | share | peak GB | |")
@@ -202,26 +212,29 @@ class Timed:
 
     def __init__(self, player: NetworkPlayer, clock: Callable[[], float]) -> None:
         self.seconds, self.rows = 0.0, 0
-        evaluate = player.evaluate
+        evaluate = player._in_parts
 
-        def timed(observations, legal, pub=None):  # type: ignore[no-untyped-def]
+        def timed(observations, pub, heads):  # type: ignore[no-untyped-def]
             start = clock()
-            found = evaluate(observations, legal, pub)
+            found = evaluate(observations, pub, heads)
             self.seconds += clock() - start
             self.rows += len(observations)
             return found
 
-        player.evaluate = timed  # type: ignore[method-assign]
+        player._in_parts = timed  # type: ignore[method-assign]
 
 
 def header(game: Game) -> Header:
     return Header(game=game.name, rules=game.rules, endings=ending_names(game), seed=1)
 
 
-def games(game: Game, player: Player, slots: int, threads: int = 1) -> Iterator[Finished | None]:
+def games(
+    game: Game, player: Player, slots: int, threads: int = 1, groups: int = 1
+) -> Iterator[Finished | None]:
     """Rounds of games without end."""
     seatings = (Seating(number, (0,) * game.players) for number in itertools.count())
-    return Table(game, [player], seatings, slots, threads).rounds()
+    tables = [Table(game, [player], seatings, slots, threads) for _ in range(groups)]
+    return tables[0].rounds() if groups == 1 else Groups(tables).rounds()
 
 
 def random_batch(game: Game, states: int) -> Batch:

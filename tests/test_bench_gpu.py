@@ -25,6 +25,7 @@ def test_the_table_has_its_rows() -> None:
     assert [row[:3] for row in cells[1:]] == [
         ["learner, chunk 100", "plain", "16,770"],
         ["self-play, 16 games", "plain", "16,770"],
+        ["self-play, 2 x 16 games", "plain", "16,770"],
     ]
     for row in cells[1:]:
         assert len(row) == len(cells[0]) and float(row[4].replace(",", "")) > 0

@@ -31,7 +31,9 @@ from stratkit.errors import InputError, UsageError
 if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.play.follow import FolderPace, Follower, Pace
+    from stratkit.play.groups import Groups
     from stratkit.play.selfplay import Opening
+    from stratkit.play.table import Table
     from stratkit.players.player import Player
     from stratkit.storage.episodes import Episodes, Header
 
@@ -99,6 +101,13 @@ class Part(click.ParamType[tuple[int, int]]):
     metavar="N",
     help="Threads of the engine (default: 1).",
 )
+@click.option(
+    "--groups",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help="Play one of N parts of the games while the network thinks about the others "
+    "(default: 1, on a GPU 2).",
+)
 @device_option
 @click.option(
     "--precision",
@@ -142,6 +151,7 @@ def command(
     lead: int | None,
     slots: int,
     threads: int,
+    groups: int | None,
     device: str,
     precision: str,
     half: bool,
@@ -152,7 +162,8 @@ def command(
 ) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder."""
-    _check_usage(games, follow, policy, part, lead, half)
+    _check_usage(games, follow, policy, part, lead, half, groups)
+    groups = groups or (1 if device == "cpu" else 2)
     from stratkit.cli.openings import read_openings
     from stratkit.engine import Game
     from stratkit.play.selfplay import numbers_of, part_of
@@ -160,7 +171,8 @@ def command(
     if part is not None and games is not None:
         first, games = part_of(games, *part)
         first_game += first
-    actor = _Actor(Game(game), policy, follow, seed, first_game, slots, output == "-", half)
+    each = -(-slots // groups)
+    actor = _Actor(Game(game), policy, follow, seed, first_game, each, output == "-", half)
     opening = read_openings(setups, game)[0] if setups else None
     with _sink(output, force, shard, actor) as sink:
         try:
@@ -168,6 +180,7 @@ def command(
                 device,
                 precision,
                 threads,
+                groups,
                 lead,
                 opening,
                 max_actions,
@@ -191,7 +204,10 @@ def _check_usage(
     part: tuple[int, int] | None,
     lead: int | None,
     half: bool,
+    groups: int | None,
 ) -> None:
+    if groups is not None and policy == "random":
+        raise UsageError("--groups is for the policy of a network")
     if half and policy == "random":
         raise UsageError("--half is for the policy of a network")
     if games is None and not follow:
@@ -205,7 +221,7 @@ def _check_usage(
 
 
 class _Actor:
-    """Self-play as the command line asks for it."""
+    """Self-play as the command line asks for it. `slots` are those of a group."""
 
     def __init__(
         self,
@@ -264,11 +280,14 @@ class _Actor:
             post="published" if self.follower else "none",
         )
 
+    table: Table | Groups
+
     def begin(
         self,
         device: str,
         precision: str,
         threads: int,
+        groups: int,
         lead: int | None,
         opening: Opening | None,
         max_actions: int | None,
@@ -289,7 +308,7 @@ class _Actor:
 
             self._wait_for_learner(self.follower)
             lead = lead or 2 * self.follower.batch
-            self.slots = min(self.slots, lead)
+            self.slots = min(self.slots, -(-lead // groups))
             self.player = self.follower.make_player(self.seed, self.slots)
             if _is_folder(output):
                 self.pace = FolderPace(self.follower, lead, self.slots, output)
@@ -306,12 +325,21 @@ class _Actor:
             assert isinstance(self.player, NetworkPlayer)
             self.player.place(device, torch.bfloat16 if precision == "bf16" else torch.float32)
             self.player.half = self.half
-        self.table = Table(
-            self.game, [self.player], schedule, self.slots, threads, max_actions, self.seed
-        )
-        self.table.policy_step = self.step
-        if self.pace:
-            self.table.worth_playing = self.pace.worth_playing
+        tables = [
+            Table(self.game, [self.player], schedule, self.slots, threads, max_actions, self.seed)
+            for _ in range(groups)
+        ]
+        for table in tables:
+            table.policy_step = self.step
+            if self.pace:
+                table.worth_playing = self.pace.worth_playing
+        self.table = tables[0] if groups == 1 else self._together(tables)
+
+    @staticmethod
+    def _together(tables: list[Table]) -> Groups:
+        from stratkit.play.groups import Groups
+
+        return Groups(tables)
 
     def _wait_for_learner(self, follower: Follower) -> None:
         import torch

@@ -6,12 +6,12 @@ unet.py     DeepNash's torso and four heads
 plain.py    a small residual network for small boards
 mlp.py      a multilayer perceptron for observations that are vectors
 presets.py  sizes by name, and `build`
-policy.py   logits and legal actions -> a policy; and without its rare actions
+policy.py   logits and legal actions -> a policy; without its rare actions; an action drawn from it
 """
 
 from stratkit.nets.expand import expand, public_by_eq6
 from stratkit.nets.network import Network, channels_last
-from stratkit.nets.policy import legal_policy, process
+from stratkit.nets.policy import draw, legal_policy, process
 from stratkit.nets.presets import build
 from stratkit.nets.unet import UNet
 
@@ -20,6 +20,7 @@ __all__ = [
     "UNet",
     "build",
     "channels_last",
+    "draw",
     "expand",
     "legal_policy",
     "process",

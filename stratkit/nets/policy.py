@@ -56,3 +56,20 @@ def process(
     given[..., 0] += quanta - given.sum(-1)
     given *= kept.sum(-1, keepdim=True) > 0  # there may be nothing to give away
     return torch.zeros_like(kept).scatter(-1, order, given / quanta)
+
+
+def draw(pi: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
+    """What `stratkit.engine.sample` does, where the policy is.
+
+    pi: float32 [n, A], 0 on illegal actions; u: float64 [n] in [0, 1), on the same device. Returns
+    the actions by the inverse CDF in index order, int32 [n], and their probabilities, float32 [n];
+    -1 and NaN where there is no positive one.
+    """
+    possible = pi > 0  # not NaN, either
+    sums = torch.where(possible, pi, 0.0).double().cumsum(-1)
+    beyond = possible & (sums > (u * sums[:, -1])[:, None])
+    # A sum computed in parallel may fall at the end by a rounding error: then the most probable.
+    chosen = torch.where(beyond.any(-1), beyond.int().argmax(-1), pi.argmax(-1))
+    mu = pi.gather(-1, chosen[:, None])[:, 0]
+    none = ~possible.any(-1)
+    return chosen.masked_fill(none, -1).int(), mu.masked_fill(none, torch.nan)

@@ -15,6 +15,7 @@ from stratkit.storage.columns import Episodes
 
 if TYPE_CHECKING:
     from stratkit.play.follow import Pace
+    from stratkit.play.groups import Groups
 
 Opening = Callable[[int], npt.NDArray[np.int32]]  # game number -> actions that begin the game
 
@@ -32,9 +33,9 @@ def seatings(game: Game, numbers: Iterable[int], opening: Opening | None) -> Ite
 
 
 def play_episodes(
-    table: Table, numbers: Iterable[int], pace: Pace | None = None
+    table: Table | Groups, numbers: Iterable[int], pace: Pace | None = None
 ) -> Iterator[Episodes | None]:
-    """Plays all games of the table; yields, after every round, the episodes whose turn it is, or
+    """Plays all games of a table; yields, after every round, the episodes whose turn it is, or
     None. None while the table is waiting means: for the learner."""
 
     def rounds() -> Iterator[Finished | None]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from stratkit.engine import Batch, Game
 from stratkit.engine.batch import CHANCE
 from stratkit.errors import StratkitError
-from stratkit.players.player import Player, Views
+from stratkit.players.player import Decision, Player, Views
 from stratkit.storage.columns import Episode, Episodes
 
 CUT = "cut"  # the ending of a game that reached `max_actions`: its code follows on the game's own
@@ -123,8 +123,8 @@ class Table:
         self.batch = Batch(game, slots, threads)
         self.steps = np.full(slots, -1, np.int64)  # of the policy when the game began
         self.policy_step = -1
-        self.ended = False
-        self.waiting = False
+        self.ended = False  # the schedule
+        self.waiting = self.over = False
         # Whether a round with so many live games is to be played now: whoever follows a learner has
         # reasons to wait for more.
         self.worth_playing: Callable[[int], bool] = lambda live: True
@@ -139,21 +139,43 @@ class Table:
         self._resigned = np.zeros(slots, bool)  # the acting side gives up
         self._actions = np.zeros((slots, 256), np.int32)
         self._mu = np.full((slots, 256), np.nan, np.float32)
+        # Of the round that is being played.
+        self._chosen = np.empty(0, np.int32)
+        self._questions: list[tuple[npt.NDArray[np.int64], Player, Views]] = []
+        self._decisions: list[tuple[npt.NDArray[np.int64], Decision]] = []
 
     def rounds(self) -> Iterator[Finished | None]:
         """Plays one action in every game at a time; yields the games that ended in each round,
         None if none did. While there is nothing worth playing it is `waiting`."""
-        while True:
-            self._fill()
-            live = int(self._live.sum())
-            if not live and self.ended:
-                return
-            self.waiting = not live or not self.worth_playing(live)
+        while self.begin() or not self.over:
             if self.waiting:
                 yield None
             else:
-                self._act()
-                yield self._collect()
+                self.think()
+                yield self.end()
+
+    # ---- a round in three parts, for those who do something else meanwhile (`Groups`) ----
+
+    def begin(self) -> bool:
+        """Seats the games that are due and puts the question in every game. False: there is nothing
+        worth playing, at the moment (it is `waiting`) or any more (it is `over`)."""
+        self._fill()
+        live = int(self._live.sum())
+        self.over = self.ended and not live
+        self.waiting = not self.over and (not live or not self.worth_playing(live))
+        if self.over or self.waiting:
+            return False
+        self._ask()
+        return True
+
+    def think(self) -> None:
+        """The players decide. No game changes meanwhile: this may be done in another thread."""
+        self._decisions = [(mine, player.act(views)) for mine, player, views in self._questions]
+
+    def end(self) -> Finished | None:
+        """Does what was decided; returns the games that it ended."""
+        self._act()
+        return self._collect()
 
     def _fill(self) -> None:
         free = np.flatnonzero(~self._live)
@@ -193,34 +215,39 @@ class Table:
         self._actions = np.pad(self._actions, ((0, 0), (0, extra)))
         self._mu = np.pad(self._mu, ((0, 0), (0, extra)))
 
-    def _act(self) -> None:
-        """One action in every live game."""
+    def _ask(self) -> None:
+        """What is to be decided, and by whom; what nobody decides is known at once."""
         if int(self._numbers.max()) >= self._actions.shape[1]:
             self._grow(0)
         self.batch.view(self._actors, self._legal, self._observations)
         rows = np.arange(len(self._live))
         forced = self._live & (self._numbers < self._opening)
         choosing = self._live & ~forced & (self._actors >= 0)
-        chosen = np.full(len(rows), -1, np.int32)
-        mu = np.full(len(rows), np.nan, np.float32)
+        self._chosen = np.full(len(rows), -1, np.int32)
         if (self._actors == CHANCE).any():
-            self.batch.draw_chance(self.seed, self._games, self._numbers, chosen)
-            chosen[~self._live] = -1
-        chosen[forced] = self._actions[rows[forced], self._numbers[forced]]
+            self.batch.draw_chance(self.seed, self._games, self._numbers, self._chosen)
+            self._chosen[~self._live] = -1
+        self._chosen[forced] = self._actions[rows[forced], self._numbers[forced]]
         seat = self._seats[rows, np.maximum(self._actors, 0)]
+        self._questions = []
         for index, player in enumerate(self.players):
             mine = rows[choosing & (seat == index)]
             if player is not None and len(mine):
-                decision = player.act(self._views(mine))
-                if decision.resigned is not None:
-                    self._resigned[mine] = decision.resigned
-                if (decision.actions[~self._resigned[mine]] < 0).any():
-                    raise StratkitError("a player's policy has no action: its network is damaged")
-                chosen[mine], mu[mine] = decision.actions, decision.mu
-                if self.judge and decision.values is not None:
-                    self.judge.note(mine, self._actors[mine], decision.values)
+                self._questions.append((mine, player, self._views(mine)))
+
+    def _act(self) -> None:
+        """One action in every live game."""
+        chosen, mu = self._chosen, np.full(len(self._live), np.nan, np.float32)
+        for mine, decision in self._decisions:
+            if decision.resigned is not None:
+                self._resigned[mine] = decision.resigned
+            if (decision.actions[~self._resigned[mine]] < 0).any():
+                raise StratkitError("a player's policy has no action: its network is damaged")
+            chosen[mine], mu[mine] = decision.actions, decision.mu
+            if self.judge and decision.values is not None:
+                self.judge.note(mine, self._actors[mine], decision.values)
         self.batch.apply(chosen)
-        live = rows[self._live & ~self._resigned]
+        live = np.flatnonzero(self._live & ~self._resigned)
         self._actions[live, self._numbers[live]] = chosen[live]
         self._mu[live, self._numbers[live]] = mu[live]
         self._numbers[live] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from stratkit.engine import Game, distinct_views, sample
+from stratkit.engine import Game, distinct_views, sample, uniform
 from stratkit.errors import InputError
-from stratkit.nets import Network, build, channels_last, legal_policy, process
+from stratkit.nets import Network, build, channels_last, draw, legal_policy, process
 from stratkit.players.player import Decision, Views
 
 Floats = npt.NDArray[np.float32]
@@ -25,7 +26,8 @@ class NetworkPlayer:
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
     does not depend on how many games happen to wait for a decision. Where there are more than these
-    rows, views that are the same, as most of a small game are, are evaluated once.
+    rows, views that are the same, as most of a small game are, are evaluated once. It may `act` in
+    one thread while another loads new weights.
     """
 
     def __init__(self, net: str, network: Network, seed: int, rows: int) -> None:
@@ -36,6 +38,7 @@ class NetworkPlayer:
         self.half = False  # draws from the policy rounded to float16
         self.tells_values = False  # with its decisions; they take time
         self.device, self.precision = torch.device("cpu"), torch.float32
+        self._weights = Lock()  # held by whoever reads or writes them
 
     def place(self, device: str, precision: torch.dtype) -> None:
         """Computes there from now on, with layers of this precision. `InputError`: there is no
@@ -52,7 +55,8 @@ class NetworkPlayer:
         """Plays by these weights from now on. `InputError`: they are another network's."""
         try:
             tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
-            self.network.load_state_dict(tensors)
+            with self._weights:
+                self.network.load_state_dict(tensors)
         except (RuntimeError, TypeError):  # torch's: missing, unknown or misshapen tensors
             raise InputError("its tensors are not this network's", text=self.net) from None
 
@@ -73,12 +77,30 @@ class NetworkPlayer:
         return policy, values
 
     def act(self, views: Views) -> Decision:
+        return self._act_here(views) if self.device.type == "cpu" else self._act_there(views)
+
+    def _act_here(self, views: Views) -> Decision:
+        """The engine draws."""
         policy, values = self.look(views)
         if self.half:
-            policy = policy.astype(np.float16).astype(np.float32)
-            policy /= policy.sum(1, keepdims=True)
+            policy = _rounded(torch.from_numpy(policy)).numpy()
         chosen = sample(policy, views.legal, self.seed, views.games, views.numbers)
         return Decision(*chosen, values if self.tells_values else None)
+
+    def _act_there(self, views: Views) -> Decision:
+        """The same, drawn where the network is: no policy leaves the device."""
+        numbers = uniform(self.seed, views.games, views.numbers)
+
+        def head(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, ...]:
+            policy, values = self._heads(inputs, embedding, views.legal[part])
+            if any(self.processing):
+                policy = process(policy, *self.processing)
+            if self.half:
+                policy = _rounded(policy)
+            return *draw(policy, self._padded(numbers[part])), values
+
+        actions, mu, values = self._in_parts(views.observations, None, head)
+        return Decision(actions, mu, values if self.tells_values else None)
 
     def evaluate(
         self,
@@ -89,16 +111,21 @@ class NetworkPlayer:
         """The network's own policy, and its values as in `look`, for packed observations; `pub`,
         float32 [n, 24, H, W], as in `expand`."""
 
-        def heads(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, Tensor]:
-            allowed = self._padded(legal[part])
-            logits = self.network.logits(embedding, inputs, allowed).float()
-            policy = legal_policy(logits, allowed)[0]
-            if self.tells_values:
-                return policy, self.network.value(embedding, inputs).float()
-            return policy, policy.new_zeros(len(policy))
+        def heads(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, ...]:
+            return self._heads(inputs, embedding, legal[part])
 
         policy, values = self._in_parts(observations, pub, heads)
         return policy, values
+
+    def _heads(
+        self, inputs: Any, embedding: Tensor, legal: npt.NDArray[np.uint8]
+    ) -> tuple[Tensor, Tensor]:
+        """The policy, and the values if it tells any, or 0."""
+        allowed = self._padded(legal)
+        policy = legal_policy(self.network.logits(embedding, inputs, allowed).float(), allowed)[0]
+        if self.tells_values:
+            return policy, self.network.value(embedding, inputs).float()
+        return policy, policy.new_zeros(len(policy))
 
     def values(self, observations: npt.NDArray[np.uint8], pub: Floats | None = None) -> Floats:
         """float32 [n]: what the network expects for the acting sides."""
@@ -114,7 +141,7 @@ class NetworkPlayer:
         observations: npt.NDArray[np.uint8],
         pub: Floats | None,
         heads: Callable[[Any, Tensor, slice], tuple[Tensor, ...]],
-    ) -> list[Floats]:
+    ) -> list[npt.NDArray[Any]]:
         """What `heads` make of inputs and embedding, `rows` observations at a time."""
         found = []
         for at in range(0, len(observations), self.rows):
@@ -122,9 +149,10 @@ class NetworkPlayer:
             packed = self._padded(observations[part])
             inputs = self.network.prepare(packed, None if pub is None else self._padded(pub[part]))
             n = len(observations[part])
-            with torch.autocast(
+            layers = torch.autocast(
                 self.device.type, torch.bfloat16, enabled=self.precision == torch.bfloat16
-            ):
+            )
+            with self._weights, layers:
                 told = heads(inputs, self.network.embed(inputs), part)
             found.append([tensor[:n].cpu().numpy() for tensor in told])
         return [np.concatenate(parts) for parts in zip(*found, strict=True)]
@@ -133,6 +161,12 @@ class NetworkPlayer:
         missing = self.rows - len(x)
         rows = np.pad(x, ((0, missing), *[(0, 0)] * (x.ndim - 1)), mode="edge")
         return torch.from_numpy(rows).to(self.device)
+
+
+def _rounded(policy: Tensor) -> Tensor:
+    """To float16 and renormalised, float32 [n, A]."""
+    half = policy.half().float()
+    return half / half.sum(1, keepdim=True)
 
 
 def network_player(

@@ -107,6 +107,7 @@ def test_long_games_are_cut() -> None:
         (("--game", "mini", "--follow"), 2, "RUN"),
         (("--game", "mini", "-n", 1, "--first-game", 2**62 + 1), 2, "'--first-game'"),
         (("--game", "mini", "-n", 1, "--lead", 3), 2, "--follow"),
+        (("--game", "mini", "-n", 1, "--groups", 2), 2, "--groups is for the policy of a network"),
         (("--game", "mini", "-n", 1, "--half"), 2, "--half is for the policy of a network"),
         (("--game", "mini", "-n", 1, "--policy", "randm"), 1, "did you mean 'random'"),
         (("--game", "mini", "-n", 1, "--setups", "none.setups"), 1, "none.setups: No such file"),
@@ -208,6 +209,7 @@ def test_another_network_in_the_place_of_the_one_that_is_followed(tmp_path: path
 def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pathlib.Path) -> None:
     """As after a crash: what it published last is newer than what it goes on from."""
     following = ("--policy", tmp_path / "run", "--follow", "--lead", 8, "--seed", 1, "-q")
+    following += ("--groups", 2)
     learning = ("-", "--out", tmp_path / "run", "--batch", 4, "--net", "mlp:8", "--seed", 1)
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     for rest in (("--steps", 6, "--save-every", 3), ("--steps", 5, "--resume")):
@@ -248,6 +250,19 @@ def test_policies_rounded_to_float16(tmp_path: pathlib.Path) -> None:
         "train", "--out", tmp_path / "run", "--net", "plain", "--batch", 200, stdin=half.data
     )
     assert taught.status == 0 and taught.err.startswith("step 1, 200 episodes")
+
+
+def test_the_same_bytes_from_groups_of_games(tmp_path: pathlib.Path) -> None:
+    """A game does not depend on the others that are played; the network, by its rounding, on how
+    many it is asked about."""
+    publish(tmp_path, "plain")
+    playing = ("--game", "nano", "--policy", tmp_path, "-n", 100, "--seed", 1)
+    one, two = (
+        run("selfplay", *playing, "--slots", slots, "--groups", groups)
+        for slots, groups in ((16, 1), (31, 2))
+    )
+    assert one.status == two.status == 0
+    assert one.data == two.data
 
 
 def test_a_lead_in_which_no_batch_fits(tmp_path: pathlib.Path) -> None:

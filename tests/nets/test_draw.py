@@ -1,0 +1,56 @@
+"""Actions drawn by torch, where a policy is on a GPU, are those that the engine draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stratkit.engine import Game, sample, uniform
+from stratkit.nets import build, draw
+from stratkit.players.network import NetworkPlayer
+from stratkit.players.player import Views
+
+
+@given(st.integers(0, 2**32), st.integers(1, 40), st.sampled_from([0.0, 0.5, 0.95]))
+def test_as_the_engine_draws(seed: int, actions: int, zeros: float) -> None:
+    rng, n = np.random.default_rng(seed), 200
+    weights = rng.gamma(0.3, size=(n, actions)) * (rng.random((n, actions)) >= zeros)
+    policy = (weights / np.maximum(weights.sum(1, keepdims=True), 1e-30)).astype(np.float32)
+    games, numbers = rng.integers(0, 2**40, n), rng.integers(0, 5000, n).astype(np.int32)
+    wanted = sample(policy, np.ones_like(policy, np.uint8), seed, games, numbers)
+    found = draw(torch.from_numpy(policy), torch.from_numpy(uniform(seed, games, numbers)))
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other)
+
+
+def test_the_ends_of_the_range() -> None:
+    policy = torch.tensor([[0, 0.25, 0, 0.75, 0]]).expand(2, -1)
+    chosen, mu = draw(policy, torch.tensor([0.0, 1 - 2**-53], dtype=torch.float64))
+    assert chosen.tolist() == [1, 3] and mu.tolist() == [0.25, 0.75]
+
+
+def test_where_nothing_can_be_drawn() -> None:
+    policy = torch.tensor([[0.0, 0.0], [torch.nan, torch.nan]])
+    chosen, mu = draw(policy, torch.zeros(2, dtype=torch.float64))
+    assert chosen.tolist() == [-1, -1] and mu.isnan().all()
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_a_player_that_draws_where_its_network_is(half: bool) -> None:
+    game, n = Game("nano"), 50
+    rng = np.random.default_rng(1)
+    views = Views(
+        rng.integers(0, 2**40, n),
+        rng.integers(0, 9, n).astype(np.int32),
+        np.ones((n, game.actions), np.uint8),
+        rng.integers(0, 2, (n, game.observation_bytes)).astype(np.uint8),
+    )
+    player = NetworkPlayer("plain", build("plain", game.shape, 1), seed=1, rows=16)
+    player.processing, player.half, player.tells_values = (0.08, 16), half, True
+    here, there = player._act_here(views), player._act_there(views)
+    np.testing.assert_array_equal(there.actions, here.actions)
+    np.testing.assert_array_equal(there.mu, here.mu)
+    np.testing.assert_array_equal(there.values, here.values)
