@@ -3,9 +3,8 @@
 
 #include "game.h"
 
-static uint64_t hash_of(const uint8_t *row, int32_t bytes)
+static uint64_t hash_of(uint64_t hash, const uint8_t *row, int32_t bytes)
 {
-    uint64_t hash = 0;
     for (int32_t at = 0; at < bytes; at += 8) {
         uint64_t eight = 0;
         memcpy(&eight, row + at, (size_t)(bytes - at < 8 ? bytes - at : 8));
@@ -16,15 +15,19 @@ static uint64_t hash_of(const uint8_t *row, int32_t bytes)
     return hash ^ hash >> 32;
 }
 
-int64_t sk_distinct_rows(const uint8_t *rows, int64_t n, int32_t bytes, int32_t *table, int64_t slots,
-                         int64_t *first, int64_t *each)
+int64_t sk_distinct_rows(const uint8_t *a, int32_t a_bytes, const uint8_t *b, int32_t b_bytes, int64_t n,
+                         int32_t *table, int64_t slots, int64_t *first, int64_t *each)
 {
     int64_t found = 0;
     for (int64_t i = 0; i < n; i++) {
-        const uint8_t *row = rows + i * bytes;
-        uint64_t slot = hash_of(row, bytes) & (uint64_t)(slots - 1);
-        while (table[slot] && memcmp(rows + first[table[slot] - 1] * bytes, row, (size_t)bytes) != 0)
-            slot = (slot + 1) & (uint64_t)(slots - 1);
+        const uint8_t *left = a + i * a_bytes, *right = b + i * b_bytes;
+        uint64_t slot = hash_of(hash_of(0, left, a_bytes), right, b_bytes) & (uint64_t)(slots - 1);
+        for (; table[slot]; slot = (slot + 1) & (uint64_t)(slots - 1)) {
+            int64_t other = first[table[slot] - 1];
+            if (!memcmp(a + other * a_bytes, left, (size_t)a_bytes) &&
+                !memcmp(b + other * b_bytes, right, (size_t)b_bytes))
+                break;
+        }
         if (!table[slot]) {
             first[found++] = i;
             table[slot] = (int32_t)found;

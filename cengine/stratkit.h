@@ -40,10 +40,11 @@ void sk_expand(const sk_game *game, const uint8_t *packed, int64_t n, float *out
 /* The same for any board of so many squares, 12 to 100. */
 void sk_planes(int32_t squares, const uint8_t *packed, int64_t n, float *out);
 
-/* Which of n < slots rows of bytes are different: the first of each kind, in their order, and of every row
- * its kind. Returns how many kinds there are. `table`: zeros, a power of two of slots. */
-int64_t sk_distinct_rows(const uint8_t *rows, int64_t n, int32_t bytes, int32_t *table, int64_t slots,
-                         int64_t *first, int64_t *each);
+/* Which of n < slots rows are different, each a row of `a` and one of `b`: the first of each kind, in their
+ * order, and of every row its kind. Returns how many kinds there are. `table`: zeros, a power of two of
+ * slots. */
+int64_t sk_distinct_rows(const uint8_t *a, int32_t a_bytes, const uint8_t *b, int32_t b_bytes, int64_t n,
+                         int32_t *table, int64_t slots, int64_t *first, int64_t *each);
 
 /* ---- Batches: `size` states of one game, stepped together on `threads` threads ---- */
 

@@ -4,7 +4,6 @@ from stratkit.engine.batch import Batch, IllegalAction
 from stratkit.engine.game import Game, game_names
 from stratkit.engine.observation import (
     board_planes,
-    distinct_rows,
     distinct_views,
     expand_planes,
     observation_dtype,
@@ -20,7 +19,6 @@ __all__ = [
     "Replay",
     "Tree",
     "board_planes",
-    "distinct_rows",
     "distinct_views",
     "expand_planes",
     "game_names",

@@ -69,23 +69,21 @@ def _expanded(
 def distinct_views(
     observations: npt.NDArray[np.uint8], legal: npt.NDArray[np.uint8]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """`distinct_rows` of what a side sees, uint8 [n, observation_bytes], together with what it may
-    do, uint8 [n, A]: on a board that depends on moves longer ago than those that are seen."""
-    return distinct_rows(np.concatenate([observations, legal], axis=1))
+    """Which views are different: what a side sees, uint8 [n, observation_bytes], and what it may
+    do, uint8 [n, A], which on a board depends on moves longer ago than those that are seen.
 
-
-def distinct_rows(
-    rows: npt.NDArray[np.uint8],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Which of the rows uint8 [n, bytes] are different: the index of the first of each kind, int64
-    [m], in their order, and of every row which of the m kinds it is, int64 [n]."""
-    n, size = rows.shape
+    Returns the index of the first of each kind, int64 [m], in their order, and of every view which
+    of the m kinds it is, int64 [n].
+    """
+    n = len(observations)
     first, each = np.empty(n, np.int64), np.empty(n, np.int64)
     table = np.zeros(2 << n.bit_length(), np.int32)
     found = lib.sk_distinct_rows(
-        pointer(rows, "uint8", (n, size)),
+        pointer(observations, "uint8", (n, observations.shape[1])),
+        observations.shape[1],
+        pointer(legal, "uint8", (n, legal.shape[1])),
+        legal.shape[1],
         n,
-        size,
         pointer(table, "int32", table.shape, writable=True),
         len(table),
         pointer(first, "int64", (n,), writable=True),

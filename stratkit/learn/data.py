@@ -119,10 +119,11 @@ def make_batch(game: Game, parts: Sequence[Part], rows: int = 1) -> Batch:
     moment = before[:-1] - before[played.offsets[:-1]][episode]
     time = int(moment[learned].max(initial=0)) + 1
     first, view = distinct_views(played.observations, played.legal)
-    missing = -len(first) % rows
+    # Rows of padding repeat the last one: the network needs something to look at.
+    views = np.append(first, np.repeat(first[-1:], -len(first) % rows))
     return Batch(
-        observations=_padded(played.observations[first], missing),
-        legal=_padded(played.legal[first], missing),
+        observations=torch.from_numpy(played.observations[views]),
+        legal=torch.from_numpy(played.legal[views]),
         view=torch.from_numpy(view),
         action=torch.from_numpy(actions.astype(np.int64)),
         mu=torch.from_numpy(np.where(sampled, mu, 1).astype(np.float32)),
@@ -135,11 +136,6 @@ def make_batch(game: Game, parts: Sequence[Part], rows: int = 1) -> Batch:
         steps=torch.from_numpy(episodes.step),
         endings=endings.tolist(),
     )
-
-
-def _padded(x: np.ndarray[tuple[int, ...], np.dtype[np.generic]], missing: int) -> Tensor:
-    """Rows of padding repeat the last one: the network needs something to look at."""
-    return torch.from_numpy(np.pad(x, ((0, missing), *[(0, 0)] * (x.ndim - 1)), mode="edge"))
 
 
 def _replay(
