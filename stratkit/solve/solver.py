@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from stratkit.engine.tree import Tree, Vector
 from stratkit.errors import UsageError, nearest
 from stratkit.solve.cfr import CFR, EXPONENTS
 from stratkit.solve.flop import FLOP
-from stratkit.solve.tabular import TabularRNaD
-
-OTHERS = {"flop": FLOP, "rnad": TabularRNaD}
-NAMES = (*EXPONENTS, *OTHERS)
-MOST_ITERATIONS = 10**9
+from stratkit.solve.tabular import TabularRNaD, on_views
 
 
 class Solver(Protocol):
@@ -24,6 +21,15 @@ class Solver(Protocol):
 
     def solution(self) -> Vector:
         """The policy [E] so far."""
+
+
+OTHERS: Mapping[str, Callable[[Tree], Solver]] = {
+    "flop": FLOP,
+    "rnad": TabularRNaD,
+    "rnad-views": on_views,
+}
+NAMES = (*EXPONENTS, *OTHERS)
+MOST_ITERATIONS = 10**9
 
 
 def parse_solver(text: str) -> tuple[str, int] | None:

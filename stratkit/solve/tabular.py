@@ -5,6 +5,9 @@ learner (`stratkit.learn.rnad`) estimates from games, computed: the action value
 game, NeuRD's force with its threshold, Adam without momentum, a target that follows the logits, and
 a regularisation policy that is replaced by the target at the end of each iteration. All sets move
 alike, however rarely they are met: there is no batch whose mean would be taken.
+
+A network knows what it is shown and no more. What the algorithm comes to with a policy that has one
+set of logits for each view (`on_views`) is what a network that fits everything would come to.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine.tree import Tree, Vector
+from stratkit.solve.distinct import distinct
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,18 @@ class Settings:
 
 
 class TabularRNaD:
-    """R-NaD on `tree`, from the uniform policy. Each `step` is one update of both players."""
+    """R-NaD on `tree`, from the uniform policy. Each `step` is one update of both players.
 
-    def __init__(self, tree: Tree, settings: Settings | None = None) -> None:
+    kinds: int64 [I], of which kind each information set is; sets of one kind, which allow the same
+    actions, have one policy, and move by the mean of their forces. None: all are different.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        settings: Settings | None = None,
+        kinds: npt.NDArray[np.int64] | None = None,
+    ) -> None:
         self.tree, self.settings = tree, settings or Settings()
         self.iteration = 0  # steps so far
         self.logits = np.zeros(len(tree.actions))
@@ -41,6 +54,7 @@ class TabularRNaD:
         self._regularisation = self._previous = log_softmax(tree, self.logits)
         self._squares = np.zeros_like(self.logits)
         self._choices = np.diff(tree.first).astype(np.float64)
+        self._alike = None if kinds is None else _alike(tree, kinds)
 
     def step(self) -> None:
         """One update; on the last of an iteration the regularisation policy moves on."""
@@ -88,6 +102,9 @@ class TabularRNaD:
     def _ascend(self, direction: Vector) -> None:
         """Adam with b1 = 0, along `direction`."""
         s = self.settings
+        if self._alike is not None:
+            number = np.bincount(self._alike)
+            direction = (np.bincount(self._alike, direction) / number)[self._alike]
         self._squares += (1 - s.adam_b2) * (direction * direction - self._squares)
         corrected = self._squares / (1 - s.adam_b2 ** (self.iteration + 1))
         self.logits += s.lr * direction / (np.sqrt(corrected) + s.adam_eps)
@@ -98,3 +115,17 @@ def log_softmax(tree: Tree, logits: npt.NDArray[np.float64]) -> Vector:
     highest = np.maximum.reduceat(logits, tree.first[:-1])[tree.owner]
     shifted = logits - highest
     return np.asarray(shifted - np.log(tree.sums(np.exp(shifted)))[tree.owner], np.float64)
+
+
+def on_views(tree: Tree) -> TabularRNaD:
+    """R-NaD of a policy that depends on what is seen and what is allowed, as a network's does."""
+    return TabularRNaD(tree, kinds=distinct(tree)[2])
+
+
+def _alike(tree: Tree, kinds: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Of each set's each action, int64 [E], which logit it has."""
+    sizes = np.zeros(kinds.max() + 1, np.int64)
+    sizes[kinds] = np.diff(tree.first)
+    first = np.cumsum(sizes) - sizes
+    place = np.arange(len(tree.owner)) - tree.first[tree.owner]
+    return first[kinds[tree.owner]] + place  # type: ignore[no-any-return]

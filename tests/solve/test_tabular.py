@@ -16,9 +16,10 @@ from solve.slow_tree import Node, grow, reaches, spelt_out, value
 from solve.small_games import tree_of
 from stratkit.engine import Game
 from stratkit.solve import replicator
+from stratkit.solve.distinct import distinct
 from stratkit.solve.plot import plot_iterations
 from stratkit.solve.replicator import MATCHING_PENNIES, Iteration, iterate, nash_conv, orbit
-from stratkit.solve.tabular import Settings, TabularRNaD, log_softmax
+from stratkit.solve.tabular import Settings, TabularRNaD, log_softmax, on_views
 from stratkit.solve.worth import worth
 
 START = np.array([0.999, 0.001])
@@ -162,6 +163,37 @@ def learned(game: str, steps: int, settings: Settings) -> list[float]:
         if (step + 1) % (steps // 100) == 0:
             curve.append(worth(tree, learner.solution()).nash_conv)
     return curve
+
+
+def test_where_all_sets_look_different_views_change_nothing() -> None:
+    tree = tree_of("kuhn")
+    learner, other = TabularRNaD(tree), on_views(tree)
+    for _ in range(50):
+        learner.step()
+        other.step()
+    np.testing.assert_array_equal(other.solution(), learner.solution())
+
+
+def test_sets_that_look_alike_move_by_the_mean_of_their_forces() -> None:
+    tree = tree_of("nano")
+    _, _, kinds = distinct(tree)
+    learner = on_views(tree)
+    for _ in range(3):
+        before = learner.logits.copy()
+        log_pi = log_softmax(tree, before)
+        alpha = min(1.0, 2 * learner.iteration / learner.settings.size)
+        force = learner._force(learner._advantage(log_pi, alpha))
+        learner.step()
+        moved = learner.logits - before
+        deploying = np.flatnonzero(np.bincount(kinds)[kinds] > 1)
+        pairs = [np.flatnonzero(kinds == kind) for kind in np.unique(kinds[deploying])]
+        assert len(pairs) == 10  # both sides deploy in turn and see only their own pieces
+        for pair in pairs:
+            one, other = (slice(*tree.first[k : k + 2]) for k in pair)
+            assert tree.mine[one][0] != tree.mine[other][0]
+            assert moved[one].tolist() == moved[other].tolist()
+            mean = (force[one] + force[other]) / 2
+            assert (np.sign(moved[one]) == np.sign(mean)).all()
 
 
 def test_kuhn_by_exact_rnad() -> None:
