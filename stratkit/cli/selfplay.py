@@ -163,7 +163,7 @@ def command(
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder."""
     _check_usage(games, follow, policy, part, lead, half, groups)
-    groups = groups or (1 if device == "cpu" else 2)
+    groups = groups or (1 if device == "cpu" or policy == "random" else 2)
     from stratkit.cli.openings import read_openings
     from stratkit.engine import Game
     from stratkit.play.selfplay import numbers_of, part_of

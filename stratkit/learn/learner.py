@@ -66,8 +66,9 @@ class Learner:
 
     Whole episodes are learned from in two passes, since each step's goal depends on all that
     follows: the networks look at the views chunk by chunk (`config.chunk`), v-trace goes back
-    through time, and chunk by chunk the gradient is summed. The networks have no memory, so a view
-    is evaluated once, however many steps have it, and its gradient is the sum of theirs. Where one
+    through time, and chunk by chunk the gradient is summed, in any order, since the networks have
+    no memory: the paper's reverse order is for those that have one. So, too, a view is evaluated
+    once, however many steps have it, and its gradient is the sum of theirs. Where one
     chunk for each of `config.threads` threads is all, the second pass uses what the first one
     computed; else it computes it again, and what a chunk needs bounds the memory. Networks and
     batch are on `device`.

@@ -37,14 +37,14 @@ class _Group(Ranks):
     """One of several, as the environment says that torchrun makes. `StratkitError`: another rank
     has gone, or does not answer."""
 
-    def __init__(self, timeout: float) -> None:
+    def __init__(self, timeout: float, device: torch.device) -> None:
         import torch.distributed as dist
 
         self._dist = dist
         backend = "gloo"
-        if torch.cuda.is_available():
+        if device.type == "cuda":
             backend = "cpu:gloo,cuda:nccl"
-            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+            torch.cuda.set_device(device)
         limit = datetime.timedelta(seconds=timeout + SLACK)
         self.rank, self.size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         try:
@@ -80,10 +80,11 @@ class _Group(Ranks):
         self._dist.destroy_process_group()
 
 
-def open_ranks(timeout: float) -> Ranks:
-    """What the environment says: torchrun's processes, or one by itself. `timeout`: the seconds
-    that a rank may wait for its episodes while others wait for it."""
-    return _Group(timeout) if several() else Ranks()
+def open_ranks(timeout: float, device: torch.device) -> Ranks:
+    """What the environment says: torchrun's processes, or one by itself, which computes on
+    `device`. `timeout`: the seconds that a rank may wait for its episodes while others wait for
+    it."""
+    return _Group(timeout, device) if several() else Ranks()
 
 
 def device_of(name: str) -> torch.device:

@@ -96,7 +96,7 @@ def train(
     or `CheckFailed` for a truncated input if `strict`.
     """
     _check(request)
-    ranks = open_ranks(request.timeout)
+    ranks = open_ranks(request.timeout, device_of(request.device))
     try:
         if ranks.rank == 0:
             with _open_run(request, warn) as found:

@@ -37,7 +37,8 @@ class Groups:
         """The rounds of one table and another; `waiting` when all of them are."""
         left = list(self.tables)
         thinking: dict[Table, Future[None]] = {}
-        with ThreadPoolExecutor(1, "player", torch.set_num_threads, (1,)) as player:
+        player = ThreadPoolExecutor(1, "player", torch.set_num_threads, (1,))
+        try:
             while left:
                 for table in list(left):
                     if table in thinking:
@@ -50,3 +51,5 @@ class Groups:
                 self.waiting = bool(left) and not thinking
                 if self.waiting:
                     yield None
+        finally:  # what was not begun is not wanted any more
+            player.shutdown(cancel_futures=True)

@@ -34,7 +34,7 @@ class NetworkPlayer:
         self.net, self.network, self.seed = net, network.eval(), seed
         self.rows = min(rows, MOST_ON_CPU)
         self._most = rows
-        self.processing = (0.0, 0)  # threshold and quanta of each action
+        self.processing = (0.0, 0)  # threshold and quanta of each action, as published with weights
         self.half = False  # draws from the policy rounded to float16
         self.tells_values = False  # with its decisions; they take time
         self.device, self.precision = torch.device("cpu"), torch.float32
@@ -89,7 +89,7 @@ class NetworkPlayer:
 
     def _act_there(self, views: Views) -> Decision:
         """The same, drawn where the network is: no policy leaves the device."""
-        numbers = uniform(self.seed, views.games, views.numbers)
+        u = uniform(self.seed, views.games, views.numbers)
 
         def head(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, ...]:
             policy, values = self._heads(inputs, embedding, views.legal[part])
@@ -97,7 +97,7 @@ class NetworkPlayer:
                 policy = process(policy, *self.processing)
             if self.half:
                 policy = _rounded(policy)
-            return *draw(policy, self._padded(numbers[part])), values
+            return *draw(policy, self._padded(u[part])), values
 
         actions, mu, values = self._in_parts(views.observations, None, head)
         return Decision(actions, mu, values if self.tells_values else None)

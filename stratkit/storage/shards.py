@@ -16,7 +16,8 @@ _NAME = re.compile(r"seed-\d+_games-(\d{1,19})-(\d{1,19})_[0-9a-f]+\.eps")
 def shard_name(seed: int, first: int, last: int, part: int = 0, parts: int = 1) -> str:
     """A name that no other file has, of the games `first` to `last`; it belongs to `part`."""
     while True:
-        name = f"seed-{seed}_games-{first}-{last}_{secrets.token_hex(4)}.eps"
+        # With leading zeros the order of the names is that of the games, as far as anybody gets.
+        name = f"seed-{seed}_games-{first:010}-{last:010}_{secrets.token_hex(4)}.eps"
         if part_of(name, parts) == part:
             return name
 

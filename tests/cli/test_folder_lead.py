@@ -71,7 +71,9 @@ def test_two_writers_and_a_learner(tmp_path: pathlib.Path) -> None:
     )
     following = ("--policy", run, "--follow", "--game", "nano", "--lead", 8, "-q")
     writers = [
-        subprocess.Popen(command_line("selfplay", *following, "--seed", k, "-o", folder))
+        subprocess.Popen(
+            command_line("selfplay", *following, "--seed", k, "--groups", k, "-o", folder)
+        )
         for k in (1, 2)
     ]
     try:

@@ -10,15 +10,18 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from running import command_line, forked_line, run
+from running import command_line, forked_line, here, run
 from stratkit.engine import Game, replay_many
 from stratkit.errors import InputError
 from stratkit.nets import build
 from stratkit.play.follow import Follower
+from stratkit.play.groups import Groups
+from stratkit.play.table import Finished
 from stratkit.storage.checkpoints import publish_policy
 from stratkit.storage.episodes import Episode, EpisodeReader
 
@@ -80,9 +83,9 @@ def test_shards_appear_whole(tmp_path: pathlib.Path) -> None:
     assert (done.status, done.data) == (0, b"")
     names = sorted(os.listdir(tmp_path))
     assert [name.rsplit("_", 1)[0] for name in names] == [
-        "seed-3_games-0-3",
-        "seed-3_games-4-7",
-        "seed-3_games-8-9",
+        "seed-3_games-0000000000-0000000003",
+        "seed-3_games-0000000004-0000000007",
+        "seed-3_games-0000000008-0000000009",
     ]
     _, episodes = read(b"".join((tmp_path / name).read_bytes() for name in names))
     assert [e.number for e in episodes] == list(range(10))
@@ -209,7 +212,6 @@ def test_another_network_in_the_place_of_the_one_that_is_followed(tmp_path: path
 def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pathlib.Path) -> None:
     """As after a crash: what it published last is newer than what it goes on from."""
     following = ("--policy", tmp_path / "run", "--follow", "--lead", 8, "--seed", 1, "-q")
-    following += ("--groups", 2)
     learning = ("-", "--out", tmp_path / "run", "--batch", 4, "--net", "mlp:8", "--seed", 1)
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     for rest in (("--steps", 6, "--save-every", 3), ("--steps", 5, "--resume")):
@@ -252,16 +254,25 @@ def test_policies_rounded_to_float16(tmp_path: pathlib.Path) -> None:
     assert taught.status == 0 and taught.err.startswith("step 1, 200 episodes")
 
 
-def test_the_same_bytes_from_groups_of_games(tmp_path: pathlib.Path) -> None:
+def test_the_same_bytes_from_groups_of_games(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A game does not depend on the others that are played; the network, by its rounding, on how
     many it is asked about."""
+    sizes, rounds = [], Groups.rounds
+
+    def and_note(self: Groups) -> Iterator[Finished | None]:
+        sizes.append([table.batch.size for table in self.tables])
+        return rounds(self)
+
+    monkeypatch.setattr(Groups, "rounds", and_note)
     publish(tmp_path, "plain")
     playing = ("--game", "nano", "--policy", tmp_path, "-n", 100, "--seed", 1)
     one, two = (
-        run("selfplay", *playing, "--slots", slots, "--groups", groups)
+        here("selfplay", *playing, "--slots", slots, "--groups", groups)
         for slots, groups in ((16, 1), (31, 2))
     )
-    assert one.status == two.status == 0
+    assert one.status == two.status == 0 and sizes == [[16, 16]]
     assert one.data == two.data
 
 

@@ -117,6 +117,19 @@ def test_memory_does_not_grow_with_the_number_of_states() -> None:
     assert many > 3 * few and 0 < more < 1.1 * memory
 
 
+def test_the_scan_by_doubling_of_the_longest_games() -> None:
+    """Classic has up to 4,080 actions; float32, and nothing is cut off (c = 1), as the learner."""
+    draw = np.random.default_rng(1)
+    steps = 4080
+    a = torch.from_numpy(draw.normal(size=(steps, 4, 2)).astype(np.float32)) / 64
+    b = torch.from_numpy(draw.choice([1.0, 1.0, 0.9, 0.0], (steps, 4, 2)).astype(np.float32))
+    b[:, 0] = 1
+    exact = scan(a.double(), b.double(), torch.tensor([1.0, -1.0], dtype=torch.float64))
+    last = torch.tensor([1.0, -1.0])
+    for found in (scan(a, b, last), scan_by_doubling(a, b, last)):
+        torch.testing.assert_close(found.double(), exact, rtol=1e-5, atol=1e-5)
+
+
 @given(st.integers(1, 40), st.integers(0, 10**6))
 @settings(max_examples=40)
 def test_the_scan_by_doubling_is_the_scan(steps: int, seed: int) -> None:

@@ -23,6 +23,8 @@ from stratkit.storage.shards import list_shards
 
 SETTINGS = {"batch": 4, "rows": 32, "seed": 1, "save_every": 1}
 
+LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT  # whether a child has ended, which stays to be asked
+
 
 def a_request(folder: pathlib.Path, run: str, **options: object) -> Request:
     return Request(
@@ -47,6 +49,11 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
 def last(folder: pathlib.Path, run: str) -> tuple[int, str]:
     step, path = list_checkpoints(folder / run)[-1]
     return step, str(load_checkpoint(path)[1]["sha256"])
+
+
+def newest(folder: pathlib.Path) -> int:
+    """The step of the newest checkpoint of `run`, or -1."""
+    return max((step for step, _ in list_checkpoints(folder / "run")), default=-1)
 
 
 def test_a_damaged_checkpoint_is_passed_over(folder: pathlib.Path) -> None:
@@ -77,6 +84,7 @@ def test_killed_at_any_moment_it_goes_on_bit_for_bit(folder: pathlib.Path, consu
     train(a_request(folder, "whole"))
     request = replace(a_request(folder, "run"), consume=consume)
     draw = random.Random(int(consume))
+    reached = set()
     for left in reversed(range(7)):
         child = os.fork()
         if not child:
@@ -86,10 +94,15 @@ def test_killed_at_any_moment_it_goes_on_bit_for_bit(folder: pathlib.Path, consu
             train(replace(request, resume=there))
             os._exit(0)
         if left:
-            time.sleep(draw.uniform(0, 0.3))
+            wanted = newest(folder) + draw.randrange(2)
+            while newest(folder) < wanted and os.waitid(os.P_PID, child, LOOK) is None:
+                time.sleep(0.001)
+            time.sleep(draw.uniform(0, 0.03))
             os.kill(child, signal.SIGKILL)
         ended = os.waitpid(child, 0)[1]
+        reached.add(newest(folder))
     assert ended == 0
+    assert len(reached) > 2, "all were killed at the same place"
     assert last(folder, "run") == last(folder, "whole")
     lines = [
         [json.loads(line)["policy_loss"] for line in (folder / run / METRICS).open()]

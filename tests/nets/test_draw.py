@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stratkit.engine import Game, sample, uniform
+from stratkit.engine import Batch, Game, sample, uniform
 from stratkit.nets import build, draw
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Views
@@ -36,6 +36,27 @@ def test_where_nothing_can_be_drawn() -> None:
     policy = torch.tensor([[0.0, 0.0], [torch.nan, torch.nan]])
     chosen, mu = draw(policy, torch.zeros(2, dtype=torch.float64))
     assert chosen.tolist() == [-1, -1] and mu.isnan().all()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+def test_a_player_on_a_gpu_draws_nearly_the_same(precision: torch.dtype) -> None:
+    game, n = Game("barrage"), 500
+    batch, games = Batch(game, n), np.arange(n)
+    for number in range(40):
+        numbers = np.full(n, number, np.int32)
+        batch.apply(sample(None, batch.legal(), 1, games, numbers)[0])
+    views = Views(games, numbers + 1, batch.legal(), batch.observe())
+    decisions = []
+    for device in ("cpu", "cuda"):
+        player = NetworkPlayer("tiny", build("tiny", game.shape, 1), seed=1, rows=256)
+        player.place(device, precision if device == "cuda" else torch.float32)
+        decisions.append(player.act(views))
+    here, there = decisions
+    assert (views.legal[np.arange(n), there.actions] == 1).all()
+    same = there.actions == here.actions
+    assert same.mean() > (0.98 if precision == torch.float32 else 0.8)
+    np.testing.assert_allclose(there.mu[same], here.mu[same], rtol=0.1)
 
 
 @pytest.mark.parametrize("half", [False, True])

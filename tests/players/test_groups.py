@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -91,6 +92,28 @@ def test_they_wait_when_all_of_them_wait() -> None:
     assert next(rounds) is None and groups.waiting
 
 
+def test_what_nobody_waits_for_is_not_thought_about() -> None:
+    thinking, gone, acts = threading.Event(), threading.Event(), []
+
+    class Slow(RandomPlayer):
+        def act(self, views: Views) -> Decision:
+            thinking.set()
+            acts.append(gone.wait(timeout=60))
+            return super().act(views)
+
+    first, second, third = tables(Game("mini"), Slow(1), 12, 4, 3)
+
+    def fail() -> bool:
+        assert thinking.wait(timeout=60)
+        threading.Timer(0.2, gone.set).start()
+        raise KeyboardInterrupt
+
+    third.begin = fail  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        list(Groups([first, second, third]).rounds())
+    assert acts == [True]  # the second table's question was dropped
+
+
 def test_a_player_that_fails_fails_the_rounds() -> None:
     class Failing(RandomPlayer):
         def act(self, views: Views) -> Decision:
@@ -101,7 +124,7 @@ def test_a_player_that_fails_fails_the_rounds() -> None:
 
 
 def test_new_weights_while_it_thinks() -> None:
-    """A decision is by the old weights or by the new ones, by no mixture of them."""
+    """What is decided at once is by the old weights or by the new ones, by no mixture of them."""
     game, n = Game("kuhn"), 64
     nets = [build("mlp:64x64", game.shape, seed, game.actions) for seed in (1, 2)]
     weights = [{k: t.numpy().copy() for k, t in net.state_dict().items()} for net in nets]
@@ -117,18 +140,18 @@ def test_new_weights_while_it_thinks() -> None:
         player.load(net)
         wanted.append(player.act(views).mu.tobytes())
     assert wanted[0] != wanted[1]
-    found: set[bytes] = set()
     done = threading.Event()
 
-    def think() -> None:
-        torch.set_num_threads(1)
+    def think() -> set[bytes]:
+        found = set()
         while not done.is_set():
             found.add(player.act(views).mu.tobytes())
+        return found
 
-    thinker = threading.Thread(target=think)
-    thinker.start()
-    for k in range(300):
-        player.load(weights[k % 2])
-    done.set()
-    thinker.join()
-    assert found <= set(wanted)
+    with ThreadPoolExecutor(1, "thinker", torch.set_num_threads, (1,)) as pool:
+        thinker = pool.submit(think)
+        for k in range(300):
+            player.load(weights[k % 2])
+        done.set()
+        found = thinker.result()
+    assert found and found <= set(wanted)
