@@ -8,9 +8,14 @@ network's value and the regularisation policy. The second look of two-pass learn
 from __future__ import annotations
 
 import argparse
+import gc
 import itertools
+import json
 import os
+import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -35,7 +40,9 @@ from stratkit.storage.episodes import EpisodeWriter, Header
 @dataclass(frozen=True)
 class Plan:
     """What is measured: the game, the side of the matrices, and by preset the slots of self-play,
-    the states of a step and the chunks to try; groups of games to try; seconds for each row."""
+    the states of a step and the chunks to try; groups of games to try; seconds for each row. Of the
+    net `whole` a step of so many games, and of the net `pipe` both commands at once, with steps of
+    so many games, for so many seconds."""
 
     game: str
     matrix: int
@@ -44,6 +51,8 @@ class Plan:
     chunks: dict[str, list[int]]
     seconds: float
     groups: tuple[int, ...] = (1,)
+    whole: tuple[str, int] | None = None
+    pipe: tuple[str, int, float] | None = None
 
 
 PLANS = {
@@ -53,8 +62,10 @@ PLANS = {
         slots={"small": [2048, 8192, 16384], "paper": [2048]},
         states={"small": 200_000, "paper": 60_000},
         chunks={"small": [2048, 8192, 32768], "paper": [1024, 4096]},
-        seconds=12,
+        seconds=10,
         groups=(1, 2),
+        whole=("paper", 768),
+        pipe=("small", 256, 60),
     ),
     "tiny": Plan(
         game="mini",
@@ -64,6 +75,8 @@ PLANS = {
         chunks={"plain": [100]},
         seconds=0.1,
         groups=(1, 2),
+        whole=("plain", 8),
+        pipe=("plain", 4, 3),
     ),
     "cpu": Plan(
         game="barrage",
@@ -85,7 +98,8 @@ class Bench:
         self.dtype = torch.bfloat16 if device == "cuda" else torch.float32
         # One core, and its time, where nothing else can be meant; else all there is, by the clock.
         self.clock = time.perf_counter if device == "cuda" else time.process_time
-        self.threads = (os.cpu_count() or 1) if device == "cuda" else 1
+        # A core is left for the thread that waits for the GPU.
+        self.threads = max(1, (os.cpu_count() or 1) - 1) if device == "cuda" else 1
         torch.set_num_threads(self.threads)
         self.start = time.perf_counter()
         self.rows: list[list[str]] = []
@@ -145,9 +159,9 @@ class Bench:
         start = self.clock()
         rate = self.rate(some, self.plan.seconds)
         took = self.clock() - start
-        other = 1e6 * (took - timed.seconds) / timed.rows
-        # In one group what is done beside the network comes on top; in several, most at its time.
-        note = f"{other:.1f} us beside it" if groups == 1 else "in turn"
+        spent = 1e6 * timed.seconds / timed.rows
+        # In one group what is done beside the network comes on top; in several, much at its time.
+        note = f"network {spent:.2f} us, beside it {1e6 * took / timed.rows - spent:.2f} us more"
         what = (
             f"self-play, {slots} games" if groups == 1 else f"self-play, {groups} x {slots} games"
         )
@@ -172,9 +186,40 @@ class Bench:
         what = f"{batch.states} states a step, {different:.0%} different"
         self.add(f"learner, chunk {chunk}", net, size, flop * different, rate, what)
 
+    # ---- both at once ----
+
+    def both(self, net: str, batch: int, seconds: float, flop: float) -> None:
+        """`selfplay | train`, from the second half of the steps that they come to."""
+        there = ["--device", self.device.type, "--precision", self.precision]
+        slots = str(max(self.plan.slots[net]))
+        with tempfile.TemporaryDirectory() as folder:
+            run = pathlib.Path(folder, "run")
+            play = ["selfplay", "--game", self.game.name, "--policy", run, "--follow", *there]
+            play += ["--slots", slots, "--threads", str(self.threads), "--lead", str(4 * batch)]
+            learn = ["train", "-", "--out", run, "--net", net, "--batch", str(batch), *there]
+            with (
+                subprocess.Popen([*command(play[0]), *play[1:], "-q"], stdout=subprocess.PIPE) as a,
+                subprocess.Popen([*command(learn[0]), *learn[1:], "-q"], stdin=a.stdout) as b,
+            ):
+                assert a.stdout is not None
+                a.stdout.close()
+                time.sleep(seconds)
+                while not enough(run) and b.poll() is None:
+                    time.sleep(1)
+                b.terminate()
+            lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+        late = lines[len(lines) // 2 :]
+        took = late[-1]["time"] - late[0]["time"]
+        rate = sum(line["states"] for line in late[1:]) / took
+        waited = sum(line["seconds"]["wait"] for line in late[1:]) / took
+        size = sum(p.numel() for p in build(net, self.game.shape, 1).parameters())
+        what = f"{batch} games a step, {len(lines)} steps; the learner waits {waited:.0%}"
+        self.add("both, through a pipe", net, size, flop, rate, what)
+
     # ---- the table ----
 
     def reset_memory(self) -> None:
+        gc.collect()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
@@ -199,6 +244,11 @@ class Bench:
                 self.learn(net, batch, chunk, 3 * both + value + policy)
             for slots, groups in itertools.product(self.plan.slots[net], self.plan.groups):
                 self.play(net, slots, groups, policy)
+            if self.plan.whole and self.plan.whole[0] == net:
+                batch = random_batch(self.game, games_wanted=self.plan.whole[1])
+                self.learn(net, batch, max(chunks), 3 * both + value + policy)
+            if self.plan.pipe and self.plan.pipe[0] == net:
+                self.both(*self.plan.pipe, 3 * both + value + 2 * policy)
         print(f"{where}, {os.cpu_count()} cores, torch {torch.__version__}, {self.plan.game};")
         print(f"{self.precision} matrices of {self.plan.matrix}: {self.peak / 1e12:.2f} TFLOP/s\n")
         print("| what | net | parameters | MFLOP each | each a second | share | peak GB | |")
@@ -237,15 +287,25 @@ def games(
     return tables[0].rounds() if groups == 1 else Groups(tables).rounds()
 
 
-def random_batch(game: Game, states: int) -> Batch:
-    """At least so many states of random games."""
-    parts, there = [], 0
+def command(name: str) -> list[str]:
+    return [sys.executable, "-m", f"stratkit.cli.{name}"]
+
+
+def enough(run: pathlib.Path) -> bool:
+    """Whether the learner of RUN has done four steps."""
+    metrics = run / "metrics.jsonl"
+    return metrics.exists() and metrics.read_text().count("\n") >= 4
+
+
+def random_batch(game: Game, states: int = 0, games_wanted: int = 0) -> Batch:
+    """At least so many states and so many random games."""
+    parts, there, count = [], 0, 0
     for finished in games(game, RandomPlayer(1), 64):
         if finished is not None:
             episodes = finished.episodes
             parts.append(Part(episodes, ending_names(game), "random games"))
-            there += int(episodes.length.sum())
-            if there >= states:
+            there, count = there + int(episodes.length.sum()), count + len(episodes)
+            if there >= states and count >= games_wanted:
                 break
     return make_batch(game, parts, 128)
 

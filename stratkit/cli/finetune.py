@@ -36,3 +36,7 @@ def command(start: str, inputs: tuple[str, ...], file: str | None, **options: An
 
 def main() -> NoReturn:
     run(command, "finetune")
+
+
+if __name__ == "__main__":
+    main()

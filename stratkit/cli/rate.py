@@ -393,3 +393,7 @@ def _number(text: str, what: str) -> float:
 def main() -> NoReturn:
     """The command `rate`."""
     run(command, "rate")
+
+
+if __name__ == "__main__":
+    main()

@@ -271,3 +271,7 @@ def _tell_end(outcome: Outcome) -> None:
 
 def main() -> NoReturn:
     run(command, "train")
+
+
+if __name__ == "__main__":
+    main()

@@ -100,6 +100,18 @@ def test_version(name: str, words: list[str]) -> None:
     assert run(name, *words, "--version").out == f"{name} (stratkit) {__version__}\n"
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_module_is_its_command(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", module(name), "--version"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{name} (stratkit) {__version__}\n"
+
+
 # --- the command line -----------------------------------------------------------------------------
 
 
