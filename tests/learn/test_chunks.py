@@ -62,6 +62,20 @@ def test_chunks_are_as_the_whole(net: str, threads: int, options: dict[str, Any]
     torch.testing.assert_close(gradient(parts), gradient(whole), rtol=1e-5, atol=1e-5)
 
 
+def test_chunks_of_a_long_game() -> None:
+    game, found = episodes("classic", 1)
+    batch = make_batch(game, as_parts(game, found))
+    assert batch.time > 1000
+    (told, whole), (again, parts) = (
+        (learner.update(batch), gradient(learner))
+        for learner in (
+            Learner("plain", game.shape, setting(chunk=chunk)) for chunk in (10**6, 700)
+        )
+    )
+    assert told == pytest.approx(again, rel=1e-5, abs=1e-5)
+    torch.testing.assert_close(parts, whole, rtol=1e-5, atol=1e-5)
+
+
 def test_no_network_looks_twice_but_the_one_that_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     """And none sees more than a chunk, nor keeps a graph of more."""
     (whole, parts), batch = learners("plain", 1, 10**6, 60)
