@@ -22,8 +22,8 @@ from stratkit.learn.run import METRICS, Request, train
 from stratkit.storage.checkpoints import checkpoint_path, list_checkpoints, load_checkpoint
 from stratkit.storage.shards import part_of, shard_name
 
-SETTINGS = {"batch": 8, "rows": 32, "seed": 1, "save_every": 1}
-QUICK = ["--net", "plain", "--batch", "8", "--rows", "32", "--seed", "1", "--save-every", "1"]
+SETTINGS = {"batch": 8, "rows": 32, "seed": 1, "save_every": 1, "chunk": 50}
+QUICK = ["--net=plain", *(f"--{key.replace('_', '-')}={value}" for key, value in SETTINGS.items())]
 
 
 def a_folder(path: pathlib.Path, parts: Sequence[int], each: int = 12) -> pathlib.Path:
