@@ -39,7 +39,8 @@ from stratkit.storage.checkpoints import (
 from stratkit.storage.shards import episodes_in, part_of
 
 METRICS = "metrics.jsonl"
-EXPLODED = 1e8  # a loss or a gradient of this size leads nowhere
+# A loss or a gradient of this size leads nowhere, where returns are 1: sound runs stay below 100.
+EXPLODED = 1e4
 
 
 @dataclass(frozen=True)
@@ -356,7 +357,8 @@ class _Run:
     def _step(self, ready: Ready, waited: float, notes: Sequence[Note]) -> None:
         start = time.perf_counter()
         told = self.learner.update(ready.batch)
-        if not all(abs(x) < EXPLODED for x in told.values()):
+        most = EXPLODED * max(1.0, float(ready.batch.returns.abs().max()) ** 2)
+        if not all(abs(x) < most for x in told.values()):
             last = checkpoint_path(self.request.run, self.saved)
             what = f"the loss has exploded; the last good checkpoint is {last}"
             if not all(map(math.isfinite, told.values())):

@@ -114,7 +114,9 @@ def test_killed_at_any_moment_it_goes_on_bit_for_bit(folder: pathlib.Path, consu
         assert list_shards(str(folder / "games")) == ["3.eps"]
 
 
-@pytest.mark.parametrize(("wrong", "what"), [(np.nan, "is not finite"), (1e9, "has exploded")])
+@pytest.mark.parametrize(
+    ("wrong", "what"), [(np.nan, "is not finite"), (1e9, "has exploded"), (3e3, "has exploded")]
+)
 def test_a_bad_loss_stops_and_names_the_last_good_checkpoint(
     folder: pathlib.Path, wrong: float, what: str
 ) -> None:
