@@ -223,6 +223,8 @@ def _check_usage(
 class _Actor:
     """Self-play as the command line asks for it. `slots` are those of a group."""
 
+    table: Table | Groups
+
     def __init__(
         self,
         game: Game,
@@ -280,8 +282,6 @@ class _Actor:
             post="published" if self.follower else "none",
         )
 
-    table: Table | Groups
-
     def begin(
         self,
         device: str,
@@ -333,13 +333,11 @@ class _Actor:
             table.policy_step = self.step
             if self.pace:
                 table.worth_playing = self.pace.worth_playing
-        self.table = tables[0] if groups == 1 else self._together(tables)
+        self.table = tables[0]
+        if groups > 1:
+            from stratkit.play.groups import Groups
 
-    @staticmethod
-    def _together(tables: list[Table]) -> Groups:
-        from stratkit.play.groups import Groups
-
-        return Groups(tables)
+            self.table = Groups(tables)
 
     def _wait_for_learner(self, follower: Follower) -> None:
         import torch
