@@ -191,11 +191,11 @@ class Bench:
     def both(self, net: str, batch: int, seconds: float, flop: float) -> None:
         """`selfplay | train`, from the second half of the steps that they come to."""
         there = ["--device", self.device.type, "--precision", self.precision]
-        slots = str(max(self.plan.slots[net]))
+        lead = 16 * batch  # and a quarter of it the slots
         with tempfile.TemporaryDirectory() as folder:
             run = pathlib.Path(folder, "run")
             play = ["selfplay", "--game", self.game.name, "--policy", run, "--follow", *there]
-            play += ["--slots", slots, "--threads", str(self.threads), "--lead", str(4 * batch)]
+            play += ["--threads", str(self.threads), "--lead", str(lead)]
             learn = ["train", "-", "--out", run, "--net", net, "--batch", str(batch), *there]
             with (
                 subprocess.Popen([*command(play[0]), *play[1:], "-q"], stdout=subprocess.PIPE) as a,
@@ -204,16 +204,20 @@ class Bench:
                 assert a.stdout is not None
                 a.stdout.close()
                 time.sleep(seconds)
-                while not enough(run) and b.poll() is None:
+                deadline = time.monotonic() + 2 * seconds
+                while not enough(run) and b.poll() is None and time.monotonic() < deadline:
                     time.sleep(1)
                 b.terminate()
+            if not enough(run):
+                self.note(f"{net}: both through a pipe came to no four steps")
+                return
             lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
         late = lines[len(lines) // 2 :]
         took = late[-1]["time"] - late[0]["time"]
         rate = sum(line["states"] for line in late[1:]) / took
         waited = sum(line["seconds"]["wait"] for line in late[1:]) / took
         size = sum(p.numel() for p in build(net, self.game.shape, 1).parameters())
-        what = f"{batch} games a step, {len(lines)} steps; the learner waits {waited:.0%}"
+        what = f"{batch} games a step, lead {lead}; {len(lines)} steps, {waited:.0%} waiting"
         self.add("both, through a pipe", net, size, flop, rate, what)
 
     # ---- the table ----

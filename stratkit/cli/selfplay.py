@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
 import click
@@ -29,14 +30,15 @@ from stratkit.cli.common import (
 from stratkit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from stratkit.engine import Game
     from stratkit.play.follow import FolderPace, Follower, Pace
     from stratkit.play.groups import Groups
     from stratkit.play.selfplay import Opening
-    from stratkit.play.table import Table
+    from stratkit.play.table import Seating, Table
     from stratkit.players.player import Player
     from stratkit.storage.episodes import Episodes, Header
 
+SLOTS = 128  # games at a time, where nobody waits for them
+LEAD = 4  # times what the learner consumes between two publications; and times the slots
 POLL = 0.001  # seconds between looks at the learner, while there is nothing to play
 
 
@@ -85,14 +87,14 @@ class Part(click.ParamType[tuple[int, int]]):
     "--lead",
     type=click.IntRange(1),
     metavar="N",
-    help="With --follow: be at most N episodes ahead of the learner (default: two batches).",
+    help="With --follow: be at most N episodes ahead of the learner (default: four times what it "
+    "consumes between two publications).",
 )
 @click.option(
     "--slots",
     type=click.IntRange(1, 65536),
-    default=128,
     metavar="N",
-    help="Games played at a time (default: 128).",
+    help="Games played at a time (default: 128, with --follow a quarter of the lead).",
 )
 @click.option(
     "--threads",
@@ -149,7 +151,7 @@ def command(
     first_game: int,
     part: tuple[int, int] | None,
     lead: int | None,
-    slots: int,
+    slots: int | None,
     threads: int,
     groups: int | None,
     device: str,
@@ -162,31 +164,34 @@ def command(
 ) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder."""
-    _check_usage(games, follow, policy, part, lead, half, groups)
-    groups = groups or (1 if device == "cpu" or policy == "random" else 2)
     from stratkit.cli.openings import read_openings
-    from stratkit.engine import Game
     from stratkit.play.selfplay import numbers_of, part_of
 
+    wanted = _Wanted(
+        game=game,
+        games=games,
+        follow=follow,
+        policy=policy,
+        seed=seed,
+        lead=lead,
+        slots=slots,
+        threads=threads,
+        groups=groups or (1 if device == "cpu" or policy == "random" else 2),
+        device=device,
+        precision=precision,
+        half=half,
+        max_actions=max_actions,
+        output=output,
+    )
+    _check_usage(wanted, part, groups)
     if part is not None and games is not None:
         first, games = part_of(games, *part)
         first_game += first
-    each = -(-slots // groups)
-    actor = _Actor(Game(game), policy, follow, seed, first_game, each, output == "-", half)
+    actor = _Actor(wanted, first_game)
     opening = read_openings(setups, game)[0] if setups else None
-    with _sink(output, force, shard, actor) as sink:
+    with _sink(actor, force, shard) as sink:
         try:
-            actor.begin(
-                device,
-                precision,
-                threads,
-                groups,
-                lead,
-                opening,
-                max_actions,
-                numbers_of(first_game, games),
-                output,
-            )
+            actor.begin(opening, numbers_of(first_game, games))
             with progress(games, "game") as bar:
                 for episodes in actor.rounds():
                     sink(episodes, follow)
@@ -197,72 +202,83 @@ def command(
             discard_stdout()  # the learner has what it wanted
 
 
-def _check_usage(
-    games: int | None,
-    follow: bool,
-    policy: str,
-    part: tuple[int, int] | None,
-    lead: int | None,
-    half: bool,
-    groups: int | None,
-) -> None:
-    if groups is not None and policy == "random":
+@dataclass(frozen=True)
+class _Wanted:
+    """What the command line asks for."""
+
+    game: str
+    games: int | None
+    follow: bool
+    policy: str
+    seed: int
+    lead: int | None
+    slots: int | None
+    threads: int
+    groups: int
+    device: str
+    precision: str
+    half: bool
+    max_actions: int | None
+    output: str
+
+
+def _check_usage(wanted: _Wanted, part: tuple[int, int] | None, groups: int | None) -> None:
+    network = wanted.policy != "random"
+    if groups is not None and not network:
         raise UsageError("--groups is for the policy of a network")
-    if half and policy == "random":
+    if wanted.half and not network:
         raise UsageError("--half is for the policy of a network")
-    if games is None and not follow:
+    if wanted.games is None and not wanted.follow:
         raise UsageError("how many games? give -n GAMES, or --follow")
-    if games is None and part is not None:
+    if wanted.games is None and part is not None:
         raise UsageError("--part divides -n GAMES: give -n too")
-    if follow and policy == "random":
+    if wanted.follow and not network:
         raise UsageError("--follow needs the learner's RUN as --policy")
-    if lead is not None and not follow:
+    if wanted.lead is not None and not wanted.follow:
         raise UsageError("--lead goes with --follow")
 
 
 class _Actor:
-    """Self-play as the command line asks for it. `slots` are those of a group."""
+    """Self-play as it is wanted."""
 
     table: Table | Groups
 
-    def __init__(
-        self,
-        game: Game,
-        policy: str,
-        follow: bool,
-        seed: int,
-        first_game: int,
-        slots: int,
-        piped: bool,
-        half: bool,
-    ) -> None:
-        self.game, self.seed, self.first_game, self.slots = game, seed, first_game, slots
-        self.policy, self.piped, self.half = policy, piped, half
+    def __init__(self, wanted: _Wanted, first_game: int) -> None:
+        from stratkit.engine import Game
+
+        self.wanted, self.first_game = wanted, first_game
+        self.game = Game(wanted.game)
         self.follower: Follower | None = None
         self.pace: Pace | None = None
         self.player: Player | None = None
         self.network: str | None = None
         self.step = -1
-        if follow:
+        if wanted.follow:
             from stratkit.play.follow import Follower
 
-            self.follower = Follower(policy, game)
+            self.follower = Follower(wanted.policy, self.game)
         else:
+            self.slots = self._each_group(wanted.slots or SLOTS)
             self._open_policy()
+
+    def _each_group(self, slots: int) -> int:
+        """The slots of a group."""
+        return -(-slots // self.wanted.groups)
 
     def _open_policy(self) -> None:
         """A policy that stays as it is."""
-        if self.policy == "random":
+        wanted = self.wanted
+        if wanted.policy == "random":
             from stratkit.players.random import RandomPlayer
 
-            self.player = RandomPlayer(self.seed)
+            self.player = RandomPlayer(wanted.seed)
             return
         import torch
 
         from stratkit.play.follow import open_policy
 
         torch.set_num_threads(1)  # the same sums whatever --threads says
-        entrant = open_policy(self.policy, self.game, self.seed, self.slots)
+        entrant = open_policy(wanted.policy, self.game, wanted.seed, self.slots)
         self.player, self.network, self.step = entrant.player, entrant.sha256, entrant.step
         if entrant.caution:
             warn(entrant.caution)
@@ -275,76 +291,85 @@ class _Actor:
             game=self.game.name,
             rules=self.game.rules,
             endings=ending_names(self.game),
-            seed=self.seed,
+            seed=self.wanted.seed,
             first_game=self.first_game,
             network=self.network,
             step=self.step,
             post="published" if self.follower else "none",
         )
 
-    def begin(
-        self,
-        device: str,
-        precision: str,
-        threads: int,
-        groups: int,
-        lead: int | None,
-        opening: Opening | None,
-        max_actions: int | None,
-        numbers: Iterable[int],
-        output: str,
-    ) -> None:
+    def begin(self, opening: Opening | None, numbers: Iterable[int]) -> None:
         """Sets the games up; with --follow it waits for the learner first."""
         from itertools import tee
 
         from stratkit.play.selfplay import seatings
-        from stratkit.play.table import Seating, Table
 
         to_play, self.numbers = tee(numbers)
         games: Iterator[Seating] = seatings(self.game, to_play, opening)
         schedule: Iterator[Seating | None] = games
         if self.follower is not None:
-            from stratkit.play.follow import FolderPace, Pace
-
             self._wait_for_learner(self.follower)
-            lead = lead or 2 * self.follower.batch
-            self.slots = min(self.slots, -(-lead // groups))
-            self.player = self.follower.make_player(self.seed, self.slots)
-            if _is_folder(output):
-                self.pace = FolderPace(self.follower, lead, self.slots, output)
-            else:
-                self.pace = Pace(self.follower, lead, self.slots)
+            self.pace = self._make_pace(self.follower)
             self.pace.check()
+            self.player = self.follower.make_player(self.wanted.seed, self.slots)
             schedule = self.pace.bounded(games)
-        assert self.player is not None
-        if self.policy != "random":
+        self._place()
+        self.table = self._tables(schedule)
+
+    def _make_pace(self, follower: Follower) -> Pace:
+        """Episodes are handed on in order, so that a long game holds up those behind it: slots
+        stay taken if the lead is some four times as many."""
+        from stratkit.play.follow import FolderPace, Pace
+
+        lead = self.wanted.lead or LEAD * follower.period
+        slots = self.wanted.slots or max(1, lead // LEAD)
+        if slots > lead:
+            say(f"selfplay: plays {lead} games at a time, not {slots}: no more are in the lead")
+        self.slots = self._each_group(min(slots, lead))
+        if _is_folder(self.wanted.output):
+            return FolderPace(follower, lead, self.slots, self.wanted.output)
+        return Pace(follower, lead, self.slots)
+
+    def _place(self) -> None:
+        """A network to where it computes."""
+        if self.wanted.policy != "random":
             import torch
 
             from stratkit.players.network import NetworkPlayer
 
             assert isinstance(self.player, NetworkPlayer)
-            self.player.place(device, torch.bfloat16 if precision == "bf16" else torch.float32)
-            self.player.half = self.half
-        tables = [
-            Table(self.game, [self.player], schedule, self.slots, threads, max_actions, self.seed)
-            for _ in range(groups)
-        ]
-        for table in tables:
+            bf16 = self.wanted.precision == "bf16"
+            self.player.place(self.wanted.device, torch.bfloat16 if bf16 else torch.float32)
+            self.player.half = self.wanted.half
+
+    def _tables(self, schedule: Iterator[Seating | None]) -> Table | Groups:
+        from stratkit.play.groups import Groups
+        from stratkit.play.table import Table
+
+        wanted, tables = self.wanted, []
+        assert self.player is not None
+        for _ in range(wanted.groups):
+            table = Table(
+                self.game,
+                [self.player],
+                schedule,
+                self.slots,
+                wanted.threads,
+                wanted.max_actions,
+                wanted.seed,
+            )
             table.policy_step = self.step
             if self.pace:
                 table.worth_playing = self.pace.worth_playing
-        self.table = tables[0]
-        if groups > 1:
-            from stratkit.play.groups import Groups
-
-            self.table = Groups(tables)
+            tables.append(table)
+        return Groups(tables) if wanted.groups > 1 else tables[0]
 
     def _wait_for_learner(self, follower: Follower) -> None:
         import torch
 
         torch.set_num_threads(1)  # the same sums whatever --threads says
         if not follower.refresh():
-            say(f"selfplay: waiting for the learner to publish weights in {self.policy}")
+            say(f"selfplay: waiting for the learner to publish weights in {self.wanted.policy}")
             while not follower.refresh():
                 self._pause(50 * POLL)
         self.step = follower.step
@@ -358,7 +383,7 @@ class _Actor:
             yield episodes
 
     def _pause(self, seconds: float) -> None:
-        if self.piped:
+        if self.wanted.output == "-":
             check_reader()
         time.sleep(seconds)
 
@@ -367,11 +392,11 @@ Sink = Callable[["Episodes | None", bool], None]
 
 
 @contextlib.contextmanager
-def _sink(output: str, force: bool, shard: int, actor: _Actor) -> Iterator[Sink]:
+def _sink(actor: _Actor, force: bool, shard: int) -> Iterator[Sink]:
     """Where episodes go: called with some episodes, and whether they are wanted at once."""
     from stratkit.storage.episodes import EpisodeWriter
 
-    header = actor.header()
+    output, header = actor.wanted.output, actor.header()
     if _is_folder(output):
         shards = _Shards(output, shard, header, actor)
         yield shards.write
@@ -379,7 +404,7 @@ def _sink(output: str, force: bool, shard: int, actor: _Actor) -> Iterator[Sink]
         return
     with (
         open_output(output, force, binary=True) as stream,
-        EpisodeWriter(cast(BinaryIO, stream), header, actor.half) as writer,
+        EpisodeWriter(cast(BinaryIO, stream), header, actor.wanted.half) as writer,
     ):
 
         def write(episodes: Episodes | None, at_once: bool) -> None:
@@ -450,7 +475,7 @@ class _Shards:
             name = shard_name(self.header.seed, first, last, *place)
         header = replace(self.header, first_game=first)
         path = os.path.join(self.folder, name)
-        half = self.actor.half
+        half = self.actor.wanted.half
         with atomic_file(path) as stream, EpisodeWriter(stream, header, half) as writer:
             for episodes in parts:
                 writer.write(episodes)

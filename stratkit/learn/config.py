@@ -77,7 +77,7 @@ class Config:
     save_every: int = _option(100, "steps between two checkpoints")
     keep: int = _option(0, "checkpoints that are kept, the newest ones; 0: all")
     milestone: int = _option(10_000, "and those whose step is a multiple of this, for ever")
-    threads: int = _option(1, "threads of torch")
+    threads: int = _option(1, "threads that work on a batch, a part each")
     seed: int = _option(0, "seed of the first weights; without one, the system chooses it")
 
     def __post_init__(self) -> None:

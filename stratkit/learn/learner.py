@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
@@ -19,7 +18,7 @@ from stratkit.learn import rnad
 from stratkit.learn.config import Config
 from stratkit.learn.data import Batch
 from stratkit.learn.ranks import Ranks
-from stratkit.nets import Network, build, channels_last, legal_policy, process
+from stratkit.nets import Network, build, legal_policy, place, process
 from stratkit.storage.checkpoints import part_of
 
 # The acting network is learned by gradients. The target network follows it and gives v-trace its
@@ -90,13 +89,13 @@ class Learner:
         self.ranks = ranks or Ranks()
         self.step = 0
         self.schedule = rnad.EntropySchedule(config.sizes, config.repeats, config.ramp)
-        self.online = build(net, shape, config.seed, actions).to(device)
-        if device.type != "cpu":
-            channels_last(self.online)
+        self.online = build(net, shape, config.seed, actions)
+        place(self.online, device)
         self.target, self.regularization, self.previous, self.average = (
             copy.deepcopy(self.online).requires_grad_(False) for _ in NETWORKS[1:]
         )
         self.moments: dict[str, list[Tensor]] = {}  # of Adam, for each parameter
+        self._fixed_alike = True  # both regularisation policies are the first network
         self._sums = _Sums(list(self.online.parameters()))
         # Threads of our own, and one thread of torch's in each, this one included: torch's several
         # would wait for each other at every operation, which is slow as soon as a core has
@@ -108,8 +107,9 @@ class Learner:
         """One step of gradient descent on `batch`; returns what there is to tell of it."""
         batch = batch.to(self.device)
         alpha, move_on = self.schedule(self.step)
-        views, steps = self._parts(len(batch.observations)), self._parts(len(batch.player))
-        keep = len(views) == self.config.threads
+        views = self._parts(len(batch.observations), self.config.rows)
+        steps = self._parts(len(batch.player))
+        keep = len(views) <= self.config.threads
         parts = list(self._each(lambda part: self._see(batch, part, alpha, keep), views))
         seen = Seen(*(torch.cat(x).detach() for x in zip(*parts, strict=True)))
         looked = parts if keep else [None] * len(views)
@@ -117,7 +117,7 @@ class Learner:
         counts = self.ranks.sum(rnad.step_counts(batch.player))
         goal = self._goal(batch, seen, counts)
         self._sums.clear()
-        self._sums.told += seen.told[batch.view[batch.player >= 0]].sum(0)
+        self._sums.told += seen.told[batch.view[batch.learned]].sum(0)
         slopes = self._slopes(batch, seen, goal, steps)
         for gradient in self._each(
             lambda part, one: self._gradient(batch, part, one, slopes), views, looked
@@ -140,12 +140,15 @@ class Learner:
 
     # ---- the parts of an update ----
 
-    def _parts(self, rows: int) -> list[slice]:
+    def _parts(self, rows: int, unit: int = 1) -> list[slice]:
         """Rows as slices of neighbours, about equally long: as many as there are threads, or more,
-        if they would be longer than a chunk."""
+        if they would be longer than a chunk. If they can, all but the last have a multiple of
+        `unit`: networks have met that number of rows before."""
         number = max(self.config.threads, -(-rows // self.config.chunk))
-        bounds = [rows * k // number for k in range(number + 1)]
-        return list(itertools.starmap(slice, itertools.pairwise(bounds)))
+        size = -(-rows // number)
+        if size + -size % unit <= self.config.chunk:
+            size += -size % unit
+        return [slice(at, min(at + size, rows)) for at in range(0, rows, size)]
 
     def _see(self, batch: Batch, part: slice, alpha: float, keep: bool) -> Seen:
         """What all networks say of some views, with the graph of the online one if it is kept."""
@@ -185,8 +188,7 @@ class Learner:
             return legal_policy(logits.float(), legal)[1]
 
         log_reg = log_policy(self.regularization)
-        equal = self.schedule.iteration(self.step)[0] == 0  # both are the first network
-        if alpha != 1 and not equal:
+        if alpha != 1 and not self._fixed_alike:
             log_reg = rnad.mixture(log_reg, log_policy(self.previous), alpha)
         with self._autocast():
             value = self.target.value(self.target.embed(inputs), inputs)
@@ -313,6 +315,7 @@ class Learner:
         rate = max(self.config.average_rate, 3 / (self.step + 3))
         torch._foreach_lerp_(list(self.average.parameters()), online, rate)
         if move_on:
+            self._fixed_alike = False
             self.previous.load_state_dict(self.regularization.state_dict())
             self.regularization.load_state_dict(self.target.state_dict())
 
@@ -350,6 +353,8 @@ class Learner:
                 getattr(self, network).load_state_dict(weights)
             except (RuntimeError, TypeError):
                 raise self._misfit() from None
+        both = zip(self.previous.parameters(), self.regularization.parameters(), strict=True)
+        self._fixed_alike = all(torch.equal(one, other) for one, other in both)
         moments = part_of(tensors, "optimizer")
         if moments:  # there are none before the first step
             self._load_moments(moments)
@@ -396,5 +401,4 @@ class _Sums:
         self.flat.zero_()
 
     def add(self, gradient: Iterable[Tensor]) -> None:
-        for total, part in zip(self.gradient, gradient, strict=True):
-            total += part
+        torch._foreach_add_(self.gradient, list(gradient))

@@ -30,6 +30,7 @@ def note_of(ready: Ready) -> Note:
         "second_wins": int((first < 0).sum()),
         "draws": int((first == 0).sum()),
         "endings": Counter(batch.endings),
+        "largest": float(batch.returns.abs().max()),
         "begun": int(steps.sum()),  # at which steps, of the episodes that know it
         "oldest": int(steps.min()) if len(steps) else None,
         "aged": len(steps),

@@ -49,8 +49,8 @@ class _Group(Ranks):
         self.rank, self.size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         try:
             dist.init_process_group(backend, timeout=limit)
-        except (RuntimeError, ValueError):
-            raise self._alone() from None
+        except (RuntimeError, ValueError) as error:
+            raise self._alone() from error
 
     def _alone(self) -> StratkitError:
         return StratkitError("another rank has gone, or does not answer", where=f"rank {self.rank}")
@@ -58,8 +58,8 @@ class _Group(Ranks):
     def sum(self, x: Tensor) -> Tensor:
         try:
             self._dist.all_reduce(x)
-        except RuntimeError:
-            raise self._alone() from None
+        except RuntimeError as error:
+            raise self._alone() from error
         return x
 
     def exchange(self, told: Any) -> list[Any]:
@@ -71,8 +71,8 @@ class _Group(Ranks):
             found = [torch.zeros(longest, dtype=torch.uint8) for _ in range(self.size)]
             padded = torch.nn.functional.pad(data, (0, longest - len(data)))
             self._dist.all_gather(found, padded)
-        except RuntimeError:
-            raise self._alone() from None
+        except RuntimeError as error:
+            raise self._alone() from error
         pairs = zip(found, lengths, strict=True)
         return [json.loads(bytes(one[: int(n)].numpy())) for one, n in pairs]
 
@@ -92,7 +92,10 @@ def device_of(name: str) -> torch.device:
     if name == "cuda" and not torch.cuda.is_available():
         raise InputError("there is no GPU that torch can use", text=name)
     if name == "cuda":
-        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+        number = int(os.environ.get("LOCAL_RANK", "0"))
+        if number >= torch.cuda.device_count():
+            raise InputError(f"rank {number} of this machine has no GPU of its own", text=name)
+        return torch.device("cuda", number)
     return torch.device(name)
 
 

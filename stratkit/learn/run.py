@@ -22,6 +22,7 @@ from stratkit.learn.learner import Learner
 from stratkit.learn.metrics import Note, as_line, metrics_of, note_of, open_metrics
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, several, share
 from stratkit.learn.source import POLL, STDIN, Ready, Source
+from stratkit.learn.taken import Taken
 from stratkit.netnames import check_net, default_net
 from stratkit.storage import fields as check
 from stratkit.storage.atomic import lock
@@ -36,7 +37,6 @@ from stratkit.storage.checkpoints import (
 from stratkit.storage.checkpoints import (
     resolve as newest_checkpoint,
 )
-from stratkit.storage.shards import episodes_in, part_of
 
 METRICS = "metrics.jsonl"
 # A loss or a gradient of this size leads nowhere, where returns are 1: sound runs stay below 100.
@@ -106,7 +106,7 @@ def train(
         if begun is None:
             return Outcome(0, 0, None, stopped=True, rank=ranks.rank)
         request = replace(request, net=begun["net"], options=begun["config"])
-        found = _read(Path(begun["checkpoint"])) if begun["checkpoint"] else None
+        found = _read(Path(begun["checkpoint"]), begun["inputs"]) if begun["checkpoint"] else None
         game = Game(begun["game"], begun["rules"])
         return _learn(_Run(request, ranks, found, game, stop, tell))
     finally:
@@ -181,15 +181,15 @@ def _read_newest(folder: Path, warn: Callable[[str], None]) -> _Found:
 
 def _begin_at(start: str) -> _Found:
     """Everything of a checkpoint, but for how far its run had read."""
-    found = _read(newest_checkpoint(start))
-    return replace(found, metadata={**found.metadata, "inputs": {}}, fresh=True)
+    return replace(_read(newest_checkpoint(start), inputs={}), fresh=True)
 
 
 _RESUMED = {"config": check.mapping(lambda value: True), "inputs": check.mapping(check.whole())}
 
 
-def _read(path: Path) -> _Found:
-    """The checkpoint, with all that is needed to go on from it; `InputError` names the file."""
+def _read(path: Path, inputs: Mapping[str, int] | None = None) -> _Found:
+    """The checkpoint, with all that is needed to go on from it, or with other `inputs` than its
+    own; `InputError` names the file."""
     tensors, metadata = load_checkpoint(path, CHECKPOINT)
     with in_file(os.fspath(path)):
         wrong = check.wrong_field(metadata, _RESUMED)
@@ -198,6 +198,8 @@ def _read(path: Path) -> _Found:
             raise InputError(what, text=metadata.get(wrong))
         check_net(metadata["net"])
         check_settings(metadata["config"])
+        if inputs is not None:
+            metadata = {**metadata, "inputs": inputs}
         return _Found(path, tensors, metadata, Game(metadata["game"], metadata["rules"]))
 
 
@@ -220,9 +222,7 @@ class _Run:
         self.device = device_of(request.device)
         self.episodes = int(metadata.get("episodes", 0))
         self.parents = [metadata["sha256"]] if found else []
-        taken: Mapping[str, int] = metadata.get("inputs", {})
-        self.taken = {file: n for file, n in taken.items() if os.path.exists(file)}  # by all ranks
-        self.complete: set[str] = set()  # files of folders that are learned from and still there
+        self.taken = Taken(metadata.get("inputs", {}), ranks.size)  # by all ranks
         self.duplicates = [0] * ranks.size
         self.found = found
         self.saved = -1
@@ -233,7 +233,7 @@ class _Run:
             request.inputs,
             self._plan,
             game=game,
-            taken=self.taken,
+            taken=self.taken.files,
             wait=request.wait,
             strict=request.strict,
             part=(ranks.rank, ranks.size),
@@ -302,15 +302,27 @@ class _Run:
             "net": self.net,
             "config": self.config.to_json(),
             "checkpoint": self.found and os.fspath(self.found.path),
+            "inputs": self.found and self.found.metadata["inputs"],
         }
         self.ranks.exchange(begun)
 
     def _wait_for_game(self) -> Game | None:
+        since = time.perf_counter()
         game = self.source.game(POLL)
         while game is None and not self.stop():
             self.tell({"waiting": "for the first episodes"})
             game = self.source.game(POLL)
+            if late := self._late(since):
+                raise late
         return game
+
+    def _late(self, since: float) -> InputError | None:
+        """What is wrong if others wait for this rank, and it for episodes, for too long."""
+        waited = time.perf_counter() - since
+        if self.ranks.size == 1 or waited <= self.request.timeout:
+            return None
+        what = f"rank {self.ranks.rank} has waited {waited:.0f} s for episodes of its part"
+        return InputError(what, file=" ".join(self.request.inputs))
 
     def _batches(self) -> Iterator[tuple[Ready, float, list[Note]]]:
         """Batches, the seconds waited for each, and what all ranks have to tell of theirs, as long
@@ -337,10 +349,8 @@ class _Run:
                 return None
             if ready is not None:
                 return ready
-            waited = time.perf_counter() - since
-            if self.ranks.size > 1 and waited > self.request.timeout:
-                what = f"rank {self.ranks.rank} has waited {waited:.0f} s for episodes of its part"
-                self.error = InputError(what, file=" ".join(self.request.inputs))
+            self.error = self._late(since)
+            if self.error:
                 return None
         return None
 
@@ -357,7 +367,7 @@ class _Run:
     def _step(self, ready: Ready, waited: float, notes: Sequence[Note]) -> None:
         start = time.perf_counter()
         told = self.learner.update(ready.batch)
-        most = EXPLODED * max(1.0, float(ready.batch.returns.abs().max()) ** 2)
+        most = EXPLODED * max(1.0, max(note["largest"] for note in notes) ** 2)
         if not all(abs(x) < most for x in told.values()):
             last = checkpoint_path(self.request.run, self.saved)
             what = f"the loss has exploded; the last good checkpoint is {last}"
@@ -366,8 +376,7 @@ class _Run:
             raise InputError(what, where=f"step {self.learner.step}")
         for rank, note in enumerate(notes):
             self.episodes += note["episodes"]
-            self.taken.update(note["taken"])
-            self.complete.update(note["complete"])
+            self.taken.add(note["taken"], note["complete"])
             self.duplicates[rank] = note["duplicates"]
         updated = time.perf_counter()
         if self.learner.step % self.config.publish_every == 0:
@@ -407,7 +416,11 @@ class _Run:
     def _publish(self) -> None:
         if self.ranks.rank:
             return
-        metadata = {**self._metadata(), "learned": self._learned()}
+        metadata = {
+            **self._metadata(),
+            "publish_every": self.config.publish_every,
+            "learned": self.taken.learned,
+        }
         publish_policy(self.request.run, self.learner.weights("online"), metadata)
 
     def _save(self) -> None:
@@ -419,7 +432,7 @@ class _Run:
             "config": self.config.to_json(),
             "seed": self.config.seed,
             "parents": self.parents,
-            "inputs": self.taken,
+            "inputs": self.taken.files,
         }
         path = checkpoint_path(self.request.run, self.learner.step)
         self.saved = self.learner.step
@@ -435,28 +448,21 @@ class _Run:
     def _forget(self) -> None:
         """Deletes old checkpoints, where not all are kept."""
         found = list_checkpoints(self.request.run)
-        for step, path in found[: -self.config.keep] if self.config.keep else []:
+        # Newer ones are damaged, or the run would have gone on from them: they do not count.
+        good = [(step, path) for step, path in found if step <= self.saved]
+        for step, path in good[: -self.config.keep] if self.config.keep else []:
             if step % self.config.milestone:
                 path.unlink(missing_ok=True)
 
     def _consume(self) -> None:
         """Deletes what the checkpoint has passed. Whoever fills the folder is told first, or it
         would count these episodes as waiting less than none."""
-        gone, self.complete = self.complete, set()
-        self.taken = {file: n for file, n in self.taken.items() if file not in gone}
+        gone = self.taken.forget_complete()
         if gone:
             self._publish()
         for file in gone:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(file)
-
-    def _learned(self) -> list[int]:
-        """From how many episodes of files that a folder still has each rank has learned."""
-        out = [0] * self.ranks.size
-        for file, number in self.taken.items():
-            name = os.path.basename(file)
-            out[part_of(name, len(out))] += min(number, episodes_in(name))
-        return out
 
 
 def _game(request: Request, found: _Found | None) -> Game | None:

@@ -90,7 +90,9 @@ class Source:
         pin: bool = False,
     ) -> None:
         self.pin = pin  # batches are for a GPU
-        self.paths, self.plan, self.part = tuple(paths), plan, part
+        # A file is known by its path: the next run may write `games` or `./games` for `games/`.
+        self.paths = tuple(p if p == STDIN else os.path.normpath(p) for p in paths)
+        self.plan, self.part = plan, part
         self.size = self.rows = 1
         self.wait, self.strict = wait, strict
         self.lost = Lost()
@@ -104,6 +106,7 @@ class Source:
         self._duplicates = 0
         self._known = threading.Event()  # the game is known, or will never be
         self._stopped = threading.Event()
+        self._making = threading.Lock()  # held while torch is at work in the thread
         self._queue: queue.Queue[Ready | _End] = queue.Queue(AHEAD)
         self._error: BaseException | None = None
         threading.Thread(target=self._run, daemon=True, name="episodes").start()
@@ -139,8 +142,11 @@ class Source:
         return ready
 
     def stop(self) -> None:
-        """Lets the thread end; what it has read is dropped."""
+        """Lets the thread end; what it has read is dropped. It may be left waiting for input, but
+        not within torch, where the end of the interpreter would abort the program."""
         self._stopped.set()
+        with self._making:
+            pass
 
     # ---- the thread ----
 
@@ -175,8 +181,11 @@ class Source:
     def _hand_over(self, parts: Sequence[Part]) -> None:
         assert self._game is not None
         start = time.perf_counter()
-        batch = make_batch(self._game, parts, self.rows)
-        batch = batch.pinned() if self.pin else batch
+        with self._making:
+            if self._stopped.is_set():
+                return
+            batch = make_batch(self._game, parts, self.rows)
+            batch = batch.pinned() if self.pin else batch
         seconds = time.perf_counter() - start
         self._put(Ready(batch, self._progress(parts), seconds))
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from stratkit.nets.network import Network
+from stratkit.nets.network import Network, last_layer
 
 
 class MLP(Network):
@@ -39,9 +39,9 @@ class MLP(Network):
 
     def logits(self, embedding: Tensor, inputs: Tensor, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal."""
-        logits: Tensor = self.policy(embedding)
+        logits = last_layer(self.policy, embedding)
         return logits.masked_fill(~legal.bool(), -torch.inf)
 
     def value(self, embedding: Tensor, inputs: Tensor) -> Tensor:
         """Values float32 [n] for the acting side."""
-        return self.critic(embedding)[:, 0]  # type: ignore[no-any-return]
+        return last_layer(self.critic, embedding)[:, 0]

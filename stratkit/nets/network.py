@@ -43,9 +43,21 @@ class Network(nn.Module, ABC):
         return self.logits(embedding, inputs, legal), self.value(embedding, inputs)
 
 
-def channels_last(network: Network) -> None:
-    """Lays the weights of convolutions out in memory as the planes are: a GPU needs no copies
-    then."""
+def last_layer(layer: nn.Module, x: Tensor) -> Tensor:
+    """The last layer of a head, in float32 also where autocast has the others in bfloat16: of
+    logits and values, which are subtracted from each other, eight bits are too few."""
+    with torch.autocast(x.device.type, enabled=False):
+        return layer(x.float())  # type: ignore[no-any-return]
+
+
+def place(network: Network, device: torch.device) -> None:
+    """Moves the network to a device. On a GPU the weights of convolutions lie in memory as the
+    planes do, which saves copies, and float32 is float32: cuDNN would round it to TensorFloat-32.
+    """
+    network.to(device)
+    if device.type == "cpu":
+        return
+    torch.backends.cudnn.allow_tf32 = False
     for parameter in network.parameters():
         if parameter.ndim == 4:
             parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from stratkit.nets.expand import expand
-from stratkit.nets.network import Network
+from stratkit.nets.network import Network, last_layer
 
 
 class PlainNet(Network):
@@ -46,12 +46,12 @@ class PlainNet(Network):
 
     def logits(self, embedding: Tensor, inputs: Tensor, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal."""
-        logits: Tensor = self.policy(embedding).flatten(1)
+        logits = last_layer(self.policy, embedding).flatten(1)
         return logits.masked_fill(~legal.bool(), -torch.inf)
 
     def value(self, embedding: Tensor, inputs: Tensor) -> Tensor:
         """Values float32 [n] for the acting side, from the mean over the board."""
-        return self.critic(embedding.mean((2, 3)))[:, 0]  # type: ignore[no-any-return]
+        return last_layer(self.critic, embedding.mean((2, 3)))[:, 0]
 
 
 class Block(nn.Module):

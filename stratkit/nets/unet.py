@@ -4,14 +4,11 @@
 Where the text leaves something open, this is what is built:
 
 * The skip-out connection is a block's input, as the order of the text has it, so that the fine
-  board of
-  before the stride reaches the block that restores it; its 1x1 layer then needs no stride.
-* The text ends all heads with a relu. A relu on logits kills gradients: the policy heads have
-  none; the
-  value head keeps it before its linear layer.
-* A deconvolution is written as the convolution with the mirrored kernel that it is, over the
-  board with
-  zeros put between its squares where it has a stride.
+  board of before the stride reaches the block that restores it; its 1x1 layer then needs no stride.
+* The text ends all heads with a relu. A relu on logits kills gradients: the policy heads have none;
+  the value head keeps it before its linear layer.
+* A deconvolution is written as the convolution with the mirrored kernel that it is, over the board
+  with zeros put between its squares where it has a stride.
 * Where a block changes the number of channels, its residual connection has the 1x1 layer too.
 """
 
@@ -24,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from stratkit.nets.expand import PHASE, STAGE, expand, quiet_ratio, selected_type
-from stratkit.nets.network import Network
+from stratkit.nets.network import Network, last_layer
 
 MOVABLE_TYPES = 10  # spy to marshal
 ROWS = 32  # the heads see a multiple of this
@@ -129,7 +126,7 @@ class PolicyHead(nn.Module):
         self.last = _conv(size.outer, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.last(self.pyramid(x)).flatten(1)  # type: ignore[no-any-return]
+        return last_layer(self.last, self.pyramid(x)).flatten(1)
 
 
 class ValueHead(nn.Module):
@@ -142,8 +139,8 @@ class ValueHead(nn.Module):
         self.value = nn.Linear(squares, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        squares = relu(self.last(self.pyramid(x))).flatten(1)
-        return self.value(squares)[:, 0]  # type: ignore[no-any-return]
+        squares = relu(last_layer(self.last, self.pyramid(x))).flatten(1)
+        return last_layer(self.value, squares)[:, 0]
 
 
 class Inputs(NamedTuple):

@@ -19,7 +19,7 @@ from stratkit.storage import fields as check
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 from stratkit.storage.shards import waiting
 
-LOOK = 0.05  # seconds between two looks at a folder
+LOOK = 0.05  # seconds between two looks at a folder, if they are not dear
 
 
 def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant[Player]:
@@ -35,7 +35,8 @@ class Follower:
     def __init__(self, run: str, game: Game) -> None:
         self.run, self.game = run, game
         self.player: NetworkPlayer | None = None
-        self.step, self.episodes, self.batch, self.net = -1, 0, 1, ""
+        self.step, self.episodes, self.net = -1, 0, ""
+        self.period = 1  # episodes that it consumes from one publication to the next
         self.learned: list[int] = [0]  # by each rank, of the files that the learner's folder has
         self._stamp: object = None
 
@@ -72,7 +73,7 @@ class Follower:
                 self.player.load(weights)
             self.player.processing = processing
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
-        self.batch = int(metadata["batch"])
+        self.period = int(metadata["batch"]) * _publish_every(metadata)
         self.learned = _learned(metadata)
         self.net = str(metadata["net"])
         self.processing = processing
@@ -86,6 +87,14 @@ def _processing(post: str) -> tuple[float, int]:
     if post == "none":
         return 0.0, 0
     return parse_player(f"{post},policy").corrections.processing(deploying=False)
+
+
+def _publish_every(metadata: Mapping[str, Any]) -> int:
+    """Steps between two publications; of an older learner, which does not tell: one."""
+    found = metadata.get("publish_every", 1)
+    if not check.whole(1)(found):
+        raise InputError("metadata 'publish_every' is wrong", text=found)
+    return int(found)
 
 
 def _learned(metadata: Mapping[str, Any]) -> list[int]:
@@ -112,8 +121,8 @@ class Pace:
 
     @property
     def enough(self) -> bool:
-        """Whether the learner has two batches at hand."""
-        return self.delivered - self.consumed >= 2 * self.follower.batch
+        """Whether the learner has enough at hand until it publishes once more, and again."""
+        return self.delivered - self.consumed >= 2 * self.follower.period
 
     @property
     def consumed(self) -> int:
@@ -123,9 +132,9 @@ class Pace:
         return self.follower.episodes - self._before
 
     def check(self) -> None:
-        """`UsageError` when the learner could never have a batch within the lead."""
-        if self.lead < self.follower.batch:
-            what = f"--lead is less than the learner's batch of {self.follower.batch}"
+        """`UsageError` when the learner could not come to its next publication within the lead."""
+        if self.lead < self.follower.period:
+            what = f"the learner publishes every {self.follower.period} episodes: --lead is less"
             raise UsageError(what, text=self.lead)
 
     def bounded(self, games: Iterator[Seating]) -> Iterator[Seating | None]:
@@ -151,7 +160,7 @@ class FolderPace(Pace):
         super().__init__(follower, lead, slots)
         self.folder = folder
         self.written = 0  # of the episodes begun
-        self._looked = -math.inf
+        self._fresh = -math.inf  # until when what was seen there will do
         self._waiting = [0]
 
     @property
@@ -165,14 +174,16 @@ class FolderPace(Pace):
 
     def look(self) -> int:
         """Episodes that wait in the folder: as if all ranks had as few as the poorest."""
+        began = time.monotonic()
         self._waiting = waiting(self.folder, self.follower.learned)
-        self._looked = time.monotonic()
+        took = time.monotonic() - began
+        self._fresh = began + took + max(LOOK, 10 * took)
         return min(self._waiting) * self.parts
 
     @property
     def there(self) -> int:
-        """What `look` says, at most a moment ago."""
-        if time.monotonic() - self._looked > LOOK or len(self._waiting) != self.parts:
+        """What `look` says, or said a moment ago."""
+        if time.monotonic() > self._fresh or len(self._waiting) != self.parts:
             return self.look()
         return min(self._waiting) * self.parts
 
@@ -183,12 +194,12 @@ class FolderPace(Pace):
 
     @property
     def enough(self) -> bool:
-        """Whether the learner has two batches at hand."""
-        return self.there >= 2 * self.follower.batch
+        """As above."""
+        return self.there >= 2 * self.follower.period
 
     @property
     def starving(self) -> bool:
-        """Whether the learner has no batch, while no game is played and none may be begun: then
-        what is not written is what it waits for."""
+        """Whether the learner cannot come to its next publication, while no game is played and none
+        may be begun: then what is not written is what it waits for."""
         idle = self.begun == self.delivered and self.ahead >= self.lead
-        return idle and self.there < self.follower.batch
+        return idle and self.there < self.follower.period

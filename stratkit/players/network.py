@@ -13,7 +13,7 @@ from torch import Tensor
 
 from stratkit.engine import Game, distinct_views, sample, uniform
 from stratkit.errors import InputError
-from stratkit.nets import Network, build, channels_last, draw, legal_policy, process
+from stratkit.nets import Network, build, draw, legal_policy, place, process
 from stratkit.players.player import Decision, Views
 
 Floats = npt.NDArray[np.float32]
@@ -48,8 +48,7 @@ class NetworkPlayer:
         self.device, self.precision = torch.device(device), precision
         if device != "cpu":
             self.rows = self._most
-            self.network.to(self.device)
-            channels_last(self.network)
+            place(self.network, self.device)
 
     def load(self, weights: Mapping[str, npt.NDArray[np.float32]]) -> None:
         """Plays by these weights from now on. `InputError`: they are another network's."""
@@ -72,9 +71,7 @@ class NetworkPlayer:
             policy, values = policy[each], values[each]
         else:
             policy, values = self.evaluate(views.observations, views.legal)
-        if any(self.processing):
-            policy = process(torch.from_numpy(policy), *self.processing).numpy()
-        return policy, values
+        return self._played(torch.from_numpy(policy)).numpy(), values
 
     def act(self, views: Views) -> Decision:
         return self._act_here(views) if self.device.type == "cpu" else self._act_there(views)
@@ -82,8 +79,6 @@ class NetworkPlayer:
     def _act_here(self, views: Views) -> Decision:
         """The engine draws."""
         policy, values = self.look(views)
-        if self.half:
-            policy = _rounded(torch.from_numpy(policy)).numpy()
         chosen = sample(policy, views.legal, self.seed, views.games, views.numbers)
         return Decision(*chosen, values if self.tells_values else None)
 
@@ -93,14 +88,19 @@ class NetworkPlayer:
 
         def head(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, ...]:
             policy, values = self._heads(inputs, embedding, views.legal[part])
-            if any(self.processing):
-                policy = process(policy, *self.processing)
-            if self.half:
-                policy = _rounded(policy)
-            return *draw(policy, self._padded(u[part])), values
+            return *draw(self._played(policy), self._padded(u[part])), values
 
         actions, mu, values = self._in_parts(views.observations, None, head)
         return Decision(actions, mu, values if self.tells_values else None)
+
+    def _played(self, policy: Tensor) -> Tensor:
+        """What actions are drawn from, float32 [n, A]: the network's policy, processed, rounded."""
+        if any(self.processing):
+            policy = process(policy, *self.processing)
+        if self.half:
+            policy = policy.half().float()
+            policy /= policy.sum(1, keepdim=True)
+        return policy
 
     def evaluate(
         self,
@@ -161,12 +161,6 @@ class NetworkPlayer:
         missing = self.rows - len(x)
         rows = np.pad(x, ((0, missing), *[(0, 0)] * (x.ndim - 1)), mode="edge")
         return torch.from_numpy(rows).to(self.device)
-
-
-def _rounded(policy: Tensor) -> Tensor:
-    """To float16 and renormalised, float32 [n, A]."""
-    half = policy.half().float()
-    return half / half.sum(1, keepdim=True)
 
 
 def network_player(

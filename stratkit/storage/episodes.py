@@ -176,7 +176,8 @@ def _pack(columns: Columns, count: int) -> list[bytes]:
 
 
 class SeenGames:
-    """Which games were met already: (seed, number, network) of each game. Memory is bounded.
+    """Which games were met already: seed, number and network of each, or the step that it began at,
+    where self-play followed a learner. Memory is bounded.
 
     Readers that share one notice when two files hold the same game.
     """
@@ -184,14 +185,23 @@ class SeenGames:
     def __init__(self) -> None:
         self._streams: dict[tuple[object, ...], Numbers] = {}
 
-    def add(self, header: Header, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Adds games int64 [n]; bool [n], False where one was there already."""
-        key = (header.game, header.seed, header.network)
+    def add(self, header: Header, episodes: Episodes) -> npt.NDArray[np.bool_]:
+        """Adds n games; bool [n], False where one was there already."""
+        if header.network is not None:
+            return self._stream(header, header.network).add_many(episodes.number)
+        fresh = np.empty(len(episodes), np.bool_)
+        for step in np.unique(episodes.step).tolist():
+            those = episodes.step == step
+            fresh[those] = self._stream(header, step).add_many(episodes.number[those])
+        return fresh
+
+    def _stream(self, header: Header, policy: str | int) -> Numbers:
+        key = (header.game, header.seed, policy)
         if key not in self._streams:
             if len(self._streams) >= MOST_STREAMS:
                 del self._streams[next(iter(self._streams))]  # the oldest
             self._streams[key] = Numbers()
-        return self._streams[key].add_many(numbers)
+        return self._streams[key]
 
 
 class EpisodeReader:
@@ -320,7 +330,7 @@ class EpisodeReader:
             self._fail(frame, wrong)
         episodes = to_episodes(columns, count)
         self._count += count
-        fresh = self._seen.add(self.header, episodes.number)
+        fresh = self._seen.add(self.header, episodes)
         if fresh.all():
             return episodes
         self.duplicates += int((~fresh).sum())

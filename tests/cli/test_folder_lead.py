@@ -23,7 +23,7 @@ def test_names_say_how_many_and_for_whom() -> None:
 
 
 def test_what_waits_in_the_folder_counts_whoever_wrote_it(tmp_path: pathlib.Path) -> None:
-    follower = SimpleNamespace(episodes=0, batch=8, learned=[0])
+    follower = SimpleNamespace(episodes=0, period=8, learned=[0])
     pace = FolderPace(cast(Follower, follower), lead=20, slots=4, folder=str(tmp_path))
     assert pace.ahead == 0 and not pace.enough
     pace.begun = 7

@@ -42,12 +42,12 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def two_ranks(*arguments: object) -> list[tuple[int, str]]:
+def two_ranks(*arguments: object, command: str = "train") -> list[tuple[int, str]]:
     """Exit status and stderr of both."""
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
     both = [
         subprocess.Popen(
-            command_line("train", *arguments, *QUICK),
+            command_line(command, *arguments, *QUICK[command != "train" :]),
             env={**os.environ, **place, "RANK": str(rank)},
             stderr=subprocess.PIPE,
             text=True,
@@ -109,6 +109,10 @@ def test_two_ranks_are_as_one(tmp_path: pathlib.Path) -> None:
     first, second = (load_checkpoint(checkpoint_path(run, 3))[1] for run in (out, again))
     assert first["sha256"] == second["sha256"] and first["inputs"] == second["inputs"]
 
+    # Fine-tuned, both ranks begin with the first of the games that the run before has had.
+    told, _ = two_ranks(out, folder, "--no-wait", "--out", tmp_path / "fine", command="finetune")
+    assert told == (0, f"step 6, 48 episodes: {checkpoint_path(tmp_path / 'fine', 6)}\n")
+
 
 def test_a_rank_that_waits_too_long_is_named(tmp_path: pathlib.Path) -> None:
     """And what was learned before is saved."""
@@ -121,6 +125,16 @@ def test_a_rank_that_waits_too_long_is_named(tmp_path: pathlib.Path) -> None:
     what = rf"train: {folder}: rank 1 has waited [12] s for episodes of its part\n"
     assert re.fullmatch(what, named)
     assert last.exists()
+
+
+def test_a_rank_that_waits_too_long_for_the_first_games(tmp_path: pathlib.Path) -> None:
+    """Others would take it for dead; it says so before."""
+    folder, out = a_folder(tmp_path / "games", (1,)), tmp_path / "run"
+    (status, told), (other, named) = two_ranks(folder, "--timeout", 1, "--out", out)
+    assert (status, other) == (1, 1)
+    what = rf"train: {folder}: rank 0 has waited [12] s for episodes of its part"
+    assert re.fullmatch(what, told.splitlines()[-1])
+    assert named == "train: rank 1: another rank has gone, or does not answer\n"
 
 
 def test_only_folders_can_be_divided(

@@ -280,7 +280,7 @@ def test_a_lead_in_which_no_batch_fits(tmp_path: pathlib.Path) -> None:
     publish(tmp_path, "plain", batch=4)
     following = ("--policy", tmp_path, "--follow", "--lead", 3, "--seed", 1)
     process = run("selfplay", "--game", "nano", *following)
-    said = "selfplay: --lead is less than the learner's batch of 4: '3'\n"
+    said = "selfplay: the learner publishes every 4 episodes: --lead is less: '3'\n"
     assert (process.status, process.err) == (2, said)
 
 

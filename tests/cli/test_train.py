@@ -53,19 +53,22 @@ def train(*arguments: object, stdin: bytes = b"", **settings: int) -> Done:
     return run("train", *arguments, *QUICK, stdin=stdin, **settings)  # type: ignore[arg-type]
 
 
-def test_the_closed_loop(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("every", [1, 5])
+def test_the_closed_loop(tmp_path: pathlib.Path, every: int) -> None:
+    """Also where the learner publishes less often than it learns."""
     following = ("--follow", "--policy", tmp_path / "run")
     actor = subprocess.Popen(
         forked_line("selfplay", *following, "--game", "nano", "--seed", 1, "-q"),
         stdout=subprocess.PIPE,
     )
     learner = subprocess.run(
-        forked_line("train", "-", "--out", tmp_path / "run", "--steps", 6, "-q", *QUICK),
+        forked_line("train", "-", "--out", tmp_path / "run", "--steps", 6, "-q", *QUICK,
+                    "--publish-every", every),
         stdin=actor.stdout,
         capture_output=True,
         timeout=120,
         check=False,
-    )
+    )  # fmt: skip
     assert actor.stdout is not None
     actor.stdout.close()
     assert (learner.returncode, learner.stdout, learner.stderr) == (0, b"", b"")
@@ -102,12 +105,13 @@ def test_resumed_is_as_if_never_stopped(
         shutil.copy(file, folder)
     whole, parts, other = (tmp_path / name for name in ("whole", "parts", "other"))
     assert train(*files, "--out", whole, "--steps", 4).status == 0
-    for inputs, out in ((files, parts), ([folder, "--no-wait"], other)):
+    for inputs, out in ((files, parts), ([f"{folder}/", "--no-wait"], other)):
         assert train(*inputs, "--out", out, "--steps", 3, "--save-every", 2).status == 0
         # What a killed run leaves: weights and metrics without a checkpoint, and half a line.
         (out / "checkpoints/step-00000003.safetensors").unlink()
         with open(out / "metrics.jsonl", "ab") as torn:
             torn.write(b'{"step": 4, "epi')
+        inputs = [f"{tmp_path}/./folder" if path == f"{folder}/" else path for path in inputs]
         done = run("train", *inputs, "--out", out, "--steps", 4, "--resume", "--save-every", 2)
         assert done.status == 0, done.err
         assert hashes(out)[4] == hashes(whole)[4]

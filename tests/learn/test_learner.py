@@ -173,6 +173,34 @@ def test_parts_give_the_gradient_of_the_whole() -> None:
     torch.testing.assert_close(whole, parts, rtol=1e-3, atol=1e-5)
 
 
+def test_parts_are_of_sizes_that_were_met_before() -> None:
+    """As far as the chunk allows it; and nothing is left out."""
+    for threads, chunk, rows in ((1, 64, 32), (2, 1000, 32), (3, 50, 32), (1, 20, 1)):
+        learner = Learner("plain", (82, 3, 4), setting(threads=threads, chunk=chunk, rows=rows))
+        for number in (1, 32, 96, 320, 352):
+            parts = learner._parts(number, rows)
+            sizes = [part.stop - part.start for part in parts]
+            assert [part.start for part in parts] == [sum(sizes[:k]) for k in range(len(sizes))]
+            assert sum(sizes) == number and min(sizes) > 0 and max(sizes) <= chunk
+            if chunk >= rows and number % rows == 0:
+                assert chunk % rows or all(size % rows == 0 for size in sizes)
+
+
+def test_a_longer_iteration_does_not_forget_a_policy() -> None:
+    """Resumed with other sizes, a run may be in its first iteration again."""
+    learner, batch = a_batch()
+    for _ in range(4):
+        learner.update(batch)
+    other = Learner("plain", learner.online.shape, setting(sizes=(100,)))
+    other.load(learner.tensors(), learner.step)
+    assert other.schedule.iteration(other.step)[0] == 0
+    (inputs, legal), seen = (other.online.prepare(batch.observations), batch.legal), []
+    with torch.no_grad():
+        for alpha in (0.1, 0.9):
+            seen.append(other._fixed(inputs, legal, alpha)[0])
+    assert not torch.equal(*seen)
+
+
 def test_the_same_seed_gives_the_same_learner() -> None:
     first, again = (a_batch() for _ in range(2))
     told = [learner.update(batch) for learner, batch in (first, again)]

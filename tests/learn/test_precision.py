@@ -33,6 +33,22 @@ def test_bfloat16_is_nearly_float32(net: str, games: int) -> None:
     assert torch.cosine_similarity(*gradients, dim=0) > 0.99
 
 
+@pytest.mark.parametrize("net", ["plain", "tiny", "mlp:16"])
+def test_what_a_head_tells_has_more_digits_than_bfloat16(net: str) -> None:
+    if net == "mlp:16":
+        old, batch = vector_batch(rows=64)
+        shape, actions = old.online.shape, batch.legal.shape[1]
+    else:
+        game, found = episodes("nano", 2)
+        batch, shape, actions = make_batch(game, as_parts(game, found), 32), game.shape, None
+    network = build(net, shape, 1, actions)
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        for told in network(batch.observations, batch.legal):
+            assert told.dtype == torch.float32
+            some = told[told.isfinite() & (told != 0)]
+            assert (some != some.bfloat16().float()).float().mean() > 0.9
+
+
 def test_it_learns_in_bfloat16_as_in_float32() -> None:
     """Kuhn poker, from 40 games over and over: the critic learns, the policy moves."""
     ends = []

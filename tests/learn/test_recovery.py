@@ -131,6 +131,16 @@ def test_a_bad_loss_stops_and_names_the_last_good_checkpoint(
     assert len(list_checkpoints(folder / "run")) == 3
 
 
+def test_a_damaged_checkpoint_takes_no_place_of_a_good_one(folder: pathlib.Path) -> None:
+    request = a_request(folder, "run")
+    train(replace(request, steps=4))
+    for step in (3, 4):
+        checkpoint_path(folder / "run", step).write_bytes(b"")
+    checkpoint_path(folder / "run", 2).unlink()
+    train(replace(request, steps=2, resume=True, options={**SETTINGS, "keep": 1}))
+    assert load_checkpoint(checkpoint_path(folder / "run", 2))[1]["step"] == 2
+
+
 def test_the_newest_checkpoints_and_milestones_are_kept(folder: pathlib.Path) -> None:
     train(a_request(folder, "run", keep=2, milestone=2))
     assert [step for step, _ in list_checkpoints(folder / "run")] == [0, 2, 4, 5]

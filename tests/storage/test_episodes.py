@@ -25,7 +25,6 @@ from stratkit.storage.episodes import (
     Episodes,
     EpisodeWriter,
     Header,
-    SeenGames,
 )
 from stratkit.storage.frames import MOST_CONTENT, compress
 
@@ -439,30 +438,6 @@ def test_what_is_wrong_is_said(stored: bytes, message: str) -> None:
 
 def test_the_hand_made_frame_is_right_but_for_its_faults() -> None:
     assert len(read(by_hand())[0]) == 1
-
-
-# --- duplicates -----------------------------------------------------------------------------------
-
-
-def test_games_met_before_are_left_out_and_counted() -> None:
-    reader = EpisodeReader(io.BytesIO(STREAM + stream_of([episode(9), episode(10)])), "x")
-    assert [e.number for e in reader] == list(range(11))
-    assert reader.duplicates == 1
-
-
-def test_another_seed_or_network_is_another_game() -> None:
-    others = [dataclasses.replace(HEADER, seed=6), dataclasses.replace(HEADER, network="0" * 64)]
-    got, reader = read(STREAM + b"".join(stream_of(TEN, other) for other in others))
-    assert len(got) == 30
-    assert reader.duplicates == 0
-
-
-def test_readers_can_share_what_they_have_seen() -> None:
-    seen = SeenGames()
-    first = EpisodeReader(io.BytesIO(STREAM), "a", seen)
-    second = EpisodeReader(io.BytesIO(STREAM), "b", seen)
-    assert (len(list(first)), len(list(second))) == (10, 0)
-    assert second.duplicates == 10
 
 
 # --- bombs ----------------------------------------------------------------------------------------

@@ -1,0 +1,46 @@
+"""What a run has taken from its inputs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from stratkit.storage.shards import episodes_in, part_of
+
+
+class Taken:
+    """From how many episodes of which files a run has learned: `files`, as far as they are still
+    there, and `complete`, those of folders that have nothing more to learn from.
+
+    `learned`: for each rank, from how many episodes of such files; of a complete one from all, also
+    from those that were left out because they had been there before.
+    """
+
+    def __init__(self, files: Mapping[str, int], ranks: int) -> None:
+        self.files: dict[str, int] = {}
+        self.complete: set[str] = set()
+        self.learned = [0] * ranks
+        self.add({file: n for file, n in files.items() if os.path.exists(file)}, ())
+
+    def add(self, files: Mapping[str, int], complete: Iterable[str]) -> None:
+        """So many episodes of these files by now; those are complete, too."""
+        for file in {*files, *complete}:
+            self._count(file, -1)
+        self.files.update(files)
+        self.complete.update(complete)
+        for file in {*files, *complete}:
+            self._count(file, 1)
+
+    def forget_complete(self) -> set[str]:
+        """Leaves the complete files out; returns them."""
+        for file in self.complete:
+            self._count(file, -1)
+            self.files.pop(file, None)
+        gone, self.complete = self.complete, set()
+        return gone
+
+    def _count(self, file: str, sign: int) -> None:
+        name = os.path.basename(file)
+        has = episodes_in(name)
+        found = has if file in self.complete else min(self.files.get(file, 0), has)
+        self.learned[part_of(name, len(self.learned))] += sign * found
