@@ -6,6 +6,7 @@ of `games.jsonl` are its first two.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import pathlib
@@ -14,8 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from stratkit.engine import Game
 from stratkit.engine.stratego import variant
 from stratkit.notation.transcript import transcript
+from stratkit.play.table import Seating
+from stratkit.players.program import Process, Program
+from stratkit.players.random import RandomPlayer
+from stratkit.programs.referee import play_game
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
 from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header
 from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, RecordWriter
@@ -70,6 +76,29 @@ def _record(header: Header, episode: Episode, players: tuple[int, int]) -> GameR
     )
 
 
+def dialogue() -> str:
+    """A game of nano between the random player and a program, `match --serve random`, as red: `>`
+    before what the program reads, `<` before what it writes."""
+    lines: list[str] = []
+
+    class Heard(Process):
+        def send(self, *sent: str) -> None:
+            lines.extend(f"> {line}" for line in sent)
+            super().send(*sent)
+
+        def line(self, seconds: float) -> str:
+            lines.append(f"< {super().line(seconds)}")
+            return lines[-1][2:]
+
+    words = ("--serve", "random", "--game", "nano", "--seed", "4")
+    start = "from stratkit.cli.match import main; main()"
+    program = Program("program", (sys.executable, "-c", start, *words), startup=60.0)
+    with contextlib.closing(Heard(program)) as heard:
+        players, names = (program, RandomPlayer(4)), ("program", "random")
+        play_game(Game("nano"), Seating(0, (0, 1)), players, names, lambda _: heard)
+    return "".join(f"{line}\n" for line in lines)
+
+
 def tensors() -> dict[str, np.ndarray[Any, Any]]:
     """A checkpoint's tensors, of a network with one weight matrix and one bias."""
     weight = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -121,6 +150,7 @@ def make(folder: pathlib.Path) -> None:
         for key in ("game", "rules", "net", "step", "episodes", "batch", "post")
     }
     publish_policy(folder, online, shared)
+    (folder / "ucc.txt").write_text(dialogue())
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from stratkit.notation.fenfs import read_fenfs
 from stratkit.notation.gravon import ENDINGS, KINDS, REASONS
 from stratkit.notation.setups import read_setups, variant_of
 from stratkit.notation.squares import letter
+from stratkit.players import ucc
+from stratkit.players.program import LONGEST_LINE, MOST_AHEAD
 
 ROOT = Path(__file__).parents[2]
 FORMATS = ROOT / "formats"
@@ -62,6 +64,21 @@ def test_the_golden_samples():
             text = stream.read().decode()
             stream.seek(0)
             assert "".join(f"{fenfs}\n" for _, fenfs in read_fenfs(stream, name)) == text
+
+
+def test_the_words_of_the_protocol():
+    text = (FORMATS / "ucc.md").read_text()
+    pieces = dict(rows("ucc.md", columns=2))
+    names = [name.strip() for name in pieces["`1` to `9`"].partition(":")[0].split(",")]
+    strongest_first = [TYPES[type_] for type_ in range(len(TYPES) - 2, 1, -1)]
+    assert names == strongest_first and ucc.LETTERS == "Fs987654321B"
+    outcomes = {
+        key.strip("`").split()[0] for key in pieces if key.startswith("`") and key[1].isupper()
+    }
+    assert outcomes == {ucc.OK, ucc.KILLS, ucc.DIES, ucc.BOTHDIE}
+    for word in (ucc.START, ucc.QUIT, ucc.SURRENDER, *ucc.STEPS, f"{LONGEST_LINE:,} bytes"):
+        assert f"{word}" in text.replace("1,000\n  bytes", "1,000 bytes")
+    assert f"more than {MOST_AHEAD:,} bytes" in text
 
 
 def test_the_manual_has_every_option():

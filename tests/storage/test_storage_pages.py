@@ -30,6 +30,7 @@ MADE = [
     "episodes.eps",
     "games.jsonl",
     "policy.safetensors",
+    "ucc.txt",
 ]
 
 
