@@ -6,6 +6,9 @@
 # make verify     the learner against the truth, where it is known: one seed of everything, up to 45 minutes
 # make sanitize   the engine's tests, with the C engine under address and thread sanitizers
 # make man        the manual's pages of file formats, from formats/
+# make lint       ruff and mypy
+# make build      sdist and wheel, in dist/
+# make clean      removes what was built
 # make fuzz       random bytes for the C engine, a minute long (FUZZ_SECONDS=10 for each entry)
 
 PYTHON ?= python3

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+NANO = ("--lr", "5e-3", "--eta", "0.2", "--target-rate", "0.01", "--sizes", "200", "--repeats", "1")
 LAST = 5  # checkpoints whose mean counts: never the best one
 
 
@@ -111,14 +112,12 @@ class Experiments:
 
     def nano(self) -> Claims:
         """By the U-Net, with two actions a move."""
-        options = ("--lr", "5e-3", "--target-rate", "0.01", "--sizes", "200", "--repeats", "1")
-        run = self.learn("nano", "nano", 1_000, 128, 1, "--net", "tiny", *options)
+        run = self.learn("nano", "nano", 1_000, 128, 1, "--net", "tiny", *NANO)
         yield from self.nash_conv("nano", run, target=None)
 
     def moves_nano(self) -> Claims:
         """The same game by an MLP, with one action a move."""
-        options = ("--lr", "5e-3", "--target-rate", "0.01", "--sizes", "200", "--repeats", "1")
-        run = self.learn("moves-nano", "moves:nano", 1_000, 1024, 1, "--net", "mlp:64x64", *options)
+        run = self.learn("moves-nano", "moves:nano", 1_000, 1024, 1, "--net", "mlp:64x64", *NANO)
         yield from self.nash_conv("moves:nano", run, target=None)
 
     # ---- how ----

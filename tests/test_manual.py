@@ -14,6 +14,7 @@ import sys
 import pytest
 
 from running import COMMANDS, ROOT
+from stratkit.learn.config import PRESETS, resolve
 
 MAKE = runpy.run_path(str(ROOT / "man/make.py"))
 PAGES = sorted((ROOT / "man").glob("*.[157]"))
@@ -107,6 +108,23 @@ def test_text_stays_as_it_is_typed() -> None:
         lines = [line.strip() for line in done.stdout.splitlines()]
         for line in (".a'b\\c is.", "'x -- ^~`", ".y", "_   .c"):
             assert line in lines
+
+
+def test_the_page_of_train_has_the_presets() -> None:
+    (table,) = re.findall(
+        r"^ +plain, tiny +small +mlp +paper\n(.*?)^\.fi",
+        (ROOT / "man/train.1").read_text(),
+        re.M | re.S,
+    )
+    rows = {name.replace("-", "_"): values for name, *values in map(str.split, table.splitlines())}
+    assert set(rows) == {name for preset in PRESETS.values() for name in preset}
+    for column, net in enumerate(("tiny", "small", "mlp", "paper")):
+        config = resolve(net, {}, {}, {})
+        for name, values in rows.items():
+            value = getattr(config, name)
+            told = value if isinstance(value, tuple) else (value,)
+            assert tuple(map(float, values[column].split(","))) == told, (net, name)
+    assert PRESETS["plain"] == PRESETS["tiny"]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

@@ -49,6 +49,41 @@ def test_every_block_runs(tmp_path: pathlib.Path) -> None:
     assert first == second
 
 
+@pytest.mark.slow
+def test_the_makefile_makes_and_goes_on(tmp_path: pathlib.Path) -> None:
+    (makefile,) = blocks("make")
+    (tmp_path / "Makefile").write_text(makefile)
+    path = f"{ROOT / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+
+    def make(steps: int) -> str:
+        settings = ["GAME=micro", f"STEPS={steps}"]
+        done = subprocess.run(
+            ["make", *settings],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "--resume" not in make(1).partition("\n")[0]
+    (tmp_path / "games-1.jsonl").rename(tmp_path / "games-1.jsonl.part")
+    with open(tmp_path / "games-1.jsonl.part", "r+") as record:
+        lines = record.readlines()[:100]
+        record.seek(0)
+        record.truncate()
+        record.writelines(lines)
+    make(1)
+    assert (tmp_path / "games-1.jsonl").read_text().splitlines(keepends=True)[:100] == lines
+    assert len((tmp_path / "games-1.jsonl").read_text().splitlines()) == 1 + 600
+    assert "--steps 2 --resume\n" in make(2)
+    assert sorted(os.listdir(tmp_path / "run/checkpoints"))[-1] == "step-00000002.safetensors"
+    assert "step-00000002" in (tmp_path / "rating.html").read_text()
+    assert "rating.html' is up to date" in make(2)
+
+
 def test_the_way_from_logs_to_an_agent_has_ten_commands() -> None:
     tutorial = README.partition("Ten commands.")[2].partition("\n## ")[0]
     scripts = re.findall(r"^```sh run\n(.*?)^```$", tutorial, re.M | re.S)

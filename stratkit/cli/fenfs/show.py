@@ -32,7 +32,7 @@ PICTURES = (".svg", ".png")
     "--ply",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Show a game after N plies (default: all).",
+    help="Show a game after N plies (default: at its end).",
 )
 @click.option("--last", metavar="MOVE", help="Mark this move, like A4A5 (a game's own is known).")
 @click.option(
