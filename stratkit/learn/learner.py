@@ -19,7 +19,7 @@ from stratkit.learn.config import Config
 from stratkit.learn.data import Batch
 from stratkit.learn.ranks import Ranks
 from stratkit.nets import Network, build, legal_policy, place, process
-from stratkit.storage.checkpoints import part_of
+from stratkit.storage.checkpoints import tensors_of
 
 # The acting network is learned by gradients. The target network follows it and gives v-trace its
 # values. Regularisation policies, the present and the previous one, are copies of past target
@@ -34,14 +34,14 @@ Result = TypeVar("Result")
 class Seen(NamedTuple):
     """What the networks say of some views [m] of a batch: the online one's logits [m, A] and value
     [m], which may have their graph; and without any, L of the reward transform [m, A], the policy
-    that v-trace estimates the values of [m, A] and its tax [m], the target network's value [m], and
-    what there is to tell [m, 4]."""
+    that v-trace estimates the values of [m, A] and its distance from the regularisation policy [m],
+    the target network's value [m], and what there is to tell [m, 4]."""
 
     logits: Tensor
     value: Tensor
-    ratio: Tensor
+    log_ratio: Tensor
     played: Tensor
-    tax: Tensor
+    kl: Tensor
     target_value: Tensor
     told: Tensor
 
@@ -159,18 +159,18 @@ class Learner:
         with torch.no_grad():
             pi, log_pi = legal_policy(logits, legal)
             log_reg, target_value = self._fixed(inputs, legal, alpha)
-            ratio = rnad.log_ratio(log_pi, log_reg)
+            log_ratio = rnad.log_ratio(log_pi, log_reg)
             # The policy that v-trace estimates the values of: without rare actions when
             # fine-tuning. The reward transform and the advantage are the network's own.
             played = process(pi, self.config.threshold, self.config.quanta)
             told = (
                 -(pi * log_pi).sum(1),
-                (pi * ratio).sum(1),
+                (pi * log_ratio).sum(1),
                 value,
                 (pi * (played == 0)).sum(1),
             )
-            tax = (played * ratio).sum(1)
-            return Seen(logits, value, ratio, played, tax, target_value, torch.stack(told, 1))
+            kl = (played * log_ratio).sum(1)
+            return Seen(logits, value, log_ratio, played, kl, target_value, torch.stack(told, 1))
 
     def _online(self, inputs: Any, legal: Tensor) -> tuple[Tensor, Tensor]:
         with self._autocast():
@@ -207,7 +207,7 @@ class Learner:
         chosen = seen.played[batch.view, batch.action]
         trace = rnad.v_trace(
             batch.grid(seen.target_value[batch.view]),
-            batch.grid(seen.tax[batch.view]),
+            batch.grid(seen.kl[batch.view]),
             batch.grid(chosen / batch.mu),
             batch.grid(batch.player, fill=-1),
             batch.rewards(),
@@ -241,7 +241,7 @@ class Learner:
         legal = batch.legal[view]
         q = rnad.action_values(
             seen.target_value[view],
-            seen.ratio[view],
+            seen.log_ratio[view],
             goal.gain[part],
             batch.action[part],
             batch.mu[part],
@@ -349,13 +349,13 @@ class Learner:
         """
         for network in NETWORKS:
             try:
-                weights = {k: torch.from_numpy(v) for k, v in part_of(tensors, network).items()}
+                weights = {k: torch.from_numpy(v) for k, v in tensors_of(tensors, network).items()}
                 getattr(self, network).load_state_dict(weights)
             except (RuntimeError, TypeError):
                 raise self._misfit() from None
         both = zip(self.previous.parameters(), self.regularization.parameters(), strict=True)
         self._fixed_alike = all(torch.equal(one, other) for one, other in both)
-        moments = part_of(tensors, "optimizer")
+        moments = tensors_of(tensors, "optimizer")
         if moments:  # there are none before the first step
             self._load_moments(moments)
         self.step = step

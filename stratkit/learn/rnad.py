@@ -155,7 +155,7 @@ def scan_by_doubling(a: Tensor, b: Tensor, last: Tensor | float = 0.0) -> Tensor
 
 def action_values(
     value: Tensor,
-    ratio: Tensor,
+    log_ratio: Tensor,
     gain: Tensor,
     action: Tensor,
     mu: Tensor,
@@ -166,12 +166,12 @@ def action_values(
     """Q(a) = v - eta L(a) + 1[a = a_t] gain / mu, for the acting player: float32 [n, A].
 
     value, gain, mu: float32 [n], the target network's value, v-trace's gain, and the probability
-    with which the action was chosen; ratio: float32 [n, A], L of the reward transform; action:
+    with which the action was chosen; log_ratio: float32 [n, A], L of the reward transform; action:
     int64 [n]. mu_floor: 1 / mu is taken of at least this; 0 is the paper's. Rare actions
     otherwise get forces of hundreds, which a small batch does not average out.
     """
-    taken = torch.zeros_like(ratio).scatter_(1, action[:, None], 1.0)
-    return value[:, None] - eta * ratio + taken * (gain / mu.clamp_min(mu_floor))[:, None]
+    taken = torch.zeros_like(log_ratio).scatter_(1, action[:, None], 1.0)
+    return value[:, None] - eta * log_ratio + taken * (gain / mu.clamp_min(mu_floor))[:, None]
 
 
 # ---- Losses ----

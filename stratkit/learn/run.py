@@ -101,23 +101,19 @@ def train(
     try:
         if ranks.rank == 0:
             with _open_run(request, warn) as found:
-                return _learn(_Run(request, ranks, found, _game(request, found), stop, tell))
+                game = _game(request, found)
+                with contextlib.closing(_Run(request, ranks, found, game, stop, tell)) as run:
+                    return run.learn()
         begun = ranks.exchange(None)[0]  # what rank 0 says as soon as it knows
         if begun is None:
             return Outcome(0, 0, None, stopped=True, rank=ranks.rank)
         request = replace(request, net=begun["net"], options=begun["config"])
         found = _read(Path(begun["checkpoint"]), begun["inputs"]) if begun["checkpoint"] else None
         game = Game(begun["game"], begun["rules"])
-        return _learn(_Run(request, ranks, found, game, stop, tell))
+        with contextlib.closing(_Run(request, ranks, found, game, stop, tell)) as run:
+            return run.learn()
     finally:
         ranks.close()
-
-
-def _learn(run: _Run) -> Outcome:
-    try:
-        return run.learn()
-    finally:
-        run.close()
 
 
 def _check(request: Request) -> None:

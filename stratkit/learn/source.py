@@ -19,7 +19,7 @@ from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, in_file, named
 from stratkit.learn.data import Batch, Part, make_batch
 from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
-from stratkit.storage.shards import list_shards, part_of
+from stratkit.storage.shards import list_shards, rank_of
 
 STDIN, STDIN_NAME = "-", "standard input"
 AHEAD = 1  # batches that wait for the learner, beside the one that is being made
@@ -216,7 +216,7 @@ class Source:
         done: set[str] = set()
         part, parts = self.part
         while not self._stopped.is_set():
-            mine = (name for name in list_shards(folder) if part_of(name, parts) == part)
+            mine = (name for name in list_shards(folder) if rank_of(name, parts) == part)
             fresh = [name for name in mine if name not in done]
             for name in fresh:
                 done.add(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
-from stratkit.storage.shards import episodes_in, part_of
+from stratkit.storage.shards import episodes_in, rank_of
 
 
 class Taken:
@@ -43,4 +43,4 @@ class Taken:
         name = os.path.basename(file)
         has = episodes_in(name)
         found = has if file in self.complete else min(self.files.get(file, 0), has)
-        self.learned[part_of(name, len(self.learned))] += sign * found
+        self.learned[rank_of(name, len(self.learned))] += sign * found

@@ -88,7 +88,7 @@ def load_network(
     tensors, metadata = _load(path, None, lambda name, m: name.startswith(f"{part(m)}/"))
     if not tensors:
         raise InputError(f"holds no network {part(metadata)!r}", file=os.fspath(path))
-    return part_of(tensors, part(metadata)), metadata, part(metadata)
+    return tensors_of(tensors, part(metadata)), metadata, part(metadata)
 
 
 def _load(
@@ -167,7 +167,7 @@ def checkpoint_hash(path: StrPath) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def part_of(tensors: Tensors, part: str) -> dict[str, npt.NDArray[Any]]:
+def tensors_of(tensors: Tensors, part: str) -> dict[str, npt.NDArray[Any]]:
     """The tensors `PART/NAME` by their NAME."""
     start = f"{part}/"
     return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
@@ -227,7 +227,7 @@ def read_policy(run: StrPath) -> tuple[dict[str, npt.NDArray[Any]], dict[str, An
         tensors, metadata = load_checkpoint(path, POLICY)
     except FileNotFoundError:
         raise InputError("nothing is published there yet", file=os.fspath(run)) from None
-    return part_of(tensors, "online"), metadata
+    return tensors_of(tensors, "online"), metadata
 
 
 def policy_stamp(run: StrPath) -> tuple[int, int, int] | None:

@@ -18,11 +18,11 @@ def shard_name(seed: int, first: int, last: int, part: int = 0, parts: int = 1) 
     while True:
         # With leading zeros the order of the names is that of the games, as far as anybody gets.
         name = f"seed-{seed}_games-{first:010}-{last:010}_{secrets.token_hex(4)}.eps"
-        if part_of(name, parts) == part:
+        if rank_of(name, parts) == part:
             return name
 
 
-def part_of(name: str, parts: int) -> int:
+def rank_of(name: str, parts: int) -> int:
     """Which of `parts` learners a file of this name is for: the same on every machine."""
     return zlib.crc32(os.fsencode(name)) % parts
 
@@ -45,5 +45,5 @@ def waiting(folder: str, learned: Sequence[int]) -> list[int]:
     `learned` says from how many of the folder's they have learned."""
     found = [-n for n in learned]
     for name in list_shards(folder):
-        found[part_of(name, len(found))] += episodes_in(name)
+        found[rank_of(name, len(found))] += episodes_in(name)
     return [max(0, n) for n in found]

@@ -12,13 +12,13 @@ from typing import cast
 from running import command_line
 from stratkit.learn.run import METRICS
 from stratkit.play.follow import FolderPace, Follower
-from stratkit.storage.shards import episodes_in, list_shards, part_of, shard_name
+from stratkit.storage.shards import episodes_in, list_shards, rank_of, shard_name
 
 
 def test_names_say_how_many_and_for_whom() -> None:
     for part in range(3):
         name = shard_name(7, 10, 19, part, 3)
-        assert part_of(name, 3) == part and episodes_in(name) == 10
+        assert rank_of(name, 3) == part and episodes_in(name) == 10
     assert episodes_in("a.eps") == 0 and episodes_in(f".tmp.{name}") == 0
 
 

@@ -20,7 +20,7 @@ from running import ROOT, command_line
 from stratkit.errors import InputError
 from stratkit.learn.run import METRICS, Request, train
 from stratkit.storage.checkpoints import checkpoint_path, list_checkpoints, load_checkpoint
-from stratkit.storage.shards import part_of, shard_name
+from stratkit.storage.shards import rank_of, shard_name
 
 SETTINGS = {"batch": 8, "rows": 32, "seed": 1, "save_every": 1, "chunk": 50}
 QUICK = ["--net=plain", *(f"--{key.replace('_', '-')}={value}" for key, value in SETTINGS.items())]
@@ -150,4 +150,4 @@ def test_only_folders_can_be_divided(
 
 def test_the_part_of_a_name_never_changes() -> None:
     """Machines and versions must agree on it."""
-    assert [part_of(f"seed-1_games-0-9_0000000{k}.eps", 3) for k in range(6)] == [2, 0, 2, 0, 2, 1]
+    assert [rank_of(f"seed-1_games-0-9_0000000{k}.eps", 3) for k in range(6)] == [2, 0, 2, 0, 2, 1]

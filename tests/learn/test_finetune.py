@@ -36,7 +36,7 @@ def test_the_goal_is_that_of_the_processed_policy() -> None:
     pi = legal_policy(seen.logits, batch.legal)[0]
     assert torch.equal(seen.played, process(pi, 0.1, 8)) and ((pi > 0) & (seen.played == 0)).any()
     played, ratio, values_seen = (
-        x[batch.view] for x in (seen.played, seen.ratio, seen.target_value)
+        x[batch.view] for x in (seen.played, seen.log_ratio, seen.target_value)
     )
     goal = learner._goal(batch, seen, step_counts(batch.player))
     values = action_values(

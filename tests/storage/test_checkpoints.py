@@ -24,12 +24,12 @@ from stratkit.storage.checkpoints import (
     list_checkpoints,
     load_checkpoint,
     load_network,
-    part_of,
     policy_stamp,
     publish_policy,
     read_policy,
     resolve,
     save_checkpoint,
+    tensors_of,
 )
 
 METADATA = {
@@ -101,8 +101,8 @@ def test_the_hash_is_what_sha256sum_prints(path: pathlib.Path) -> None:
 
 
 def test_parts() -> None:
-    assert same(part_of(TENSORS, "online"), {"weight": TENSORS["online/weight"]})
-    assert part_of(TENSORS, "on") == {}
+    assert same(tensors_of(TENSORS, "online"), {"weight": TENSORS["online/weight"]})
+    assert tensors_of(TENSORS, "on") == {}
 
 
 @pytest.mark.parametrize("key", ["game", "rules", "net", "step", "episodes", "batch"])
