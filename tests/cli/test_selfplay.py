@@ -284,6 +284,21 @@ def test_a_lead_in_which_no_batch_fits(tmp_path: pathlib.Path) -> None:
     assert (process.status, process.err) == (2, said)
 
 
+def test_no_more_games_at_a_time_than_the_lead_allows(tmp_path: pathlib.Path) -> None:
+    """Which is told where more were asked for; by default they are a quarter of it."""
+    publish(tmp_path, "plain", batch=1)
+    following = ("--game", "nano", "--policy", tmp_path, "--follow", "--lead", 8, "-n", 4)
+    told = run("selfplay", *following, "--seed", 1, "--slots", 9)
+    assert (told.status, told.err) == (
+        0,
+        "selfplay: plays 8 games at a time, not 9: no more are in the lead\n",
+    )
+    silent = run("selfplay", *following, "--seed", 1)
+    assert (silent.status, silent.err) == (0, "")
+    two = run("selfplay", *following, "--seed", 1, "--slots", 2)
+    assert two.data == silent.data  # also the rounding, which depends on the slots
+
+
 def test_a_learner_whose_run_is_deleted(tmp_path: pathlib.Path) -> None:
     learner, shards = tmp_path / "run", tmp_path / "shards"
     publish(learner, "plain", batch=1)
