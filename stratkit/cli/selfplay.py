@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from stratkit.storage.episodes import Episodes, Header
 
 SLOTS = 128  # games at a time, where nobody waits for them
-LEAD = 4  # times what the learner consumes between two publications; and times the slots
+MOST_SLOTS = 1 << 16
 POLL = 0.001  # seconds between looks at the learner, while there is nothing to play
 
 
@@ -92,7 +92,7 @@ class Part(click.ParamType[tuple[int, int]]):
 )
 @click.option(
     "--slots",
-    type=click.IntRange(1, 65536),
+    type=click.IntRange(1, MOST_SLOTS),
     metavar="N",
     help="Games played at a time (default: 128, with --follow a quarter of the lead).",
 )
@@ -239,7 +239,7 @@ def _check_usage(wanted: _Wanted, part: tuple[int, int] | None, groups: int | No
 
 
 class _Actor:
-    """Self-play as it is wanted."""
+    """Self-play as the command line wants it."""
 
     table: Table | Groups
 
@@ -317,18 +317,19 @@ class _Actor:
         self.table = self._tables(schedule)
 
     def _make_pace(self, follower: Follower) -> Pace:
-        """Episodes are handed on in order, so that a long game holds up those behind it: slots
-        stay taken if the lead is some four times as many."""
-        from stratkit.play.follow import FolderPace, Pace
+        """Episodes are handed on in order, so a long game holds back those behind it: a lead of
+        about four times the slots keeps them filled."""
+        from stratkit.play.follow import LEAD, FolderPace, Pace
 
-        lead = self.wanted.lead or LEAD * follower.period
-        slots = self.wanted.slots or max(1, lead // LEAD)
+        wanted = self.wanted.lead
+        lead = wanted or LEAD * follower.period
+        slots = self.wanted.slots or min(MOST_SLOTS, max(1, lead // 4))
         if slots > lead:
-            say(f"selfplay: plays {lead} games at a time, not {slots}: no more are in the lead")
+            say(f"selfplay: plays {lead} games at a time, not {slots}: the lead allows no more")
         self.slots = self._each_group(min(slots, lead))
         if _is_folder(self.wanted.output):
-            return FolderPace(follower, lead, self.slots, self.wanted.output)
-        return Pace(follower, lead, self.slots)
+            return FolderPace(follower, wanted, self.slots, self.wanted.output)
+        return Pace(follower, wanted, self.slots)
 
     def _place(self) -> None:
         """A network to where it computes."""

@@ -107,7 +107,7 @@ class Learner:
         """One step of gradient descent on `batch`; returns what there is to tell of it."""
         batch = batch.to(self.device)
         alpha, move_on = self.schedule(self.step)
-        views = self._parts(len(batch.observations), self.config.rows)
+        views = self._parts(len(batch.observations), self.config.rows // self.config.threads)
         steps = self._parts(len(batch.player))
         keep = len(views) <= self.config.threads
         parts = list(self._each(lambda part: self._see(batch, part, alpha, keep), views))
@@ -142,11 +142,12 @@ class Learner:
 
     def _parts(self, rows: int, unit: int = 1) -> list[slice]:
         """Rows as slices of neighbours, about equally long: as many as there are threads, or more,
-        if they would be longer than a chunk. If they can, all but the last have a multiple of
-        `unit`: networks have met that number of rows before."""
+        if they would be longer than a chunk. If the chunk allows it, all but the last have a
+        multiple of `unit`, a number of rows that networks have probably met before; a few rows may
+        then be fewer slices."""
         number = max(self.config.threads, -(-rows // self.config.chunk))
         size = -(-rows // number)
-        if size + -size % unit <= self.config.chunk:
+        if unit and size + -size % unit <= self.config.chunk:
             size += -size % unit
         return [slice(at, min(at + size, rows)) for at in range(0, rows, size)]
 

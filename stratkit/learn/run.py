@@ -21,7 +21,7 @@ from stratkit.learn.config import check_settings, resolve
 from stratkit.learn.learner import Learner
 from stratkit.learn.metrics import Note, as_line, metrics_of, note_of, open_metrics
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, several, share
-from stratkit.learn.source import POLL, STDIN, Ready, Source
+from stratkit.learn.source import POLL, STDIN, Ready, Source, plain_path
 from stratkit.learn.taken import Taken
 from stratkit.netnames import check_net, default_net
 from stratkit.storage import fields as check
@@ -194,8 +194,8 @@ def _read(path: Path, inputs: Mapping[str, int] | None = None) -> _Found:
             raise InputError(what, text=metadata.get(wrong))
         check_net(metadata["net"])
         check_settings(metadata["config"])
-        if inputs is not None:
-            metadata = {**metadata, "inputs": inputs}
+        inputs = metadata["inputs"] if inputs is None else inputs
+        metadata = {**metadata, "inputs": {plain_path(file): n for file, n in inputs.items()}}
         return _Found(path, tensors, metadata, Game(metadata["game"], metadata["rules"]))
 
 
@@ -308,7 +308,7 @@ class _Run:
         while game is None and not self.stop():
             self.tell({"waiting": "for the first episodes"})
             game = self.source.game(POLL)
-            if late := self._late(since):
+            if game is None and (late := self._late(since)):
                 raise late
         return game
 

@@ -65,6 +65,13 @@ class Lost:
     left_over: int = 0
 
 
+def plain_path(path: str) -> str:
+    """One way to write a path, where there are several: a run that is resumed knows its files by
+    theirs, and may be given `./games/` for `games`. After a link `..` may mean anything: it stays.
+    """
+    return path if ".." in path.split("/") else os.path.normpath(path)
+
+
 class Source:
     """Batches of episodes from `paths`: `-` (stdin), files, folders of `.eps` files.
 
@@ -90,8 +97,7 @@ class Source:
         pin: bool = False,
     ) -> None:
         self.pin = pin  # batches are for a GPU
-        # A file is known by its path: the next run may write `games` or `./games` for `games/`.
-        self.paths = tuple(p if p == STDIN else os.path.normpath(p) for p in paths)
+        self.paths = tuple(path if path == STDIN else plain_path(path) for path in paths)
         self.plan, self.part = plan, part
         self.size = self.rows = 1
         self.wait, self.strict = wait, strict

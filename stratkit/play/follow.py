@@ -19,6 +19,7 @@ from stratkit.storage import fields as check
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 from stratkit.storage.shards import waiting
 
+LEAD = 4  # times what the learner consumes between two publications
 LOOK = 0.05  # seconds between two looks at a folder, if they are not dear
 
 
@@ -36,9 +37,16 @@ class Follower:
         self.run, self.game = run, game
         self.player: NetworkPlayer | None = None
         self.step, self.episodes, self.net = -1, 0, ""
-        self.period = 1  # episodes that it consumes from one publication to the next
+        self.batch = self.publish_every = 1
         self.learned: list[int] = [0]  # by each rank, of the files that the learner's folder has
         self._stamp: object = None
+
+    @property
+    def period(self) -> int:
+        """Episodes that the learner consumes from one publication to the next, where each of its
+        ranks has as many as that which has most."""
+        ranks = len(self.learned)
+        return self.publish_every * -(-self.batch // ranks) * ranks
 
     def make_player(self, seed: int, rows: int) -> NetworkPlayer:
         """The player that plays by the published weights, now and later."""
@@ -73,8 +81,10 @@ class Follower:
                 self.player.load(weights)
             self.player.processing = processing
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
-        self.period = int(metadata["batch"]) * _publish_every(metadata)
-        self.learned = _learned(metadata)
+        self.batch = int(metadata["batch"])
+        with in_file(self.run):
+            self.publish_every = _publish_every(metadata)
+            self.learned = _learned(metadata)
         self.net = str(metadata["net"])
         self.processing = processing
         self._stamp = stamp
@@ -106,13 +116,18 @@ def _learned(metadata: Mapping[str, Any]) -> list[int]:
 
 
 class Pace:
-    """How far self-play may run ahead of the learner, and when a round is worth its price."""
+    """How far self-play may run ahead of the learner, and when a round is worth its price.
+    `wanted`: the lead; or None: `LEAD`, also of what a learner consumes that began anew."""
 
-    def __init__(self, follower: Follower, lead: int, slots: int) -> None:
-        self.follower, self.lead, self.slots = follower, lead, slots
+    def __init__(self, follower: Follower, wanted: int | None, slots: int) -> None:
+        self.follower, self.wanted, self.slots = follower, wanted, slots
         self._before = follower.episodes
         self.begun = 0
         self.delivered = 0  # episodes that were handed on
+
+    @property
+    def lead(self) -> int:
+        return self.wanted or LEAD * self.follower.period
 
     @property
     def ahead(self) -> int:
@@ -121,7 +136,7 @@ class Pace:
 
     @property
     def enough(self) -> bool:
-        """Whether the learner has enough at hand until it publishes once more, and again."""
+        """Whether the learner has enough at hand for its next two publications."""
         return self.delivered - self.consumed >= 2 * self.follower.period
 
     @property
@@ -134,7 +149,8 @@ class Pace:
     def check(self) -> None:
         """`UsageError` when the learner could not come to its next publication within the lead."""
         if self.lead < self.follower.period:
-            what = f"the learner publishes every {self.follower.period} episodes: --lead is less"
+            number = self.follower.period
+            what = f"--lead is less than the {number} episodes from one publication to the next"
             raise UsageError(what, text=self.lead)
 
     def bounded(self, games: Iterator[Seating]) -> Iterator[Seating | None]:
@@ -156,8 +172,8 @@ class FolderPace(Pace):
     """The same where several may write into one folder, and several ranks learn from it: what lies
     there counts, whoever wrote it, and of the ranks the one that has least."""
 
-    def __init__(self, follower: Follower, lead: int, slots: int, folder: str) -> None:
-        super().__init__(follower, lead, slots)
+    def __init__(self, follower: Follower, wanted: int | None, slots: int, folder: str) -> None:
+        super().__init__(follower, wanted, slots)
         self.folder = folder
         self.written = 0  # of the episodes begun
         self._fresh = -math.inf  # until when what was seen there will do
@@ -194,7 +210,7 @@ class FolderPace(Pace):
 
     @property
     def enough(self) -> bool:
-        """As above."""
+        """Whether the learner has enough at hand for its next two publications."""
         return self.there >= 2 * self.follower.period
 
     @property

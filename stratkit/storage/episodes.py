@@ -36,7 +36,7 @@ FORMAT = "episodes"
 VERSION = 1
 FULL = 1 << 18  # bytes of content at which a frame is closed: what a killed writer may lose
 MOST_JSON = 1 << 16  # bytes of a frame's first line
-MOST_STREAMS = 1 << 16  # (game, seed, network) of which the games are remembered
+MOST_STREAMS = 1 << 16  # (game, seed, network or step) of which the games are remembered
 _BLOCK = 256  # bytes from which on a plane is worth a block of its own
 
 __all__ = ["Episode", "EpisodeReader", "EpisodeWriter", "Episodes", "Header", "SeenGames"]

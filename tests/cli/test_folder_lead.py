@@ -9,9 +9,13 @@ import subprocess
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from running import command_line
+from stratkit.engine import Game
+from stratkit.errors import UsageError
 from stratkit.learn.run import METRICS
-from stratkit.play.follow import FolderPace, Follower
+from stratkit.play.follow import FolderPace, Follower, Pace
 from stratkit.storage.shards import episodes_in, list_shards, rank_of, shard_name
 
 
@@ -24,7 +28,7 @@ def test_names_say_how_many_and_for_whom() -> None:
 
 def test_what_waits_in_the_folder_counts_whoever_wrote_it(tmp_path: pathlib.Path) -> None:
     follower = SimpleNamespace(episodes=0, period=8, learned=[0])
-    pace = FolderPace(cast(Follower, follower), lead=20, slots=4, folder=str(tmp_path))
+    pace = FolderPace(cast(Follower, follower), wanted=20, slots=4, folder=str(tmp_path))
     assert pace.ahead == 0 and not pace.enough
     pace.begun = 7
     (tmp_path / shard_name(1, 0, 15)).touch()
@@ -39,6 +43,25 @@ def test_what_waits_in_the_folder_counts_whoever_wrote_it(tmp_path: pathlib.Path
         (tmp_path / shard_name(1, 16, 24, pace.poorest, 2)).touch()
         pace.look()
     assert pace.look() == 2 * min(16, 2 * 9)
+
+
+def test_the_lead_follows_a_learner_that_began_anew(tmp_path: pathlib.Path) -> None:
+    """Unless it was given; each rank may need as much as that which needs most."""
+    follower = Follower(str(tmp_path), Game("nano"))
+    follower.batch = 8
+    free = Pace(follower, None, slots=8)
+    given = Pace(follower, 30, slots=8)
+    assert (free.lead, given.lead) == (32, 30)
+    given.check()
+    follower.publish_every = 5
+    assert (free.lead, given.lead) == (160, 30)
+    free.check()
+    with pytest.raises(UsageError, match="less than the 40 episodes from one publication"):
+        given.check()
+    follower.batch, follower.publish_every, follower.learned = 9, 3, [0, 0]
+    assert follower.period == 2 * 15
+    with pytest.raises(UsageError, match="less than the 30 episodes"):
+        Pace(follower, 27, slots=8).check()
 
 
 def test_a_lead_that_its_files_do_not_fill(tmp_path: pathlib.Path) -> None:

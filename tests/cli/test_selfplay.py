@@ -280,7 +280,7 @@ def test_a_lead_in_which_no_batch_fits(tmp_path: pathlib.Path) -> None:
     publish(tmp_path, "plain", batch=4)
     following = ("--policy", tmp_path, "--follow", "--lead", 3, "--seed", 1)
     process = run("selfplay", "--game", "nano", *following)
-    said = "selfplay: the learner publishes every 4 episodes: --lead is less: '3'\n"
+    said = "selfplay: --lead is less than the 4 episodes from one publication to the next: '3'\n"
     assert (process.status, process.err) == (2, said)
 
 
@@ -291,7 +291,7 @@ def test_no_more_games_at_a_time_than_the_lead_allows(tmp_path: pathlib.Path) ->
     told = run("selfplay", *following, "--seed", 1, "--slots", 9)
     assert (told.status, told.err) == (
         0,
-        "selfplay: plays 8 games at a time, not 9: no more are in the lead\n",
+        "selfplay: plays 8 games at a time, not 9: the lead allows no more\n",
     )
     silent = run("selfplay", *following, "--seed", 1)
     assert (silent.status, silent.err) == (0, "")

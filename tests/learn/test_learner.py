@@ -175,15 +175,16 @@ def test_parts_give_the_gradient_of_the_whole() -> None:
 
 def test_parts_are_of_sizes_that_were_met_before() -> None:
     """As far as the chunk allows it; and nothing is left out."""
-    for threads, chunk, rows in ((1, 64, 32), (2, 1000, 32), (3, 50, 32), (1, 20, 1)):
+    for threads, chunk, rows in ((1, 64, 32), (2, 1024, 32), (2, 64, 32), (3, 50, 32), (1, 20, 1)):
         learner = Learner("plain", (82, 3, 4), setting(threads=threads, chunk=chunk, rows=rows))
         for number in (1, 32, 96, 320, 352):
-            parts = learner._parts(number, rows)
+            unit = rows // threads
+            parts = learner._parts(number, unit)
             sizes = [part.stop - part.start for part in parts]
             assert [part.start for part in parts] == [sum(sizes[:k]) for k in range(len(sizes))]
             assert sum(sizes) == number and min(sizes) > 0 and max(sizes) <= chunk
-            if chunk >= rows and number % rows == 0:
-                assert chunk % rows or all(size % rows == 0 for size in sizes)
+            if chunk % unit == 0:
+                assert all(size % unit == 0 for size in sizes[:-1])
 
 
 def test_a_longer_iteration_does_not_forget_a_policy() -> None:
