@@ -74,7 +74,8 @@ def test_half_draws_from_the_rounded_policy(monkeypatch: pytest.MonkeyPatch) -> 
     views = dataclasses.replace(views, legal=np.tile(allowed, (n, 1)))
     player = NetworkPlayer("tiny", build("tiny", game.shape, 1), seed=1, rows=8)
     policy = np.tile(asked, (n, 1))
-    monkeypatch.setattr(player, "look", lambda views: (policy, np.zeros(n, np.float32)))
+    answers = policy, np.zeros(n, np.float32)
+    monkeypatch.setattr(player, "evaluate", lambda seen, _: [x[: len(seen)] for x in answers])
     half = asked.astype(np.float16).astype(np.float32)
     assert half[0] == 0 and half[1] != asked[1]
     for player.half, wanted in ((False, asked), (True, half / half.sum())):
