@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 NANO = ("--lr", "5e-3", "--eta", "0.2", "--target-rate", "0.01", "--sizes", "200", "--repeats", "1")
+NANO += ("--policy-c", "1", "--grad-norm", "0")
 LAST = 5  # checkpoints whose mean counts: never the best one
 
 

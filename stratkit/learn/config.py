@@ -62,6 +62,7 @@ class Config:
     )
     rho: float = _option(math.inf, "clip of v-trace's importance weight of the TD error")
     c: float = _option(1.0, "clip of v-trace's importance weight of the trace")
+    policy_c: float = _option(1.0, "the same of what the policy learns from; below 1 it fades")
     beta: float = _option(2.0, "threshold of the centred logits: beyond it, none is pushed on")
     clip: float = _option(10_000.0, "clip of the advantage")
     mu_floor: float = _option(0.0, "weigh a sampled action by 1/mu of at least this mu")
@@ -96,7 +97,7 @@ class Config:
             self._check(name, "at least", 0)
         for name in ("threshold", "quanta", "keep"):
             self._check(name, "at least", 0)
-        for name in ("lr", "rho", "c", "beta", "clip", "target_rate", "average_rate"):
+        for name in ("lr", "rho", "c", "policy_c", "beta", "clip", "target_rate", "average_rate"):
             self._check(name, "more than", 0)
         for name in ("target_rate", "average_rate", "ramp", "mu_floor", "threshold"):
             self._check(name, "at most", 1)
@@ -139,13 +140,15 @@ _SMALL_BOARDS = {
     "eta": 0.1,
     "sizes": (200,),
     "repeats": (1,),
-    "target_rate": 0.01,
+    "target_rate": 0.1,
     "average_rate": 0.01,
     "mu_floor": 0.1,
+    "policy_c": 0.9,
+    "grad_norm": 1.0,
 }
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "plain": _SMALL_BOARDS,
-    "tiny": _SMALL_BOARDS,
+    "tiny": {**_SMALL_BOARDS, "lr": 1e-3},
     "small": {
         "batch": 64,
         "lr": 5e-4,
@@ -193,11 +196,13 @@ def _text(value: object) -> str:
 def resolve(
     net: str, stored: Mapping[str, Any], file: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Config:
-    """The configuration of a run: preset of `net`, what a resumed run has `stored`, the file, the
-    options; the later ones win. Without any seed, the system gives one."""
+    """The configuration of a run: preset of `net`, or what a resumed run has `stored`, the file,
+    the options; the later ones win. Without any seed, the system gives one.
+
+    What an older version did not store was no setting then: the default below is what it did."""
     drawn = {"seed": int.from_bytes(os.urandom(4))}
     preset = PRESETS.get(net.partition(":")[0], {})
-    values = {**drawn, **preset, **stored, **file, **options}
+    values = {**drawn, **(stored or preset), **file, **options}
     return Config(**{name: _typed(name, value, _kinds()) for name, value in values.items()})
 
 

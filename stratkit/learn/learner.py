@@ -215,6 +215,7 @@ class Learner:
             eta=config.eta,
             rho_bar=config.rho,
             c_bar=config.c,
+            gain_c_bar=config.policy_c,
         )
         gain, estimate = batch.flat(trace.gain), batch.flat(trace.value)
         return Goal(gain, estimate, rnad.step_weights(batch.player, counts))

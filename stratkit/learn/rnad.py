@@ -80,8 +80,10 @@ def v_trace(
     eta: float,
     rho_bar: float = float("inf"),
     c_bar: float = 1.0,
+    gain_c_bar: float | None = None,
 ) -> VTrace:
-    """The value estimate of every step, for the player who acts there (gamma = lambda = 1).
+    """The value estimate of every step, for the player who acts there (gamma = lambda = 1), and the
+    gain of its action. `gain_c_bar`: another c bar for what the gain is made of; None: the same.
 
     value: float32 [T, B], the target network's, for the acting player.
     kl: float32 [T, B], sum_a pi(a) L(a).
@@ -112,10 +114,15 @@ def v_trace(
 
     importance = w * opponents
     delta = importance.clamp_max(rho_bar) * (r - tax + plain + next_v - v)
-    c = importance.clamp_max(c_bar)
-    correction = scan(own * delta, own * c + other)  # v_hat - v of this own step, or of the next
-    estimate = v + correction[:-1]
-    gain = r + followed + opponents * (next_v + correction[1:]) - v
+
+    def correction(c_bar: float) -> Tensor:
+        """v_hat - v of this own step, or of the next."""
+        return scan(own * delta, own * importance.clamp_max(c_bar) + other)
+
+    of_value = correction(c_bar)
+    of_gain = of_value if gain_c_bar in (None, c_bar) else correction(gain_c_bar)
+    estimate = v + of_value[:-1]
+    gain = r + followed + opponents * (next_v + of_gain[1:]) - v
     return VTrace(*((own * x).sum(1).to(value) for x in (estimate, gain)))
 
 

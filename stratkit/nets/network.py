@@ -50,6 +50,15 @@ def last_layer(layer: nn.Module, x: Tensor) -> Tensor:
         return layer(x.float())  # type: ignore[no-any-return]
 
 
+def value_layer(features: int) -> nn.Linear:
+    """The last layer of a critic: it begins with 0, the mean over both sides of any game of zero
+    sum. Another constant would be believed for long where v-trace's trace fades (c bar below 1)."""
+    layer = nn.Linear(features, 1)
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
 def place(network: Network, device: torch.device) -> None:
     """Moves the network to a device. On a GPU the weights of convolutions lie in memory as the
     planes do, which saves copies, and float32 is float32: cuDNN would round it to TensorFloat-32.

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from stratkit.nets.expand import expand
-from stratkit.nets.network import Network, last_layer
+from stratkit.nets.network import Network, last_layer, value_layer
 
 
 class PlainNet(Network):
@@ -29,9 +29,7 @@ class PlainNet(Network):
         self.entry = nn.Conv2d(shape[0], channels, 3, padding=1)
         self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
         self.policy = nn.Conv2d(channels, 1, 1)
-        self.critic = nn.Sequential(
-            nn.Linear(channels, channels), nn.ReLU(), nn.Linear(channels, 1)
-        )
+        self.critic = nn.Sequential(nn.Linear(channels, channels), nn.ReLU(), value_layer(channels))
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Tensor:
         """The planes, float32 [n, 82, H, W]; `pub` as in `expand`."""

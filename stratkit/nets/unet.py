@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from stratkit.nets.expand import PHASE, STAGE, expand, quiet_ratio, selected_type
-from stratkit.nets.network import Network, last_layer
+from stratkit.nets.network import Network, last_layer, value_layer
 
 MOVABLE_TYPES = 10  # spy to marshal
 ROWS = 32  # the heads see a multiple of this
@@ -136,7 +136,7 @@ class ValueHead(nn.Module):
         super().__init__()
         self.pyramid = Pyramid(channels_in, size._replace(outer_blocks=0, inner_blocks=0))
         self.last = _conv(size.outer, 1)
-        self.value = nn.Linear(squares, 1)
+        self.value = value_layer(squares)
 
     def forward(self, x: Tensor) -> Tensor:
         squares = relu(last_layer(self.last, self.pyramid(x))).flatten(1)
@@ -171,12 +171,11 @@ class UNet(Network):
         self.selection = PolicyHead(size.outer + 1, size)
         self.target = PolicyHead(size.outer + 1 + MOVABLE_TYPES, size)
         self.critic = ValueHead(size.outer + 1 + MOVABLE_TYPES, size, squares)
-        self.apply(_without_bias)
+        self.apply(_begin)
         # The value's one channel before its relu begins alive, or it may never wake up.
         nn.init.normal_(self.critic.last.weight, std=0.1)
         assert self.critic.last.bias is not None
         nn.init.constant_(self.critic.last.bias, 0.5)
-        nn.init.normal_(self.critic.value.weight, std=0.1)
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
         """What the network reads; `pub` as in `expand`."""
@@ -214,11 +213,22 @@ class UNet(Network):
         return self.critic(together)  # type: ignore[no-any-return]
 
 
-def _without_bias(module: nn.Module) -> None:
-    """Begins with no bias: most planes are mostly empty, and torch's random biases would drown
-    them."""
-    if isinstance(module, nn.Conv2d | nn.Linear) and module.bias is not None:
+def _begin(module: nn.Module) -> None:
+    """Begins with planes that are about as large at the end of a pyramid as at its beginning (He et
+    al. 2015; each block adds its part of a whole), else the deepest ones would hardly say anything.
+    There is no bias, which would drown planes that are mostly empty, and play is uniform."""
+    if isinstance(module, nn.Conv2d):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+        assert module.bias is not None
         nn.init.zeros_(module.bias)
+    elif isinstance(module, Pyramid):
+        blocks = [*module.down, *module.up]
+        for block in blocks:
+            if isinstance(block.residual, nn.Conv2d):
+                nn.init.kaiming_normal_(block.residual.weight, nonlinearity="linear")
+            block.second.weight.data /= len(blocks) ** 0.5
+    elif isinstance(module, PolicyHead):
+        nn.init.zeros_(module.last.weight)
 
 
 def _rows(rows: Tensor, *blocks: Tensor) -> Tensor:

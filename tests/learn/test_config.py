@@ -15,6 +15,9 @@ def test_later_sources_win() -> None:
     stored, file, options = {"lr": 1.0, "eta": 1, "c": 1}, {"eta": 2, "c": 2}, {"c": 3}
     config = resolve("tiny", stored, file, options)
     assert (config.lr, config.eta, config.c) == (1.0, 2.0, 3.0)
+    assert config.policy_c == 1 != PRESETS["tiny"]["policy_c"]  # an older run's, which had none
+    config = resolve("tiny", {}, file, options)
+    assert (config.lr, config.eta, config.c) == (PRESETS["tiny"]["lr"], 2.0, 3.0)
     assert config.batch == PRESETS["tiny"]["batch"] and config.beta == Config().beta
     assert resolve("paper", {}, {}, {"seed": 0}) == Config()
 

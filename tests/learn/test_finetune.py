@@ -65,7 +65,9 @@ def test_the_goal_is_that_of_the_processed_policy() -> None:
             for row in rows
         ]
         for player in (0, 1):
-            v_hat, q = slow_rnad.v_trace(steps, player, learner.config.eta, math.inf, 1.0)
+            eta, policy_c = learner.config.eta, learner.config.policy_c
+            v_hat, _ = slow_rnad.v_trace(steps, player, eta, math.inf, 1.0)
+            _, q = slow_rnad.v_trace(steps, player, eta, math.inf, policy_c)
             for at, row in enumerate(rows):
                 if int(batch.player[row]) == player:
                     assert math.isclose(goal.estimate[row], v_hat[at], rel_tol=1e-4, abs_tol=1e-5)

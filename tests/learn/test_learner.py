@@ -106,7 +106,7 @@ def test_the_gradient_is_that_of_the_whole_loss() -> None:
     """Autograd of the losses as the paper writes them, through the network at every step."""
     game, found = episodes("nano", 12)
     batch = make_batch(game, as_parts(game, found), 16)
-    learner = Learner("plain", game.shape, setting(lr=1e-3, sizes=(4,)))
+    learner = Learner("plain", game.shape, setting(lr=1e-3, sizes=(4,), grad_norm=0.0))
     for _ in range(5):
         learner.update(batch)
     config, alpha = learner.config, learner.schedule(learner.step)[0]
@@ -128,7 +128,9 @@ def test_the_gradient_is_that_of_the_whole_loss() -> None:
         batch.grid(batch.player, fill=-1),
         batch.rewards(),
         eta=config.eta,
+        gain_c_bar=config.policy_c,
     )
+    assert config.policy_c < config.c
     gain = batch.flat(trace.gain)
     q = rnad.action_values(
         target, ratio, gain, batch.action, batch.mu, eta=config.eta, mu_floor=config.mu_floor

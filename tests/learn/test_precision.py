@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pathlib
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 
 from learn.games import as_parts, episodes
 from learn.test_learner import setting, vector_batch
+from nets.drawn import drawn
 from running import run
 from stratkit.learn.data import make_batch
 from stratkit.learn.learner import Learner
@@ -41,7 +43,7 @@ def test_what_a_head_tells_has_more_digits_than_bfloat16(net: str) -> None:
     else:
         game, found = episodes("nano", 2)
         batch, shape, actions = make_batch(game, as_parts(game, found), 32), game.shape, None
-    network = build(net, shape, 1, actions)
+    network = drawn(build(net, shape, 1, actions))
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         for told in network(batch.observations, batch.legal):
             assert told.dtype == torch.float32
@@ -54,7 +56,7 @@ def test_it_learns_in_bfloat16_as_in_float32() -> None:
     ends = []
     for precision in ("f32", "bf16"):
         old, batch = vector_batch(rows=64)
-        config = setting(precision=precision, lr=1e-2, sizes=(100,))
+        config = setting(precision=precision, lr=1e-2, sizes=(100,), target_rate=0.01)
         learner = Learner("mlp:16", old.online.shape, config, batch.legal.shape[1])
         told = [learner.update(batch) for _ in range(60)]
         assert told[-1]["value_loss"] < told[0]["value_loss"] - 0.1
@@ -69,8 +71,9 @@ def test_a_player_in_bfloat16_plays_nearly_the_same() -> None:
     game, found = episodes("nano", 1)
     batch = make_batch(game, as_parts(game, found))
     policies = []
+    network = drawn(build("tiny", game.shape, 1))
     for precision in (torch.float32, torch.bfloat16):
-        player = NetworkPlayer("tiny", build("tiny", game.shape, 1), seed=1, rows=16)
+        player = NetworkPlayer("tiny", copy.deepcopy(network), seed=1, rows=16)
         player.place("cpu", precision)
         policy, _ = player.evaluate(batch.observations.numpy(), batch.legal.numpy())
         policies.append(torch.from_numpy(policy))

@@ -55,7 +55,11 @@ def a_step(draw: Any, width: int = 3, same: bool = False) -> slow_rnad.Step:
 
 
 def estimate(
-    episodes: list[list[slow_rnad.Step | None]], eta: float, rho_bar: float, c_bar: float
+    episodes: list[list[slow_rnad.Step | None]],
+    eta: float,
+    rho_bar: float,
+    c_bar: float,
+    gain_c_bar: float | None = None,
 ) -> tuple[VTrace, Tensor]:
     """`v_trace` of some trajectories of the same length, and Q [T, B, A]."""
     padding = slow_rnad.Step(-1, [1.0] * 3, [1.0] * 3, [9.0] * 3, 0, (7.0, 7.0), 5.0)
@@ -75,6 +79,7 @@ def estimate(
         eta=eta,
         rho_bar=rho_bar,
         c_bar=c_bar,
+        gain_c_bar=gain_c_bar,
     )
     q = action_values(
         *(x.flatten(0, 1) for x in (value, ratio, trace.gain, grid(lambda s: s.action), mu)),
@@ -92,19 +97,26 @@ def estimate(
     st.sampled_from([0.0, 0.2, 1.5]),
     st.sampled_from([0.7, 1.0, INFINITY]),
     st.sampled_from([0.5, 1.0, INFINITY]),
+    st.sampled_from([0.5, 1.0, None]),
 )
 @settings(max_examples=80)
 def test_v_trace_is_the_recursion(
-    episodes: list[list[slow_rnad.Step | None]], eta: float, rho_bar: float, c_bar: float
+    episodes: list[list[slow_rnad.Step | None]],
+    eta: float,
+    rho_bar: float,
+    c_bar: float,
+    gain_c_bar: float | None,
 ) -> None:
-    trace, q = estimate(episodes, eta, rho_bar, c_bar)
+    trace, q = estimate(episodes, eta, rho_bar, c_bar, gain_c_bar)
+    gain_c = c_bar if gain_c_bar is None else gain_c_bar
     for b, steps in enumerate(episodes):
-        players = [slow_rnad.v_trace(steps, k, eta, rho_bar, c_bar) for k in (0, 1)]
+        of_value = [slow_rnad.v_trace(steps, k, eta, rho_bar, c_bar)[0] for k in (0, 1)]
+        of_gain = [slow_rnad.v_trace(steps, k, eta, rho_bar, gain_c)[1] for k in (0, 1)]
         for t, step in enumerate(steps):
             if step is None:
                 assert trace.value[t, b] == 0 and trace.gain[t, b] == 0
                 continue
-            v_hat, values = players[step.player]
+            v_hat, values = of_value[step.player], of_gain[step.player]
             scale = 1e-5 * max(1, *map(abs, values[t]), abs(v_hat[t]))
             assert math.isclose(trace.value[t, b], v_hat[t], rel_tol=1e-5, abs_tol=scale)
             np.testing.assert_allclose(q[t, b], values[t], rtol=1e-5, atol=scale)

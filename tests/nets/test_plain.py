@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from nets.drawn import drawn
 from stratkit.engine import Batch, Game, sample
 from stratkit.nets import build
 
@@ -39,7 +40,7 @@ def test_size_and_seed() -> None:
 
 def test_every_parameter_gets_a_gradient() -> None:
     game = Game("mini")
-    net = build("plain", game.shape, seed=1)
+    net = drawn(build("plain", game.shape, seed=1))
     logits, value = net(*views(game, 64, 19))
     (logits[torch.isfinite(logits)].square().sum() + value.sum()).backward()  # type: ignore[no-untyped-call]
     for name, parameter in net.named_parameters():

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from nets.drawn import drawn
 from nets.random_play import views_of_games
 from stratkit.engine import Game
 from stratkit.errors import InputError
@@ -39,6 +40,23 @@ def test_any_board(name: str, net: str) -> None:
 def test_pyramid_keeps_the_size_of_the_board(height: int, width: int) -> None:
     pyramid = Pyramid(3, Size(outer=4, inner=6, outer_blocks=1, inner_blocks=2))
     assert pyramid(torch.rand(2, 3, height, width)).shape == (2, 4, height, width)
+
+
+@pytest.mark.parametrize("net", ["tiny", "small"])
+def test_planes_begin_about_as_large_at_the_end_as_at_the_entry(net: str) -> None:
+    """With torch's own first weights they fade to a fiftieth, and learning with them."""
+    game, packed, legal = states("barrage")
+    network, sizes = build(net, game.shape, seed=0), {}
+    for name, module in network.named_modules():
+        if name.endswith(("entry", "pyramid", "torso")):
+            module.register_forward_hook(
+                lambda _, inputs, out, name=name: sizes.update({name: out.square().mean().sqrt()})
+            )
+    logits, value = network(packed, legal)
+    assert set(logits[legal.bool()].tolist()) == {0.0} and not value.any()
+    assert {"torso", "deployment.pyramid", "critic.pyramid"} < set(sizes)
+    for name, size in sizes.items():
+        assert 0.2 < size / sizes["torso.entry"] < 3, name
 
 
 def test_paper_preset_has_the_papers_channels() -> None:
@@ -97,6 +115,8 @@ def gradients(net: UNet, packed: Tensor, legal: Tensor) -> set[str]:
 def test_each_phase_has_its_head() -> None:
     game, packed, legal = states()
     net = build("tiny", game.shape, seed=0)
+    assert not gradients(net, packed, legal) & {"torso"}  # heads begin with zeros: uniform play
+    drawn(net)
     for phase, stage, head in ((1, 0, "deployment"), (0, 0, "selection"), (0, 1, "target")):
         rows = (packed[:, PHASE] == phase) & (packed[:, STAGE] == stage)
         assert rows.any()

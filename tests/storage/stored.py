@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from nets.drawn import drawn
 from stratkit.engine import Game
 from stratkit.nets import build
 from stratkit.storage.checkpoints import save_checkpoint
@@ -80,8 +81,8 @@ def altered(data: bytes, **metadata: object) -> bytes:
 
 
 def save_network(path: str | os.PathLike[str], net: str, game: Game, **metadata: object) -> None:
-    """A checkpoint of an untrained network: its online and its target weights."""
-    weights = build(net, game.shape, 1, game.actions).state_dict()
+    """A checkpoint of an untrained network that says something: online and target weights."""
+    weights = drawn(build(net, game.shape, 1, game.actions)).state_dict()
     parts = ("online", "target")
     tensors = {f"{part}/{name}": w.numpy() for part in parts for name, w in weights.items()}
     about = {"game": game.name, "rules": game.rules, "net": net}
