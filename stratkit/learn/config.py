@@ -2,7 +2,8 @@
 
 This module imports neither torch nor numpy: `train --help` needs it. A field's name, with - for _,
 is the option, its help the option's help. What counts is, in this order: the option, the
-configuration file, the preset of the network, the default below.
+configuration file, what a resumed run has stored or else the preset of the network, the default
+below.
 """
 
 from __future__ import annotations
