@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -27,7 +28,7 @@ from stratkit.engine import Game
 from stratkit.learn.config import resolve
 from stratkit.learn.data import Batch, Part, make_batch
 from stratkit.learn.learner import Learner
-from stratkit.nets import build
+from stratkit.nets import build, unet
 from stratkit.play.groups import Groups
 from stratkit.play.selfplay import ending_names
 from stratkit.play.table import Finished, Seating, Table
@@ -192,6 +193,7 @@ class Bench:
         """`selfplay | train`, from the second half of the steps that they come to."""
         there = ["--device", self.device.type, "--precision", self.precision]
         lead = 16 * batch  # and a quarter of it the slots
+        self.reset_memory()
         with tempfile.TemporaryDirectory() as folder:
             run = pathlib.Path(folder, "run")
             play = ["selfplay", "--game", self.game.name, "--policy", run, "--follow", *there]
@@ -209,7 +211,8 @@ class Bench:
                     time.sleep(1)
                 b.terminate()
             if not enough(run):
-                self.note(f"{net}: both through a pipe came to no four steps")
+                ended = f"selfplay ended with {a.returncode}, train with {b.returncode}"
+                self.note(f"{net}: both through a pipe came to no four steps: {ended}")
                 return
             lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
         late = lines[len(lines) // 2 :]
@@ -218,7 +221,7 @@ class Bench:
         waited = sum(line["seconds"]["wait"] for line in late[1:]) / took
         size = sum(p.numel() for p in build(net, self.game.shape, 1).parameters())
         what = f"{batch} games a step, lead {lead}; {len(lines)} steps, {waited:.0%} waiting"
-        self.add("both, through a pipe", net, size, flop, rate, what)
+        self.add("both, through a pipe", net, size, flop, rate, what, elsewhere=True)
 
     # ---- the table ----
 
@@ -228,11 +231,23 @@ class Bench:
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
 
-    def add(self, what: str, net: str, size: int, flop: float, rate: float, note: str) -> None:
-        peak = torch.cuda.max_memory_allocated() / 1e9 if self.device.type == "cuda" else 0.0
+    def add(
+        self,
+        what: str,
+        net: str,
+        size: int,
+        flop: float,
+        rate: float,
+        note: str,
+        elsewhere: bool = False,
+    ) -> None:
+        """A row of the table; `elsewhere`: it was other processes that used the memory."""
+        peak = "-"
+        if self.device.type == "cuda" and not elsewhere:
+            peak = f"{torch.cuda.max_memory_allocated() / 1e9:.1f}"
         share = flop * rate / self.peak
         cells = [what, net, f"{size:,}", f"{flop / 1e6:,.0f}", f"{rate:,.0f}", f"{share:.1%}"]
-        self.rows.append([*cells, f"{peak:.1f}", note])
+        self.rows.append([*cells, peak, note])
         self.note(" | ".join(self.rows[-1]))
 
     def run(self) -> None:
@@ -316,13 +331,14 @@ def random_batch(game: Game, states: int = 0, games_wanted: int = 0) -> Batch:
 
 @torch.no_grad()
 def flops(game: Game, net: str, batch: Batch) -> tuple[float, float, float]:
-    """FLOP of the policy, of the value, and of both, of a mean state of the batch."""
+    """FLOP of the policy, of the value, and of both, of a mean state of the batch; without the rows
+    that fill the heads up."""
     network = build(net, game.shape, 1)
     rows = batch.view[torch.linspace(0, batch.states - 1, 64).long()]
     legal = batch.legal[rows]
     found = []
     for wanted in ("policy", "value", "both"):
-        with FlopCounterMode(display=False) as counter:
+        with patch.object(unet, "ROWS", 1), FlopCounterMode(display=False) as counter:
             inputs = network.prepare(batch.observations[rows])
             embedding = network.embed(inputs)
             if wanted != "value":
