@@ -55,7 +55,7 @@ REASONS = {
 _GSN_WINNERS = {"0": RED, "1": BLUE, "2": None}
 _XML_WINNERS = {"1": RED, "2": BLUE, "3": None}
 
-_WIDTH = _HEIGHT = 10  # Gravon has no other board
+BOARD = _WIDTH, _HEIGHT = 10, 10  # Gravon has no other
 
 _GSN_HEAD = re.compile(r"#(\S+) Stratego-Notation v([12])")
 _GSN_TYPE = re.compile("type ([0-9])")

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 from stratkit.engine.stratego import BLUE, RED
 from stratkit.errors import InputError
-from stratkit.notation.gravon import FORFEIT, KINDS, REASONS, TIE_AGREED
+from stratkit.notation.gravon import BOARD, FORFEIT, KINDS, REASONS, TIE_AGREED
 from stratkit.notation.log import Log
 from stratkit.notation.setups import field_text
 from stratkit.notation.squares import move_words
@@ -64,7 +64,7 @@ def losses(log: Log, form: str) -> list[str]:
 
 def _kind(log: Log) -> str:
     """Gravon's word for the type of game."""
-    if not log.kind:
+    if not log.kind or (log.variant.width, log.variant.height) != BOARD:
         raise InputError(f"Gravon has no {log.variant.name}")
     return log.kind
 

@@ -38,6 +38,8 @@ def game_of(numbered: Sequence[tuple[int, Fenfs]]) -> Log:
     if start.ply:
         what = f"positions from ply {start.ply} on are no game: its start is needed"
         raise InputError(what, where=f"line {line}")
+    if start.side != RED:
+        raise InputError("no start of a game: blue is to move", where=f"line {line}")
     red, blue = start_setups(start)
     variants = {variant_of(red), variant_of(blue)}
     variant = variants.pop() if len(variants) == 1 else None

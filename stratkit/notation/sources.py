@@ -175,20 +175,11 @@ def _check_member(member: zipfile.ZipInfo, name: str) -> None:
 
 def _check_directory(stream: BinaryIO, name: str) -> None:
     """Raises `InputError` when the list of contents at a zip's end is very long."""
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(max(0, size - _END_BYTES))
-    tail = stream.read(_END_BYTES)
-    end = tail.rfind(b"PK\x05\x06")
-    listed = int.from_bytes(tail[end + 12 : end + 16], "little") if end >= 0 else 0
-    if listed == 0xFFFFFFFF:  # then a record before it says how many there are
-        longer = tail.rfind(b"PK\x06\x06", 0, end)
-        listed = int.from_bytes(tail[longer + 40 : longer + 48], "little") if longer >= 0 else 0
-    if listed > _MOST_LISTED:
+    # Several records may say how long it is: what counts is which of them `ZipFile` goes by.
+    end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]
+    if end and end[zipfile._ECD_SIZE] > _MOST_LISTED:  # type: ignore[attr-defined]
         what = f"zip whose list of contents has over {_MOST_LISTED >> 20} MiB"
         raise InputError(what, file=name)
-
-
-_END_BYTES = (1 << 16) + 200  # the last record with the longest comment, and what may be before it
 
 
 def _check_overlaps(archive: zipfile.ZipFile, name: str) -> None:

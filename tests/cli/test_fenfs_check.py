@@ -148,6 +148,25 @@ def long_list(path: pathlib.Path) -> None:
     path.write_bytes(data)
 
 
+def long_list_elsewhere(path: pathlib.Path) -> None:
+    """The same, said in the record for zips of many members; the usual one says little."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.gsn", GSN.read_bytes())
+    data = path.read_bytes()
+    at = data.rindex(b"PK\x05\x06")
+    record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, 1 << 31, 0)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, at, 1)
+    path.write_bytes(data[:at] + record + locator + data[at:])
+
+
+def long_list_of_marks(path: pathlib.Path) -> None:
+    """The length of the list looks like the mark of the record that it is in."""
+    long_list(path)
+    data = bytearray(path.read_bytes())
+    data[-10:-6] = b"PK\x05\x06"
+    path.write_bytes(data)
+
+
 def one_line(path: pathlib.Path) -> None:
     path.write_bytes(b"A" * (8 << 20))
 
@@ -172,6 +191,8 @@ def brackets(path: pathlib.Path) -> None:
 HOSTILE = {
     overlapping: "damaged zip: its members overlap",
     long_list: "zip whose list of contents has over 32 MiB",
+    long_list_elsewhere: "zip whose list of contents has over 32 MiB",
+    long_list_of_marks: "zip whose list of contents has over 32 MiB",
     one_line: "line 1: a line of over 1000 bytes",
     log_of_one_line: "a log of over 1 MiB",
     results: "a result like",

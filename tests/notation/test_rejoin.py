@@ -66,3 +66,5 @@ def test_players_views_do_not_tell_a_game(view: int) -> None:
 def test_the_start_is_needed() -> None:
     with pytest.raises(InputError, match="line 4: positions from ply 3 on are no game"):
         game_of(positions(MadeUp("barrage", 1, 5))[3:])
+    with pytest.raises(InputError, match="line 1: no start of a game: blue is to move"):
+        game_of([(1, parse_fenfs(f"ML{'a' * 32}XY b 0"))])

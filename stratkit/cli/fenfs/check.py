@@ -138,7 +138,7 @@ def _replay_faults(raw: Raw) -> list[InputError]:
 
 def _tell_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
     """Enters the first breach of each repetition rule: of the rules of its own header in a record
-    or episode, of Gravon's in a log."""
+    or episode, of Gravon's in a log. Rules that the engine does not take are faults."""
     from stratkit.notation.play import breaches
 
     by_rule: dict[tuple[str, int], list[tuple[Finding, Game]]] = {}
@@ -149,7 +149,12 @@ def _tell_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
             if rules.get(rule):
                 by_rule.setdefault((rule, rules[rule]), []).append((finding, game))
     for (rule, number), some in by_rule.items():
-        first = breaches([game.log for _, game in some], {rule: number})
+        try:
+            first = breaches([game.log for _, game in some], {rule: number})
+        except InputError as error:
+            for finding, game in some:
+                finding.faults.append(InputError(error.what, file=game.raw.name))
+            continue
         for (finding, game), ply in zip(some, first, strict=True):
             if ply is not None:
                 name = {"two_squares": f"two-squares rule ({number})"}.get(

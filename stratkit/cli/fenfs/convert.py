@@ -240,7 +240,8 @@ def _position(piece: Piece, raw: Raw, form: Form) -> None:
             piece.text = f"{seen if form.moved else replace(seen, moved=None)}\n"
     elif form.to == "setups":
         if fenfs.ply == 0:
-            piece.text = "".join(f"{setup_text(setup)}\n" for setup in start_setups(fenfs))
+            wanted = filter(form.selection.takes_setup, start_setups(fenfs))
+            piece.text = "".join(f"{setup_text(setup)}\n" for setup in wanted)
     else:
         raise InputError(f"a position is no game: --to {form.to} needs games")
     piece.sound = True

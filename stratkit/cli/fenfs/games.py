@@ -118,12 +118,13 @@ def _log_of_episode(header: Header, episode: Episode) -> Log:
     from stratkit.notation.transcript import transcript
 
     board = variant(header.game)
+    if len(episode.returns) != 2:
+        raise InputError(f"two returns are needed, not {len(episode.returns)}")
     if episode.start:
         raise NotFromTheStart("begins within a game: only whole games are looked at")
-    actions = episode.actions
-    if len(actions) < 2 * board.pieces or not bool(
-        ((actions >= 0) & (actions < board.squares)).all()
-    ):
+    actions, placed = episode.actions, 2 * board.pieces
+    inside = ((actions >= 0) & (actions < board.squares)).all()
+    if len(actions) < placed or not inside or (actions[:placed] >= board.zone).any():
         raise InputError(f"not the actions of a game of {board.name}")
     setups, words = transcript(board, actions)
     known = move_bytes(board.width, board.height)

@@ -56,8 +56,10 @@ class Names:
         self._given: set[str] = set()
 
     def fresh(self, name: str) -> str:
-        """`name` without what may lead out of a folder; numbered when it was given before."""
-        name = re.sub(r"[^\w .+-]|^[. ]+", "_", name)[-200:]
+        """`name` without what may lead out of a folder, and no longer than file systems allow;
+        numbered when it was given before."""
+        name = re.sub(r"[^\w .+-]|^[. ]+", "_", name)
+        name = name.encode()[-200:].decode(errors="ignore")
         stem, suffix = os.path.splitext(name)
         number, free = 1, name
         while free.casefold() in self._given:

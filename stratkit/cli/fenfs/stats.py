@@ -58,6 +58,8 @@ def stats(
     columns = [
         (_title(paths), _figures(paths, task, jobs, tally)) for paths in (inputs, versus) if paths
     ]
+    if tally.faults and not tally.opened:
+        return tally.status  # there is nothing to tell of
     if plot is not None:
         _draw(columns, plot, force)
     with named(STDOUT):
@@ -71,7 +73,7 @@ def _title(paths: Sequence[str]) -> str:
 
 def _figures(
     paths: Sequence[str],
-    task: Callable[[Chunk], tuple[Figures, list[InputError]]],
+    task: Callable[[Chunk], tuple[Figures, list[InputError], bool]],
     jobs: int,
     tally: Tally,
 ) -> Figures:
@@ -79,18 +81,19 @@ def _figures(
 
     total = Figures()
     with in_order(task, chunks(paths), jobs) as answers:
-        for figures, faults in answers:
+        for figures, faults, opened in answers:
             for fault in faults:
                 tally.fault(fault)
             total.merge(figures)
-            tally.passed(figures.games)
+            tally.opened = tally.opened or opened
     return total
 
 
 def stats_chunk(
     chunk: list[Raw | InputError], selection: Selection
-) -> tuple[Figures, list[InputError]]:
-    """The figures of the sound items of a chunk, and the faults of the others.
+) -> tuple[Figures, list[InputError], bool]:
+    """The figures of the sound items of a chunk, the faults of the others, and whether there is
+    more in it than what could not be read.
 
     Games that only have survivable faults count.
     """
@@ -107,8 +110,11 @@ def stats_chunk(
         elif item.form == SETUP:
             setups.append(item.data)
         elif item.form == POSITION:
-            if item.data.ply == 0:
-                setups += start_setups(item.data)
+            try:
+                setups += start_setups(item.data) if item.data.ply == 0 else []
+            except InputError as error:
+                error.file = item.name
+                faults.append(error)
         else:
             raws.append(item)
     logs = []
@@ -121,7 +127,7 @@ def stats_chunk(
                 logs.append(game.log)
     figures.add_logs(logs)
     figures.add_setups([setup for setup in setups if selection.takes_setup(setup)])
-    return figures, faults
+    return figures, faults, any(isinstance(item, Raw) for item in chunk)
 
 
 def _json(columns: list[tuple[str, Figures]]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from stratkit.cli.common import warn
-from stratkit.errors import CheckFailed, InputError
+from stratkit.errors import CheckFailed, InputError, StratkitError
 
 Item = TypeVar("Item")
 
@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 class Tally:
     """Counts what was sound, reports what was not, and knows the exit status that follows.
 
-    A `strict` one raises `CheckFailed` at the first fault.
+    A `strict` one raises an error with this status at the first fault.
     """
 
     def __init__(self, strict: bool = False) -> None:
@@ -28,7 +28,8 @@ class Tally:
         self.faults += 1
         self.opened = self.opened or not isinstance(error, Unreadable)
         if self.strict:
-            raise CheckFailed(error.what, file=error.file, where=error.where, text=error.text)
+            kind = CheckFailed if self.opened else StratkitError
+            raise kind(error.what, file=error.file, where=error.where, text=error.text)
         warn(str(error))
 
     def passed(self, count: int = 1) -> None:
