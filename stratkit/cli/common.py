@@ -16,6 +16,7 @@ import contextlib
 import errno
 import fcntl
 import io
+import math
 import os
 import select
 import signal
@@ -176,6 +177,16 @@ class OneOf(click.Choice[str]):
         if value not in words:
             self.fail(f"{shown(value)} is none of {', '.join(words)}{nearest(value, words)}")
         return value
+
+
+class Number(click.FloatRange):
+    """A number in a range, in which NaN is not, though no comparison tells."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{shown(value)} is no number")
+        return number
 
 
 class Text(click.types.StringParamType):
@@ -405,6 +416,8 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
             return error.strerror if file is None else f"{file or repr('')}: {error.strerror}", 1
         case MemoryError():
             return f"out of memory {error}".rstrip(), 1
+        case RuntimeError() if type(error).__name__ == "OutOfMemoryError":  # torch's, not imported
+            return "out of the GPU's memory (less would be a smaller --chunk or --slots)", 1
         case _:
             hint = "-v -v shows the traceback"
             return f"internal error: {type(error).__name__}: {error} ({hint})", 1
@@ -460,7 +473,8 @@ def run(command: click.Command, tool: str, arguments: Sequence[str] | None = Non
     """Runs `command`, called `tool`, and exits; all errors are told in one line."""
     _Session.tool, _Session.level = tool, 0
     _replace_closed_streams()
-    cast(io.TextIOWrapper, sys.stdout).reconfigure(errors="backslashreplace")
+    for stream in (sys.stdin, sys.stdout):
+        cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, _on_sigterm)
     try:
         status = _invoke(command, tool, sys.argv[1:] if arguments is None else arguments)

@@ -253,6 +253,10 @@ class _Actor:
         self.player: Player | None = None
         self.network: str | None = None
         self.step = -1
+        if wanted.policy != "random":
+            from stratkit.nets import check_device
+
+            check_device(wanted.device)
         if wanted.follow:
             from stratkit.play.follow import Follower
 

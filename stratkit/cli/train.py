@@ -13,6 +13,7 @@ import click
 from stratkit.cli.common import (
     GameName,
     NetName,
+    Number,
     OneOf,
     Terminated,
     Tool,
@@ -80,7 +81,7 @@ _OF_REQUEST = (
     ),
     click.option(
         "--timeout",
-        type=click.FloatRange(0),
+        type=Number(0),
         default=600.0,
         metavar="SECONDS",
         help="Under torchrun: end if a rank waits longer for its episodes (default: 600).",

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from stratkit.engine import Game, IllegalAction, Replay, distinct_views, replay_columns
 from stratkit.errors import InputError
-from stratkit.storage.columns import Episodes
+from stratkit.storage.columns import MU_ROUNDING, Episodes
 
 DEPLOYMENT = 8  # the byte of a packed observation that is 1 in deployment
 CUT = "cut"  # the ending of an episode that was stopped before the end of its game
@@ -177,7 +177,7 @@ def _check_sampled(
         in_play &= played.observations[:, DEPLOYMENT] == 0
     for wrong, what in (
         (np.isnan(mu) & in_play, "this action of play was not sampled (mu is NaN)"),
-        ((mu <= 0) | (mu > 1), "mu is no probability"),
+        ((mu <= 0) | (mu > 1 + MU_ROUNDING), "mu is no probability"),
     ):
         if wrong.any():
             at = int(wrong.argmax())

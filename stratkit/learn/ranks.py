@@ -12,8 +12,10 @@ import torch
 from torch import Tensor
 
 from stratkit.errors import InputError, StratkitError
+from stratkit.nets import check_device
 
 SLACK = 300.0  # seconds that a rank may be late beside the time that it may wait for episodes
+FOREVER = 1e9  # as many as torch can count
 
 
 class Ranks:
@@ -45,7 +47,7 @@ class _Group(Ranks):
         if device.type == "cuda":
             backend = "cpu:gloo,cuda:nccl"
             torch.cuda.set_device(device)
-        limit = datetime.timedelta(seconds=timeout + SLACK)
+        limit = datetime.timedelta(seconds=min(timeout + SLACK, FOREVER))
         self.rank, self.size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         try:
             dist.init_process_group(backend, timeout=limit)
@@ -53,7 +55,9 @@ class _Group(Ranks):
             raise self._alone() from error
 
     def _alone(self) -> StratkitError:
-        return StratkitError("another rank has gone, or does not answer", where=f"rank {self.rank}")
+        """What it is as a rule; torch's own words are in the traceback."""
+        what = "another rank has gone, or does not answer (-v -v shows the traceback)"
+        return StratkitError(what, where=f"rank {self.rank}")
 
     def sum(self, x: Tensor) -> Tensor:
         try:
@@ -89,8 +93,7 @@ def open_ranks(timeout: float, device: torch.device) -> Ranks:
 
 def device_of(name: str) -> torch.device:
     """The device that this rank computes on: of several GPUs each has its own."""
-    if name == "cuda" and not torch.cuda.is_available():
-        raise InputError("there is no GPU that torch can use", text=name)
+    check_device(name)
     if name == "cuda":
         number = int(os.environ.get("LOCAL_RANK", "0"))
         if number >= torch.cuda.device_count():

@@ -25,7 +25,7 @@ from stratkit.learn.source import POLL, STDIN, Ready, Source, plain_path
 from stratkit.learn.taken import Taken
 from stratkit.netnames import check_net, default_net
 from stratkit.storage import fields as check
-from stratkit.storage.atomic import lock
+from stratkit.storage.atomic import lock, sync_folder
 from stratkit.storage.checkpoints import (
     CHECKPOINT,
     checkpoint_path,
@@ -217,6 +217,7 @@ class _Run:
         self.metadata = metadata
         self.device = device_of(request.device)
         self.episodes = int(metadata.get("episodes", 0))
+        self.began = [self.episodes, time.time_ns()]
         self.parents = [metadata["sha256"]] if found else []
         self.taken = Taken(metadata.get("inputs", {}), ranks.size)  # by all ranks
         self.duplicates = [0] * ranks.size
@@ -416,6 +417,7 @@ class _Run:
             **self._metadata(),
             "publish_every": self.config.publish_every,
             "learned": self.taken.learned,
+            "began": self.began,
         }
         publish_policy(self.request.run, self.learner.weights("online"), metadata)
 
@@ -430,16 +432,19 @@ class _Run:
             "parents": self.parents,
             "inputs": self.taken.files,
         }
-        path = checkpoint_path(self.request.run, self.learner.step)
         self.saved = self.learner.step
-        if self.ranks.rank:
-            return
-        path.parent.mkdir(exist_ok=True)
-        # One that is there already could not be read, or the run would have gone on from it.
-        save_checkpoint(path, self.learner.tensors(), metadata, overwrite=bool(self.found))
-        self._forget()
+        if self.ranks.rank == 0:
+            self._write_checkpoint(checkpoint_path(self.request.run, self.saved), metadata)
+            self._forget()
         if self.request.consume:
             self._consume()
+
+    def _write_checkpoint(self, path: Path, metadata: Mapping[str, Any]) -> None:
+        if not path.parent.exists():
+            path.parent.mkdir()
+            sync_folder(path.parent.parent)
+        # One that is there already could not be read, or the run would have gone on from it.
+        save_checkpoint(path, self.learner.tensors(), metadata, overwrite=bool(self.found))
 
     def _forget(self) -> None:
         """Deletes old checkpoints, where not all are kept."""
@@ -454,8 +459,9 @@ class _Run:
         """Deletes what the checkpoint has passed. Whoever fills the folder is told first, or it
         would count these episodes as waiting less than none."""
         gone = self.taken.forget_complete()
-        if gone:
-            self._publish()
+        if self.ranks.rank or not gone:
+            return
+        self._publish()
         for file in gone:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(file)

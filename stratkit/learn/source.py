@@ -11,7 +11,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -222,8 +222,10 @@ class Source:
         done: set[str] = set()
         part, parts = self.part
         while not self._stopped.is_set():
-            mine = (name for name in list_shards(folder) if rank_of(name, parts) == part)
+            mine = [name for name in list_shards(folder) if rank_of(name, parts) == part]
             fresh = [name for name in mine if name not in done]
+            self._forget(folder, done.difference(mine))
+            done.intersection_update(mine)
             for name in fresh:
                 done.add(name)
                 path = os.path.join(folder, name)
@@ -241,6 +243,14 @@ class Source:
                 return
             if not fresh:
                 self._stopped.wait(POLL)
+
+    def _forget(self, folder: str, gone: Iterable[str]) -> None:
+        """Of files that were read and are no more, of which there is no end, nothing is kept, once
+        everything in them was handed over."""
+        for name in gone:
+            path = os.path.join(folder, name)
+            if path not in self._sizes:
+                self._taken.pop(path, None)
 
     def _read(self, stream: BinaryIO, name: str) -> Iterator[Part]:
         """The episodes of a stream; the first ones are passed over if an earlier run had them."""

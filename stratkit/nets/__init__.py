@@ -10,7 +10,7 @@ policy.py   logits and legal actions -> a policy; without its rare actions; an a
 """
 
 from stratkit.nets.expand import expand, public_by_eq6
-from stratkit.nets.network import Network, place
+from stratkit.nets.network import Network, check_device, place
 from stratkit.nets.policy import draw, legal_policy, process
 from stratkit.nets.presets import build
 from stratkit.nets.unet import UNet
@@ -19,6 +19,7 @@ __all__ = [
     "Network",
     "UNet",
     "build",
+    "check_device",
     "draw",
     "expand",
     "legal_policy",

@@ -85,7 +85,8 @@ def public_by_eq6(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
     count = _unrevealed(packed)
     movable = count.sum(2) - count[:, :, FLAG] - count[:, :, BOMB]
     moved_p = _divide(count, movable[:, :, None])
-    moved_p[:, :, [FLAG, BOMB]] = 0.0
+    for fixed in (FLAG, BOMB):
+        moved_p[:, :, fixed] = 0.0
     tables = _by_row(_divide(count, count.sum(2)[:, :, None]), moved_p)
     cells = packed[:, CELLS:].long()
     known, hidden = _cell_tables(packed.device)
@@ -133,13 +134,13 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
     movable = count.sum(2) - immovable
     never_moved = torch.stack([(rows == _row(side, 0)).sum(1) for side in (0, 1)], 1).int()
     moved_p = _divide(count, movable[:, :, None])
-    moved_p[:, :, [FLAG, BOMB]] = 0.0
     never_moved_p = _divide(
         count * (never_moved - immovable)[:, :, None], (never_moved * movable)[:, :, None]
     )
     still = _divide(count, never_moved[:, :, None])
-    never_moved_p[:, :, [FLAG, BOMB]] = still[:, :, [FLAG, BOMB]]
-
+    for fixed in (FLAG, BOMB):  # not a list of both: a GPU would have to wait for that
+        moved_p[:, :, fixed] = 0.0
+        never_moved_p[:, :, fixed] = still[:, :, fixed]
     return _by_row(never_moved_p, moved_p)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from stratkit.errors import InputError
 
 
 class Network(nn.Module, ABC):
@@ -59,6 +62,12 @@ def value_layer(features: int) -> nn.Linear:
     return layer
 
 
+def check_device(name: str) -> None:
+    """`InputError`: there is no such device."""
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError("there is no GPU that torch can use", text=name)
+
+
 def place(network: Network, device: torch.device) -> None:
     """Moves the network to a device. On a GPU the weights of convolutions lie in memory as the
     planes do, which saves copies, and float32 is float32: cuDNN would round it to TensorFloat-32.
@@ -66,7 +75,9 @@ def place(network: Network, device: torch.device) -> None:
     network.to(device)
     if device.type == "cpu":
         return
-    torch.backends.cudnn.allow_tf32 = False
+    with warnings.catch_warnings():  # of some versions of torch, which have a newer way, too
+        warnings.simplefilter("ignore")
+        torch.backends.cudnn.allow_tf32 = False
     for parameter in network.parameters():
         if parameter.ndim == 4:
             parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)

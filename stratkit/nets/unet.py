@@ -245,11 +245,12 @@ def _by_phase(packed: Tensor) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
     Each phase's rows are padded (with row 0) to a multiple: for a number of rows that it has not
     met, the convolution library takes longer to prepare than to compute.
     """
-    phase = 2 * packed[:, PHASE] + packed[:, STAGE]
+    # 0 deployment, 1 and 2 the parts of a move
+    phase = (2 * packed[:, PHASE] + packed[:, STAGE] + 1) % 3
+    counts = torch.stack([(phase == code).sum() for code in range(3)])
     place = torch.empty_like(phase, dtype=torch.int64)
     rows, before = [], 0
-    for code in (2, 0, 1):
-        mine = (phase == code).nonzero()[:, 0]
+    for mine in torch.split(phase.argsort(stable=True), counts.tolist()):
         place[mine] = torch.arange(before, before + len(mine), device=packed.device)
         rows.append(torch.cat([mine, mine.new_zeros(-len(mine) % ROWS)]))
         before += len(rows[-1])

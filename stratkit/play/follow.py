@@ -39,6 +39,7 @@ class Follower:
         self.step, self.episodes, self.net = -1, 0, ""
         self.batch = self.publish_every = 1
         self.learned: list[int] = [0]  # by each rank, of the files that the learner's folder has
+        self.began = [0, 0]  # with so many episodes consumed, and when
         self._stamp: object = None
 
     @property
@@ -83,8 +84,9 @@ class Follower:
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
         with in_file(self.run):
-            self.publish_every = _publish_every(metadata)
-            self.learned = _learned(metadata)
+            self.publish_every = _told(metadata, "publish_every", check.whole(1), 1)
+            self.learned = _told(metadata, "learned", check.list_of(check.whole()), [0])
+            self.began = _told(metadata, "began", check.list_of(check.whole(), 2, 2), [0, 0])
         self.net = str(metadata["net"])
         self.processing = processing
         self._stamp = stamp
@@ -99,20 +101,12 @@ def _processing(post: str) -> tuple[float, int]:
     return parse_player(f"{post},policy").corrections.processing(deploying=False)
 
 
-def _publish_every(metadata: Mapping[str, Any]) -> int:
-    """Steps between two publications; of an older learner, which does not tell: one."""
-    found = metadata.get("publish_every", 1)
-    if not check.whole(1)(found):
-        raise InputError("metadata 'publish_every' is wrong", text=found)
-    return int(found)
-
-
-def _learned(metadata: Mapping[str, Any]) -> list[int]:
-    """Of a policy of an older learner, which does not tell: nothing."""
-    found = metadata.get("learned", [0])
-    if not check.list_of(check.whole())(found) or not found:
-        raise InputError("metadata 'learned' is wrong", text=found)
-    return [int(n) for n in found]
+def _told(metadata: Mapping[str, Any], name: str, checked: check.Check, otherwise: Any) -> Any:
+    """What the learner tells, or of an older one, which does not tell it: `otherwise`."""
+    found = metadata.get(name, otherwise)
+    if not checked(found):
+        raise InputError(f"metadata {name!r} is wrong", text=found)
+    return found
 
 
 class Pace:
@@ -121,7 +115,8 @@ class Pace:
 
     def __init__(self, follower: Follower, wanted: int | None, slots: int) -> None:
         self.follower, self.wanted, self.slots = follower, wanted, slots
-        self._before = follower.episodes
+        self._began, self._before = follower.began, follower.episodes
+        self._consumed = 0
         self.begun = 0
         self.delivered = 0  # episodes that were handed on
 
@@ -141,10 +136,15 @@ class Pace:
 
     @property
     def consumed(self) -> int:
-        """What the learner has consumed since self-play began. A learner that goes on from a
-        checkpoint begins with fewer episodes than its RUN had published."""
+        """What the learner has consumed since self-play began. One that goes on from a checkpoint
+        begins with fewer episodes than its RUN had published; what it published first may have been
+        missed."""
+        if self.follower.began != self._began:
+            self._began = self.follower.began
+            self._before = self._began[0] - self._consumed
         self._before = min(self._before, self.follower.episodes)
-        return self.follower.episodes - self._before
+        self._consumed = self.follower.episodes - self._before
+        return self._consumed
 
     def check(self) -> None:
         """`UsageError` when the learner could not come to its next publication within the lead."""

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from stratkit.engine import Game, distinct_views, sample, uniform
 from stratkit.errors import InputError
-from stratkit.nets import Network, build, draw, legal_policy, place, process
+from stratkit.nets import Network, build, check_device, draw, legal_policy, place, process
 from stratkit.players.player import Decision, Views
 
 Floats = npt.NDArray[np.float32]
@@ -43,15 +43,17 @@ class NetworkPlayer:
     def place(self, device: str, precision: torch.dtype) -> None:
         """Computes there from now on, with layers of this precision. `InputError`: there is no
         such device."""
-        if device == "cuda" and not torch.cuda.is_available():
-            raise InputError("there is no GPU that torch can use", text=device)
+        check_device(device)
         self.device, self.precision = torch.device(device), precision
         if device != "cpu":
             self.rows = self._most
             place(self.network, self.device)
 
     def load(self, weights: Mapping[str, npt.NDArray[np.float32]]) -> None:
-        """Plays by these weights from now on. `InputError`: they are another network's."""
+        """Plays by these weights from now on. `InputError`: they are another network's, or not
+        finite."""
+        if not all(np.isfinite(w).all() for w in weights.values()):
+            raise InputError("its weights are not all finite")
         try:
             tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
             with self._weights:

@@ -45,6 +45,7 @@ def fail(kind: str) -> int:
         "check": CheckFailed("no"),
         "os": OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "dir\n/file"),
         "memory": MemoryError(),
+        "gpu": type("OutOfMemoryError", (RuntimeError,), {})("tried to allocate"),
         "internal": KeyError("key"),
     }
     if kind in errors:

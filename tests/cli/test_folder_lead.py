@@ -27,7 +27,7 @@ def test_names_say_how_many_and_for_whom() -> None:
 
 
 def test_what_waits_in_the_folder_counts_whoever_wrote_it(tmp_path: pathlib.Path) -> None:
-    follower = SimpleNamespace(episodes=0, period=8, learned=[0])
+    follower = SimpleNamespace(episodes=0, period=8, learned=[0], began=[0, 0])
     pace = FolderPace(cast(Follower, follower), wanted=20, slots=4, folder=str(tmp_path))
     assert pace.ahead == 0 and not pace.enough
     pace.begun = 7
@@ -62,6 +62,21 @@ def test_the_lead_follows_a_learner_that_began_anew(tmp_path: pathlib.Path) -> N
     assert follower.period == 2 * 15
     with pytest.raises(UsageError, match="less than the 30 episodes"):
         Pace(follower, 27, slots=8).check()
+
+
+def test_a_publication_that_was_missed_costs_no_lead(tmp_path: pathlib.Path) -> None:
+    """RUN has the weights of a learner that was killed; one that goes on from a checkpoint is seen
+    only after its first step. Whether its predecessor began with as many episodes is no matter."""
+    follower = Follower(str(tmp_path), Game("nano"))
+    follower.episodes, follower.began = 1500, [1000, 7]
+    pace = Pace(follower, 8, slots=8)
+    assert pace.consumed == 0
+    follower.episodes, follower.began = 1008, [1000, 8]
+    assert pace.consumed == 8
+    follower.episodes = 1024
+    assert pace.consumed == 24
+    follower.episodes, follower.began = 1016, [1008, 9]
+    assert pace.consumed == 32
 
 
 def test_a_lead_that_its_files_do_not_fill(tmp_path: pathlib.Path) -> None:

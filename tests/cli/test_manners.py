@@ -159,6 +159,7 @@ def test_wrong_command_lines(arguments: list[str], line: str) -> None:
         ("check", 3, "example: no"),
         ("os", 1, r"example: dir\n/file: No space left on device"),
         ("memory", 1, "example: out of memory"),
+        ("gpu", 1, "example: out of the GPU's memory (less would be a smaller --chunk or --slots)"),
         ("internal", 1, "example: internal error: KeyError: 'key' (-v -v shows the traceback)"),
     ],
 )

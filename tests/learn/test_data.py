@@ -103,6 +103,10 @@ def test_what_is_refused_and_where() -> None:
     assert "episode 1, action 30: this action of play was not sampled" in message(
         changed(bad, mu=mu)
     )
+    mu[30] = 1.0005  # by rounding, which the format allows
+    assert make_batch(game, as_parts(game, [changed(bad, mu=mu)])).states
+    mu[30] = 1.002
+    assert "episode 1, action 30: mu is no probability: '1.002" in message(changed(bad, mu=mu))
     mu[30] = 0
     assert "episode 1, action 30: mu is no probability: '0.0'" in message(changed(bad, mu=mu))
     assert "episode 1: the returns are not those of the game" in message(

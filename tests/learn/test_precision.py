@@ -89,6 +89,12 @@ def test_without_a_gpu_cuda_is_refused_at_once(tmp_path: pathlib.Path) -> None:
     assert done.status == 1
     assert done.error_line == "train: there is no GPU that torch can use: 'cuda'"
     assert not (tmp_path / "run").exists()
+    play = ("--game", "nano", "--policy", tmp_path / "run", "--follow", "-o", tmp_path / "a.eps")
+    done = run("selfplay", *play, "--device", "cuda", CUDA_VISIBLE_DEVICES="")
+    assert done.status == 1
+    assert done.error_line == "selfplay: there is no GPU that torch can use: 'cuda'"
+    assert not list(tmp_path.iterdir())
+    assert torch.OutOfMemoryError.__name__ == "OutOfMemoryError"  # by which it is told
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
