@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from stratkit.cli.common import (
     STDOUT,
+    Number,
     OneOf,
     Tool,
     input_name,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 TABLES = ("ratings", "meetings", "superiority")
 ONLY_ML = ("prior", "first_move", "draws", "intervals", "confidence")
 MOST_WARNINGS = 5
+MOST_ELO, LEAST_SIGMA = 4000.0, 0.01  # farther apart than games could place anybody
 
 
 class FitOr(click.ParamType[float | None]):
@@ -80,7 +82,7 @@ class Choice:
 )
 @click.option(
     "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     default=0.95,
     metavar="P",
     help="Of the intervals (default: .95).",
@@ -109,7 +111,7 @@ class Choice:
 @click.option("--method", type=OneOf(["ml", "elo"]), default="ml", help="Default: ml.")
 @click.option(
     "--k",
-    type=click.FloatRange(0, 1000, min_open=True),
+    type=Number(0, 1000, min_open=True),
     default=1.0,
     metavar="K",
     help="The K of --method elo (default: 1).",
@@ -175,6 +177,8 @@ def command(
 
     `-` is standard input.
     """
+    if intervals == "anchors" and not anchors:
+        raise UsageError("--intervals anchors needs an --anchor")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the matrices are too small to share
     _check_options(ctx, method, kinds, versus, as_json, as_csv)
     _check_files(games, [path for path in (html, plot, curve) if path is not None])
@@ -385,8 +389,9 @@ def _number(text: str, what: str) -> float:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number) or (what == "SIGMA" and number <= 0):
-        raise UsageError(f"--anchor: not a {what}", text=text)
+    low = LEAST_SIGMA if what == "SIGMA" else -MOST_ELO
+    if not low <= number <= MOST_ELO:
+        raise UsageError(f"--anchor: not a {what} from {low:g} to {MOST_ELO:g}", text=text)
     return number
 
 

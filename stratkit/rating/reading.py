@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from stratkit.errors import InputError
+from stratkit.errors import InputError, shown
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
 from stratkit.storage.records import (
     MOST_LINE,
@@ -25,6 +25,7 @@ from stratkit.storage.records import (
 )
 
 _BLOCK = 1 << 20
+_SPEC = re.compile(r"((?:[\w-]+=[^,]*,)*)(.*)", re.DOTALL)  # of a player: options, and what it is
 
 _WHOLE = rb"(?:0|[1-9]\d{0,17})"
 _POSITIVE = rb"([1-9]\d{0,8}(?:\.\d{1,17})?|0\.\d{0,16}[1-9])"
@@ -97,9 +98,21 @@ class PoolReader:
             if known.sha256 != player.sha256:
                 what = f"player {player.name!r} has other weights than in {file}"
                 raise InputError(what, file=name)
+            if _plays_as(known) != _plays_as(player):
+                what = f"player {player.name!r} is another one in {file}, {shown(known.spec)}"
+                raise InputError(what, file=name, text=player.spec)
         key = match_key(header)
         ids = [self._names.setdefault(p.name, len(self._names)) for p in header.players]
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
+
+
+def _plays_as(player: RecordPlayer) -> tuple[str, str | None]:
+    """What may not differ between players of one name, beside the weights: of a checkpoint, which
+    of its networks, and what is done to its policy; of a program, its limits and its command; but
+    not where their files lie, nor with which setup a person begins."""
+    options, spec = _SPEC.fullmatch(player.spec).groups()  # type: ignore[union-attr]
+    options = re.sub("setup=[^,]*,", "", options)
+    return options, player.sha256 or re.sub("^ucc:[^ ]*/", "ucc:", spec)
 
 
 def match_key(header: RecordHeader) -> str:

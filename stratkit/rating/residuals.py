@@ -9,7 +9,7 @@ import numpy as np
 
 from stratkit.rating.bootstrap import Ratings
 from stratkit.rating.fit import expected_score
-from stratkit.rating.pool import Floats, Ints, Pool, units
+from stratkit.rating.pool import DRAWN, Floats, Ints, Pool, units
 
 
 @dataclass(frozen=True)
@@ -29,25 +29,26 @@ def residuals(pool: Pool, ratings: Ratings) -> Residuals:
 
     The variance is that of the units around what was expected of them, so that games of a pair may
     be as dependent as they like, and few games are never far off: n units deviate by at most the
-    root of n.
+    root of n. But it is not less than independent games would have: where all ended alike, as was
+    nearly certain, they say nothing of it.
     """
     kinds = units(pool)
     starts = kinds.starts
     ahead = ratings.elo[kinds.first] - ratings.elo[kinds.second]
     help_, draws = ratings.first_move.value, ratings.draws.value
     games = kinds.counts.sum(2)  # [kinds, colour of the first]
-    points = sum(
-        games[:, colour] * expected_score(ahead + sign * help_, draws)
-        for colour, sign in enumerate((1, -1))
-    )
+    scores = np.stack([expected_score(ahead + sign * help_, draws) for sign in (1, -1)], 1)
+    points = (games * scores).sum(1)
     error = kinds.points - points
+    spread = (games * scores * (1 - scores)).sum(1) - kinds.counts[:, :, DRAWN].sum(1) / 4
+
+    def of_meetings(each: Floats) -> Floats:
+        return np.asarray(np.add.reduceat(kinds.number * each, starts))
+
     with np.errstate(invalid="ignore"):
-        deviation = np.add.reduceat(kinds.number * error, starts) / np.sqrt(
-            np.add.reduceat(kinds.number * error**2, starts)
-        )
-    expected = np.add.reduceat(kinds.number * points, starts) / np.add.reduceat(
-        kinds.number * games.sum(1), starts
-    )
+        variance = np.maximum(of_meetings(error**2), of_meetings(spread))
+        deviation = of_meetings(error) / np.sqrt(variance)
+    expected = of_meetings(points) / of_meetings(games.sum(1))
     return Residuals(kinds.first[starts], kinds.second[starts], expected, np.nan_to_num(deviation))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -193,3 +194,42 @@ def test_other_ways_to_write_json(tmp_path: pathlib.Path) -> None:
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text("".join(json.dumps(dict(reversed(line.items()))) + "\n" for line in lines))
     assert len(read(path).finish()) == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "weights"),
+    [
+        ("random", "heuristic", None),
+        ("net=target,run/a", "net=online,run/a", "0" * 64),
+        ("net=target,run/a", "net=target,quanta=16,run/a", "0" * 64),
+        ("time=1.0,ucc:bot", "time=2.0,ucc:bot", None),
+        ("ucc:bot -x", "ucc:bot -y", None),
+        ("somebody", "somebody else", None),
+    ],
+)
+def test_other_players_of_one_name(
+    tmp_path: pathlib.Path, one: str, other: str, weights: str | None
+) -> None:
+    paths = [tmp_path / "one", tmp_path / "other"]
+    for path, spec, seed in zip(paths, (one, other), (1, 2), strict=True):
+        head = header("a", "b", seed=seed)
+        a = replace(head.players[0], spec=spec, sha256=weights)
+        write(path, replace(head, players=(a, head.players[1])), [record(0, 0, 1, "red")])
+    with pytest.raises(InputError) as caught:
+        read(*paths)
+    assert str(caught.value) == f"other: player 'a' is another one in one, {one!r}: {other!r}"
+
+
+def test_the_same_player_from_another_place(tmp_path: pathlib.Path) -> None:
+    for specs, weights in (
+        (("net=target,run/a", "net=target,old/b"), "0" * 64),
+        (("time=1.0,ucc:./bot -x", "time=1.0,ucc:/opt/bot -x"), None),
+        (("setup=a,human", "human"), None),
+    ):
+        paths = []
+        for seed, spec in enumerate(specs):
+            head = header("a", "b", seed=seed)
+            a = replace(head.players[0], spec=spec, sha256=weights)
+            path, head = tmp_path / str(seed), replace(head, players=(a, head.players[1]))
+            paths.append(write(path, head, [record(0, 0, 1, "red")]))
+        assert len(read(*paths).finish().result) == 2

@@ -70,6 +70,19 @@ def test_residuals_by_hand() -> None:
     assert residuals(pool, rate(pool)).deviation == pytest.approx([0], abs=1e-4)
 
 
+def test_who_wins_all_as_expected_is_no_surprise() -> None:
+    """By --prior 1 a player that has won 40 games was to win nearly all of them: .13 were expected
+    to be lost, give or take .36."""
+    pool = pool_of((20, both("a", "b", "won")))
+    found = residuals(pool, Ratings(np.array([1000.0, 0.0])))
+    lost = 40 * (1 - found.expected[0])
+    assert lost == pytest.approx(0.126, abs=0.001)
+    assert found.deviation == pytest.approx(lost / np.sqrt(lost), rel=0.01)
+    # Draws spread less: 40 where nothing else was to come are exactly what was expected.
+    found = residuals(pool_of((20, both("a", "b", "drawn"))), Ratings(np.zeros(2)))
+    assert found.deviation == pytest.approx([0])
+
+
 def test_a_circle_is_told_and_a_ladder_is_not() -> None:
     def played(*beats: tuple[str, str]) -> list[str]:
         units = [(n, both(*who, s)) for who in beats for n, s in ((60, "won"), (20, "lost"))]
