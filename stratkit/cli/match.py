@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -19,14 +20,13 @@ from stratkit.cli.common import (
     OneOf,
     Text,
     Tool,
-    check_stdin,
     is_talkative,
     run,
     say,
     seed_option,
     warn,
 )
-from stratkit.errors import InputError, UsageError, in_file, named, printable
+from stratkit.errors import InputError, UsageError, in_file, named
 from stratkit.players.spec import BUILT_IN, SHIPPED
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
 
 MOST_GAMES = 10**7  # a pairing
-ROWS = 64  # views that a network evaluates at a time, if so many games are played
-CHECKED_PLIES = 200  # of a game that --check plays
+ROWS = 64  # views that a network evaluates at a time, where so many games are played at a time
 
 PLAYER = Text(*BUILT_IN, *SHIPPED)
 
@@ -181,9 +180,11 @@ def command(
     memory, shuttle, bounds (see the page), of programs time and startup (seconds) and nodes."""
     rules = _rules(two_squares, more_squares, max_plies, max_quiet)
     if serve is not None or check is not None:
-        _check_alone(ctx)
+        from stratkit.cli import alone
+
+        alone.check_options(ctx)
         with named(STDOUT):
-            return _without_match(serve, check, game or "classic", rules, seed)
+            return alone.serve_or_check(serve, check, game or "classic", rules, seed)
     _check_usage(players, output, resume, force)
     assert output is not None
     from stratkit.cli import people
@@ -207,6 +208,7 @@ def command(
         if ctx.get_parameter_source("seed") is ParameterSource.DEFAULT:
             seed = there.seed
     specs = _specs(players, there, output)
+    _check_files(specs, setups, output, explain)
     test = None if sprt is None else parse_sprt(sprt)
     limits = [
         None if text is None else parse_limit(text, option)
@@ -218,7 +220,7 @@ def command(
         raise UsageError(f"missing option {'--game' if games else '-n'!r}")
     opened = Game(game, rules)
     opening, digest = (None, None) if setups is None else read_openings(setups, game)
-    entrants = _open_players(specs, opened, seed, setups, min(ROWS, slots))
+    entrants = _open_players(specs, opened, seed, setups, _rows(specs, slots))
     if any(limits):
         _ask_for_values(entrants)
     person = people.find_person(entrants, output)
@@ -234,9 +236,9 @@ def command(
     )
     left = True
     with (
+        people.explained(entrants, opened, explain, resume, force) as told,
         named(STDOUT if output == "-" else output),
         RecordWriter(output, header, resume, force, met=board.met) as writer,
-        people.explained(entrants, opened, explain, force) as told,
         people.seated(person, told, opened, output, resume) as ended,
     ):
         everybody = [entrant.player for entrant in told]
@@ -270,61 +272,19 @@ def _check_usage(players: Sequence[str], output: str | None, resume: bool, force
         raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
 
 
-# What may be given with --serve and --check.
-ALONE = {"serve", "check", "game", "seed", "two_squares", "more_squares", "max_plies", "max_quiet"}
-
-
-def _check_alone(ctx: click.Context) -> None:
-    given = {
-        name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
-    if not given <= ALONE or {"serve", "check"} <= given:
-        raise UsageError("--serve and --check play no match: give nothing else with them")
-
-
-def _without_match(
-    serve: str | None, check: str | None, game: str, rules: dict[str, int], seed: int
-) -> int:
-    """`--serve` and `--check`; the exit status. The protocol knows no repetition rule and no draw:
-    only those that the command line names are kept."""
-    from stratkit.engine import Game
-    from stratkit.engine.stratego import variant
-    from stratkit.players.spec import parse_player
-
-    variant(game)
-    limit = {} if check is None else {"max_plies": CHECKED_PLIES}
-    opened = Game(game, {**dict.fromkeys(Game(game).rules, 0), **limit, **rules})
-    if check is not None:
-        from stratkit.players.open import open_program
-        from stratkit.programs.check import check_program
-
-        spec = parse_player(check)
-        if spec.words is None:
-            raise UsageError("--check is for programs, ucc:COMMAND", text=check)
-        remarks = check_program(open_program(spec, opened, is_talkative()).player, opened, seed)
-        for sound, line in remarks:
-            click.echo(f"{'ok' if sound else 'wrong'}: {printable(line)}")
-        return 0 if all(sound for sound, _ in remarks) else 3
-    assert serve is not None
-    from stratkit.players.open import open_player
-    from stratkit.programs.agent import Agent
-
-    entrant = open_player(parse_player(serve), opened, seed, 1)
-    if entrant.caution and is_talkative():
-        warn(entrant.caution)
-    Agent(opened, entrant.player, _get, _put).run()
-    return 0
-
-
-def _get() -> str | None:
-    """A line of stdin without its end."""
-    check_stdin()
-    line = sys.stdin.readline(1000)
-    return line.rstrip("\r\n") if line else None
-
-
-def _put(line: str) -> None:
-    print(line, flush=True)
+def _check_files(
+    specs: Sequence[PlayerSpec], setups: str | None, output: str, explain: str | None
+) -> None:
+    """What is written must be another file than what is read, and than each other: -f overwrites
+    files, but not these."""
+    files = [spec.spec for spec in specs if not (spec.words or spec.spec in (*BUILT_IN, *SHIPPED))]
+    read = [setups, *(spec.options.get("setup") for spec in specs), *files]
+    met = {os.path.realpath(path) for path in read if path and path != "-"}
+    for path in filter(None, (output, explain)):
+        real = path if path == "-" else os.path.realpath(path)
+        if real in met:
+            raise UsageError("what is written needs a file of its own", text=path)
+        met.add(real)
 
 
 def _rules(
@@ -367,6 +327,13 @@ def _setups(there: RecordHeader) -> str | None:
     if file == "-":
         raise UsageError("the setups came from stdin: give them again with --setups")
     return file
+
+
+def _rows(specs: Sequence[PlayerSpec], slots: int) -> int:
+    """How many views a network evaluates at a time: who plays a person, or programs only, is asked
+    for one decision after the other."""
+    ours = [spec for spec in specs if spec.words is None]
+    return 1 if len(ours) < 2 or any(spec.spec == "human" for spec in ours) else min(ROWS, slots)
 
 
 def _open_players(
@@ -433,11 +400,10 @@ def _play(
     game that is in the file."""
     from stratkit.play.table import Note
 
-    missing = match.schedule.missing(writer.done)
-    board.remaining = len(missing)
+    board.remaining = len(match.schedule) - len(writer.done)
     if board.decision is not None:
         return
-    with contextlib.closing(match.rounds(missing)) as rounds:
+    with contextlib.closing(match.rounds(match.schedule.missing(writer.done))) as rounds:
         for finished in rounds:
             for episode, seats, plies in finished or ():
                 assert finished is not None
@@ -485,6 +451,7 @@ def _status(board: Scoreboard) -> int:
 def _say_how_to_go_on(seed: int) -> None:
     """The command that plays the rest. The seed is named, because the system may have chosen it."""
     words = [word for word in sys.argv[1:] if word not in ("--resume", "-f", "--force")]
+    words = [re.sub("f", "", word) if re.fullmatch("-[fqv]+", word) else word for word in words]
     if not any(word == "--seed" or word.startswith("--seed=") for word in words):
         words += ["--seed", str(seed)]
     say(f"match: to go on: {shlex.join(['match', *words, '--resume'])}")

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
-from stratkit.cli.common import STDOUT, open_output, say
+from stratkit.cli.common import STDIN, STDOUT, check_stdin, open_output, say
 from stratkit.errors import InputError, UsageError, named
+from stratkit.storage.atomic import is_special
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
 
 WORDS = ".said"  # the file beside the record with what the person said
+MOST_SAID = 1000  # characters of a line
 
 
 # ---- the log ----
@@ -46,16 +48,27 @@ def corrected(player: Player | Program, game: Game) -> ChainPlayer | None:
 
 @contextlib.contextmanager
 def explained(
-    entrants: Sequence[Anybody], game: Game, path: str | None, force: bool
+    entrants: Sequence[Anybody], game: Game, path: str | None, resume: bool, force: bool
 ) -> Iterator[list[Anybody]]:
-    """The entrants; in `path` they tell how their moves come about."""
+    """The entrants; in `path` they tell how their moves come about, at once, as a log does; that of
+    a match that is resumed is continued."""
     if path is None:
         yield list(entrants)
         return
     if len(game.shape) != 3:
         raise UsageError(f"--explain is for Stratego, not for {game.name}")
-    with open_output(path, force) as stream:
+    with _open_log(path, resume, force) as stream:
         yield [_telling(entrant, game, stream) for entrant in entrants]
+
+
+def _open_log(path: str, resume: bool, force: bool) -> contextlib.AbstractContextManager[IO[str]]:
+    if path == "-":
+        return open_output(path)
+    mode = "a" if resume else "w" if force or is_special(path) else "x"
+    try:
+        return open(path, mode, encoding="utf-8", errors="backslashreplace")
+    except FileExistsError:
+        raise InputError("exists already; -f overwrites it", file=path) from None
 
 
 def _telling(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
@@ -124,13 +137,15 @@ def position_explainer(text: str) -> Callable[[Fenfs], str]:
 
 def find_person(entrants: Sequence[Anybody], output: str) -> HumanPlayer | None:
     """The human among the players, of whom there can be one."""
-    if all(entrant.spec.rpartition(",")[2] != "human" for entrant in entrants):
+    if "stratkit.players.human" not in sys.modules:  # and so there is none
         return None
     from stratkit.players.human import HumanPlayer
     from stratkit.players.program import Program
 
     found = [entrant.player for entrant in entrants]
     people = [player for player in found if isinstance(player, HumanPlayer)]
+    if not people:
+        return None
     if len(people) > 1 or len(entrants) > 2 or any(isinstance(p, Program) for p in found):
         raise UsageError("one person plays against one other player that is no program")
     if output == "-":
@@ -196,7 +211,9 @@ def read_words(path: str) -> dict[int, list[str]]:
 
 
 def _ask() -> str | None:
-    return sys.stdin.readline() or None
+    with named(STDIN):
+        check_stdin()
+        return sys.stdin.readline(MOST_SAID) or None
 
 
 def _tell(text: str) -> None:

@@ -52,7 +52,7 @@ class Scoreboard:
         self, names: Sequence[str], schedule: Schedule, sprt: Sprt | None, hidden: bool = False
     ) -> None:
         self.names, self.schedule, self.sprt, self.hidden = names, schedule, sprt, hidden
-        self.tallies = [Tally() for _ in schedule.pairings()]
+        self.tallies = [Tally() for _ in schedule.pairings]
         self.faults: Counter[tuple[int, str]] = Counter()
         self.remaining = 0
         self.new = 0  # games of this call
@@ -71,7 +71,7 @@ class Scoreboard:
     def add(self, record: GameRecord) -> None:
         """Counts a game that is in the file."""
         pairing = record.number // self.schedule.games
-        first = self.schedule.pairings()[pairing][0]
+        first = self.schedule.pairings[pairing][0]
         score = record.returns[record.players.index(first)]
         self.tallies[pairing].add(self.schedule.pair(record.number), (score > 0) + (score >= 0))
         if record.fault is not None:
@@ -106,7 +106,7 @@ class Scoreboard:
     def _pairing(self, index: int) -> str:
         tally = self.tallies[index]
         lost, drawn, won = tally.games
-        first, second = (self.names[i] for i in self.schedule.pairings()[index])
+        first, second = (self.names[i] for i in self.schedule.pairings[index])
         line = f"{first} - {second}: +{won} ={drawn} -{lost}"
         if not sum(tally.games):
             return line

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +30,14 @@ class Schedule:
     opening: Opening | None = None
     gauntlet: bool = False
 
+    @cached_property
     def pairings(self) -> list[tuple[int, int]]:
         """Players who meet, as indices."""
         pairings = itertools.combinations(range(self.players), 2)
         return [pairing for pairing in pairings if pairing[0] == 0 or not self.gauntlet]
 
     def __len__(self) -> int:
-        return len(self.pairings()) * self.games
+        return len(self.pairings) * self.games
 
     def pair(self, number: int) -> int:
         """The pair that game `number` belongs to."""
@@ -43,7 +45,7 @@ class Schedule:
 
     def seats(self, number: int) -> tuple[int, int]:
         """Who plays game `number`, who moves first named first."""
-        first, second = self.pairings()[number // self.games]
+        first, second = self.pairings[number // self.games]
         return (first, second) if number % 2 == 0 else (second, first)
 
     def seating(self, number: int) -> Seating:
@@ -52,6 +54,6 @@ class Schedule:
             return Seating(number, self.seats(number))
         return Seating(number, self.seats(number), self.opening(self.pair(number)))
 
-    def missing(self, played: Collection[int]) -> list[int]:
+    def missing(self, played: Container[int]) -> Iterator[int]:
         """The numbers of the games that are not among `played`, ascending."""
-        return [number for number in range(len(self)) if number not in played]
+        return (number for number in range(len(self)) if number not in played)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 from stratkit.engine import Game
 from stratkit.play.adjudicate import Adjudicator, Limit
@@ -47,13 +47,14 @@ class Match:
             return Adjudicator(rows, self.game.players, self.resign, self.draw)
         return None
 
-    def rounds(self, numbers: Sequence[int]) -> Generator[Finished | None, None, None]:
+    def rounds(self, numbers: Iterable[int]) -> Generator[Finished | None, None, None]:
         """Plays the games `numbers`, ascending; yields them in this order, some at a time. Closing
         it ends all programs."""
-        with contextlib.closing(self._as_they_end(numbers)) as played:
-            yield from in_order(played, iter(numbers))
+        to_play, expected = itertools.tee(numbers)
+        with contextlib.closing(self._as_they_end(to_play)) as played:
+            yield from in_order(played, expected)
 
-    def _as_they_end(self, numbers: Sequence[int]) -> Generator[Finished | None, None, None]:
+    def _as_they_end(self, numbers: Iterable[int]) -> Generator[Finished | None, None, None]:
         for programs, some in itertools.groupby(numbers, self._needs_programs):
             seatings = map(self.schedule.seating, some)
             if programs:

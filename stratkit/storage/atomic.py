@@ -87,6 +87,13 @@ def _appear(temporary: Path, target: Path, name: str, overwrite: bool) -> None:
     os.replace(temporary, target)
 
 
+def is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether something is there that is no regular file: a pipe, a terminal."""
+    with contextlib.suppress(OSError):
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    return False
+
+
 def sync_folder(folder: Path) -> None:
     """Puts the names in `folder` on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)

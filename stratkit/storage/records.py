@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NoReturn, Self
 from stratkit import __version__
 from stratkit.errors import InputError, in_file
 from stratkit.storage import fields as check
-from stratkit.storage.atomic import lock_descriptor
+from stratkit.storage.atomic import is_special, lock_descriptor
 from stratkit.storage.numbers import Numbers
 
 FORMAT = "games"
@@ -175,7 +175,9 @@ class RecordWriter:
         if path == "-":
             self._descriptor = os.dup(1)
         else:
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            # Of a pipe only to write: it would not notice that its reader has gone, being one.
+            access = os.O_WRONLY if is_special(path) else os.O_RDWR
+            flags = access | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
             self._descriptor = os.open(path, flags, 0o666)
             self._regular = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
         try:

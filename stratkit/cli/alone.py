@@ -1,0 +1,69 @@
+"""`match --serve` and `match --check`: one player by itself, over the UCC protocol."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from click.core import ParameterSource
+
+from stratkit.cli.common import check_stdin, is_talkative, warn
+from stratkit.errors import UsageError, printable
+
+CHECKED_PLIES = 200  # of a game that --check plays
+# What may be given with --serve and --check.
+ALONE = {"serve", "check", "game", "seed", "two_squares", "more_squares", "max_plies", "max_quiet"}
+
+
+def check_options(ctx: click.Context) -> None:
+    """`UsageError`: more is given than one of the two and what goes with it."""
+    given = {
+        name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    if not given <= ALONE or {"serve", "check"} <= given:
+        raise UsageError("--serve and --check play no match: give nothing else with them")
+
+
+def serve_or_check(
+    serve: str | None, check: str | None, game: str, rules: dict[str, int], seed: int
+) -> int:
+    """`--serve` and `--check`; the exit status. The protocol knows no repetition rule and no draw:
+    only those that the command line names are kept."""
+    from stratkit.engine import Game
+    from stratkit.engine.stratego import variant
+    from stratkit.players.spec import parse_player
+
+    variant(game)
+    limit = {} if check is None else {"max_plies": CHECKED_PLIES}
+    opened = Game(game, {**dict.fromkeys(Game(game).rules, 0), **limit, **rules})
+    if check is not None:
+        from stratkit.players.open import open_program
+        from stratkit.programs.check import check_program
+
+        spec = parse_player(check)
+        if spec.words is None:
+            raise UsageError("--check is for programs, ucc:COMMAND", text=check)
+        remarks = check_program(open_program(spec, opened, is_talkative()).player, opened, seed)
+        for sound, line in remarks:
+            click.echo(f"{'ok' if sound else 'wrong'}: {printable(line)}")
+        return 0 if all(sound for sound, _ in remarks) else 3
+    assert serve is not None
+    from stratkit.players.open import open_player
+    from stratkit.programs.agent import Agent
+
+    entrant = open_player(parse_player(serve), opened, seed, 1)
+    if entrant.caution and is_talkative():
+        warn(entrant.caution)
+    Agent(opened, entrant.player, _get, _put).run()
+    return 0
+
+
+def _get() -> str | None:
+    """A line of stdin without its end."""
+    check_stdin()
+    line = sys.stdin.readline(1000)
+    return line.rstrip("\r\n") if line else None
+
+
+def _put(line: str) -> None:
+    print(line, flush=True)
