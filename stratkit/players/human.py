@@ -207,11 +207,11 @@ class HumanPlayer:
 
     def _lines(self, number: int, prompt: str) -> Iterator[str]:
         """What was said before, then what the person types."""
+        before = self.said.get(number, ())
+        if self._words < len(before):
+            yield before[self._words]  # who accepts it asks for no other line
+            raise InputError("what was said does not fit this game", text=before[self._words])
         while True:
-            before = self.said.get(number, ())
-            if self._words < len(before):
-                yield before[self._words]
-                continue
             self.tell(prompt)
             line = self.ask()
             if line is None:

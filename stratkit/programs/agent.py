@@ -36,6 +36,9 @@ from stratkit.players.player import Player, Views
 Setup = npt.NDArray[np.uint8]
 Get = Callable[[], str | None]
 Put = Callable[[str], None]
+Played = tuple[int, int, ucc.Outcome]  # from, to, and what it did
+
+IMPOSSIBLE = "no move that is possible here"
 
 
 @dataclass
@@ -77,7 +80,7 @@ class Shadow:
         self._rebuild()
 
     def play(self, from_: int, to: int, outcome: ucc.Outcome) -> None:
-        """A move and what it did."""
+        """A move and what it did. `IllegalAction` or `KeyError`: no enemy can make it so."""
         mine = from_ not in self.enemy.standing
         self._learn(mine, from_, to, outcome)
         self.moves.append((from_, to))
@@ -182,7 +185,7 @@ class Agent:
             if echo is None:
                 return
             if self.shadow and echo.split()[-1:] != ["ILLEGAL"]:
-                self.shadow.play(*ucc.read_played(self.variant, echo))
+                self._hear(self.shadow, self._read(echo), echo)
 
     def _line(self) -> str | None:
         """The next line; None when the game is over."""
@@ -202,15 +205,31 @@ class Agent:
 
     def _turn(self, colour: int, setup: Setup, line: str, rows: list[str]) -> None:
         """Hears the other side's move, and moves."""
-        played = None if line == ucc.START else ucc.read_played(self.variant, line)
+        played = None if line == ucc.START else self._read(line)
         if self.shadow is None:
-            self.shadow = Shadow(self.game, colour, setup, self._enemy(rows, played))
+            self.shadow = Shadow(self.game, colour, setup, self._enemy(colour, rows, played))
         if played:
-            self.shadow.play(*played)
+            self._hear(self.shadow, played, line)
+        if self.shadow.batch.actors()[0] == 1 - colour:  # START that begins no game
+            raise InputError(IMPOSSIBLE, text=line)
         move = self.shadow.choose(self.player)
         self.put(ucc.SURRENDER if move is None else ucc.move_line(self.variant, *move))
 
-    def _enemy(self, rows: list[str], played: tuple[int, int, ucc.Outcome] | None) -> Enemy:
+    def _read(self, line: str) -> Played:
+        """The move that a line tells, on the board."""
+        played = ucc.read_played(self.variant, line)
+        if -1 in played[:2]:
+            raise InputError(IMPOSSIBLE, text=line)
+        return played
+
+    def _hear(self, shadow: Shadow, played: Played, line: str) -> None:
+        """A move that `line` told."""
+        try:
+            shadow.play(*played)
+        except (IllegalAction, KeyError):
+            raise InputError(IMPOSSIBLE, text=line) from None
+
+    def _enemy(self, colour: int, rows: list[str], played: Played | None) -> Enemy:
         """The enemy before its first move, which the first board already shows."""
         text = "".join(rows)
         if len(text) != self.variant.squares:
@@ -218,4 +237,8 @@ class Agent:
         squares = {at for at, c in enumerate(text) if c == ucc.ENEMY_CHARACTER}
         if played:
             squares = squares - {played[1]} | {played[0]}
+        first = 0 if colour == BLUE else self.variant.squares - self.variant.zone
+        if outside := squares - set(range(first, first + self.variant.zone)):
+            y, x = divmod(min(outside), self.variant.width)
+            raise InputError("no enemy can begin on the square", text=f"{x} {y}")
         return Enemy(self.variant, {square: square for square in squares})

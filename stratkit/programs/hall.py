@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
@@ -20,6 +20,7 @@ from stratkit.players.program import Fault, Process, Program
 from stratkit.programs.referee import REFEREE, one_game, play_game
 
 PATIENCE = 3  # games in a row that a player may lose by faults
+AHEAD = 4  # x `concurrency`: games that begin after one that is not over
 NOT_PLAYED = "not_played"  # the reason of a game whose player is no longer asked
 
 
@@ -63,15 +64,27 @@ class ProgramGames:
         self._stopped = False
 
     def rounds(self, seatings: Iterator[Seating]) -> Iterator[Finished | None]:
-        """Plays the games; yields them as they end. Whoever stops listening ends them all."""
+        """Plays the games; yields them as they end. Whoever stops listening ends them all.
+
+        Whoever wants the games in order has to hold back those that overtook a slow one, and loses
+        them in an interrupt: so no game begins more than `AHEAD` x `concurrency` games after it.
+        """
         self._stopped = False
         pool = ThreadPoolExecutor(self.concurrency)
         try:
             running: set[Future[Finished]] = set()
+            begun: deque[Future[Finished]] = deque()  # in order, from the oldest in `running` on
             while True:
-                while len(running) < self.concurrency and (seating := next(seatings, None)):
+                while begun and begun[0] not in running:
+                    begun.popleft()
+                while (
+                    len(running) < self.concurrency
+                    and len(begun) <= AHEAD * self.concurrency
+                    and (seating := next(seatings, None))
+                ):
                     if self.withdrawn.isdisjoint(seating.seats):
-                        running.add(pool.submit(self._play, seating))
+                        begun.append(pool.submit(self._play, seating))
+                        running.add(begun[-1])
                     else:
                         yield _not_played(seating)
                 if not running:

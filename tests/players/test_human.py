@@ -9,6 +9,7 @@ import pytest
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import setup_of, variant
+from stratkit.errors import InputError
 from stratkit.notation.setups import parse_setup, setup_text
 from stratkit.play.table import Finished, Note, Seating, Table
 from stratkit.players.human import HumanPlayer, Saved
@@ -79,6 +80,19 @@ def test_what_was_said_leads_to_where_it_was_left() -> None:
     np.testing.assert_array_equal(first._actions[0, :n], again._actions[0, :n])
     assert again.players[0].notes == []  # type: ignore[attr-defined]
     assert sum("red> " in text for text in shown) == 1
+
+
+@pytest.mark.parametrize("words", [["B2 B3"], [SETUP, "A6 A5"], [SETUP, SETUP]])
+def test_what_was_said_in_another_game_is_an_error(words: list[str]) -> None:
+    table, shown = seat([], {0: words})
+
+    def tell(text: str) -> None:
+        shown.append(text)
+        assert len(shown) < 9  # said again and again
+
+    table.players[0].tell = tell  # type: ignore[union-attr]
+    with pytest.raises(InputError, match=f"does not fit this game: '{words[-1]}'"):
+        until(table)
 
 
 def test_resigning_ends_the_game_as_a_loss() -> None:
