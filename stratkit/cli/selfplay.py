@@ -87,7 +87,7 @@ class Part(click.ParamType[tuple[int, int]]):
     "--lead",
     type=click.IntRange(1),
     metavar="N",
-    help="With --follow: be at most N episodes ahead of the learner (default: four times what it "
+    help="With --follow: be at most N episodes ahead of the learner (default: eight times what it "
     "consumes between two publications).",
 )
 @click.option(

@@ -19,7 +19,7 @@ from stratkit.storage import fields as check
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 from stratkit.storage.shards import waiting
 
-LEAD = 4  # times what the learner consumes between two publications
+LEAD = 8  # times what the learner consumes between two publications
 LOOK = 0.05  # seconds between two looks at a folder, if they are not dear
 
 

@@ -51,10 +51,10 @@ def test_the_lead_follows_a_learner_that_began_anew(tmp_path: pathlib.Path) -> N
     follower.batch = 8
     free = Pace(follower, None, slots=8)
     given = Pace(follower, 30, slots=8)
-    assert (free.lead, given.lead) == (32, 30)
+    assert (free.lead, given.lead) == (64, 30)
     given.check()
     follower.publish_every = 5
-    assert (free.lead, given.lead) == (160, 30)
+    assert (free.lead, given.lead) == (320, 30)
     free.check()
     with pytest.raises(UsageError, match="less than the 40 episodes from one publication"):
         given.check()
