@@ -176,8 +176,8 @@ def test_signals_leave_no_file(number: int, status: int, tmp_path: pathlib.Path)
             time.sleep(0.02)
         time.sleep(0.2)
         process.send_signal(number)
-        assert process.wait(30) == status
-        assert process.stderr and len(process.stderr.read().splitlines()) == 1
+        _, err = process.communicate(timeout=30)
+    assert (process.returncode, len(err.splitlines())) == (status, 1), err
     assert not os.listdir(tmp_path)
 
 
