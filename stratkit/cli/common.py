@@ -19,7 +19,6 @@ import io
 import math
 import os
 import select
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar, cast
@@ -27,6 +26,8 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar, cast
 import click
 
 from stratkit import __version__
+from stratkit.cli import signals
+from stratkit.cli.signals import Terminated
 from stratkit.errors import (
     InputError,
     StratkitError,
@@ -56,10 +57,6 @@ class _Session:
 
     tool = "stratkit"
     level = 0
-
-
-class Terminated(BaseException):
-    """SIGTERM arrived. It is raised in the main thread, so that `finally` clauses run."""
 
 
 # --- messages -------------------------------------------------------------------------------------
@@ -423,18 +420,6 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
             return f"internal error: {type(error).__name__}: {error} ({hint})", 1
 
 
-def _die_of_closed_pipe() -> NoReturn:
-    """Ends as every Unix tool does whose reader went away: killed by SIGPIPE."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGPIPE])
-    os.kill(os.getpid(), signal.SIGPIPE)
-    sys.exit(128 + signal.SIGPIPE)
-
-
-def _on_sigterm(number: int, frame: object) -> NoReturn:
-    raise Terminated
-
-
 def _complete(command: click.Command, tool: str) -> None:
     """Answers the shell when it asks for completions, and exits."""
     variable = f"_{tool}_COMPLETE".replace("-", "_").upper()
@@ -460,8 +445,6 @@ def _invoke(command: click.Command, tool: str, arguments: Sequence[str]) -> int:
 
 def _leave(status: int) -> NoReturn:
     """Exits; what an error left in stdout's buffer is written if that is possible."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # the status stands; what follows is short
     try:
         sys.stdout.flush()
     except OSError:
@@ -475,12 +458,13 @@ def run(command: click.Command, tool: str, arguments: Sequence[str] | None = Non
     _replace_closed_streams()
     for stream in (sys.stdin, sys.stdout):
         cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, _on_sigterm)
+    signals.raise_on_sigterm()
     try:
         status = _invoke(command, tool, sys.argv[1:] if arguments is None else arguments)
+        signals.ignore_signals()
     except BrokenPipeError:
         discard_stdout()
-        _die_of_closed_pipe()
+        signals.die_of_closed_pipe()
     except SystemExit:
         raise
     except BaseException as error:
@@ -490,4 +474,5 @@ def run(command: click.Command, tool: str, arguments: Sequence[str] | None = Non
             _to_stderr(traceback.format_exc())
         message, status = _message_and_status(error)
         warn(message)
+        signals.ignore_signals()
     _leave(status)

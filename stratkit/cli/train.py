@@ -15,7 +15,6 @@ from stratkit.cli.common import (
     NetName,
     Number,
     OneOf,
-    Terminated,
     Tool,
     check_stdin,
     device_option,
@@ -24,6 +23,7 @@ from stratkit.cli.common import (
     say,
     warn,
 )
+from stratkit.cli.signals import Terminated
 from stratkit.errors import InputError, UsageError
 from stratkit.learn.config import (
     CHOICES,

@@ -9,7 +9,7 @@ import time
 
 import click
 
-from stratkit.cli import common
+from stratkit.cli import common, signals
 from stratkit.errors import CheckFailed, InputError, UsageError
 
 
@@ -78,6 +78,21 @@ def wait(output: str, force: bool) -> None:
             out.write("half of it")
             time.sleep(60)
     finally:
+        print("cleaned", file=sys.stderr)
+
+
+@command.command()
+def lose() -> None:
+    """Loses the first exception, and takes its time to clean up after the second."""
+    try:
+        print("begun", file=sys.stderr, flush=True)
+        time.sleep(60)
+    except BaseException as error:
+        print(f"lost {type(error).__name__}", file=sys.stderr, flush=True)
+    try:
+        time.sleep(60)
+    finally:
+        time.sleep(4 * signals.AGAIN)
         print("cleaned", file=sys.stderr)
 
 

@@ -360,6 +360,20 @@ def test_signals_leave_no_torn_file(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_signal_that_gets_lost_comes_again() -> None:
+    """As it may where Python is called from C; but not while the command cleans up."""
+    with subprocess.Popen(
+        [sys.executable, EXAMPLE, "lose"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:
+        assert process.stderr and process.stderr.readline() == "begun\n"
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (143, "lost Terminated\ncleaned\nexample: terminated\n")
+
+
 def test_wrong_input_files(tmp_path: pathlib.Path) -> None:
     for path, what in (
         (tmp_path / "a\x1b[31m", "No such file or directory"),
