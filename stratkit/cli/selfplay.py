@@ -348,7 +348,6 @@ class _Actor:
             self.player.half = self.wanted.half
 
     def _tables(self, schedule: Iterator[Seating | None]) -> Table | Groups:
-        from stratkit.play.groups import Groups
         from stratkit.play.table import Table
 
         wanted, tables = self.wanted, []
@@ -367,7 +366,11 @@ class _Actor:
             if self.pace:
                 table.worth_playing = self.pace.worth_playing
             tables.append(table)
-        return Groups(tables) if wanted.groups > 1 else tables[0]
+        if wanted.groups == 1:
+            return tables[0]
+        from stratkit.play.groups import Groups  # which needs torch, random play does not
+
+        return Groups(tables)
 
     def _wait_for_learner(self, follower: Follower) -> None:
         import torch

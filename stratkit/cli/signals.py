@@ -24,6 +24,9 @@ def _on_sigterm(number: int, frame: object) -> None:
     """Raises `Terminated`; and again a moment later, as long as nothing deals with it: where Python
     was called from C (while it compiles a module, in a callback) an exception may get lost."""
     signal.setitimer(signal.ITIMER_REAL, AGAIN)
+    torch = sys.modules.get("torch")
+    if torch and getattr(torch.__spec__, "_initializing", False):
+        return  # an exception in the midst of its C++ would abort the process
     error = sys.exc_info()[1]
     while error is not None and not isinstance(error, Terminated):
         error = error.__context__

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import importlib.machinery
 import os
 import sys
 import time
+import types
 
 import click
 
@@ -79,6 +81,20 @@ def wait(output: str, force: bool) -> None:
             time.sleep(60)
     finally:
         print("cleaned", file=sys.stderr)
+
+
+@command.command()
+def load() -> None:
+    """Loads torch, or so it seems, which takes a second."""
+    torch = types.ModuleType("torch")
+    torch.__spec__ = importlib.machinery.ModuleSpec("torch", None)
+    torch.__spec__._initializing = True  # type: ignore[attr-defined]
+    sys.modules["torch"] = torch
+    print("begun", file=sys.stderr, flush=True)
+    time.sleep(1)
+    torch.__spec__._initializing = False  # type: ignore[attr-defined]
+    print("loaded", file=sys.stderr, flush=True)
+    time.sleep(60)
 
 
 @command.command()
