@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 from click.core import ParameterSource
 
-from stratkit.cli.common import check_stdin, is_talkative, warn
+from stratkit.cli.common import is_talkative, read_line, warn
 from stratkit.errors import UsageError, printable
 
 CHECKED_PLIES = 200  # of a game that --check plays
@@ -60,9 +58,8 @@ def serve_or_check(
 
 def _get() -> str | None:
     """A line of stdin without its end."""
-    check_stdin()
-    line = sys.stdin.readline(1000)
-    return line.rstrip("\r\n") if line else None
+    line = read_line()
+    return line and line.rstrip("\r\n")
 
 
 def _put(line: str) -> None:

@@ -292,6 +292,13 @@ def check_stdin() -> None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), STDIN)
 
 
+def read_line() -> str | None:
+    """A line of stdin with its end, or the first thousand characters of it; None: it is over."""
+    with named(STDIN):
+        check_stdin()
+        return sys.stdin.readline(1000) or None
+
+
 def input_name(path: str) -> str:
     """What the input `path` is called in messages."""
     return STDIN if path == "-" else path
@@ -326,12 +333,11 @@ def open_output(path: str, force: bool = False, binary: bool = False) -> Iterato
 def _open_file(path: str, force: bool) -> Iterator[BinaryIO]:
     if not path:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-    if not os.path.exists(path) or os.path.isfile(path):
+    from stratkit.storage.atomic import atomic_file, is_special
+
+    if not is_special(path):
         if os.path.isfile(path) and not force:
             raise InputError("exists already; -f overwrites it", file=path)
-
-        from stratkit.storage.atomic import atomic_file
-
         with atomic_file(path, overwrite=force) as file:
             yield cast(BinaryIO, file)
         return

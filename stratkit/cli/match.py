@@ -450,8 +450,8 @@ def _status(board: Scoreboard) -> int:
 
 def _say_how_to_go_on(seed: int) -> None:
     """The command that plays the rest. The seed is named, because the system may have chosen it."""
-    words = [word for word in sys.argv[1:] if word not in ("--resume", "-f", "--force")]
-    words = [re.sub("f", "", word) if re.fullmatch("-[fqv]+", word) else word for word in words]
+    words = [word for word in sys.argv[1:] if not re.fullmatch("--resume|--force|-f+", word)]
+    words = [word.replace("f", "") if re.fullmatch("-[fqv]+", word) else word for word in words]
     if not any(word == "--seed" or word.startswith("--seed=") for word in words):
         words += ["--seed", str(seed)]
     say(f"match: to go on: {shlex.join(['match', *words, '--resume'])}")

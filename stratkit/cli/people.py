@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
-from stratkit.cli.common import STDIN, STDOUT, check_stdin, open_output, say
+from stratkit.cli.common import STDOUT, open_output, read_line, say
 from stratkit.errors import InputError, UsageError, named
 from stratkit.storage.atomic import is_special
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
 
 WORDS = ".said"  # the file beside the record with what the person said
-MOST_SAID = 1000  # characters of a line
 
 
 # ---- the log ----
@@ -177,7 +176,7 @@ def seated(
             words.write(f"{number} {word}\n")
             words.flush()
 
-        person.note, person.ask, person.tell = note, _ask, _tell
+        person.note, person.ask, person.tell = note, read_line, _tell
         for entrant in entrants:
             adviser = corrected(entrant.player, game)
             if adviser is not None:
@@ -208,12 +207,6 @@ def read_words(path: str) -> dict[int, list[str]]:
     except FileNotFoundError:
         pass
     return said
-
-
-def _ask() -> str | None:
-    with named(STDIN):
-        check_stdin()
-        return sys.stdin.readline(MOST_SAID) or None
 
 
 def _tell(text: str) -> None:

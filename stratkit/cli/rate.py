@@ -177,8 +177,6 @@ def command(
 
     `-` is standard input.
     """
-    if intervals == "anchors" and not anchors:
-        raise UsageError("--intervals anchors needs an --anchor")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the matrices are too small to share
     _check_options(ctx, method, kinds, versus, as_json, as_csv)
     _check_files(games, [path for path in (html, plot, curve) if path is not None])
@@ -227,6 +225,8 @@ def _check_options(
             option = "--" + name.replace("_", "-")
             other = "ml" if method == "elo" else "elo"
             raise UsageError(f"{option} belongs to --method {other}")
+    if ctx.params["intervals"] == "anchors" and not ctx.params["anchors"]:
+        raise UsageError("--intervals anchors needs an --anchor")
     if as_json and (as_csv or kinds or versus):
         raise UsageError("--json prints everything: --csv, --table and --versus do not go with it")
     if versus and kinds:

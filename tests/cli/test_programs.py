@@ -414,9 +414,9 @@ def test_a_served_player_says_what_it_does_not_understand() -> None:
 def test_check_says_what_a_program_does_wrong(mode: str, wrong: list[str], tag: str) -> None:
     key, value = tag.split("=", 1)
     player = f"time=60,startup=60,{bot(mode)}"
-    done = run("match", "--check", player, "--game", "mini", **{key: value})
+    done = run("match", "--check", player, "--game", "mini", "--seed", 1, **{key: value})
     said = [line.removeprefix("wrong: ") for line in done.out.splitlines() if line[:5] == "wrong"]
     said = [line for line in said if "the original manager waits" not in line]  # a busy machine
-    assert (done.err, len(said)) == ("", len(wrong))
+    assert (done.err, len(said)) == ("", len(wrong)), done.out
     assert all(line.startswith(what) for line, what in zip(said, wrong, strict=True))
     assert done.status == (3 if wrong else done.status)

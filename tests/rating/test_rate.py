@@ -125,6 +125,7 @@ def test_an_anchor_with_a_rating(games: pathlib.Path) -> None:
         (["--method", "elo", "--table", "superiority"], "--method elo does not know who is likely"),
         (["--method", "elo", "--k", "nan"], "invalid value for '--k': 'nan' is no number"),
         (["--confidence", "nan"], "invalid value for '--confidence': 'nan' is no number"),
+        (["--intervals", "anchors"], "--intervals anchors needs an --anchor"),
         (["--k", "2"], "--k belongs to --method elo"),
         (["--json", "--csv"], "--json prints everything: --csv, --table and --versus do not go"),
         (["--csv", "--table", "ratings", "--table", "meetings"], "--csv prints one table: give"),
