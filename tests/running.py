@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import click
 
-from stratkit.cli import common
+from stratkit.cli import messages, tool
 
 ROOT = pathlib.Path(__file__).parents[1]
 FORKED = pathlib.Path(__file__).with_name("forked.py")
@@ -133,14 +133,14 @@ def run(
 def here(name: str, *arguments: object) -> Done:
     """Runs the command in the tests' own process, which is much faster than one of its own."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2))
-    common._Session.tool, common._Session.level = name, 0
+    messages.Session.tool, messages.Session.level = name, 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            status = common._invoke(click_command(name), name, [str(word) for word in arguments])
+            status = tool._invoke(click_command(name), name, [str(word) for word in arguments])
         except Exception as error:
-            message, status = common._message_and_status(error)
+            message, status = tool._message_and_status(error)
             assert not message.startswith("internal error"), repr(error)
-            common.warn(message)
+            messages.warn(message)
     told = []
     for stream in (out, err):
         stream.flush()

@@ -19,12 +19,12 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import variant
 from stratkit.notation.transcript import transcript
 from stratkit.play.table import Seating
-from stratkit.players.program import Process, Program
 from stratkit.players.random import RandomPlayer
-from stratkit.programs.referee import play_game
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
 from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header
 from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, RecordWriter
+from stratkit.ucc.process import Process, Program
+from stratkit.ucc.referee import play_game
 
 HERE = pathlib.Path(__file__).parent
 

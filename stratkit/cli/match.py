@@ -14,32 +14,24 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 import click
 from click.core import ParameterSource
 
-from stratkit.cli.common import (
-    STDOUT,
-    GameName,
-    OneOf,
-    Text,
-    Tool,
-    is_talkative,
-    run,
-    say,
-    seed_option,
-    warn,
-)
+from stratkit.cli.messages import is_live, is_talkative, say, warn
+from stratkit.cli.options import GameName, OneOf, Text, seed_option
+from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError, in_file, named
 from stratkit.players.spec import BUILT_IN, SHIPPED
+from stratkit.storage.streams import STDOUT
 
 if TYPE_CHECKING:
-    from stratkit.cli.scoreboard import Scoreboard
     from stratkit.engine import Game
+    from stratkit.match.runner import Match
+    from stratkit.match.scoreboard import Scoreboard
     from stratkit.play.table import Note
     from stratkit.players.open import Entrant
     from stratkit.players.player import Player
-    from stratkit.players.program import Program
     from stratkit.players.spec import PlayerSpec
-    from stratkit.programs.match import Match
     from stratkit.storage.columns import Episode
     from stratkit.storage.records import GameRecord, RecordHeader, RecordWriter
+    from stratkit.ucc.process import Program
 
     Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
 
@@ -189,11 +181,11 @@ def command(
     assert output is not None
     from stratkit.cli import people
     from stratkit.cli.openings import read_openings
-    from stratkit.cli.scoreboard import Scoreboard
     from stratkit.engine import Game
-    from stratkit.play.adjudicate import parse_limit
-    from stratkit.play.match import Schedule
-    from stratkit.programs.match import Match
+    from stratkit.match.adjudicate import parse_limit
+    from stratkit.match.runner import Match
+    from stratkit.match.schedule import Schedule
+    from stratkit.match.scoreboard import Scoreboard
     from stratkit.rating.sprt import parse_sprt
     from stratkit.storage.records import GAUNTLET, ROUND_ROBIN, RecordWriter, read_header
 
@@ -226,7 +218,7 @@ def command(
     person = people.find_person(entrants, output)
     names = [entrant.name for entrant in entrants]
     schedule = Schedule(len(entrants), games + games % 2, opening, gauntlet)
-    board = Scoreboard(names, schedule, test, hidden=person is not None)
+    board = Scoreboard(names, schedule, test, is_live() and person is None, warn)
     header = replace(
         _header(opened, seed, schedule.games, entrants, setups, digest),
         pairing=GAUNTLET if gauntlet else ROUND_ROBIN,
@@ -339,9 +331,10 @@ def _rows(specs: Sequence[PlayerSpec], slots: int) -> int:
 def _open_players(
     specs: Sequence[PlayerSpec], game: Game, seed: int, setups: str | None, rows: int
 ) -> list[Anybody]:
-    from stratkit.players.open import check_names, open_player, open_program
-    from stratkit.players.program import Program
-    from stratkit.programs.hall import check_start
+    from stratkit.players.open import check_names, open_player
+    from stratkit.ucc.engine_pool import check_start
+    from stratkit.ucc.open_program import open_program
+    from stratkit.ucc.process import Program
 
     entrants: list[Anybody] = []
     for spec in specs:

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.cli.common import input_name, open_input
 from stratkit.engine.stratego import placements, variant
 from stratkit.errors import InputError
 from stratkit.notation.setups import read_setups
+from stratkit.storage.streams import input_name, open_input
 
 Opening = Callable[[int], npt.NDArray[np.int32]]
 

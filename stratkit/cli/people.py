@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
-from stratkit.cli.common import STDOUT, open_output, read_line, say
+from stratkit.cli.messages import say
 from stratkit.errors import InputError, UsageError, named
 from stratkit.storage.atomic import is_special
+from stratkit.storage.streams import STDOUT, open_output, read_line
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.notation.fenfs import Fenfs
-    from stratkit.players.chain import ChainPlayer, Explanation
     from stratkit.players.human import HumanPlayer
     from stratkit.players.open import Entrant
     from stratkit.players.player import Player, Views
-    from stratkit.players.program import Program
+    from stratkit.players.testtime.pipeline import ChainPlayer, Explanation
     from stratkit.storage.records import GameRecord
+    from stratkit.ucc.process import Program
 
     Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
 
@@ -33,12 +34,12 @@ WORDS = ".said"  # the file beside the record with what the person said
 
 def corrected(player: Player | Program, game: Game) -> ChainPlayer | None:
     """A network as a player that can be asked how its moves come about; None: it is none."""
-    from stratkit.players.corrections import Corrections
+    from stratkit.players.testtime.options import Corrections
 
     if "stratkit.players.network" not in sys.modules:  # and so there is no network
         return None
-    from stratkit.players.chain import ChainPlayer
     from stratkit.players.network import NetworkPlayer
+    from stratkit.players.testtime.pipeline import ChainPlayer
 
     if isinstance(player, ChainPlayer):
         return player
@@ -85,7 +86,7 @@ def _telling(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
 def explanation_text(explanation: Explanation, game: Game, side: int | None = None) -> str:
     """The text; without `side`, red has begun."""
     from stratkit.engine.stratego import variant
-    from stratkit.players.explain import acting, text
+    from stratkit.players.testtime.explain import acting, text
 
     kind = variant(game.name)
     return text(explanation, kind, acting(explanation, kind) if side is None else side)
@@ -139,7 +140,7 @@ def find_person(entrants: Sequence[Anybody], output: str) -> HumanPlayer | None:
     if "stratkit.players.human" not in sys.modules:  # and so there is none
         return None
     from stratkit.players.human import HumanPlayer
-    from stratkit.players.program import Program
+    from stratkit.ucc.process import Program
 
     found = [entrant.player for entrant in entrants]
     people = [player for player in found if isinstance(player, HumanPlayer)]

@@ -12,25 +12,14 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
 import click
 
-from stratkit.cli.common import (
-    GameName,
-    OneOf,
-    Text,
-    Tool,
-    check_reader,
-    device_option,
-    discard_stdout,
-    open_output,
-    progress,
-    run,
-    say,
-    seed_option,
-    warn,
-)
+from stratkit.cli.messages import progress, say, warn
+from stratkit.cli.options import GameName, OneOf, Text, device_option, seed_option
+from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError
+from stratkit.storage.streams import check_reader, discard_stdout, open_output
 
 if TYPE_CHECKING:
-    from stratkit.play.follow import FolderPace, Follower, Pace
+    from stratkit.play.backpressure import FolderPace, Follower, Pace
     from stratkit.play.groups import Groups
     from stratkit.play.selfplay import Opening
     from stratkit.play.table import Seating, Table
@@ -258,7 +247,7 @@ class _Actor:
 
             check_device(wanted.device)
         if wanted.follow:
-            from stratkit.play.follow import Follower
+            from stratkit.play.backpressure import Follower
 
             self.follower = Follower(wanted.policy, self.game)
         else:
@@ -279,7 +268,7 @@ class _Actor:
             return
         import torch
 
-        from stratkit.play.follow import open_policy
+        from stratkit.play.backpressure import open_policy
 
         torch.set_num_threads(1)  # the same sums whatever --threads says
         entrant = open_policy(wanted.policy, self.game, wanted.seed, self.slots)
@@ -323,7 +312,7 @@ class _Actor:
     def _make_pace(self, follower: Follower) -> Pace:
         """Episodes are handed on in order, so a long game holds back those behind it: a lead of
         about four times the slots keeps them filled."""
-        from stratkit.play.follow import LEAD, FolderPace, Pace
+        from stratkit.play.backpressure import LEAD, FolderPace, Pace
 
         wanted = self.wanted.lead
         lead = wanted or LEAD * follower.period

@@ -14,7 +14,7 @@ from stratkit.play.table import CUT, Finished, Seating, Table, in_order
 from stratkit.storage.columns import Episodes
 
 if TYPE_CHECKING:
-    from stratkit.play.follow import Pace
+    from stratkit.play.backpressure import Pace
     from stratkit.play.groups import Groups
 
 Opening = Callable[[int], npt.NDArray[np.int32]]  # game number -> actions that begin the game

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from running import COMMANDS, Done, run
-from stratkit.cli.common import GAMES
+from stratkit.cli.options import GAMES
 from stratkit.engine import game_names
 
 

@@ -15,7 +15,7 @@ from running import command_line
 from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.learn.run import METRICS
-from stratkit.play.follow import FolderPace, Follower, Pace
+from stratkit.play.backpressure import FolderPace, Follower, Pace
 from stratkit.storage.shards import episodes_in, list_shards, rank_of, shard_name
 
 

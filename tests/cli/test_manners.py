@@ -391,7 +391,7 @@ def test_wrong_input_files(tmp_path: pathlib.Path) -> None:
 
 def test_every_command_is_a_tool() -> None:
     """So that it has -q, -v, --version and --help."""
-    from stratkit.cli.common import Tool, ToolGroup
+    from stratkit.cli.tool import Tool, ToolGroup
 
     for name in COMMANDS:
         command = click_command(name)

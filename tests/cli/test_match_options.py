@@ -178,8 +178,8 @@ def test_the_live_table_is_for_terminals(tmp_path: pathlib.Path) -> None:
 KILLER = """
 import os, random, signal, sys, time
 from stratkit.cli.match import command
-from stratkit.cli.common import run
-import stratkit.play.match, stratkit.cli.scoreboard, stratkit.storage.records  # once for all
+from stratkit.cli.tool import (run)
+import stratkit.match.schedule, stratkit.match.scoreboard, stratkit.storage.records  # once for all
 
 def match(*more):
     pid = os.fork()

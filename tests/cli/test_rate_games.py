@@ -14,7 +14,7 @@ import pytest
 
 from browser import Browser
 from running import ROOT, run
-from stratkit.cli.rated_games import GameChooser
+from stratkit.convert.shown_games import GameChooser
 from stratkit.rating.report import Standing
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
 

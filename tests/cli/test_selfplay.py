@@ -19,7 +19,7 @@ from running import command_line, forked_line, here, run
 from stratkit.engine import Game, replay_many
 from stratkit.errors import InputError
 from stratkit.nets import build
-from stratkit.play.follow import Follower
+from stratkit.play.backpressure import Follower
 from stratkit.play.groups import Groups
 from stratkit.play.table import Finished
 from stratkit.storage.checkpoints import publish_policy

@@ -8,8 +8,8 @@ from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import MOVED, RED, Position
 from stratkit.notation.fenfs import parse_fenfs, position
 from stratkit.notation.squares import parse_move, parse_square
-from stratkit.players.board import Board
 from stratkit.players.player import Views
+from stratkit.players.testtime.board import Board
 
 
 def mini(pieces: str, side: str = "r", ply: int = 0) -> str:

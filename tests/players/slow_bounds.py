@@ -27,7 +27,7 @@ from stratkit.engine.stratego import (
     legal_moves,
     variant,
 )
-from stratkit.players.board import LOSES, WINS, fight
+from stratkit.players.testtime.board import LOSES, WINS, fight
 
 FREE = Game("mini", {"two_squares": 0, "more_squares": 0, "max_plies": 0, "max_quiet": 0})
 

@@ -9,7 +9,7 @@ import pytest
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.players.random import RandomPlayer
-from stratkit.programs.agent import Agent
+from stratkit.ucc.agent import Agent
 
 HOME, EMPTY = ["######", "##...."], ["......"]  # rows where the enemy begins, and others
 BELOW, ABOVE = [*EMPTY * 4, *HOME], [*HOME, *EMPTY * 4]

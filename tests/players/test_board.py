@@ -11,9 +11,9 @@ import pytest
 from nets.random_play import actions_of_games
 from stratkit.engine import Batch, Game, expand_planes, observation_dtype
 from stratkit.engine.stratego import variant
-from stratkit.players import bounds
-from stratkit.players.board import CELLS, OTHER, OWN, Board
-from stratkit.players.watch import Watch, Watcher
+from stratkit.players.testtime import value_bounds as bounds
+from stratkit.players.testtime.board import CELLS, OTHER, OWN, Board
+from stratkit.players.testtime.tracking import Watch, Watcher
 
 GAMES = [("mini", 6), ("barrage", 2), ("classic", 1)]
 
@@ -117,7 +117,7 @@ def test_a_watch_follows_every_ply(name: str, games: int, monkeypatch: pytest.Mo
 
 
 def test_games_that_are_over_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stratkit.players.watch.FORGET", 10)
+    monkeypatch.setattr("stratkit.players.testtime.tracking.FORGET", 10)
     packed = next(turns("mini", 1))[3]
     watcher = Watcher(6, 6)
     watcher.look(1, packed)

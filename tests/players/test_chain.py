@@ -15,10 +15,10 @@ from stratkit.engine import Batch, Game, observation_dtype
 from stratkit.engine.stratego import variant
 from stratkit.nets import build, process
 from stratkit.play.table import Seating, Table
-from stratkit.players.chain import ChainPlayer, Explanation, eager
-from stratkit.players.corrections import Corrections, read
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Decision, Views
+from stratkit.players.testtime.options import Corrections, read
+from stratkit.players.testtime.pipeline import ChainPlayer, Explanation, eager
 from stratkit.storage.columns import Episode
 
 

@@ -8,7 +8,7 @@ from stratkit.engine import Game
 from stratkit.play.table import Seating
 from stratkit.players.player import Decision, Views
 from stratkit.players.random import RandomPlayer
-from stratkit.programs.hall import AHEAD, ProgramGames
+from stratkit.ucc.engine_pool import AHEAD, ProgramGames
 
 CONCURRENCY = 2
 LAST = AHEAD * CONCURRENCY  # of the games that may begin while game 0 goes on

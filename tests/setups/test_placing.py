@@ -14,10 +14,10 @@ from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, placements, variant
 from stratkit.errors import UsageError
 from stratkit.notation.setups import setup_text
-from stratkit.players.chain import ChainPlayer
-from stratkit.players.corrections import Corrections
 from stratkit.players.player import Player, Views
 from stratkit.players.random import RandomPlayer
+from stratkit.players.testtime.options import Corrections
+from stratkit.players.testtime.pipeline import ChainPlayer
 from stratkit.setups.constraints import Constraints, constraints
 from stratkit.setups.deployed import Deploying
 from stratkit.setups.numbering import how_many, setup_at

@@ -22,12 +22,13 @@ import torch
 from stratkit.engine import Game, observation_dtype, sample, uniform
 from stratkit.nets import process
 from stratkit.nets.expand import public_of
-from stratkit.players import bounds, memory
-from stratkit.players.board import Board
-from stratkit.players.corrections import Corrections
 from stratkit.players.network import Floats, NetworkPlayer
 from stratkit.players.player import Decision, Moves, Views
-from stratkit.players.watch import Watch, Watcher
+from stratkit.players.testtime import memory
+from stratkit.players.testtime import value_bounds as bounds
+from stratkit.players.testtime.board import Board
+from stratkit.players.testtime.options import Corrections
+from stratkit.players.testtime.tracking import Watch, Watcher
 
 TIES_STREAM = 11  # of random numbers
 MOST_PLANS = 1 << 17  # both sides of as many games as a table has slots

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stratkit.engine.stratego import PIECE
-from stratkit.players.board import OTHER, Board
+from stratkit.players.testtime.board import OTHER, Board
 
 ALLOWED = 3
 

@@ -7,12 +7,12 @@ import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 from stratkit.engine import Game
-from stratkit.play.adjudicate import Adjudicator, Limit
-from stratkit.play.match import Schedule
+from stratkit.match.adjudicate import Adjudicator, Limit
+from stratkit.match.schedule import Schedule
 from stratkit.play.table import Finished, Seating, Table, in_order
 from stratkit.players.player import Player
-from stratkit.players.program import Program
-from stratkit.programs.hall import ProgramGames
+from stratkit.ucc.engine_pool import ProgramGames
+from stratkit.ucc.process import Program
 
 
 class Match:

@@ -7,16 +7,15 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from stratkit.cli.common import is_live, warn
 from stratkit.errors import InputError, printable
-from stratkit.play.match import Schedule
-from stratkit.programs.hall import NOT_PLAYED
+from stratkit.match.schedule import Schedule
 from stratkit.rating.sprt import Sprt, elo_interval, superiority
 from stratkit.storage.records import GameRecord
+from stratkit.ucc.engine_pool import NOT_PLAYED
 
 EVERY = 0.25  # seconds between two looks at the live table
 
@@ -44,14 +43,20 @@ class Scoreboard:
     """Counts games and shows them.
 
     `remaining` games are to be played. Statistics count pairs where both games of a pair begin from
-    the same setups, and games otherwise; the test `sprt` always counts pairs. A
-    `hidden` table is not drawn while games go on.
+    the same setups, and games otherwise; the test `sprt` always counts pairs. The
+    table is drawn while games go on if it is `live`; `warn` says what cannot wait.
     """
 
     def __init__(
-        self, names: Sequence[str], schedule: Schedule, sprt: Sprt | None, hidden: bool = False
+        self,
+        names: Sequence[str],
+        schedule: Schedule,
+        sprt: Sprt | None,
+        live: bool,
+        warn: Callable[[str], None],
     ) -> None:
-        self.names, self.schedule, self.sprt, self.hidden = names, schedule, sprt, hidden
+        self.names, self.schedule, self.sprt = names, schedule, sprt
+        self.live, self.warn = live, warn
         self.tallies = [Tally() for _ in schedule.pairings]
         self.faults: Counter[tuple[int, str]] = Counter()
         self.remaining = 0
@@ -140,7 +145,7 @@ class Scoreboard:
     def show(self) -> None:
         """Draws the live table if it is time to, on stderr, and only at a terminal."""
         now = time.monotonic()
-        if not self.hidden and is_live() and now >= self._shown + EVERY:
+        if self.live and now >= self._shown + EVERY:
             self.clear()
             size = shutil.get_terminal_size()
             lines = [*self.text().split("\n"), self._speed(now)][-max(size.lines - 1, 1) :]
@@ -161,7 +166,7 @@ class Scoreboard:
     def tell(self, text: str) -> None:
         """Says something that the user has to know at once."""
         self.clear()
-        warn(text)
+        self.warn(text)
 
     def clear(self) -> None:
         """Takes the live table away, so that something else can be said."""

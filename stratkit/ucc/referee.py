@@ -28,10 +28,10 @@ from stratkit.engine.stratego import (
 )
 from stratkit.errors import InputError, StratkitError
 from stratkit.play.table import Finished, Judge, Note, Seating
-from stratkit.players import ucc
 from stratkit.players.player import Player, Views
-from stratkit.players.program import Fault, Process, Program
 from stratkit.storage.columns import Episode, Episodes
+from stratkit.ucc import protocol as ucc
+from stratkit.ucc.process import Fault, Process, Program
 
 REFEREE = "referee"
 SURRENDER = "surrender"

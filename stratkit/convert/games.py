@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from stratkit.cli.fenfs.raw import LOG, POSITIONS, RECORD, Raw
+from stratkit.convert.raw import LOG, POSITIONS, RECORD, Raw
 from stratkit.errors import InputError, StratkitError
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING
 
-from stratkit.cli.fenfs.raw import EPISODE, LOG, RECORD
+from stratkit.convert.raw import EPISODE, LOG, RECORD
 
 if TYPE_CHECKING:
-    from stratkit.cli.fenfs.games import Game
+    from stratkit.convert.games import Game
     from stratkit.storage.records import GameRecord, RecordHeader
 
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Protocol
 
-from stratkit.cli.common import open_output
 from stratkit.errors import InputError
+from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
     import zipfile

@@ -30,8 +30,8 @@ from stratkit.engine.stratego import (
     variant,
 )
 from stratkit.errors import InputError
-from stratkit.players import ucc
 from stratkit.players.player import Player, Views
+from stratkit.ucc import protocol as ucc
 
 Setup = npt.NDArray[np.uint8]
 Get = Callable[[], str | None]

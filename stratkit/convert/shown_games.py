@@ -8,10 +8,10 @@ import stat
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from stratkit.cli.common import input_name, open_input
-from stratkit.cli.fenfs.games import log_of
-from stratkit.cli.fenfs.raw import RECORD, Raw
+from stratkit.convert.games import log_of
+from stratkit.convert.raw import RECORD, Raw
 from stratkit.errors import InputError, UsageError, printable
+from stratkit.storage.streams import input_name, open_input
 
 if TYPE_CHECKING:
     from stratkit.notation.play import Played

@@ -20,8 +20,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SCOUT, TYPE
-from stratkit.players import memory
-from stratkit.players.board import CELLS, LOSES, MOVES, OTHER, OWN, WINS, Board, fight
+from stratkit.players.testtime import memory
+from stratkit.players.testtime.board import CELLS, LOSES, MOVES, OTHER, OWN, WINS, Board, fight
 
 MOST = 384  # states to be valued for one decision; moves that would need more have no bound
 NONE = 255

@@ -25,7 +25,7 @@ from stratkit.engine.stratego import (
 from stratkit.notation.drawing import draw
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.squares import square_text
-from stratkit.players.chain import Explanation
+from stratkit.players.testtime.pipeline import Explanation
 
 LEAST = 0.005  # moves that no link thinks more probable are only counted
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, PIECE, REVEALED, SPY, TYPE
-from stratkit.players.board import LOSES, Board, fight
+from stratkit.players.testtime.board import LOSES, Board, fight
 
 GENERAL, COLONEL = 9, 8
 

@@ -14,10 +14,10 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import RED, variant
 from stratkit.errors import InputError
 from stratkit.play.table import Finished, Judge, Note, Seating
-from stratkit.players import ucc
 from stratkit.players.player import Player
-from stratkit.players.program import Fault, Process, Program
-from stratkit.programs.referee import REFEREE, one_game, play_game
+from stratkit.ucc import protocol as ucc
+from stratkit.ucc.process import Fault, Process, Program
+from stratkit.ucc.referee import REFEREE, one_game, play_game
 
 PATIENCE = 3  # games in a row that a player may lose by faults
 AHEAD = 4  # x `concurrency`: games that begin after one that is not over

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stratkit.engine.stratego import PIECE, SCOUT
-from stratkit.players import memory
-from stratkit.players.board import CELLS, ENEMY, MOVES, OTHER, OWN, Board
-from stratkit.players.threats import Threats
+from stratkit.players.testtime import memory
+from stratkit.players.testtime.board import CELLS, ENEMY, MOVES, OTHER, OWN, Board
+from stratkit.players.testtime.repeat_threats import Threats
 
 NOT_ATTACKED = 255
 NOBODY = -1

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from stratkit.engine import Game
 from stratkit.engine.stratego import BLUE, RED, variant
 from stratkit.play.table import Seating
-from stratkit.players import ucc
-from stratkit.players.program import Fault, Process, Program
 from stratkit.players.random import RandomPlayer
-from stratkit.programs.referee import ask_setup, play_game
+from stratkit.ucc import protocol as ucc
+from stratkit.ucc.process import Fault, Process, Program
+from stratkit.ucc.referee import ask_setup, play_game
 
 PATIENCE = 2.0  # seconds in which a program ends after the game
 SILENCE = 0.5  # seconds in which it is to say nothing, because nobody asked
