@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from nets.drawn import assert_close, drawn
 from stratkit.engine import Batch, Game, distinct_views, sample
 from stratkit.errors import InputError, StratkitError
 from stratkit.nets import build
@@ -53,9 +54,14 @@ def test_more_views_of_a_board_than_rows() -> None:
     first, each = distinct_views(views.observations, views.legal)
     assert 8 < len(first) < 50
     np.testing.assert_array_equal(views.observations[first][each], views.observations)
-    net = build("tiny", game.shape, 1)
-    some, all_ = (NetworkPlayer("tiny", net, seed=1, rows=rows).policy(views) for rows in (8, 50))
-    np.testing.assert_allclose(some, all_, atol=1e-6)
+    network = drawn(build("tiny", game.shape, 1))
+    told = []
+    for rows in (8, 50):
+        player = NetworkPlayer("tiny", network, seed=1, rows=rows)
+        player.tells_values = True
+        told.append(player.look(views))
+    for shared, of_each in zip(*told, strict=True):  # policies, values
+        assert_close(shared, of_each)
 
 
 def test_views_that_look_alike_but_allow_other_moves_are_different() -> None:
