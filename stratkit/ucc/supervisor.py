@@ -5,8 +5,8 @@
 LIFELINE is the descriptor of a pipe whose other end the match holds: when that closes, because the
 match says so or because it died, however it died, the program has `GRACE` seconds to end by itself
 and is then killed, with all processes of its group. They are also killed when the program ends
-before. It ends as the program did, by the same exit status or the same signal; its exit status is 127
-if the program could not be executed.
+before. It ends as the program did, by the same exit status or the same signal; its exit status is
+127 if the program could not be executed.
 
 A script of its own that imports next to nothing, because one runs beside every program.
 """
@@ -50,13 +50,12 @@ def main(lifeline: int, command: list[str]) -> int:
 def _die_of(number: int) -> None:
     """Ends this process by signal `number`, without a core file: an exit status of 128 + N, as in a
     shell, could be the program's own."""
-    import resource  # only for those who need it
+    import contextlib  # both only here: they cost time beside every program
+    import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    try:
+    with contextlib.suppress(OSError, ValueError):  # SIGKILL, and what the C library keeps
         signal.signal(number, signal.SIG_DFL)
-    except (OSError, ValueError):
-        pass  # SIGKILL, and what the C library keeps for itself
     os.kill(os.getpid(), number)
 
 
