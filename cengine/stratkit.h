@@ -62,7 +62,7 @@ void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t f
 
 /* For every row what its acting side may know; each array may be NULL. Rows that are over get zeros; where
  * chance acts, legal holds its outcomes and packed zeros.
- * actors [size]: 0, 1, -1 (chance) or -2 (over); legal [size][actions]: 1 where legal;
+ * actors [size]: a player, -1 (chance) or -2 (over); legal [size][actions]: 1 where legal;
  * packed [size][observation_bytes]. */
 void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *packed);
 /* One action a row; -1 leaves a row alone. Returns -1, or the first row whose action is not legal: such
@@ -137,8 +137,8 @@ typedef struct {
 
 /* 1 if the tree is certain to have more than `ends` ends, told from a few random games; else 0. */
 int32_t sk_tree_exceeds(const sk_game *game, double ends);
-/* The game must outlive the tree. NULL: out of memory. */
-sk_tree *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes);
+/* The game must have two players and outlive the tree, which is in *out unless there is an error. */
+const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes, sk_tree **out);
 void sk_tree_close(sk_tree *tree);
 /* Enumerates about so many histories more; *whole becomes 1 when none is left. Allocates. */
 const char *sk_tree_grow(sk_tree *tree, int64_t steps, int32_t *whole);

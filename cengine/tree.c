@@ -209,16 +209,18 @@ static const char *advance(sk_tree *tree)
 
 /* ---- The interface ---- */
 
-sk_tree *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes)
+const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes, sk_tree **out)
 {
-    sk_tree *tree = calloc(1, sizeof *tree);
+    if (game->is.players != 2) /* a history is a sequence of either player (tree.h) */
+        return "not a game of two players";
+    sk_tree *tree = *out = calloc(1, sizeof *tree);
     if (!tree)
-        return NULL;
+        return no_memory;
     tree->game = game;
     tree->most_nodes = most_nodes < INT32_MAX / 2 ? most_nodes : INT32_MAX / 2;
     tree->most_bytes = most_bytes;
     tree->stride = ((size_t)game->is.state_bytes + 63) / 64 * 64;
-    return tree;
+    return NULL;
 }
 
 void sk_tree_close(sk_tree *tree)

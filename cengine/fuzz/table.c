@@ -159,12 +159,16 @@ static void check_row(const table *t, int32_t row)
 {
     int actor = t->now.actors[row], ending = t->now.endings[row];
     const float *returns = t->now.returns + row * t->is.players;
-    MUST(actor == 0 || actor == 1 || actor == SK_OVER || (actor == SK_CHANCE && !is_board(t)));
+    float sum = 0;
+    for (int player = 0; player < t->is.players; player++)
+        sum += returns[player];
+    MUST((actor >= 0 && actor < t->is.players) || actor == SK_OVER
+         || (actor == SK_CHANCE && !is_board(t)));
     MUST((actor == SK_OVER) == (count_legal(t, row) == 0));
     MUST((actor == SK_OVER) == (ending != 0));
     MUST(sk_game_ending(t->game, ending));
     MUST(t->now.plies[row] >= 0);
-    MUST(returns[0] + returns[1] == 0);
+    MUST(sum == 0);
     if (is_board(t) && actor >= 0)
         check_packed(t, t->now.packed + row * t->is.observation_bytes);
     MUST(returns[0] == 0 || (ending && (!is_board(t) || returns[0] * returns[0] == 1)));

@@ -42,13 +42,13 @@ class Tree:
     def __init__(
         self, game: Game, most_histories: int = MOST_HISTORIES, most_bytes: int = MOST_BYTES
     ) -> None:
-        if game.players != 2:
-            raise InputError(f"{game.name} is not a game of two players")
-        if lib.sk_tree_exceeds(game.handle, float(most_histories)):
+        if game.players == 2 and lib.sk_tree_exceeds(game.handle, float(most_histories)):
             raise InputError(_too_large(game, most_histories))
-        handle = lib.sk_tree_open(game.handle, most_histories, most_bytes)
-        if handle == ffi.NULL:
-            raise MemoryError(f"the tree of {game.name}")
+        opened = ffi.new("sk_tree **")
+        wrong = lib.sk_tree_open(game.handle, most_histories, most_bytes, opened)
+        if wrong != ffi.NULL:
+            raise InputError(f"game {game.name}: {text(wrong)}")
+        handle = opened[0]
         self._handle = ffi.gc(handle, lib.sk_tree_close)
         self.game = game
         self._enumerate()
