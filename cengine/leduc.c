@@ -126,8 +126,8 @@ static int strength(const leduc *state, int player)
     return card == state->cards[FIRST_PUBLIC] ? RANKS : card;
 }
 
-/* Player 0's gain when it is over. Who folded has paid less; at a showdown both have paid alike. */
-static int gain(const leduc *state)
+/* What player 0 gets when it is over. Who folded has paid less; at a showdown both have paid alike. */
+static int payoff(const leduc *state)
 {
     if (state->paid[0] != state->paid[1])
         return state->paid[0] < state->paid[1] ? -state->paid[0] : state->paid[1];
@@ -139,7 +139,7 @@ static void returns(const sk_game *game, const void *block, float *out)
 {
     (void)game;
     const leduc *state = block;
-    out[0] = state->over ? (float)gain(state) : 0;
+    out[0] = state->over ? (float)payoff(state) : 0;
     out[1] = 0 - out[0];
 }
 

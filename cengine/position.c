@@ -37,7 +37,7 @@ const char *start_stratego(const sk_game *base, void *block, const uint8_t *byte
     }
     state->side = tail[0];
     state->plies = tail[1] | tail[2] << 8;
-    state->quiet = tail[3] | tail[4] << 8;
+    state->no_attack = tail[3] | tail[4] << 8;
     begin_turn(game, state);
     return NULL;
 }
@@ -60,6 +60,6 @@ const char *save_stratego(const sk_game *base, const void *block, uint8_t *bytes
     memcpy(bytes, state->cells, (size_t)game->squares);
     tail[0] = state->side;
     put_count(tail + 1, state->plies);
-    put_count(tail + 3, state->quiet);
+    put_count(tail + 3, state->no_attack);
     return NULL;
 }

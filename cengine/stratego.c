@@ -18,7 +18,7 @@ static void reset(const sk_game *base, void *block)
     memset(state, 0, sizeof *state);
     for (int i = 0; i < game->squares; i++)
         state->cells[i] = has(game->board, i) ? EMPTY : LAKE;
-    state->shuttles[RED].square = state->shuttles[BLUE].square = NO_SQUARE;
+    state->crossings[RED].square = state->crossings[BLUE].square = NO_SQUARE;
     state->chases[RED].begun = state->chases[BLUE].begun = NO_CHASE;
     state->selected = NO_SQUARE;
     state->winner = -1;
@@ -45,7 +45,7 @@ static int legal(const sk_game *base, const void *block, int32_t *actions)
     const stratego_state *state = block;
     int n = count(state->legal), at = 0;
     for (sk_bits set = state->legal; set; set &= set - 1, at++) {
-        int square = first(set);
+        int square = lsb(set);
         /* Blue's board is rotated: what is lowest here comes last there. */
         actions[state->side == BLUE ? n - 1 - at : at] = framed(game, state->side, square);
     }
@@ -77,7 +77,7 @@ static void legal_mask(const sk_game *base, const void *block, uint8_t *mask)
 static int32_t pick(const sk_game *base, const void *block, uint32_t random)
 {
     const stratego_state *state = block;
-    return framed(as_stratego(base), state->side, any(state->legal, random));
+    return framed(as_stratego(base), state->side, random_bit(state->legal, random));
 }
 
 static int is_legal(const sk_game *base, const void *block, int32_t action)
@@ -100,7 +100,7 @@ static void apply(const sk_game *base, void *block, int32_t action)
         state->legal = destinations(game, state, square);
         state->phase = MOVING;
         break;
-    case MOVING: carry_out(game, state, square); break;
+    case MOVING: do_move(game, state, square); break;
     default: break;
     }
 }
@@ -136,7 +136,7 @@ static void print_rules(const sk_game *base, char *out, size_t size)
 {
     const stratego_rules *rules = &as_stratego(base)->rules;
     snprintf(out, size, "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d",
-             rules->two_squares, rules->more_squares, rules->max_plies, rules->max_quiet);
+             rules->two_squares, rules->more_squares, rules->max_plies, rules->max_no_attack);
 }
 
 static const sk_ops ops = {.reset = reset,
@@ -162,7 +162,7 @@ static const char *const endings[] = {
     [ENDING_NO_MOVE] = "no_legal_move",
     [ENDING_NO_PIECES] = "no_movable_pieces",
     [ENDING_MAX_PLIES] = "max_plies",
-    [ENDING_MAX_QUIET] = "max_quiet",
+    [ENDING_MAX_NO_ATTACK] = "max_quiet",
     NULL,
 };
 
@@ -229,8 +229,8 @@ static void describe(stratego *game)
 static int chases_fit(const stratego_rules *rules, char *error, size_t error_size)
 {
     int by_plies = rules->max_plies && rules->max_plies <= LONGEST_CHASE;
-    int by_quiet = rules->max_quiet && rules->max_quiet <= LONGEST_CHASE;
-    if (!rules->more_squares || by_plies || by_quiet)
+    int by_no_attack = rules->max_no_attack && rules->max_no_attack <= LONGEST_CHASE;
+    if (!rules->more_squares || by_plies || by_no_attack)
         return 1;
     snprintf(error, error_size, "rule more_squares needs max_quiet from 1 to %d", LONGEST_CHASE);
     return 0;
@@ -248,12 +248,12 @@ sk_game *open_stratego(const char *name, const char *rules, char *error, size_t 
     game->rules = (stratego_rules){.two_squares = 3,
                                    .more_squares = 1,
                                    .max_plies = variant->max_plies,
-                                   .max_quiet = variant->max_quiet};
+                                   .max_no_attack = variant->max_no_attack};
     /* Ply counts travel as 16-bit numbers, in observations and in start positions. */
     const rule_slot slots[] = {{"two_squares", &game->rules.two_squares, 0, 255},
                                {"more_squares", &game->rules.more_squares, 0, 1},
                                {"max_plies", &game->rules.max_plies, 0, 65535},
-                               {"max_quiet", &game->rules.max_quiet, 0, 65535},
+                               {"max_quiet", &game->rules.max_no_attack, 0, 65535},
                                {NULL, NULL, 0, 0}};
     if (!read_rules(rules, slots, error, error_size)
         || !chases_fit(&game->rules, error, error_size)) {
@@ -274,9 +274,9 @@ int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs)
     if (base->ops != &ops || state->phase != SELECTING)
         return 0;
     for (sk_bits from = state->legal; from; from &= from - 1)
-        for (sk_bits to = destinations(game, state, first(from)); to; to &= to - 1, n++) {
-            pairs[2 * n] = (uint8_t)first(from);
-            pairs[2 * n + 1] = (uint8_t)first(to);
+        for (sk_bits to = destinations(game, state, lsb(from)); to; to &= to - 1, n++) {
+            pairs[2 * n] = (uint8_t)lsb(from);
+            pairs[2 * n + 1] = (uint8_t)lsb(to);
         }
     return n;
 }

@@ -59,7 +59,7 @@ typedef struct {
     int32_t more_squares; /* 1: the rule is in force */
     int32_t two_squares; /* crossings of one border in consecutive turns; 0: no such rule */
     int32_t max_plies;   /* 0: no limit */
-    int32_t max_quiet;   /* plies without an attack; 0: no limit */
+    int32_t max_no_attack;   /* plies without an attack; 0: no limit */
 } stratego_rules;
 
 typedef struct {
@@ -87,7 +87,7 @@ enum {
     ENDING_NO_MOVE,      /* the side to move had no legal move and lost */
     ENDING_NO_PIECES,    /* neither side had a piece that can move: a draw */
     ENDING_MAX_PLIES,
-    ENDING_MAX_QUIET
+    ENDING_MAX_NO_ATTACK
 };
 
 /* The last piece a side moved, and how often in consecutive turns it crossed each border of the line that
@@ -97,7 +97,7 @@ typedef struct {
     uint8_t vertical;
     uint8_t most; /* the largest of the counts */
     uint8_t borders[MAX_SIDE];
-} shuttle;
+} border_crossings;
 
 typedef struct {
     uint8_t from, to;
@@ -120,11 +120,11 @@ typedef struct {
     uint8_t cells[MAX_SQUARES];
     uint8_t unrevealed[2][TYPES]; /* pieces on the board whose type is not public */
     ply_record recent[RECENT];    /* a ring that grows downwards, from the latest ply */
-    shuttle shuttles[2];
+    border_crossings crossings[2];
     chase chases[2];
     int32_t recorded; /* plies played since the start of this state */
     int32_t plies;    /* ply number, that of a start position included */
-    int32_t quiet;    /* plies since the last attack */
+    int32_t no_attack;    /* plies since the last attack */
     uint8_t latest;   /* where the latest ply is in `recent` */
     uint8_t phase, side, selected;
     uint8_t placed; /* pieces that the side to act has placed */
@@ -162,7 +162,7 @@ sk_bits selectable(const stratego *game, const stratego_state *state);
 sk_bits destinations(const stratego *game, const stratego_state *state, int from);
 
 void begin_turn(const stratego *game, stratego_state *state);
-void carry_out(const stratego *game, stratego_state *state, int to);
+void do_move(const stratego *game, stratego_state *state, int to);
 
 void observe_stratego(const sk_game *game, const void *state, uint8_t *packed);
 void expand_stratego(const sk_game *game, const uint8_t *packed, float *planes);

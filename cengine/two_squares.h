@@ -11,15 +11,15 @@
 #include "stratego.h"
 
 /* Counts the borders that the move crosses. The piece on `from` is the one the side moved last exactly
- * if that piece still stands where the shuttle remembers it: a captured one left an enemy there. */
-static inline void count_crossings(const stratego *game, shuttle *run, int from, int to)
+ * if that piece still stands where `run` has it: a captured one left an enemy there. */
+static inline void count_crossings(const stratego *game, border_crossings *run, int from, int to)
 {
     int low = from < to ? from : to, high = from < to ? to : from;
     uint8_t vertical = game->file[from] == game->file[to];
     const uint8_t *coordinate = vertical ? game->rank : game->file;
-    shuttle before = *run;
+    border_crossings before = *run;
     int same_run = before.square == from && before.vertical == vertical;
-    *run = (shuttle){.square = (uint8_t)to, .vertical = vertical};
+    *run = (border_crossings){.square = (uint8_t)to, .vertical = vertical};
     for (int k = coordinate[low]; k < coordinate[high]; k++) {
         uint8_t crossed = same_run ? before.borders[k] : 0;
         crossed = (uint8_t)(crossed + (crossed < 255));
@@ -29,13 +29,13 @@ static inline void count_crossings(const stratego *game, shuttle *run, int from,
 }
 
 /* Whether the rule may forbid the side's last mover anything. */
-static inline int has_closed_border(const stratego *game, const shuttle *run)
+static inline int has_closed_border(const stratego *game, const border_crossings *run)
 {
     return game->rules.two_squares && run->most >= game->rules.two_squares;
 }
 
 /* The destinations that the rule forbids the side's piece on `from`: all beyond a closed border. */
-static inline sk_bits two_squares_bans(const stratego *game, const shuttle *run, int from)
+static inline sk_bits two_squares_bans(const stratego *game, const border_crossings *run, int from)
 {
     if (run->square != from || !has_closed_border(game, run))
         return 0;
