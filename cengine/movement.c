@@ -13,7 +13,7 @@ static sk_bits scout_reach(const stratego *game, const stratego_state *state, in
     return set & game->board;
 }
 
-sk_bits destinations(const stratego *game, const stratego_state *state, int from)
+sk_bits stratego_destinations(const stratego *game, const stratego_state *state, int from)
 {
     int side = state->side;
     int scout = cell_type(state->cells[from]) == SCOUT;
@@ -24,7 +24,7 @@ sk_bits destinations(const stratego *game, const stratego_state *state, int from
 
 /* The pieces of the side to move that have a legal move. A piece that can move at all can move by one
  * square, so this needs no scout's rays. */
-sk_bits selectable(const stratego *game, const stratego_state *state)
+sk_bits stratego_selectable(const stratego *game, const stratego_state *state)
 {
     int side = state->side;
     const border_crossings *run = &state->crossings[side];
@@ -34,7 +34,7 @@ sk_bits selectable(const stratego *game, const stratego_state *state)
     if (has_closed_border(game, run))
         doubtful |= bit(run->square);
     for (doubtful &= set; doubtful; doubtful &= doubtful - 1)
-        if (!destinations(game, state, lsb(doubtful)))
+        if (!stratego_destinations(game, state, lsb(doubtful)))
             set &= ~bit(lsb(doubtful));
     return set;
 }

@@ -143,7 +143,7 @@ void sk_planes(int32_t squares, const uint8_t *packed, int64_t n, float *out)
             expand(packed + (size_t)i * bytes, squares, out + i * PLANES * squares);
 }
 
-void expand_stratego(const sk_game *base, const uint8_t *packed, float *out)
+void stratego_expand(const sk_game *base, const uint8_t *packed, float *out)
 {
     sk_planes(as_stratego(base)->squares, packed, 1, out);
 }

@@ -75,12 +75,12 @@ static void finish(stratego_state *state, int ending, int winner)
 
 /* The side to move is about to choose a piece: finds what it may choose, and whether the game goes on.
  * The order of the tests is that of the rules: no legal move, then the draw limits. */
-void begin_turn(const stratego *game, stratego_state *state)
+void stratego_begin_turn(const stratego *game, stratego_state *state)
 {
     int side = state->side;
     state->phase = SELECTING;
     state->selected = NO_SQUARE;
-    state->legal = selectable(game, state);
+    state->legal = stratego_selectable(game, state);
     if (!state->legal) {
         if (state->movers[RED] || state->movers[BLUE])
             finish(state, ENDING_NO_MOVE, !side);
@@ -93,7 +93,7 @@ void begin_turn(const stratego *game, stratego_state *state)
     }
 }
 
-void do_move(const stratego *game, stratego_state *state, int to)
+void stratego_do_move(const stratego *game, stratego_state *state, int to)
 {
     int from = state->selected, side = state->side;
     uint8_t target = state->cells[to];
@@ -101,7 +101,7 @@ void do_move(const stratego *game, stratego_state *state, int to)
     ply_record record = {(uint8_t)from, (uint8_t)to, NO_ATTACK};
 
     state->cells[from] |= CELL_MOVED;
-    count_crossings(game, &state->crossings[side], from, to);
+    stratego_count_crossings(game, &state->crossings[side], from, to);
     if (is_long(game, from, to)) /* only a scout moves two squares or more */
         reveal(state, from);
     if (attacks) {
@@ -114,13 +114,13 @@ void do_move(const stratego *game, stratego_state *state, int to)
     state->plies++;
     state->no_attack = attacks ? 0 : state->no_attack + 1;
     if (attacks)
-        follow_attack(game, state, to);
+        stratego_follow_attack(game, state, to);
     else
-        follow_chases(game, state, from, to);
+        stratego_follow_move(game, state, from, to);
 
     state->side = (uint8_t)!side;
     if (attacks && cell_type(target) == FLAG)
         finish(state, ENDING_FLAG, side);
     else
-        begin_turn(game, state);
+        stratego_begin_turn(game, state);
 }

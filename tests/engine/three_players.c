@@ -54,8 +54,6 @@ static void returns(const sk_game *game, const void *block, float *out)
         out[player] = actor(game, block) == SK_OVER ? payoff(state->chosen, player) : 0.0f;
 }
 
-static int ending(const sk_game *game, const void *block) { return actor(game, block) == SK_OVER; }
-
 static int plies(const sk_game *game, const void *block)
 {
     (void)game;
@@ -71,15 +69,11 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
-                           .is_legal = in_list,
                            .apply = apply,
                            .returns = returns,
-                           .ending = ending,
                            .plies = plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = no_rules};
+                           SMALL_GAME};
 
 static const sk_game game = {.ops = &ops,
                              .endings = one_ending,
