@@ -85,7 +85,7 @@ def _variant(row: Any) -> Variant:
         counts=tuple(int(n) for n in row.counts),
         lakes=tuple(lakes),
         max_plies=int(row.max_plies),
-        max_quiet=int(row.max_quiet),
+        max_quiet=int(row.max_no_attack),
     )
 
 
