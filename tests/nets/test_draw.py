@@ -47,7 +47,7 @@ def test_a_player_on_a_gpu_draws_nearly_the_same(precision: torch.dtype) -> None
     for number in range(40):
         numbers = np.full(n, number, np.int32)
         batch.apply(sample(None, batch.legal(), 1, games, numbers)[0])
-    views = Views(games, numbers + 1, batch.legal(), batch.observe())
+    views = Views(games, batch.actors(), numbers + 1, batch.legal(), batch.observe())
     decisions = []
     for device in ("cpu", "cuda"):
         network = drawn(build("tiny", game.shape, 1))
@@ -67,6 +67,7 @@ def test_a_player_that_draws_where_its_network_is(half: bool) -> None:
     rng = np.random.default_rng(1)
     views = Views(
         rng.integers(0, 2**40, n),
+        rng.integers(0, 2, n).astype(np.int8),
         rng.integers(0, 9, n).astype(np.int32),
         np.ones((n, game.actions), np.uint8),
         rng.integers(0, 2, (n, game.observation_bytes)).astype(np.uint8),

@@ -26,7 +26,7 @@ def kuhn_views(n: int) -> Views:
         numbers = np.full(n, number, np.int32)
         batch.draw_chance(1, games, numbers, chosen)
         batch.apply(chosen)
-    return Views(games, np.full(n, 2, np.int32), batch.legal(), batch.observe())
+    return Views(games, batch.actors(), np.full(n, 2, np.int32), batch.legal(), batch.observe())
 
 
 def test_what_looks_the_same_is_played_the_same() -> None:
@@ -45,7 +45,9 @@ def random_views(game: Game, n: int, actions: int) -> Views:
     for number in range(actions):
         chosen, _ = sample(None, batch.legal(), 1, games, np.full(n, number, np.int32))
         batch.apply(chosen)
-    return Views(games, np.full(n, actions, np.int32), batch.legal(), batch.observe())
+    return Views(
+        games, batch.actors(), np.full(n, actions, np.int32), batch.legal(), batch.observe()
+    )
 
 
 def test_more_views_of_a_board_than_rows() -> None:
