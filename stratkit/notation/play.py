@@ -16,12 +16,7 @@ import numpy.typing as npt
 from stratkit.engine import Game
 from stratkit.engine.batch import Batch
 from stratkit.engine.stratego import (
-    EMPTY,
-    LAKE,
-    NO_PIECE,
-    PIECE,
     RED,
-    SIDE,
     Position,
     why_illegal,
 )
@@ -187,14 +182,7 @@ class _Run:
 def start_of(log: Log) -> Position:
     """The board before the first move of a log with setups."""
     assert log.setups is not None
-    variant = log.variant
-    cells = np.zeros(variant.squares, np.uint8)
-    cells[list(variant.lakes)] = LAKE
-    for side, setup in enumerate(log.setups):
-        own = np.where(setup == NO_PIECE, EMPTY, PIECE | side * SIDE | setup)
-        view = cells if side == RED else cells[::-1]
-        view[: variant.zone] = own
-    return Position(variant, cells, RED)
+    return Position.of_setups(log.variant, *log.setups)
 
 
 def _at(log: Log, ply: int, what: str) -> InputError:
