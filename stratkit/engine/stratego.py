@@ -85,6 +85,12 @@ class Variant:
         return self.flip(squares) if side == BLUE else squares
 
 
+def flip_cells(cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Cells uint8 [squares] from the other side: the board rotated by 180 degrees, red's and blue's
+    (or own and enemy's) pieces exchanged."""
+    return np.where(cells & PIECE, cells ^ SIDE, cells)[::-1].astype(np.uint8)
+
+
 def _variant(row: Any) -> Variant:
     width = int(row.width)
     lakes = (width * (int(word[1:]) - 1) + FILES.index(word[0]) for word in text(row.lakes).split())
