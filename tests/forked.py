@@ -25,6 +25,7 @@ LIBRARIES = (
     "click",
     "matplotlib.figure",
     "matplotlib.backends.backend_agg",
+    "msgspec",
     "numpy",
     "safetensors.numpy",
     "torch",
