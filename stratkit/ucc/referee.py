@@ -28,7 +28,7 @@ from stratkit.engine.stratego import (
 )
 from stratkit.errors import InputError, StratkitError
 from stratkit.play.table import Finished, Judge, Note, Seating
-from stratkit.players.player import Player, Views
+from stratkit.players.player import Player, Views, take_seat
 from stratkit.storage.columns import Episode, Episodes
 from stratkit.ucc import protocol as ucc
 from stratkit.ucc.process import Fault, Process, Program
@@ -74,10 +74,15 @@ class Board:
 
 
 class Ours:
-    """A player of ours on one side."""
+    """A player of ours on the side `colour`."""
 
-    def __init__(self, player: Player, board: Board) -> None:
+    def __init__(self, player: Player, colour: int, board: Board) -> None:
         self.player, self.board = player, board
+        self._seat = take_seat(player, board.number, colour)
+
+    def leave(self) -> None:
+        """The game is over for the player."""
+        self.player.end(*self._seat)
 
     def deploy(self) -> None:
         """Places all pieces."""
@@ -194,7 +199,7 @@ def play_game(
                 opponent = names[seating.seats[1 - side]]
                 seats.append(Theirs(start(player), side, opponent, board))
             else:
-                seats.append(Ours(player, board))
+                seats.append(Ours(player, side, board))
             with _clock(spent, side):
                 seats[side].deploy()
         while board.actor != OVER and not decided:
@@ -204,6 +209,10 @@ def play_game(
     except Fault as fault:
         wrong = None if fault.reason in (SURRENDER, ATTRITION) else fault.text
         note = Note(fault.reason, REFEREE, wrong)
+    finally:
+        for seat in seats:
+            if isinstance(seat, Ours):
+                seat.leave()
     returns, endings, plies = board.batch.result()
     if note.reason:
         returns[0] = [-1, 1] if side == RED else [1, -1]
