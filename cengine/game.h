@@ -36,6 +36,9 @@ typedef struct {
      * without chance. */
     void (*chance)(const sk_game *game, const void *state, double *probabilities);
     int (*is_legal)(const sk_game *game, const void *state, int32_t action);
+    /* Whether the acting player's action may come from outside instead of being that player's choice, as a
+     * given setup does; NULL where none may. Who learns from an episode asks. */
+    int (*given)(const sk_game *game, const void *state);
     /* `action` must be legal. */
     void (*apply)(const sk_game *game, void *state, int32_t action);
     /* One number a player; zeros while the game runs. */

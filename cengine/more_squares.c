@@ -4,9 +4,23 @@
 
 #include "squares.h"
 
-void end_chases(stratego_state *state)
+/* Whether the piece on `to`, which has just moved there, stands beside an enemy. */
+static int threatens(const stratego *game, const stratego_state *state, int to)
+{
+    return (game->beside[to] & state->pieces[!state->side]) != 0;
+}
+
+/* The first position of the chase is the one after the ply that was recorded last. */
+static void begin_chase(stratego_state *state)
+{
+    state->chases[state->side] = (chase){.evaded = 0, .begun = state->recorded};
+}
+
+void follow_attack(const stratego *game, stratego_state *state, int to)
 {
     state->chases[RED].begun = state->chases[BLUE].begun = NO_CHASE;
+    if (has(state->pieces[state->side], to) && threatens(game, state, to))
+        begin_chase(state);
 }
 
 /* The reply to a chase: it goes on if the piece that moved stood beside the chaser. */
@@ -24,15 +38,12 @@ static void follow_reply(const stratego *game, const stratego_state *state, chas
 
 void follow_chases(const stratego *game, stratego_state *state, int from, int to)
 {
-    int side = state->side;
-    chase *own = &state->chases[side];
-    follow_reply(game, state, &state->chases[!side], from, to);
-    if (!(game->beside[to] & state->pieces[!side])) {
+    chase *own = &state->chases[state->side];
+    follow_reply(game, state, &state->chases[!state->side], from, to);
+    if (!threatens(game, state, to))
         own->begun = NO_CHASE;
-    } else if (own->begun == NO_CHASE) {
-        own->begun = state->recorded; /* the first position of the chase is the one after this ply */
-        own->evaded = 0;
-    }
+    else if (own->begun == NO_CHASE)
+        begin_chase(state);
 }
 
 typedef struct {

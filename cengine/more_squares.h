@@ -1,9 +1,10 @@
 /* The more-squares rule (ISF article 11): a player may not chase enemy pieces endlessly.
  *
- *   threaten        to end a quiet move beside an enemy piece
+ *   threaten        to end a move beside an enemy piece: one to an empty square, or an attack that was won
  *   evade           to move a piece away in the turn after it was threatened
- *   chase           the same side threatens without pause, and each reply evades; any attack, any other
- *                   reply, any own move that threatens nothing ends it
+ *   chase           the same side threatens without pause, and each reply evades. Any attack ends it, and
+ *                   one that threatens begins the next; any other reply and any own move that threatens
+ *                   nothing end it, too
  *   chasing move    a move in a chase that threatens a piece which has evaded during the chase
  *
  * A chasing move may not lead to a position that has already been on the board during the chase, except
@@ -15,10 +16,10 @@
 
 #include "stratego.h"
 
-/* Takes a quiet ply that was just carried out (and recorded) into account. */
+/* Takes a ply that was just carried out (and recorded) into account: a move to an empty square. */
 void follow_chases(const stratego *game, stratego_state *state, int from, int to);
-/* An attack ends every chase. */
-void end_chases(stratego_state *state);
+/* The same for an attack on `to`, whoever won it. */
+void follow_attack(const stratego *game, stratego_state *state, int to);
 /* What the rule forbids the side to move, by going through the whole chase; see below. */
 sk_bits search_bans(const stratego *game, const stratego_state *state, int from);
 

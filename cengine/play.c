@@ -114,7 +114,7 @@ void carry_out(const stratego *game, stratego_state *state, int to)
     state->plies++;
     state->quiet = attacks ? 0 : state->quiet + 1;
     if (attacks)
-        end_chases(state);
+        follow_attack(game, state, to);
     else
         follow_chases(game, state, from, to);
 

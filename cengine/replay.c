@@ -5,7 +5,7 @@
 
 typedef struct {
     int8_t *actors;
-    uint8_t *legal, *packed;
+    uint8_t *legal, *packed, *given;
 } outputs;
 
 /* Returns the index of the first action that is not legal, or -1. */
@@ -14,6 +14,7 @@ static int64_t replay_one(const sk_game *game, void *state, const int32_t *actio
 {
     for (int64_t t = begin; t < end; t++) {
         view(game, state, t, out->actors, out->legal, out->packed);
+        out->given[t] = out->actors[t] >= 0 && game->ops->given && game->ops->given(game, state);
         if (!game->ops->is_legal(game, state, actions[t]))
             return t - begin;
         game->ops->apply(game, state, actions[t]);
@@ -23,9 +24,9 @@ static int64_t replay_one(const sk_game *game, void *state, const int32_t *actio
 
 sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts, const int64_t *start_offsets,
                    const int32_t *actions, const int64_t *offsets, int8_t *actors, uint8_t *legal,
-                   uint8_t *packed, float *returns, uint8_t *endings)
+                   uint8_t *packed, uint8_t *given, float *returns, uint8_t *endings)
 {
-    outputs out = {actors, legal, packed};
+    outputs out = {actors, legal, packed, given};
     sk_fault fault = {-1, -1};
     void *state = aligned_alloc(64, ((size_t)game->is.state_bytes + 63) / 64 * 64);
     if (!state)

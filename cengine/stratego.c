@@ -105,6 +105,13 @@ static void apply(const sk_game *base, void *block, int32_t action)
     }
 }
 
+/* A side may deploy by a setup that it was given. */
+static int given(const sk_game *game, const void *block)
+{
+    (void)game;
+    return ((const stratego_state *)block)->phase == PLACING;
+}
+
 static void returns(const sk_game *game, const void *block, float *out)
 {
     (void)game;
@@ -140,6 +147,7 @@ static const sk_ops ops = {.reset = reset,
                            .legal_mask = legal_mask,
                            .pick = pick,
                            .is_legal = is_legal,
+                           .given = given,
                            .apply = apply,
                            .returns = returns,
                            .ending = ending,

@@ -17,7 +17,6 @@ import resource
 import shlex
 import subprocess
 import sys
-import tempfile
 import tomllib
 from dataclasses import dataclass
 
@@ -78,14 +77,12 @@ def forked_line(name: str, *arguments: object) -> list[str]:
 @functools.cache
 def server() -> str:
     """The socket of a server that lives as long as this process."""
-    folder = tempfile.TemporaryDirectory()
-    path = os.path.join(folder.name, "server")
     process = subprocess.Popen(
-        [sys.executable, "-P", FORKED, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-P", FORKED], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert process.stdin and process.stdout
-    assert process.stdout.readline() == b"ready\n"
-    atexit.register(folder.cleanup)
+    path = os.fsdecode(process.stdout.readline().rstrip(b"\n"))
+    assert path, "the server has not started"
     atexit.register(process.wait)
     atexit.register(process.stdin.close)  # the first to be called
     return path

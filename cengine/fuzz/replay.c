@@ -3,6 +3,7 @@
  * each its start (a byte that tells how long, the bytes), the number of its actions, the actions. */
 #include <string.h>
 
+#include "../observation.h"
 #include "table.h"
 
 enum { MOST_EPISODES = 4, MOST_ACTIONS = 600, MOST_WRONG = 8 };
@@ -82,12 +83,19 @@ static void add_episode(record *r, table *t, input *in)
     r->offsets[r->n] = r->total;
 }
 
+static int is_deployment(const table *t, const uint8_t *packed, size_t row)
+{
+    return packed[row * (size_t)t->is.observation_bytes + offsetof(observation, phase)];
+}
+
 static void check_replay(const record *r, const table *t)
 {
     size_t total = (size_t)r->total, n = (size_t)r->n, players = (size_t)t->is.players;
     sight s = open_said(&t->is, total, n);
+    uint8_t *given = take_memory(total);
+    memset(given, 0xaa, total);
     sk_fault fault = sk_replay(t->game, r->n, r->starts, r->start_offsets, r->actions, r->offsets,
-                               s.actors, s.legal, s.packed, s.returns, s.endings);
+                               s.actors, s.legal, s.packed, given, s.returns, s.endings);
     MUST(fault.episode == r->fault.episode && fault.action == r->fault.action);
     size_t whole = fault.episode < 0 ? n : (size_t)fault.episode; /* episodes without a fault */
     size_t rows = fault.episode < 0 ? total : (size_t)(r->offsets[whole] + fault.action + 1);
@@ -96,6 +104,10 @@ static void check_replay(const record *r, const table *t)
     MUST(!memcmp(s.packed, r->said.packed, rows * (size_t)t->is.observation_bytes));
     MUST(!memcmp(s.returns, r->said.returns, whole * players * sizeof(float)));
     MUST(!memcmp(s.endings, r->said.endings, whole));
+    /* The deployment is what may be given, on a board. */
+    for (size_t i = 0; i < rows; i++)
+        MUST(given[i] == (t->is.height && s.actors[i] >= 0 && is_deployment(t, s.packed, i)));
+    free(given);
     close_said(&s);
 }
 

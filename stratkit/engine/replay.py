@@ -21,14 +21,16 @@ class Replay:
     """What the acting side knew before each action of some episodes, one after the other.
 
     `offsets` int64 [episodes + 1] says where each begins. Row t: `actors` int8, `legal` uint8
-    [actions], `observations` uint8 [observation_bytes]. One row an episode: `returns` float32
-    [players] and `endings` uint8 (0: the episode stopped before the end of the game).
+    [actions], `observations` uint8 [observation_bytes], `given` bool: whether the action may come
+    from outside, as a given setup does. One row an episode: `returns` float32 [players] and
+    `endings` uint8 (0: the episode stopped before the end of the game).
     """
 
     offsets: npt.NDArray[np.int64]
     actors: npt.NDArray[np.int8]
     legal: npt.NDArray[np.uint8]
     observations: npt.NDArray[np.uint8]
+    given: npt.NDArray[np.bool_]
     returns: npt.NDArray[np.float32]
     endings: npt.NDArray[np.uint8]
 
@@ -66,6 +68,7 @@ def replay_columns(
         np.empty(total, np.int8),
         np.empty((total, game.actions), np.uint8),
         np.empty((total, game.observation_bytes), np.uint8),
+        np.empty(total, np.bool_),
         np.zeros((episodes, game.players), np.float32),
         np.zeros(episodes, np.uint8),
     )
@@ -107,6 +110,7 @@ def _replay_some(
             (rows, game.observation_bytes),
             writable=True,
         ),
+        pointer(out.given[begin:end], "bool", (rows,), writable=True),
         pointer(out.returns[first:last], "float32", (n, game.players), writable=True),
         pointer(out.endings[first:last], "uint8", (n,), writable=True),
     )

@@ -15,7 +15,6 @@ from stratkit.engine import Game, IllegalAction, Replay, distinct_views, replay_
 from stratkit.errors import InputError
 from stratkit.storage.columns import MU_ROUNDING, Episodes
 
-DEPLOYMENT = 8  # the byte of a packed observation that is 1 in deployment
 CUT = "cut"  # the ending of an episode that was stopped before the end of its game
 
 
@@ -111,7 +110,7 @@ def make_batch(game: Game, parts: Sequence[Part], rows: int = 1) -> Batch:
     endings = np.concatenate([np.array(part.endings)[part.episodes.ending] for part in parts])
     played = _replay(game, parts, episodes, endings)
     sampled = ~np.isnan(mu) & (played.actors >= 0)
-    _check_sampled(game, parts, played, mu)
+    _check_sampled(parts, played, mu)
 
     episode = np.repeat(np.arange(len(lengths)), lengths)
     learned = sampled.nonzero()[0]
@@ -167,14 +166,9 @@ def _replay(
     return played
 
 
-def _check_sampled(
-    game: Game, parts: Sequence[Part], played: Replay, mu: NDArray[np.float32]
-) -> None:
-    """R-NaD learns from play that was sampled; given setups (deployment) and chance may be in
-    it."""
-    in_play = played.actors >= 0
-    if len(game.shape) == 3:  # a board: setups may have been given
-        in_play &= played.observations[:, DEPLOYMENT] == 0
+def _check_sampled(parts: Sequence[Part], played: Replay, mu: NDArray[np.float32]) -> None:
+    """R-NaD learns from play that was sampled; given actions (setups) and chance may be in it."""
+    in_play = (played.actors >= 0) & ~played.given
     for wrong, what in (
         (np.isnan(mu) & in_play, "this action of play was not sampled (mu is NaN)"),
         ((mu <= 0) | (mu > 1 + MU_ROUNDING), "mu is no probability"),

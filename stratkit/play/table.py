@@ -15,7 +15,7 @@ import numpy.typing as npt
 from stratkit.engine import Batch, Game
 from stratkit.engine.batch import CHANCE
 from stratkit.errors import StratkitError
-from stratkit.players.player import Decision, Player, Views
+from stratkit.players.player import Decision, Games, Player, Sides, Views
 from stratkit.storage.columns import Episode, Episodes
 
 CUT = "cut"  # the ending of a game that reached `max_actions`: its code follows on the game's own
@@ -147,12 +147,15 @@ class Table:
     def rounds(self) -> Iterator[Finished | None]:
         """Plays one action in every game at a time; yields the games that ended in each round,
         None if none did. While there is nothing worth playing it is `waiting`."""
-        while self.begin() or not self.over:
-            if self.waiting:
-                yield None
-            else:
-                self.think()
-                yield self.end()
+        try:
+            while self.begin() or not self.over:
+                if self.waiting:
+                    yield None
+                else:
+                    self.think()
+                    yield self.end()
+        finally:  # nobody plays the others on
+            self._leave(np.flatnonzero(self._live))
 
     # ---- a round in three parts, for those who do something else meanwhile (`Groups`) ----
 
@@ -202,12 +205,28 @@ class Table:
         if self.judge:
             self.judge.begin(rows)
         self.steps[rows] = self.policy_step
+        for player, games, sides in self._seated(rows):
+            player.begin(games, sides)
         longest = int(self._opening[rows].max())
         if longest > self._actions.shape[1]:
             self._grow(longest)
         if longest:
             for row, seating in zip(rows.tolist(), seatings, strict=True):
                 self._actions[row, : len(seating.opening)] = seating.opening
+
+    def _leave(self, rows: npt.NDArray[np.int64]) -> None:
+        """The games in these rows are over."""
+        self._live[rows] = False
+        for player, games, sides in self._seated(rows):
+            player.end(games, sides)
+
+    def _seated(self, rows: npt.NDArray[np.int64]) -> Iterator[tuple[Player, Games, Sides]]:
+        """Who plays the games in these rows, each with his games and sides."""
+        seats = self._seats[rows]
+        for index, player in enumerate(self.players):
+            games, sides = np.nonzero(seats == index)
+            if player is not None and len(games):
+                yield player, self._games[rows[games]], sides.astype(np.int8)
 
     def _grow(self, least: int) -> None:
         wider = max(least, 2 * self._actions.shape[1])
@@ -259,6 +278,7 @@ class Table:
 
         return Views(
             self._games[rows],
+            self._actors[rows],
             self._numbers[rows],
             self._legal[rows],
             self._observations[rows],
@@ -274,7 +294,7 @@ class Table:
         rows = np.flatnonzero(self._live & over)
         if not len(rows):
             return None
-        self._live[rows] = False
+        self._leave(rows)
         length = self._numbers[rows].astype(np.int64)
         longest = int(length.max())
         played = np.arange(longest) < length[:, None]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from stratkit.engine import Game, expand_planes, observation_dtype, sample, uniform
 from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, MINER, SCOUT, SPY, TYPES
-from stratkit.players.player import Decision, Views
+from stratkit.players.player import Decision, Player, Views
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def _gains() -> Floats:
 GAINS = _gains()
 
 
-class HeuristicPlayer:
+class HeuristicPlayer(Player):
     """See the module; `seed` decides between moves that are about as good."""
 
     def __init__(self, game: Game, seed: int) -> None:

@@ -23,7 +23,7 @@ from stratkit.notation.drawing import KEY, draw
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, square_text
-from stratkit.players.player import Decision, Views
+from stratkit.players.player import Decision, Player, Views
 
 HELP = """A move is written like A4 A5. Other words:
 ?  what the other player's network would play here     moves  all legal moves
@@ -36,7 +36,7 @@ class Saved(Exception):
     """The person leaves, and will go on."""
 
 
-class HumanPlayer:
+class HumanPlayer(Player):
     """Asks for whole moves and answers with their actions, one game at a time.
 
     `ask` gives the next line that the person types (None: there are no more), `tell` shows text.
@@ -164,6 +164,7 @@ class HumanPlayer:
         one = slice(row, row + 1)
         some = Views(
             views.games[one],
+            views.sides[one],
             views.numbers[one],
             views.legal[one],
             views.observations[one],

@@ -30,7 +30,7 @@ from stratkit.engine.stratego import (
     variant,
 )
 from stratkit.errors import InputError
-from stratkit.players.player import Player, Views
+from stratkit.players.player import Player, Views, take_seat
 from stratkit.ucc import protocol as ucc
 
 Setup = npt.NDArray[np.uint8]
@@ -175,6 +175,14 @@ class Agent:
         if header is None:
             return
         colour = self._colour(header)
+        game = take_seat(self.player, 0, colour)
+        try:
+            self._play(colour)
+        finally:
+            self.player.end(*game)
+
+    def _play(self, colour: int) -> None:
+        """Deploys, and answers the manager until the game is over."""
         setup = _deploy(self.game, self.player, colour)
         for line in ucc.setup_lines(self.variant, colour, setup):
             self.put(line)

@@ -128,7 +128,7 @@ class Process:
             status = self._process.wait(LAST_WORDS)
         except subprocess.TimeoutExpired:
             return "it closed its pipe"
-        how = f"killed by signal {status - 128}" if status > 128 else f"exit status {status}"
+        how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
         return f"{how}, after {_text(self._buffer)!r}" if self._buffer else how
 
     def ends(self, seconds: float) -> bool:

@@ -174,6 +174,11 @@ def quit_line(name: str, colour: int, result: str, plies: int, values: tuple[int
     return f"{QUIT} {word} {COLOURS[colour]} {result} {plies // 2 + 1} {values[0]} {values[1]}"
 
 
+def can_move(cells: npt.NDArray[np.uint8], colour: int) -> bool:
+    """Whether a side has a piece that is neither flag nor bomb, wherever that could go."""
+    return army_value(cells, colour) > 0
+
+
 def army_value(cells: npt.NDArray[np.uint8], colour: int) -> int:
     """What the protocol says a side's pieces are worth: a scout 2 to a marshal 10, the spy 1."""
     mine = cells[(cells & (PIECE | SIDE)) == PIECE | (SIDE if colour == BLUE else 0)] & TYPE

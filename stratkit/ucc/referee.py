@@ -28,13 +28,14 @@ from stratkit.engine.stratego import (
 )
 from stratkit.errors import InputError, StratkitError
 from stratkit.play.table import Finished, Judge, Note, Seating
-from stratkit.players.player import Player, Views
+from stratkit.players.player import Player, Views, take_seat
 from stratkit.storage.columns import Episode, Episodes
 from stratkit.ucc import protocol as ucc
 from stratkit.ucc.process import Fault, Process, Program
 
 REFEREE = "referee"
 SURRENDER = "surrender"
+ATTRITION = "attrition"  # the loser's own attack cost its last movable piece
 ILLEGAL_SETUP, ILLEGAL_MOVE, UNREADABLE_MOVE = "illegal_setup", "illegal_move", "unreadable_move"
 
 Start = Callable[[Program], Process]
@@ -73,10 +74,15 @@ class Board:
 
 
 class Ours:
-    """A player of ours on one side."""
+    """A player of ours on the side `colour`."""
 
-    def __init__(self, player: Player, board: Board) -> None:
+    def __init__(self, player: Player, colour: int, board: Board) -> None:
         self.player, self.board = player, board
+        self._seat = take_seat(player, board.number, colour)
+
+    def leave(self) -> None:
+        """The game is over for the player."""
+        self.player.end(*self._seat)
 
     def deploy(self) -> None:
         """Places all pieces."""
@@ -193,7 +199,7 @@ def play_game(
                 opponent = names[seating.seats[1 - side]]
                 seats.append(Theirs(start(player), side, opponent, board))
             else:
-                seats.append(Ours(player, board))
+                seats.append(Ours(player, side, board))
             with _clock(spent, side):
                 seats[side].deploy()
         while board.actor != OVER and not decided:
@@ -201,8 +207,12 @@ def play_game(
             _ply(board, seats, side, spent)
             decided = judge.verdict(0) if judge else None
     except Fault as fault:
-        wrong = None if fault.reason == SURRENDER else fault.text
+        wrong = None if fault.reason in (SURRENDER, ATTRITION) else fault.text
         note = Note(fault.reason, REFEREE, wrong)
+    finally:
+        for seat in seats:
+            if isinstance(seat, Ours):
+                seat.leave()
     returns, endings, plies = board.batch.result()
     if note.reason:
         returns[0] = [-1, 1] if side == RED else [1, -1]
@@ -250,17 +260,23 @@ def _clock(spent: list[float], side: int) -> Iterator[None]:
 
 
 def _ply(board: Board, seats: Sequence[Ours | Theirs], side: int, spent: list[float]) -> None:
+    """One move of `side`, told to both. What the last move of a game did is not told: QUIT comes
+    instead. `Fault` with the reason `ATTRITION`: the move cost the last piece that could move. The
+    engine looks at the pieces of the side to move only, the protocol at those of both sides."""
     before = board.position().cells
     with _clock(spent, side):
         from_, to, words = seats[side].move()
     if board.actor == OVER:
-        return  # what the last move did is not told: QUIT comes instead
-    told = f"{words} {ucc.outcome(before, board.position().cells, from_, to)}"
+        return
+    after = board.position().cells
+    if not ucc.can_move(after, side):
+        raise Fault(ATTRITION, "its last movable piece is lost")
+    told = f"{words} {ucc.outcome(before, after, from_, to)}"
     seats[1 - side].hear(told)
     seats[side].echo(told)
 
 
-_RESULTS = {SURRENDER: "SURRENDER", ILLEGAL_SETUP: "BAD_SETUP"}
+_RESULTS = {SURRENDER: "SURRENDER", ATTRITION: "SURRENDER", ILLEGAL_SETUP: "BAD_SETUP"}
 
 
 def _say_end(
@@ -283,7 +299,8 @@ def _say_end(
     if len(board.actions) >= 2 * board.variant.pieces:
         cells = board.position().cells
         values = ucc.army_value(cells, RED), ucc.army_value(cells, BLUE)
-    plies = int(board.batch.plies()[0]) - (note.reason is None)  # before the last move
+    moved = note.reason in (None, ATTRITION)  # the game ended with a move, not instead of one
+    plies = int(board.batch.plies()[0]) - moved
     line = ucc.quit_line(name, side, result, plies, values)
     for seat in seats:
         if isinstance(seat, Theirs):

@@ -5,8 +5,8 @@
 LIFELINE is the descriptor of a pipe whose other end the match holds: when that closes, because the
 match says so or because it died, however it died, the program has `GRACE` seconds to end by itself
 and is then killed, with all processes of its group. They are also killed when the program ends
-before. The exit status is the program's; 128 + N if signal N killed it, as in a shell; 127 if it
-could not be executed.
+before. It ends as the program did, by the same exit status or the same signal; its exit status is
+127 if the program could not be executed.
 
 A script of its own that imports next to nothing, because one runs beside every program.
 """
@@ -42,7 +42,21 @@ def main(lifeline: int, command: list[str]) -> int:
     # Before it is reaped its number, which is the group's too, belongs to nobody else.
     os.killpg(child, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return status if status >= 0 else 128 - status
+    if status < 0:
+        _die_of(-status)
+    return status
+
+
+def _die_of(number: int) -> None:
+    """Ends this process by signal `number`, without a core file: an exit status of 128 + N, as in a
+    shell, could be the program's own."""
+    import contextlib  # both only here: they cost time beside every program
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError, ValueError):  # SIGKILL, and what the C library keeps
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def _wait(child: int, lifeline: int, wakeup: int) -> None:

@@ -14,7 +14,7 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import variant
 
 SETUP = "MDBAAACDEKLA"
-BOT = "ucc:" + shlex.join([sys.executable, str(ROOT / "tests/players/ucc_bot.py")])
+BOT = "ucc:" + shlex.join([sys.executable, str(ROOT / "tests/ucc/ucc_bot.py")])
 PLAY = ("human", "-n", 1, "--game", "nano", "--seed", 1)
 
 

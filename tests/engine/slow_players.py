@@ -56,6 +56,20 @@ def chase(game: SlowGame, rng: random.Random) -> Move:
     return _now_and_then_else(game, rng, after if rng.random() < 0.7 else threats, threats)
 
 
+def strike(game: SlowGame, rng: random.Random) -> Move:
+    """Mostly an attack that is won beside an enemy, if there is one; else as `chase`."""
+    board = game.board
+    enemies = {at for at, p in board.items() if p.side != game.side}
+    won = [
+        (a, b)
+        for a, b in moves_of(game)
+        if b in enemies
+        and game.winner(board[a], board[b]) is board[a]
+        and enemies & set(game.neighbours(b))
+    ]
+    return rng.choice(won) if won and rng.random() < 0.6 else chase(game, rng)
+
+
 def run_away(game: SlowGame, rng: random.Random) -> Move:
     """Mostly a piece that was threatened just now, away from there."""
     moves = [m for m in moves_of(game) if m[1] not in game.board]

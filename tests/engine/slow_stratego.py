@@ -42,13 +42,13 @@ class Ply:
     from_: int
     to: int
     attack: bool
-    beside_enemy: bool = False  # whether an enemy stood beside `to` afterwards
+    threat: bool = False  # whether the piece stood on `to` afterwards, beside an enemy
 
 
 @dataclass
 class Chase:
     """From the ply `begun` on, all plies of the side to move threatened and all of the other side
-    evaded; `positions` are those after each of these plies."""
+    evaded; only the first may be an attack. `positions` are those after each of these plies."""
 
     begun: int
     evaded: set[Piece]
@@ -146,10 +146,6 @@ class SlowGame:
 
     # ---- article 11 ----
 
-    def threatens(self, ply: int) -> bool:
-        """Whether that ply moved beside an enemy piece."""
-        return self.history[ply].beside_enemy and not self.history[ply].attack
-
     def evades(self, ply: int) -> bool:
         """Whether that ply moved away a piece that the ply before threatened."""
         reply, threat = self.history[ply], self.history[ply - 1]
@@ -157,8 +153,10 @@ class SlowGame:
 
     def find_chase(self) -> Chase | None:
         now = begun = len(self.history)
-        while begun >= 2 and self.threatens(begun - 2) and self.evades(begun - 1):
+        while begun >= 2 and self.history[begun - 2].threat and self.evades(begun - 1):
             begun -= 2
+            if self.history[begun].attack:
+                break  # it ended whatever chase was before
         if begun == now:
             return None
         evaded = {ply.piece for ply in self.history[begun + 1 :: 2]}
@@ -174,7 +172,10 @@ class SlowGame:
         if not chasing or straight_back:
             return False
         after = {p: at for at, p in self.board.items()} | {piece: to}
-        return after in self.chase.positions
+        forbidden = after in self.chase.positions
+        if forbidden and self.history[self.chase.begun].attack:
+            self.forbidden["more_squares, a chase that began with an attack"] += 1
+        return forbidden
 
     # ---- moves ----
 
@@ -218,7 +219,8 @@ class SlowGame:
             self.attack(piece, target, to)
         ply = Ply(piece, from_, to, target is not None)
         beside = [self.board[at] for at in self.neighbours(to) if at in self.board]
-        ply.beside_enemy = any(p.side != piece.side for p in beside)
+        enemies = any(p.side != piece.side for p in beside)
+        ply.threat = self.board.get(to) is piece and enemies
         self.history.append(ply)
         self.positions.append({p: at for at, p in self.board.items()})
         self.side = 1 - self.side
@@ -228,16 +230,18 @@ class SlowGame:
         piece.revealed = target.revealed = True
         self.flag_taken = target.type == FLAG
         del self.board[at]
-        if target.type == BOMB:
-            winner = piece if piece.type == MINER else target
-        elif piece.type == SPY and target.type == MARSHAL:
-            winner = piece
-        elif piece.type == target.type:
-            winner = None
-        else:
-            winner = piece if piece.type > target.type else target
-        if winner is not None:
+        if winner := self.winner(piece, target):
             self.board[at] = winner
+
+    def winner(self, piece: Piece, target: Piece) -> Piece | None:
+        """Who is left after `piece` has attacked `target`."""
+        if target.type == BOMB:
+            return piece if piece.type == MINER else target
+        if piece.type == SPY and target.type == MARSHAL:
+            return piece
+        if piece.type == target.type:
+            return None
+        return piece if piece.type > target.type else target
 
     # ---- the end ----
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 
 import numpy as np
@@ -62,6 +63,15 @@ def test_replay_makes_the_same_views_again(name: str) -> None:
             strict=True,
         ):
             np.testing.assert_array_equal(mine, np.stack([step[row] for step in seen]))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_deployment_may_be_given_and_nothing_else(name: str) -> None:
+    batch, actions, _ = random_games(name, 5, seed=4)
+    out = replay_many(batch.game, [(b"", a) for a in actions])
+    pieces = 2 * VARIANTS[name].pieces if name in VARIANTS else 0
+    for begin, end in itertools.pairwise(out.offsets):
+        assert out.given[begin:end].tolist() == [t < pieces for t in range(end - begin)]
 
 
 def test_threads_change_nothing() -> None:

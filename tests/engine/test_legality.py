@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from scale import scaled
-from slow_players import Player, any_move, chase, run_away, scout_along, shuttle
+from slow_players import Player, any_move, chase, run_away, scout_along, shuttle, strike
 from slow_stratego import SlowGame
 from stratkit.engine.stratego import (
     BOMB,
@@ -68,6 +68,15 @@ def runners_and_chasers(name: str, rng: random.Random) -> Position:
     return few_pieces(name, rng, [SCOUT, 3, 3, 10])
 
 
+def prey(name: str, rng: random.Random) -> Position:
+    """As `few_pieces`, with some that do not run: a chase can begin with taking one."""
+    position = few_pieces(name, rng, [3, 10, 10])
+    free = np.flatnonzero(position.cells == 0).tolist()
+    for square in rng.sample(free, min(4, len(free) // 3)):
+        position.cells[square] = PIECE | rng.choice((0, SIDE)) | rng.choice((4, BOMB))
+    return position
+
+
 def scouts(name: str, rng: random.Random) -> Position:
     return few_pieces(name, rng, [SCOUT])
 
@@ -98,6 +107,8 @@ def occasions(game: SlowGame, move: tuple[int, int]) -> list[str]:
     if game.chase is None:
         return []
     names = ["chasing"]
+    if game.history[game.chase.begun].attack:
+        names.append("chase begun by an attack")
     chasers = {ply.piece for ply in game.history[game.chase.begun :: 2]}
     if len(chasers) > 1 and len(game.chase.evaded) > 1:
         names.append("two chasing two")
@@ -113,6 +124,7 @@ KINDS: dict[str, tuple[Callable[..., Position | None], list[tuple[Player, Player
     "shuttling": (whole_game, [(shuttle, shuttle), (shuttle, any_move)], 20_000),
     "scouts": (scouts, [(scout_along, scout_along), (scout_along, shuttle)], 20_000),
     "chases": (runners_and_chasers, [(chase, run_away), (run_away, chase), (chase, chase)], 50_000),
+    "strikes": (prey, [(strike, run_away), (run_away, strike)], 50_000),
 }
 # What must have happened how often, at least, in 1,000 plies of that kind.
 LEAST: dict[str, dict[str, float]] = {
@@ -125,6 +137,10 @@ LEAST: dict[str, dict[str, float]] = {
         "two chasing two": 4,
         "attack in a chase": 1,
         "free move in a chase": 5,
+    },
+    "strikes": {
+        "chase begun by an attack": 10,
+        "more_squares, a chase that began with an attack": 0.2,
     },
 }
 

@@ -75,6 +75,7 @@ class Scene:
         side = self.side
         return Views(
             np.zeros(1, np.int64),
+            np.full(1, side, np.int8),
             np.full(1, self.number, np.int32),
             self.batch.legal(),
             self.batch.observe(),

@@ -16,7 +16,7 @@ from stratkit.engine.stratego import variant
 from stratkit.nets import build, process
 from stratkit.play.table import Seating, Table
 from stratkit.players.network import NetworkPlayer
-from stratkit.players.player import Decision, Views
+from stratkit.players.player import Decision, Games, Player, Sides, Views
 from stratkit.players.testtime.options import Corrections, read
 from stratkit.players.testtime.pipeline import ChainPlayer, Explanation, eager
 from stratkit.storage.columns import Episode
@@ -29,12 +29,18 @@ def play(game: Game, *players: object, games: int = 4, slots: int = 4) -> list[E
     return [episode for ended in table.rounds() if ended for episode, _, _ in ended]
 
 
-class Audit:
+class Audit(Player):
     """Asks both the network and the corrected player, and keeps what they say."""
 
     def __init__(self, raw: NetworkPlayer, chain: ChainPlayer) -> None:
         self.raw, self.chain = raw, chain
         self.plays: list[tuple[Views, np.ndarray, np.ndarray, list[list[tuple[int, int]]]]] = []
+
+    def begin(self, games: Games, sides: Sides) -> None:
+        self.chain.begin(games, sides)
+
+    def end(self, games: Games, sides: Sides) -> None:
+        self.chain.end(games, sides)
 
     def act(self, views: Views) -> Decision:
         moves = [views.moves(row) for row in range(len(views))]

@@ -130,6 +130,7 @@ def test_new_weights_while_it_thinks() -> None:
     weights = [{k: t.numpy().copy() for k, t in net.state_dict().items()} for net in nets]
     views = Views(
         np.arange(n, dtype=np.int64),
+        np.zeros(n, np.int8),
         np.zeros(n, np.int32),
         np.ones((n, game.actions), np.uint8),
         np.random.default_rng(1).integers(0, 2, (n, game.observation_bytes)).astype(np.uint8),

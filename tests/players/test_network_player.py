@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from nets.drawn import assert_close, drawn
 from stratkit.engine import Batch, Game, distinct_views, sample
 from stratkit.errors import InputError, StratkitError
 from stratkit.nets import build
@@ -25,7 +26,7 @@ def kuhn_views(n: int) -> Views:
         numbers = np.full(n, number, np.int32)
         batch.draw_chance(1, games, numbers, chosen)
         batch.apply(chosen)
-    return Views(games, np.full(n, 2, np.int32), batch.legal(), batch.observe())
+    return Views(games, batch.actors(), np.full(n, 2, np.int32), batch.legal(), batch.observe())
 
 
 def test_what_looks_the_same_is_played_the_same() -> None:
@@ -44,7 +45,9 @@ def random_views(game: Game, n: int, actions: int) -> Views:
     for number in range(actions):
         chosen, _ = sample(None, batch.legal(), 1, games, np.full(n, number, np.int32))
         batch.apply(chosen)
-    return Views(games, np.full(n, actions, np.int32), batch.legal(), batch.observe())
+    return Views(
+        games, batch.actors(), np.full(n, actions, np.int32), batch.legal(), batch.observe()
+    )
 
 
 def test_more_views_of_a_board_than_rows() -> None:
@@ -53,9 +56,14 @@ def test_more_views_of_a_board_than_rows() -> None:
     first, each = distinct_views(views.observations, views.legal)
     assert 8 < len(first) < 50
     np.testing.assert_array_equal(views.observations[first][each], views.observations)
-    net = build("tiny", game.shape, 1)
-    some, all_ = (NetworkPlayer("tiny", net, seed=1, rows=rows).policy(views) for rows in (8, 50))
-    np.testing.assert_allclose(some, all_, atol=1e-6)
+    network = drawn(build("tiny", game.shape, 1))
+    told = []
+    for rows in (8, 50):
+        player = NetworkPlayer("tiny", network, seed=1, rows=rows)
+        player.tells_values = True
+        told.append(player.look(views))
+    for shared, of_each in zip(*told, strict=True):  # policies, values
+        assert_close(shared, of_each)
 
 
 def test_views_that_look_alike_but_allow_other_moves_are_different() -> None:

@@ -56,8 +56,8 @@ def slow_logprob(player: Player, asked: Constraints, setup: np.ndarray) -> float
         for number, action in enumerate(order):
             legal = np.zeros((1, batch.game.actions), np.uint8)
             legal[:, : kind.zone] = source.legal(order[None, :number])
-            views = Views(np.zeros(1, np.int64), np.full(1, number, np.int32), legal,
-                          batch.observe())  # fmt: skip
+            views = Views(np.zeros(1, np.int64), batch.actors(), np.full(1, number, np.int32),
+                          legal, batch.observe())  # fmt: skip
             chance *= float(player.policy(views)[0, action])  # type: ignore[attr-defined]
             batch.apply(np.array([action], np.int32))
         total += chance
@@ -123,8 +123,8 @@ def test_the_orders_of_equal_pieces(asked: dict[str, object]) -> None:
     canonical = Batch(game, 1)
     chance = 0.0
     for number, action in enumerate(placements(kind, setups[0])):
-        views = Views(np.zeros(1, np.int64), np.full(1, number, np.int32), canonical.legal(),
-                      canonical.observe())  # fmt: skip
+        views = Views(np.zeros(1, np.int64), canonical.actors(), np.full(1, number, np.int32),
+                      canonical.legal(), canonical.observe())  # fmt: skip
         chance += math.log(max(1e-30, float(player.policy(views)[0, action])))
         canonical.apply(np.array([action], np.int32))
     assert chance < found[0] - 0.1

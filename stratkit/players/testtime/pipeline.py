@@ -23,7 +23,7 @@ from stratkit.engine import Game, observation_dtype, sample, uniform
 from stratkit.nets import process
 from stratkit.nets.expand import public_of
 from stratkit.players.network import Floats, NetworkPlayer
-from stratkit.players.player import Decision, Moves, Views
+from stratkit.players.player import Decision, Moves, Player, Views
 from stratkit.players.testtime import memory
 from stratkit.players.testtime import value_bounds as bounds
 from stratkit.players.testtime.board import Board
@@ -68,7 +68,7 @@ class Explanation:
     bounds: Floats | None
 
 
-class ChainPlayer:
+class ChainPlayer(Player):
     """`player` with its policy corrected as is `asked`."""
 
     def __init__(self, player: NetworkPlayer, game: Game, asked: Corrections) -> None:
@@ -417,5 +417,9 @@ def _keep(policy: Floats, keep: npt.NDArray[np.bool_]) -> Floats:
 def _some(views: Views, rows: npt.NDArray[np.int64]) -> Views:
     """These rows, for what depends on the game and the number of the action only."""
     return Views(
-        views.games[rows], views.numbers[rows], views.legal[rows], views.observations[rows]
+        views.games[rows],
+        views.sides[rows],
+        views.numbers[rows],
+        views.legal[rows],
+        views.observations[rows],
     )

@@ -86,8 +86,8 @@ def main():
             os.kill(os.getpid(), 11)
         if MODE == "silence" and turn == 3:
             time.sleep(1000)
-        if MODE == "exit" and turn == 3:
-            sys.exit(0)
+        if MODE in ("exit", "exit 255") and turn == 3:
+            sys.exit(255 if MODE == "exit 255" else 0)
         choices = list(moves(board, width, height))
         move = random.choice(choices) if choices else "SURRENDER"
         if turn == 2:

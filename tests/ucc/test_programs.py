@@ -17,7 +17,7 @@ import pytest
 
 from running import ROOT, Done, command_line, run
 
-BOT = ROOT / "tests" / "players" / "ucc_bot.py"
+BOT = ROOT / "tests" / "ucc" / "ucc_bot.py"
 FREE = ("--two-squares", "off", "--more-squares", "off")
 
 
@@ -62,6 +62,7 @@ def games(path: pathlib.Path) -> list[dict]:  # type: ignore[type-arg]
 FAULTS = {
     "crash on move 7": ("exit", "killed by signal 11"),
     "exit": ("exit", "exit status 0"),
+    "exit 255": ("exit", "exit status 255"),
     "silence": ("silence", "no line in 1 s"),
     "half a line": ("silence", "no line in 1 s, only '"),
     "flood": ("flood", "unasked output of over 4096 bytes"),
@@ -287,7 +288,17 @@ def told(record: dict, colour: int, size: int, lakes: set[tuple[int, int]]) -> l
         if not target or outcome.startswith("KILLS"):
             board[tx, ty] = (side, mover)
         last = f"{x} {y} {step}{f' {count}' if count > 1 else ''} {outcome}"
-        if side == colour and (ply < record["plies"] - 1 or record["reason"] == "surrender"):
+        over = ply == record["plies"] - 1 and record["reason"] != "surrender"
+        lost = [
+            all(letter in "FB" for owner, letter in board.values() if owner == it) for it in (0, 1)
+        ]
+        assert over or not any(lost)
+        if any(lost) and outcome.split()[-1] != "F":
+            loser = lost.index(True)
+            assert record["result"] == ("draw" if all(lost) else ("blue", "red")[loser])
+            attrition = lost[side] and not lost[1 - side]
+            assert (record["reason"] == "attrition") == attrition
+        if side == colour and not over:
             lines.append(last)
     return lines + ([last, *rows()] if record["reason"] == "surrender" else [])
 
@@ -325,11 +336,27 @@ def test_a_program_is_told_what_its_side_may_know(
         if lines[-1].startswith("QUIT"):  # otherwise it was only asked whether it starts
             ends.append(lines.pop())
             heard.append([lines[0].replace("heuristic", "X"), *lines[1:]])
-    expected = [told(r, r["players"].index(1), size, lakes) for r in games(path)]
+    records = games(path)
+    expected = [told(r, r["players"].index(1), size, lakes) for r in records]
     assert len(expected) == count
     assert sorted(heard) == sorted(expected)
     for end in ends:
         assert re.fullmatch(r"QUIT (bot|heuristic) (RED|BLUE) [A-Z_]+ \d+ \d+ \d+", end)
+
+
+def test_a_side_that_attacks_with_its_last_movable_piece_and_loses_it_has_lost(
+    tmp_path: pathlib.Path, tag: str
+) -> None:
+    """Nobody is asked for a move after it; two sides without movable pieces have drawn."""
+    path = tmp_path / "g"
+    done = play(tag, "random", f"time=60,startup=60,{bot()}", "-n", 40, "--seed", 1, "-o", path)
+    assert done.status == 0 and "faults" not in done.err
+    records = games(path)
+    for record in records:
+        told(record, 0, 6, set())  # which checks how it ended
+    early = [record for record in records if record["reason"] == "attrition"]
+    assert {record["result"] for record in early} == {"red", "blue"}
+    assert {(record["adjudicator"], record["fault"]) for record in early} == {("referee", None)}
 
 
 @pytest.mark.skipif("UCC_BOTS" not in os.environ, reason="UCC_BOTS names no folder of programs")
