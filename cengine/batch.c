@@ -1,6 +1,7 @@
 /* Many states of one game in one block of memory, stepped together. */
 #include "batch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct sk_batch {
 
 static void *state_at(const sk_batch *batch, int32_t row)
 {
+    assert(row >= 0 && row < batch->size);
     return batch->states + (size_t)row * (size_t)batch->game->is.state_bytes;
 }
 
@@ -71,6 +73,7 @@ const char *sk_batch_save(const sk_batch *batch, int32_t row, uint8_t *out)
 
 void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t from_row)
 {
+    assert(to->game == from->game);
     memmove(state_at(to, to_row), state_at(from, from_row), (size_t)to->game->is.state_bytes);
 }
 

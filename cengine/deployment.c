@@ -14,6 +14,7 @@ sk_bits stratego_placing_squares(const stratego *game, const stratego_state *sta
 void stratego_put_piece(stratego_state *state, int square, uint8_t cell)
 {
     int side = cell_side(cell), type = cell_type(cell);
+    assert(is_piece(cell) && type < TYPES && !has(state->pieces[RED] | state->pieces[BLUE], square));
     state->cells[square] = cell;
     state->pieces[side] |= bit(square);
     if (type_moves(type))
@@ -25,6 +26,7 @@ void stratego_put_piece(stratego_state *state, int square, uint8_t cell)
 void stratego_place(const stratego *game, stratego_state *state, int square)
 {
     uint8_t side = state->side;
+    assert(state->phase == PLACING && has(state->legal, square));
     stratego_put_piece(state, square,
               (uint8_t)(CELL_PIECE | (side == BLUE ? CELL_BLUE : 0) | game->order[state->placed]));
     if (++state->placed < game->pieces) {

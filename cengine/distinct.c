@@ -1,4 +1,5 @@
 /* Which rows of bytes are the same: a hash table of rows, compared byte by byte. */
+#include <assert.h>
 #include <string.h>
 
 #include "game.h"
@@ -19,6 +20,7 @@ int64_t sk_distinct_rows(const uint8_t *a, int32_t a_bytes, const uint8_t *b, in
                          int32_t *table, int64_t slots, int64_t *first, int64_t *each)
 {
     int64_t found = 0;
+    assert(slots > n && !(slots & (slots - 1)));
     for (int64_t i = 0; i < n; i++) {
         const uint8_t *left = a + i * a_bytes, *right = b + i * b_bytes;
         uint64_t slot = hash_of(hash_of(0, left, a_bytes), right, b_bytes) & (uint64_t)(slots - 1);

@@ -97,6 +97,7 @@ static void apply(const sk_game *base, void *block, int32_t cell)
 {
     const hex *game = as_hex(base);
     hex_state *state = block;
+    assert(in_list(base, block, cell));
     int player = state->turns++ % 2;
     state->seen[player][cell] = 1;
     if (!game->dark)

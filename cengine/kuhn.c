@@ -51,6 +51,7 @@ static void apply(const sk_game *game, void *block, int32_t action)
 {
     (void)game;
     kuhn *state = block;
+    assert(in_list(game, block, action));
     if (state->dealt < 2)
         state->cards[state->dealt++] = (uint8_t)action;
     else

@@ -113,6 +113,7 @@ static void bet(leduc *state, int32_t action)
 static void apply(const sk_game *game, void *block, int32_t action)
 {
     leduc *state = block;
+    assert(in_list(game, block, action));
     if (actor(game, block) == SK_CHANCE)
         state->cards[state->dealt++] = (uint8_t)action;
     else

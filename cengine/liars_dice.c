@@ -74,6 +74,7 @@ static void chance(const sk_game *base, const void *block, double *probabilities
 static void apply(const sk_game *base, void *block, int32_t action)
 {
     liars_dice_state *state = block;
+    assert(in_list(base, block, action));
     if (state->rolled < 2) {
         state->hands[state->rolled++] = (uint8_t)action;
         return;

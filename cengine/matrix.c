@@ -52,6 +52,7 @@ static void apply(const sk_game *game, void *block, int32_t action)
 {
     (void)game;
     matrix_state *state = block;
+    assert(in_list(game, block, action));
     state->chosen[state->made++] = (uint8_t)action;
 }
 

@@ -17,6 +17,7 @@ sk_bits stratego_destinations(const stratego *game, const stratego_state *state,
 {
     int side = state->side;
     int scout = cell_type(state->cells[from]) == SCOUT;
+    assert(has(state->movers[side], from));
     sk_bits reach = scout ? scout_reach(game, state, from) : game->beside[from];
     return reach & ~state->pieces[side] & ~two_squares_bans(game, &state->crossings[side], from)
            & ~chase_bans(game, state, from);

@@ -44,6 +44,7 @@ static int legal(const sk_game *game, const void *block, int32_t *actions)
 static void apply(const sk_game *game, void *block, int32_t action)
 {
     int squares = as_stratego(game)->squares;
+    assert(in_list(game, block, action));
     if (((const stratego_state *)block)->phase == PLACING) {
         stratego_apply(game, block, action);
         return;

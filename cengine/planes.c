@@ -135,6 +135,7 @@ static inline void expand(const uint8_t *packed, int squares, float *out)
 void sk_planes(int32_t squares, const uint8_t *packed, int64_t n, float *out)
 {
     size_t bytes = sizeof(observation) + (size_t)squares;
+    assert(squares >= 12 && squares <= MAX_SQUARES);
     if (squares == MAX_SQUARES) /* the usual board, with every distance a constant */
         for (int64_t i = 0; i < n; i++)
             expand(packed + (size_t)i * bytes, MAX_SQUARES, out + i * PLANES * MAX_SQUARES);

@@ -39,6 +39,7 @@ const char *stratego_start(const sk_game *base, void *block, const uint8_t *byte
     state->plies = tail[1] | tail[2] << 8;
     state->no_attack = tail[3] | tail[4] << 8;
     stratego_begin_turn(game, state);
+    assert(stratego_is_ok(game, state));
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 #ifndef SK_SMALL_H
 #define SK_SMALL_H
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -28,6 +28,7 @@ void stratego_reset(const sk_game *base, void *block)
 static const char *start(const sk_game *game, void *state, const uint8_t *bytes)
 {
     stratego_reset(game, state);
+    assert(stratego_is_ok(as_stratego(game), state));
     return stratego_start(game, state, bytes);
 }
 
@@ -93,6 +94,7 @@ __attribute__((noinline)) void stratego_apply(const sk_game *base, void *block, 
     const stratego *game = as_stratego(base);
     stratego_state *state = block;
     int square = framed(game, state->side, action);
+    assert(is_legal(base, block, action));
     switch (state->phase) {
     case PLACING: stratego_place(game, state, square); break;
     case SELECTING:
@@ -103,6 +105,7 @@ __attribute__((noinline)) void stratego_apply(const sk_game *base, void *block, 
     case MOVING: stratego_do_move(game, state, square); break;
     default: break;
     }
+    assert(stratego_is_ok(game, state));
 }
 
 /* A side may deploy by a setup that it was given. */

@@ -6,6 +6,8 @@
 #ifndef SK_STRATEGO_H
 #define SK_STRATEGO_H
 
+#include <assert.h>
+
 #include "bits.h"
 #include "game.h"
 
@@ -125,6 +127,7 @@ static inline const stratego *as_stratego(const sk_game *game) { return (const s
 /* The ply that was played `ago` plies before the latest one. */
 static inline ply_record played(const stratego_state *state, int ago)
 {
+    assert(ago >= 0 && ago < RECENT && ago < state->recorded);
     return state->recent[(state->latest + ago) % RECENT];
 }
 
@@ -149,6 +152,10 @@ sk_bits stratego_destinations(const stratego *game, const stratego_state *state,
 
 void stratego_begin_turn(const stratego *game, stratego_state *state);
 void stratego_do_move(const stratego *game, stratego_state *state, int to);
+
+/* Whether all that must hold of a state holds. Slow: for assertions, which only the builds for sanitizers and
+ * fuzzers have. */
+int stratego_is_ok(const stratego *game, const stratego_state *state);
 
 /* ---- As a game (game.h) ---- */
 

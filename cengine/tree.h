@@ -10,6 +10,7 @@
 #ifndef SK_TREE_H
 #define SK_TREE_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,6 +68,10 @@ static inline int32_t infoset_end(const sk_tree *tree, int64_t set)
     return (int32_t)(set + 1 < tree->n_infosets ? tree->infosets[set + 1].first : tree->n_actions);
 }
 
-static inline double payoff_to(const payoff *p, int player) { return player ? -p->to_first : p->to_first; }
+static inline double payoff_to(const payoff *p, int player)
+{
+    assert(player == 0 || player == 1);
+    return player ? -p->to_first : p->to_first;
+}
 
 #endif

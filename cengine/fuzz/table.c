@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "../batch.h"
 #include "../observation.h"
 
 static sight open_sight(const sk_description *is, size_t rows)
@@ -157,6 +158,8 @@ static void check_packed(const table *t, const uint8_t *packed)
 
 static void check_row(const table *t, int32_t row)
 {
+    if (is_board(t))
+        MUST(stratego_is_ok(as_stratego(t->game), sk_batch_state(t->batch, row)));
     int actor = t->now.actors[row], ending = t->now.endings[row];
     const float *returns = t->now.returns + row * t->is.players;
     float sum = 0;
