@@ -87,7 +87,8 @@ static void view_rows(void *context, int32_t begin, int32_t end)
 {
     const view_job *job = context;
     for (int32_t row = begin; row < end; row++)
-        view(job->batch->game, state_at(job->batch, row), row, job->actors, job->legal, job->packed);
+        view(job->batch->game, state_at(job->batch, row), row, job->actors, job->legal,
+             job->packed);
 }
 
 void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *packed)
@@ -106,8 +107,8 @@ static void note_illegal(apply_job *job, int32_t row)
 {
     int32_t known = __atomic_load_n(&job->first_illegal, __ATOMIC_RELAXED);
     while ((known < 0 || row < known)
-           && !__atomic_compare_exchange_n(&job->first_illegal, &known, row, 0,
-                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+           && !__atomic_compare_exchange_n(&job->first_illegal, &known, row, 0, __ATOMIC_RELAXED,
+                                           __ATOMIC_RELAXED))
         ;
 }
 

@@ -39,8 +39,8 @@ static inline int msb(sk_bits set)
     return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(low_half(set));
 }
 
-/* Bits of each byte of one half, as bytes. (The compiler's own count needs an instruction that old machines
- * lack, or a call.) */
+/* Bits of each byte of one half, as bytes. (The compiler's own count needs an instruction that old
+ * machines lack, or a call.) */
 static inline uint64_t count_bytes(uint64_t half)
 {
     half -= half >> 1 & 0x5555555555555555u;

@@ -75,8 +75,8 @@ static void finish(stratego_state *state, int ending, int winner)
     state->legal = 0;
 }
 
-/* The side to move is about to choose a piece: finds what it may choose, and whether the game goes on.
- * The order of the tests is that of the rules: no legal move, then the draw limits. */
+/* The side to move is about to choose a piece: finds what it may choose, and whether the game goes
+ * on. The order of the tests is that of the rules: no legal move, then the draw limits. */
 void stratego_begin_turn(const stratego *game, stratego_state *state)
 {
     int side = state->side;

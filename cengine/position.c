@@ -1,5 +1,5 @@
-/* Positions as start bytes: one cell a square, the side to move, then the plies and the plies since the
- * last attack as little-endian 16-bit numbers. */
+/* Positions as start bytes: one cell a square, the side to move, then the plies and the plies since
+ * the last attack as little-endian 16-bit numbers. */
 #include <string.h>
 
 #include "stratego.h"

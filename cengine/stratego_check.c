@@ -1,7 +1,8 @@
 /* What holds of every state between two actions. Sanitizers and fuzzers ask after each of them. */
 #include "stratego.h"
 
-/* The squares of one side's pieces, its movers and its hidden types, counted anew from the cells. */
+/* The squares of one side's pieces, its movers and its hidden types, counted anew from the cells.
+ */
 typedef struct {
     sk_bits pieces[2], movers[2];
     uint8_t unrevealed[2][TYPES];
@@ -41,7 +42,8 @@ static int pieces_are_ok(const stratego *game, const stratego_state *state)
     return 1;
 }
 
-/* What may be chosen is what the rules say; a game that is over has an ending and a winner to match. */
+/* What may be chosen is what the rules say; a game that is over has an ending and a winner to
+ * match. */
 static int phase_is_ok(const stratego *game, const stratego_state *state)
 {
     int between = state->selected == NO_SQUARE && !state->placed;
@@ -61,8 +63,7 @@ static int phase_is_ok(const stratego *game, const stratego_state *state)
         if (state->ending == ENDING_FLAG || state->ending == ENDING_NO_MOVE)
             return !state->legal && state->winner == !state->side;
         return !state->legal && state->ending && state->winner == -1;
-    default:
-        return 0;
+    default: return 0;
     }
 }
 

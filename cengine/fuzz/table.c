@@ -129,7 +129,8 @@ static int count_legal(const table *t, int32_t row)
     return n;
 }
 
-/* In play the counts of hidden pieces are those of the cells, and a hidden enemy's type is not shown. */
+/* In play the counts of hidden pieces are those of the cells, and a hidden enemy's type is not
+ * shown. */
 static void check_packed(const table *t, const uint8_t *packed)
 {
     const uint8_t *cells = packed + sizeof(observation);
@@ -192,7 +193,10 @@ static int legal_in(const table *t, const sight *s, int32_t row, int32_t action)
     return action >= 0 && action < t->is.actions && s->legal[row * t->is.actions + action];
 }
 
-int is_legal(const table *t, int32_t row, int32_t action) { return legal_in(t, &t->now, row, action); }
+int is_legal(const table *t, int32_t row, int32_t action)
+{
+    return legal_in(t, &t->now, row, action);
+}
 
 int32_t take_action(const table *t, int32_t row, input *in)
 {

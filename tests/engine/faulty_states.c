@@ -1,7 +1,7 @@
 /* stratego_is_ok finds every fault that is planted in a state, and none where there is none.
  *
- * Random games are played with the engine's assertions; after every action each fault is planted in a copy.
- * A fault answers 0 where the state has nothing that it could spoil.
+ * Random games are played with the engine's assertions; after every action each fault is planted in
+ * a copy. A fault answers 0 where the state has nothing that it could spoil.
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* A game of three players through all of the engine's interface: nothing may hold only two of anything.
+/* A game of three players through all of the engine's interface: nothing may hold only two of
+ * anything.
  *
  * Each chooses a number in turn, unseen by the others, and gets what the choices say.
  */
@@ -92,7 +93,8 @@ static void play(void)
     uint8_t *legal_mask = take_memory(ROWS * CHOICES), *packed = take_memory(ROWS * PLAYERS);
     uint8_t *endings = take_memory(ROWS);
     float *got = take_memory(ROWS * PLAYERS * sizeof *got);
-    int32_t *actions = take_memory(ROWS * sizeof *actions), *made = take_memory(ROWS * sizeof *made);
+    int32_t *actions = take_memory(ROWS * sizeof *actions),
+            *made = take_memory(ROWS * sizeof *made);
     MUST(batch);
     for (int player = 0; player < PLAYERS; player++) {
         sk_batch_view(batch, actors, legal_mask, packed);
@@ -124,7 +126,8 @@ static void replay(void)
     const int32_t actions[] = {1, 2, 3, 0, 2};
     const int64_t none[] = {0, 0, 0}, offsets[] = {0, 2, 5};
     int8_t *actors = take_memory(5);
-    uint8_t *legal_mask = take_memory(5 * CHOICES), *packed = take_memory(5 * PLAYERS), *given = take_memory(5);
+    uint8_t *legal_mask = take_memory(5 * CHOICES), *packed = take_memory(5 * PLAYERS),
+            *given = take_memory(5);
     uint8_t *endings = take_memory(2);
     float *got = take_memory(2 * PLAYERS * sizeof *got);
     sk_fault fault = sk_replay(&game, 2, packed, none, actions, offsets, actors, legal_mask, packed,
