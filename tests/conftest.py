@@ -30,6 +30,21 @@ def shared() -> pathlib.Path:
     return SHARED
 
 
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[pathlib.Path, set[str]]]:
+    """Every fsync of this process: what was synced, and the names then in its folder."""
+    found: list[tuple[pathlib.Path, set[str]]] = []
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        path = pathlib.Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+        found.append((path, set(os.listdir(path if path.is_dir() else path.parent))))
+
+    monkeypatch.setattr(os, "fsync", noted)
+    return found
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests come first: one that began last would leave a core with nothing to do.
     (xdist needs --no-loadscope-reorder for that.)"""
