@@ -413,16 +413,18 @@ def _record(
     match: Match, episode: Episode, seats: tuple[int, ...], plies: int, note: Note
 ) -> GameRecord:
     from stratkit.notation.transcript import game_text
-    from stratkit.storage.records import GameRecord
+    from stratkit.storage.records import GameRecord, result_of
 
     setups, moves = game_text(match.game, episode.actions)
+    returns = tuple(float(r) for r in episode.returns)
     return GameRecord(
         number=episode.number,
         pair=match.schedule.pair(episode.number),
         players=seats,
         setups=setups,
-        moves=tuple(moves),
-        returns=tuple(float(r) for r in episode.returns),
+        moves=" ".join(moves),
+        result=result_of(returns),
+        returns=returns,
         reason=note.reason or match.game.endings[episode.ending],
         adjudicator=note.adjudicator,
         fault=note.fault,
