@@ -5,10 +5,10 @@ import pathlib
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# A machine may have other things to do: how long an example takes is no fault of the example.
-settings.register_profile("patient", deadline=None)
+# A machine may have other things to do: how long an example takes, or is drawn, is not its fault.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 # The suite shares its cores among its processes; threads of each would only disturb the others.
