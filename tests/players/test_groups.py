@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from running import PATIENCE
 from stratkit.engine import Game
 from stratkit.nets import build
 from stratkit.play.groups import Groups
@@ -55,7 +56,7 @@ class Watched(RandomPlayer):
 
     def act(self, views: Views) -> Decision:
         assert threading.current_thread() is not self.caller
-        self.waited.append(self.another.wait(timeout=60))
+        self.waited.append(self.another.wait(timeout=PATIENCE))
         return super().act(views)
 
 
@@ -98,13 +99,13 @@ def test_what_nobody_waits_for_is_not_thought_about() -> None:
     class Slow(RandomPlayer):
         def act(self, views: Views) -> Decision:
             thinking.set()
-            acts.append(gone.wait(timeout=60))
+            acts.append(gone.wait(timeout=PATIENCE))
             return super().act(views)
 
     first, second, third = tables(Game("mini"), Slow(1), 12, 4, 3)
 
     def fail() -> bool:
-        assert thinking.wait(timeout=60)
+        assert thinking.wait(timeout=PATIENCE)
         threading.Timer(0.2, gone.set).start()
         raise KeyboardInterrupt
 
