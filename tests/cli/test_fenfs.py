@@ -12,7 +12,8 @@ import pytest
 
 from running import ROOT, command_line, run
 from stratkit import __version__
-from stratkit.engine.stratego import VARIANTS, Tracker
+from stratkit.engine.arbiter import Arbiter
+from stratkit.engine.stratego import VARIANTS, Position, free_game
 from stratkit.notation.setups import parse_setup
 from stratkit.notation.squares import parse_move
 from stratkit.storage.records import read_records
@@ -76,11 +77,11 @@ def test_game_records_can_be_replayed(number):
     with (SAMPLES / "gravon.jsonl").open("rb") as stream:
         header, game = list(read_records(stream, "games"))[number]
     variant = VARIANTS[header.game]
-    free = header.setups["type"] == "classicfree"
-    tracker = Tracker(variant, *map(parse_setup, game.setups), free=free)
+    start = Position.of_setups(variant, *map(parse_setup, game.setups))
+    arbiter = Arbiter(free_game(variant.name), start)
     for move in game.moves.split():
-        tracker.apply(*parse_move(move, variant.width, variant.height))
-    assert (tracker.over == game.reason) == (game.adjudicator is None)
+        arbiter.move(*parse_move(move, variant.width, variant.height))
+    assert (arbiter.ending == game.reason) == (game.adjudicator is None)
 
 
 def test_files_folders_zips_and_stdin_give_the_same(tmp_path):
