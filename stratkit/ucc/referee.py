@@ -27,7 +27,9 @@ from stratkit.engine.stratego import (
     why_illegal,
 )
 from stratkit.errors import InputError, StratkitError
-from stratkit.play.table import Finished, Judge, Note, Seating
+from stratkit.play.finished import Finished, GameNote
+from stratkit.play.seating import Seating
+from stratkit.play.table import Adjudicator, returns_of_loss
 from stratkit.players.player import Player, Views, take_seat
 from stratkit.storage.columns import Episode, Episodes
 from stratkit.ucc import protocol as ucc
@@ -44,9 +46,9 @@ Start = Callable[[Program], Process]
 class Board:
     """A game in progress. All squares are absolute."""
 
-    def __init__(self, game: Game, number: int, judge: Judge | None = None) -> None:
+    def __init__(self, game: Game, number: int, adjudicator: Adjudicator | None = None) -> None:
         self.game, self.number, self.variant = game, number, variant(game.name)
-        self.judge = judge
+        self.adjudicator = adjudicator
         self.batch = Batch(game, 1)
         self.actions: list[int] = []
         self.mu: list[float] = []
@@ -100,8 +102,8 @@ class Ours:
     def _act(self) -> int:
         board = self.board
         decision = self.player.act(Views.of_one(board.batch, board.number, len(board.actions)))
-        if board.judge and decision.values is not None:
-            board.judge.note(np.zeros(1, np.int64), board.batch.actors(), decision.values)
+        if board.adjudicator and decision.values is not None:
+            board.adjudicator.observe(np.zeros(1, np.int64), board.batch.actors(), decision.values)
         action = int(decision.actions[0])
         if action < 0:
             raise StratkitError("a player's policy has no action: its network is damaged")
@@ -185,13 +187,14 @@ def play_game(
     players: Sequence[Player | Program],
     names: Sequence[str],
     start: Start,
-    judge: Judge | None = None,
+    adjudicator: Adjudicator | None = None,
 ) -> Finished:
-    """One game; `start` starts programs, and whoever gave it ends them. `judge` is for one row."""
-    board = Board(game, seating.number, judge)
+    """One game. `start` starts programs, and whoever gave it ends them. The `adjudicator` is one of
+    one row."""
+    board = Board(game, seating.number, adjudicator)
     seats: list[Ours | Theirs] = []
     spent = [0.0, 0.0]
-    side, note, decided = RED, Note(), None
+    side, note, decided = RED, GameNote(), None
     try:
         for side in (RED, BLUE):
             player = players[seating.seats[side]]
@@ -205,17 +208,17 @@ def play_game(
         while board.actor != OVER and not decided:
             side = board.actor
             _ply(board, seats, side, spent)
-            decided = judge.verdict(0) if judge else None
+            decided = adjudicator.adjudicate(0) if adjudicator else None
     except Fault as fault:
         wrong = None if fault.reason in (SURRENDER, ATTRITION) else fault.text
-        note = Note(fault.reason, REFEREE, wrong)
+        note = GameNote(fault.reason, REFEREE, wrong)
     finally:
         for seat in seats:
             if isinstance(seat, Ours):
                 seat.leave()
     returns, endings, plies = board.batch.result()
     if note.reason:
-        returns[0] = [-1, 1] if side == RED else [1, -1]
+        returns[0] = returns_of_loss(game.players, side)
     elif decided and board.actor != OVER:
         returns[0], note = decided
     note = replace(note, times=tuple(round(seconds, 3) for seconds in spent))
@@ -230,7 +233,7 @@ def one_game(
     returns: npt.NDArray[np.float32],
     ending: int,
     plies: int,
-    note: Note,
+    note: GameNote,
 ) -> Finished:
     """A game as those who play many at a time give it; without a `board` nothing was played."""
     actions, mu = (board.actions, board.mu) if board else ([], [])
@@ -284,7 +287,7 @@ def _say_end(
     seats: Sequence[Ours | Theirs],
     side: int,
     name: str,
-    note: Note,
+    note: GameNote,
     ending: str,
     score: float,
 ) -> None:
