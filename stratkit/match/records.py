@@ -17,6 +17,7 @@ from stratkit.storage.records import (
     GameRecord,
     RecordHeader,
     RecordPlayer,
+    result_of,
 )
 
 
@@ -55,13 +56,15 @@ def game_record(
 ) -> GameRecord:
     """The record of one game, in which `seats` played each side (indices of players)."""
     setups, moves = game_text(game, episode.actions)
+    returns = tuple(float(value) for value in episode.returns)
     return GameRecord(
         number=episode.number,
         pair=schedule.pair(episode.number),
         players=seats,
         setups=setups,
-        moves=tuple(moves),
-        returns=tuple(float(value) for value in episode.returns),
+        moves=" ".join(moves),
+        result=result_of(returns),
+        returns=returns,
         reason=note.reason or game.endings[episode.ending],
         adjudicator=note.adjudicator,
         fault=note.fault,

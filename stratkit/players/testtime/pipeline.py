@@ -20,6 +20,7 @@ import numpy.typing as npt
 import torch
 
 from stratkit.engine import Game, observation_dtype, sample, uniform
+from stratkit.engine.random_streams import Stream
 from stratkit.nets import process
 from stratkit.nets.expand import public_of
 from stratkit.players.network import Floats, NetworkPlayer
@@ -30,7 +31,6 @@ from stratkit.players.testtime.board import Board
 from stratkit.players.testtime.options import Corrections
 from stratkit.players.testtime.tracking import Watch, Watcher
 
-TIES_STREAM = 11  # of random numbers
 MOST_PLANS = 1 << 17  # both sides of as many games as a table has slots
 
 
@@ -199,7 +199,7 @@ class ChainPlayer(Player):
         games = np.repeat(views.games, width)
         numbers = np.repeat(views.numbers, width) * np.int32(width)
         numbers += np.tile(np.arange(width, dtype=np.int32), len(views))
-        drawn = uniform(self.player.seed, games, numbers, TIES_STREAM)
+        drawn = uniform(self.player.seed, games, numbers, Stream.TIES)
         return torch.from_numpy(drawn.astype(np.float32).reshape(-1, width))
 
     # ---- whole moves ----
@@ -399,11 +399,11 @@ def eager(
         return packed
     packed = packed.copy()
     fields = packed.view(dtype)[:, 0]
-    limited = fields["max_quiet"] > 0
-    ratio = fields["quiet"] / np.maximum(fields["max_quiet"], 1)
+    limited = fields["max_no_attack"] > 0
+    ratio = fields["no_attack"] / np.maximum(fields["max_no_attack"], 1)
     shown = 65535 * (1 - (1 - np.minimum(ratio, 1)) ** alpha)
-    fields["quiet"] = np.where(limited, np.rint(shown), fields["quiet"])
-    fields["max_quiet"] = np.where(limited, 65535, 0)
+    fields["no_attack"] = np.where(limited, np.rint(shown), fields["no_attack"])
+    fields["max_no_attack"] = np.where(limited, 65535, 0)
     return packed
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from stratkit.engine.observation import CELLS, MOVES, NO_SQUARE, PLIES, number
 from stratkit.engine.stratego import PIECE, SCOUT
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import CELLS, ENEMY, MOVES, OTHER, OWN, Board
+from stratkit.players.testtime.board import ENEMY, OTHER, OWN, Board
 from stratkit.players.testtime.repeat_threats import Threats
 
-NOT_ATTACKED = 255
 NOBODY = -1
 FORGET = 4096  # turns after which a game that was not seen is over
 
@@ -54,7 +54,7 @@ class Watch:
         ]
         start, end, attacker = theirs
         if start != mine[1] and self.board.hidden(start):
-            if attacker != NOT_ATTACKED:
+            if attacker != NO_SQUARE:
                 missing[attacker] -= 1
             elif board.is_long(start, end):
                 missing[SCOUT] -= 1
@@ -85,7 +85,7 @@ class Watcher:
     def look(self, game: int, packed: bytes) -> Watch:
         """What is known of a game at a turn of play. A game that was not seen at the turn before
         begins here."""
-        plies = packed[0] | packed[1] << 8
+        plies = number(packed, PLIES)
         key = game, plies % 2
         watch = self._games.get(key)
         if watch is None or watch.plies != plies or watch.board.cells != packed[CELLS:]:

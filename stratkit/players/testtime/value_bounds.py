@@ -19,12 +19,23 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from stratkit.engine.combat import LOSES, WINS, fight
+from stratkit.engine.observation import (
+    CELLS,
+    MAX_NO_ATTACK,
+    MAX_PLIES,
+    MOVES,
+    NO_ATTACK,
+    PHASE,
+    PLIES,
+    number,
+)
+from stratkit.engine.observation import NO_SQUARE as NONE
 from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SCOUT, TYPE
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import CELLS, LOSES, MOVES, OTHER, OWN, WINS, Board, fight
+from stratkit.players.testtime.board import OTHER, OWN, Board
 
 MOST = 384  # states to be valued for one decision; moves that would need more have no bound
-NONE = 255
 
 
 @dataclass
@@ -97,10 +108,6 @@ class Sight:
     excluded: list[int] | None
     two_squares: int
 
-    def number(self, at: int) -> int:
-        """The 16 bits there."""
-        return self.packed[at] | self.packed[at + 1] << 8
-
 
 def cases(sight: Sight, start: int, end: int) -> list[Case]:
     """One for each type that the attacked piece may have; one where that is known, or nothing is
@@ -119,7 +126,7 @@ def _case(sight: Sight, start: int, end: int, kind: int, attacked: bool) -> Case
     excluded = sight.excluded
     if excluded is not None:
         excluded = memory.note(excluded, sight.board, start, end)
-    quiet = 0 if attacked else sight.number(4) + 1
+    quiet = 0 if attacked else number(sight.packed, NO_ATTACK) + 1
     if not _has_movers(after, OTHER):
         return Case(value=1.0 if _has_movers(after, OWN) else 0.0)
     attacker = sight.board.cells[start] & TYPE if attacked else NONE
@@ -166,12 +173,12 @@ def _answers(
 def _state(sight: Sight, board: Board, quiet: int, plies: bytes) -> State:
     """The observation of the same side two plies on."""
     old = sight.packed
-    count = min(sight.number(0) + 2, 65535)
+    count = min(number(sight.packed, PLIES) + 2, 65535)
     packed = (
         count.to_bytes(2, "little")
-        + old[2:4]
+        + old[MAX_PLIES:NO_ATTACK]
         + min(quiet, 65535).to_bytes(2, "little")
-        + old[6:8]
+        + old[MAX_NO_ATTACK:PHASE]
         + bytes((0, 0, NONE, NONE))
         + bytes(board.unrevealed[OWN])
         + bytes(board.unrevealed[OTHER])
@@ -189,8 +196,9 @@ def _state(sight: Sight, board: Board, quiet: int, plies: bytes) -> State:
 
 def _at_limit(sight: Sight, plies: int, quiet: int) -> bool:
     """Whether the game is drawn by a limit, so many plies on."""
-    most, most_quiet = sight.number(2), sight.number(6)
-    return bool((most and sight.number(0) + plies >= most) or (most_quiet and quiet >= most_quiet))
+    most, played = number(sight.packed, MAX_PLIES), number(sight.packed, PLIES) + plies
+    most_quiet = number(sight.packed, MAX_NO_ATTACK)
+    return bool((most and played >= most) or (most_quiet and quiet >= most_quiet))
 
 
 def _has_movers(board: Board, side: int) -> bool:
@@ -247,8 +255,8 @@ def _crosses_too_often(sight: Sight, start: int, end: int) -> bool:
     at = start
     runs = dict.fromkeys(borders, 1)
     alive = set(borders)
-    for number in range(MOVES, CELLS, 6):  # the enemy's plies, the latest first
-        before, after = sight.packed[number], sight.packed[number + 1]
+    for ply in range(MOVES, CELLS, 6):  # the enemy's plies, the latest first
+        before, after = sight.packed[ply], sight.packed[ply + 1]
         if before == NONE or after != at:
             break
         alive &= _borders(sight.board.width, before, after)
