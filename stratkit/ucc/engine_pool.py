@@ -146,4 +146,4 @@ class ProgramGames:
 
 def _not_played(seating: Seating) -> Finished:
     returns = np.zeros(len(seating.seats), np.float32)
-    return one_game(seating, None, returns, 0, 0, GameNote(NOT_PLAYED, REFEREE))
+    return one_game(seating, None, returns, GameNote(NOT_PLAYED, REFEREE))
