@@ -12,9 +12,9 @@ from learn.games import as_parts, episodes
 from learn.test_learner import setting, vector_batch
 from nets.drawn import drawn
 from running import run
+from stratkit.engine import Game
 from stratkit.learn.data import make_batch
 from stratkit.learn.learner import Learner
-from stratkit.engine import Game
 from stratkit.nets import build, place
 from stratkit.players.network import NetworkPlayer
 
