@@ -15,7 +15,11 @@ import time
 import numpy as np
 import pytest
 
+<<<<<<< HEAD
 from running import command_line, forked_line, run
+=======
+from running import PATIENCE, command_line, forked_line, here, run
+>>>>>>> main
 from stratkit.engine import Game, replay_many
 from stratkit.errors import InputError
 from stratkit.nets import build
@@ -158,7 +162,7 @@ def test_the_reader_went_away() -> None:
         assert process.stdout and process.stderr
         process.stdout.read(10)
         process.stdout.close()
-        assert process.wait(60) == -signal.SIGPIPE
+        assert process.wait(PATIENCE) == -signal.SIGPIPE
         assert process.stderr.read() == b""
 
 
@@ -172,7 +176,7 @@ def test_signals_leave_no_file(number: int, status: int, tmp_path: pathlib.Path)
             time.sleep(0.02)
         time.sleep(0.2)
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, len(err.splitlines())) == (status, 1), err
     assert not os.listdir(tmp_path)
 
@@ -220,7 +224,7 @@ def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pa
             assert first.stdout
             first.stdout.close()
             try:
-                assert second.wait(timeout=60) == 0 == first.wait(timeout=10)
+                assert second.wait(timeout=PATIENCE) == 0 == first.wait(timeout=PATIENCE)
             finally:
                 second.kill()
                 first.kill()
@@ -283,7 +287,7 @@ def test_a_learner_whose_run_is_deleted(tmp_path: pathlib.Path) -> None:
             assert process.poll() is None
             time.sleep(0.02)
         shutil.rmtree(learner)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (
         1,
         f"selfplay: {learner}: the learner's weights are gone\n",
@@ -309,4 +313,4 @@ def test_a_follower_notices_while_it_waits_that_nobody_reads(
         if published:
             next(iter(reader))
         process.stdout.close()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=PATIENCE) == 0

@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from running import command_line
+from running import PATIENCE, command_line
 from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.learn.run import METRICS
@@ -116,7 +116,7 @@ def test_a_bound_that_whole_files_do_not_fill(tmp_path: pathlib.Path) -> None:
     following = ("--policy", run, "--follow", "--game", "nano", "--max-ahead", 5, "-q")
     writer = subprocess.Popen(command_line("selfplay", *following, "--seed", 1, "-o", folder))
     try:
-        assert learner.wait(60) == 0
+        assert learner.wait(PATIENCE) == 0
     finally:
         writer.terminate()
         writer.wait()
