@@ -15,11 +15,7 @@ import time
 import numpy as np
 import pytest
 
-<<<<<<< HEAD
-from running import command_line, forked_line, run
-=======
-from running import PATIENCE, command_line, forked_line, here, run
->>>>>>> main
+from running import PATIENCE, command_line, forked_line, run
 from stratkit.engine import Game, replay_many
 from stratkit.errors import InputError
 from stratkit.nets import build
