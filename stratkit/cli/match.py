@@ -18,8 +18,8 @@ from stratkit.cli.messages import is_live, is_talkative, say, warn
 from stratkit.cli.options import GameName, OneOf, Text, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError, in_file, named
-from stratkit.players.spec import BUILT_IN, SHIPPED
 from stratkit.storage.streams import STDOUT
+from stratkit.ucc.kind import PLAYERS, PROGRAM
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MOST_GAMES = 10**7  # a pairing
 ROWS = 64  # views that a network evaluates at a time, where so many games are played at a time
 
-PLAYER = Text(*BUILT_IN, *SHIPPED)
+PLAYER = Text(*(word for kind in PLAYERS for word in kind.words))
 
 
 class Limit(click.ParamType[int]):
@@ -214,7 +214,7 @@ def command(
     opening, digest = (None, None) if setups is None else read_openings(setups, game)
     entrants = _open_players(specs, opened, seed, setups, _rows(specs, slots))
     if any(limits):
-        _ask_for_values(entrants)
+        _check_values(entrants)
     person = people.find_person(entrants, output)
     names = [entrant.name for entrant in entrants]
     schedule = Schedule(len(entrants), games + games % 2, opening, gauntlet)
@@ -269,8 +269,10 @@ def _check_files(
 ) -> None:
     """What is written must be another file than what is read, and than each other: -f overwrites
     files, but not these."""
-    files = [spec.spec for spec in specs if not (spec.words or spec.spec in (*BUILT_IN, *SHIPPED))]
-    read = [setups, *(spec.options.get("setup") for spec in specs), *files]
+    from stratkit.players.registry import NETWORK
+
+    files = [spec.spec for spec in specs if spec.kind is NETWORK and spec.spec not in NETWORK.words]
+    read = [setups, *(spec.given.get("setup") for spec in specs), *files]
     met = {os.path.realpath(path) for path in read if path and path != "-"}
     for path in filter(None, (output, explain)):
         real = path if path == "-" else os.path.realpath(path)
@@ -296,11 +298,11 @@ def _specs(players: Sequence[str], there: RecordHeader | None, file: str) -> lis
     from stratkit.players.spec import parse_player
 
     if players or there is None:
-        specs = [parse_player(text) for text in players]
+        specs = [parse_player(text, PLAYERS) for text in players]
     else:
         with in_file(file):
-            found = [(parse_player(player.spec), player.name) for player in there.players]
-        specs = [replace(spec, options={**spec.options, "name": name}) for spec, name in found]
+            found = [(parse_player(player.spec, PLAYERS), player.name) for player in there.players]
+        specs = [replace(spec, name=name) for spec, name in found]
     if len(specs) < 2:
         raise UsageError("a match needs two players at least" if specs else "missing PLAYERs")
     return specs
@@ -324,26 +326,25 @@ def _setups(there: RecordHeader) -> str | None:
 def _rows(specs: Sequence[PlayerSpec], slots: int) -> int:
     """How many views a network evaluates at a time: who plays a person, or programs only, is asked
     for one decision after the other."""
-    ours = [spec for spec in specs if spec.words is None]
-    return 1 if len(ours) < 2 or any(spec.spec == "human" for spec in ours) else min(ROWS, slots)
+    from stratkit.players.registry import HUMAN
+
+    ours = [spec for spec in specs if spec.kind is not PROGRAM]
+    return 1 if len(ours) < 2 or any(spec.kind is HUMAN for spec in ours) else min(ROWS, slots)
 
 
 def _open_players(
     specs: Sequence[PlayerSpec], game: Game, seed: int, setups: str | None, rows: int
 ) -> list[Anybody]:
-    from stratkit.players.open import check_names, open_player
+    from stratkit.players.open import check_names
+    from stratkit.players.registry import Setting
     from stratkit.ucc.engine_pool import check_start
-    from stratkit.ucc.open_program import open_program
     from stratkit.ucc.process import Program
 
     entrants: list[Anybody] = []
     for spec in specs:
-        if spec.words is None:
-            entrants.append(open_player(spec, game, seed, rows, people=True))
-        elif setups is not None:
+        if spec.kind is PROGRAM and setups is not None:
             raise UsageError("a program sets up by itself: --setups is not for it", text=spec.text)
-        else:
-            entrants.append(open_program(spec, game, is_talkative()))
+        entrants.append(spec.kind.open(spec, game, Setting(seed, rows, is_talkative())))
     check_names(entrants)
     for entrant in entrants:
         if isinstance(entrant.player, Program):
@@ -357,13 +358,12 @@ def _open_players(
     return entrants
 
 
-def _ask_for_values(entrants: Sequence[Anybody]) -> None:
-    """Has the networks say what they expect."""
-    networks = [e.player for e in entrants if hasattr(e.player, "tells_values")]
-    if not networks:
+def _check_values(entrants: Sequence[Anybody]) -> None:
+    """Whether anybody says what it expects."""
+    from stratkit.players.player import ValuePlayer
+
+    if not any(isinstance(entrant.player, ValuePlayer) for entrant in entrants):
         raise UsageError("--resign and --draw go by what networks expect: nobody here is one")
-    for network in networks:
-        network.tells_values = True
 
 
 def _header(

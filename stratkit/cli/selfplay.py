@@ -333,8 +333,9 @@ class _Actor:
 
             assert isinstance(self.player, NetworkPlayer)
             bf16 = self.wanted.precision == "bf16"
-            self.player.place(self.wanted.device, torch.bfloat16 if bf16 else torch.float32)
-            self.player.half = self.wanted.half
+            self.player.evaluator.place(
+                self.wanted.device, torch.bfloat16 if bf16 else torch.float32
+            )
 
     def _tables(self, schedule: Iterator[Seating | None]) -> Table | Groups:
         from stratkit.play.table import Table

@@ -14,7 +14,8 @@ from stratkit.play.table import Seating
 from stratkit.players.network import NetworkPlayer, network_player
 from stratkit.players.open import Entrant, open_player
 from stratkit.players.player import Player
-from stratkit.players.spec import SHIPPED, PlayerSpec, parse_player
+from stratkit.players.registry import NETWORK, SHIPPED, NetworkOptions
+from stratkit.players.spec import PlayerSpec, parse_player
 from stratkit.storage import fields as check
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 from stratkit.storage.shards import waiting
@@ -27,7 +28,9 @@ def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant[Player]:
     """The online network of a checkpoint, or the newest that a RUN has published."""
     published = os.path.join(path, POLICY_FILE)
     file = published if path not in SHIPPED and os.path.isfile(published) else path
-    return open_player(PlayerSpec(path, file, {"net": "online"}), game, seed, rows)
+    return open_player(
+        PlayerSpec(path, file, NETWORK, NetworkOptions(net="online")), game, seed, rows
+    )
 
 
 class Follower:
@@ -52,8 +55,9 @@ class Follower:
     def make_player(self, seed: int, rows: int) -> NetworkPlayer:
         """The player that plays by the published weights, now and later."""
         with in_file(self.run):
-            self.player = network_player(self.net, self.weights, self.game, seed, rows)
-            self.player.processing = self.processing
+            self.player = network_player(
+                self.net, self.weights, self.game, seed, rows, self.processing
+            )
         return self.player
 
     def refresh(self) -> bool:
@@ -79,8 +83,7 @@ class Follower:
                 what = f"the learner had the network {self.net} before, and now another one"
                 raise InputError(what, file=self.run, text=metadata["net"])
             with in_file(self.run):
-                self.player.load(weights)
-            self.player.processing = processing
+                self.player.load(weights, processing)
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
         with in_file(self.run):
@@ -98,7 +101,8 @@ def _processing(post: str) -> tuple[float, int]:
     """Threshold and quanta of what a learner wants done to the policy that it publishes."""
     if post == "none":
         return 0.0, 0
-    return parse_player(f"{post},policy").corrections.processing(deploying=False)
+    asked: NetworkOptions = parse_player(f"{post},policy").options
+    return asked.post.processing(deploying=False)
 
 
 def _told(metadata: Mapping[str, Any], name: str, checked: check.Check, otherwise: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from stratkit.engine import Batch, Game
 from stratkit.engine.batch import CHANCE
 from stratkit.errors import StratkitError
-from stratkit.players.player import Decision, Games, Player, Sides, Views
+from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
 from stratkit.storage.columns import Episode, Episodes
 
 CUT = "cut"  # the ending of a game that reached `max_actions`: its code follows on the game's own
@@ -173,7 +173,10 @@ class Table:
 
     def think(self) -> None:
         """The players decide. No game changes meanwhile: this may be done in another thread."""
-        self._decisions = [(mine, player.act(views)) for mine, player, views in self._questions]
+        self._decisions = [
+            (mine, decide(player, views, values=self.judge is not None))
+            for mine, player, views in self._questions
+        ]
 
     def end(self) -> Finished | None:
         """Does what was decided; returns the games that it ended."""

@@ -28,7 +28,7 @@ from stratkit.engine.stratego import (
 )
 from stratkit.errors import InputError, StratkitError
 from stratkit.play.table import Finished, Judge, Note, Seating
-from stratkit.players.player import Player, Views, take_seat
+from stratkit.players.player import Player, Views, decide, take_seat
 from stratkit.storage.columns import Episode, Episodes
 from stratkit.ucc import protocol as ucc
 from stratkit.ucc.process import Fault, Process, Program
@@ -99,7 +99,8 @@ class Ours:
 
     def _act(self) -> int:
         board = self.board
-        decision = self.player.act(Views.of_one(board.batch, board.number, len(board.actions)))
+        views = Views.of_one(board.batch, board.number, len(board.actions))
+        decision = decide(self.player, views, values=board.judge is not None)
         if board.judge and decision.values is not None:
             board.judge.note(np.zeros(1, np.int64), board.batch.actors(), decision.values)
         action = int(decision.actions[0])

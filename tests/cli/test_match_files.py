@@ -14,6 +14,7 @@ from storage.stored import save_network
 from stratkit.cli import match as matches
 from stratkit.engine import Game
 from stratkit.players.spec import parse_player
+from stratkit.ucc.kind import PLAYERS
 
 TWO = ("heuristic", "random", "--game", "mini", "-n", 2, "--seed", 1)
 
@@ -102,7 +103,7 @@ def test_how_many_views_a_network_sees_at_once() -> None:
         (("run", "random"), 64),
         (("run", "other", "ucc:bot"), 64),
     ):
-        assert matches._rows([parse_player(text) for text in players], 128) == rows
+        assert matches._rows([parse_player(text, PLAYERS) for text in players], 128) == rows
     assert matches._rows([parse_player("run"), parse_player("random")], 8) == 8
 
 

@@ -12,6 +12,7 @@ import torch
 
 from stratkit.engine import Game
 from stratkit.nets import build
+from stratkit.nets.evaluator import Evaluator
 from stratkit.play.groups import Groups
 from stratkit.play.table import Finished, Seating, Table, in_order
 from stratkit.players.network import NetworkPlayer
@@ -37,7 +38,7 @@ def played(rounds: Iterator[Finished | None], games: int) -> list[tuple[object, 
 @pytest.mark.parametrize(("name", "net"), [("nano", "plain"), ("kuhn", "mlp:16")])
 def test_the_same_games_at_several_tables(name: str, net: str, number: int) -> None:
     game, games = Game(name), 40
-    player = NetworkPlayer(net, build(net, game.shape, 1, game.actions), seed=5, rows=7)
+    player = NetworkPlayer(Evaluator(net, build(net, game.shape, 1, game.actions), 7), game, 5)
     (alone,) = tables(game, player, games, 7, 1)
     together = Groups(tables(game, player, games, 7, number))
     assert played(together.rounds(), games) == played(alone.rounds(), games)
@@ -135,10 +136,10 @@ def test_new_weights_while_it_thinks() -> None:
         np.ones((n, game.actions), np.uint8),
         np.random.default_rng(1).integers(0, 2, (n, game.observation_bytes)).astype(np.uint8),
     )
-    player = NetworkPlayer("mlp:64x64", nets[0], seed=1, rows=n)
+    player = NetworkPlayer(Evaluator("mlp:64x64", nets[0], n), game, seed=1)
     wanted = []
     for net in weights:
-        player.load(net)
+        player.load(net, (0.0, 0))
         wanted.append(player.act(views).mu.tobytes())
     assert wanted[0] != wanted[1]
     done = threading.Event()
@@ -152,7 +153,7 @@ def test_new_weights_while_it_thinks() -> None:
     with ThreadPoolExecutor(1, "thinker", torch.set_num_threads, (1,)) as pool:
         thinker = pool.submit(think)
         for k in range(300):
-            player.load(weights[k % 2])
+            player.load(weights[k % 2], (0.0, 0))
         done.set()
         found = thinker.result()
     assert found and found <= set(wanted)
