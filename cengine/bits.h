@@ -15,14 +15,14 @@ static inline uint64_t low_half(sk_bits set) { return (uint64_t)set; }
 static inline uint64_t high_half(sk_bits set) { return (uint64_t)(set >> 64); }
 
 /* The lowest square of a set that is not empty. */
-static inline int first(sk_bits set)
+static inline int lsb(sk_bits set)
 {
     uint64_t low = low_half(set);
     return low ? __builtin_ctzll(low) : 64 + __builtin_ctzll(high_half(set));
 }
 
 /* The highest square of a set that is not empty. */
-static inline int last(sk_bits set)
+static inline int msb(sk_bits set)
 {
     uint64_t high = high_half(set);
     return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(low_half(set));
@@ -60,7 +60,7 @@ static inline int nth_of_half(uint64_t half, int n)
 }
 
 /* One square of a set that is not empty; uniform if `random` is. */
-static inline int any(sk_bits set, uint32_t random)
+static inline int random_bit(sk_bits set, uint32_t random)
 {
     int low = (int)(count_bytes(low_half(set)) * 0x0101010101010101u >> 56);
     int n = (int)((uint64_t)random * (uint64_t)count(set) >> 32);

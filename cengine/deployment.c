@@ -3,7 +3,7 @@
 #include "stratego.h"
 
 /* The empty squares of the side's own deployment ranks. */
-sk_bits placing_squares(const stratego *game, const stratego_state *state)
+sk_bits stratego_placing_squares(const stratego *game, const stratego_state *state)
 {
     sk_bits zone = (bit(game->zone) - 1) & ~(sk_bits)0;
     if (state->side == BLUE)
@@ -11,7 +11,7 @@ sk_bits placing_squares(const stratego *game, const stratego_state *state)
     return zone & game->board & ~state->pieces[state->side];
 }
 
-void put_piece(stratego_state *state, int square, uint8_t cell)
+void stratego_put_piece(stratego_state *state, int square, uint8_t cell)
 {
     int side = cell_side(cell), type = cell_type(cell);
     state->cells[square] = cell;
@@ -22,10 +22,10 @@ void put_piece(stratego_state *state, int square, uint8_t cell)
         state->unrevealed[side][type]++;
 }
 
-void place(const stratego *game, stratego_state *state, int square)
+void stratego_place(const stratego *game, stratego_state *state, int square)
 {
     uint8_t side = state->side;
-    put_piece(state, square,
+    stratego_put_piece(state, square,
               (uint8_t)(CELL_PIECE | (side == BLUE ? CELL_BLUE : 0) | game->order[state->placed]));
     if (++state->placed < game->pieces) {
         state->legal &= ~bit(square);
@@ -34,7 +34,7 @@ void place(const stratego *game, stratego_state *state, int square)
     state->placed = 0;
     state->side = side == RED ? BLUE : RED;
     if (side == RED)
-        state->legal = placing_squares(game, state);
+        state->legal = stratego_placing_squares(game, state);
     else
-        begin_turn(game, state);
+        stratego_begin_turn(game, state);
 }

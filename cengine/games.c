@@ -11,19 +11,19 @@ static const struct {
     const char *name; /* with a colon at the end if the game has a parameter */
     sk_opener *open;
 } small_games[] = {
-    {"kuhn", open_kuhn},
-    {"leduc", open_leduc},
-    {"liars_dice:", open_liars_dice},
-    {"hex:", open_hex},
-    {"dark_hex:", open_dark_hex},
-    {"matrix:", open_matrix},
-    {"moves:", open_moves},
+    {"kuhn", sk_open_kuhn},
+    {"leduc", sk_open_leduc},
+    {"liars_dice:", sk_open_liars_dice},
+    {"hex:", sk_open_hex},
+    {"dark_hex:", sk_open_dark_hex},
+    {"matrix:", sk_open_matrix},
+    {"moves:", sk_open_moves},
 };
 
 static int32_t variants(void)
 {
     int32_t n = 0;
-    while (variant_row(n))
+    while (stratego_variant_row(n))
         n++;
     return n;
 }
@@ -34,13 +34,13 @@ const char *sk_game_name(int32_t index)
 {
     if (index < 0 || index >= sk_games())
         return NULL;
-    return index < variants() ? variant_row(index)->name : small_games[index - variants()].name;
+    return index < variants() ? stratego_variant_row(index)->name : small_games[index - variants()].name;
 }
 
 sk_game *sk_game_open(const char *name, const char *rules, char *error, size_t error_size)
 {
-    if (variant_named(name))
-        return open_stratego(name, rules, error, error_size);
+    if (stratego_variant_named(name))
+        return stratego_open(name, rules, error, error_size);
     const char *colon = strchr(name, ':');
     size_t length = colon ? (size_t)(colon - name) + 1 : strlen(name);
     for (size_t i = 0; i < sizeof small_games / sizeof *small_games; i++)

@@ -13,6 +13,6 @@
 typedef sk_game *sk_opener(const char *parameter, const char *rules, char *error, size_t error_size);
 
 /* Each in the file of its name; Dark Hex is in hex.c. */
-sk_opener open_kuhn, open_leduc, open_liars_dice, open_hex, open_dark_hex, open_matrix, open_moves;
+sk_opener sk_open_kuhn, sk_open_leduc, sk_open_liars_dice, sk_open_hex, sk_open_dark_hex, sk_open_matrix, sk_open_moves;
 
 #endif

@@ -112,11 +112,8 @@ static void returns(const sk_game *game, const void *block, float *out)
 {
     (void)game;
     const hex_state *state = block;
-    for (int player = 0; player < 2; player++)
-        out[player] = state->winner == EMPTY ? 0.0f : state->winner == player ? 1.0f : -1.0f;
+    pay(out, state->winner == EMPTY ? 0 : state->winner == 0 ? 1 : -1);
 }
-
-static int ending(const sk_game *game, const void *block) { return actor(game, block) == SK_OVER; }
 
 static int plies(const sk_game *game, const void *block)
 {
@@ -138,15 +135,11 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
-                           .is_legal = in_list,
                            .apply = apply,
                            .returns = returns,
-                           .ending = ending,
                            .plies = plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = no_rules};
+                           SMALL_GAME};
 
 static sk_game *open_either(int dark, const char *parameter, const char *rules, char *error,
                             size_t error_size)
@@ -176,12 +169,12 @@ static sk_game *open_either(int dark, const char *parameter, const char *rules, 
     return &game->base;
 }
 
-sk_game *open_hex(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_hex(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     return open_either(0, parameter, rules, error, error_size);
 }
 
-sk_game *open_dark_hex(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_dark_hex(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     return open_either(1, parameter, rules, error, error_size);
 }

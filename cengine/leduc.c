@@ -126,8 +126,8 @@ static int strength(const leduc *state, int player)
     return card == state->cards[FIRST_PUBLIC] ? RANKS : card;
 }
 
-/* Player 0's gain when it is over. Who folded has paid less; at a showdown both have paid alike. */
-static int gain(const leduc *state)
+/* What player 0 gets when it is over. Who folded has paid less; at a showdown both have paid alike. */
+static int payoff(const leduc *state)
 {
     if (state->paid[0] != state->paid[1])
         return state->paid[0] < state->paid[1] ? -state->paid[0] : state->paid[1];
@@ -139,14 +139,7 @@ static void returns(const sk_game *game, const void *block, float *out)
 {
     (void)game;
     const leduc *state = block;
-    out[0] = state->over ? (float)gain(state) : 0;
-    out[1] = 0 - out[0];
-}
-
-static int ending(const sk_game *game, const void *block)
-{
-    (void)game;
-    return ((const leduc *)block)->over;
+    pay(out, state->over ? (float)payoff(state) : 0);
 }
 
 static int plies(const sk_game *game, const void *block)
@@ -173,18 +166,14 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
                            .chance = chance,
-                           .is_legal = in_list,
                            .apply = apply,
                            .returns = returns,
-                           .ending = ending,
                            .plies = plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = no_rules};
+                           SMALL_GAME};
 
-sk_game *open_leduc(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_leduc(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     (void)parameter;
     if (refuse_rules(rules, error, error_size))

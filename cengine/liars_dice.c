@@ -102,19 +102,13 @@ static int last_is_true(const liars_dice *game, const liars_dice_state *state)
 static void returns(const sk_game *game, const void *block, float *out)
 {
     const liars_dice_state *state = block;
-    out[0] = out[1] = 0;
-    if (!state->over)
+    if (!state->over) {
+        pay(out, 0);
         return;
+    }
     int bidder = state->made % 2; /* two before the end, the caller made the last */
     int winner = last_is_true(as_dice(game), state) ? bidder : !bidder;
-    out[winner] = 1;
-    out[!winner] = -1;
-}
-
-static int ending(const sk_game *game, const void *block)
-{
-    (void)game;
-    return ((const liars_dice_state *)block)->over;
+    pay(out, winner == 0 ? 1 : -1);
 }
 
 static int plies(const sk_game *game, const void *block)
@@ -137,16 +131,12 @@ static void observe(const sk_game *base, const void *block, uint8_t *packed)
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
                            .chance = chance,
-                           .is_legal = in_list,
                            .apply = apply,
                            .returns = returns,
-                           .ending = ending,
                            .plies = plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = no_rules};
+                           SMALL_GAME};
 
 /* The next hand of sorted dice; 0 after the last. */
 static int next_hand(const liars_dice *game, uint8_t *dice)
@@ -195,7 +185,7 @@ static const char *read_size(liars_dice *game, const char *text)
     return list_hands(game) ? NULL : "too many dice: at most 128 different hands";
 }
 
-sk_game *open_liars_dice(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_liars_dice(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     if (refuse_rules(rules, error, error_size))
         return NULL;

@@ -58,11 +58,8 @@ static void apply(const sk_game *game, void *block, int32_t action)
 static void returns(const sk_game *game, const void *block, float *out)
 {
     const matrix_state *state = block;
-    out[0] = state->made == 2 ? as_matrix(game)->payoff[state->chosen[0]][state->chosen[1]] : 0;
-    out[1] = 0 - out[0];
+    pay(out, state->made == 2 ? as_matrix(game)->payoff[state->chosen[0]][state->chosen[1]] : 0);
 }
-
-static int ending(const sk_game *game, const void *block) { return actor(game, block) == SK_OVER; }
 
 static int plies(const sk_game *game, const void *block)
 {
@@ -80,15 +77,11 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
-                           .is_legal = in_list,
                            .apply = apply,
                            .returns = returns,
-                           .ending = ending,
                            .plies = plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = no_rules};
+                           SMALL_GAME};
 
 /* A file that is being read, and where the text about its faults goes. */
 typedef struct {
@@ -190,7 +183,7 @@ static int read_matrix(matrix *game, const char *path, char *error, size_t error
     return read;
 }
 
-sk_game *open_matrix(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_matrix(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     if (refuse_rules(rules, error, error_size))
         return NULL;

@@ -17,11 +17,12 @@
 #include "stratego.h"
 
 /* Takes a ply that was just carried out (and recorded) into account: a move to an empty square. */
-void follow_chases(const stratego *game, stratego_state *state, int from, int to);
+void stratego_follow_move(const stratego *game, stratego_state *state, int from, int to);
 /* The same for an attack on `to`, whoever won it. */
-void follow_attack(const stratego *game, stratego_state *state, int to);
-/* What the rule forbids the side to move, by going through the whole chase; see below. */
-sk_bits search_bans(const stratego *game, const stratego_state *state, int from);
+void stratego_follow_attack(const stratego *game, stratego_state *state, int to);
+/* What the rule forbids the side to move, by going through the whole chase; chase_bans asks first whether
+ * there is one. */
+sk_bits stratego_search_bans(const stratego *game, const stratego_state *state, int from);
 
 /* With fewer plies no earlier position can be one move away. */
 static inline int is_long_chase(const stratego *game, const stratego_state *state)
@@ -33,13 +34,13 @@ static inline int is_long_chase(const stratego *game, const stratego_state *stat
 /* The destinations that the rule forbids the piece on `from`; of the side to move. */
 static inline sk_bits chase_bans(const stratego *game, const stratego_state *state, int from)
 {
-    return is_long_chase(game, state) ? search_bans(game, state, from) : 0;
+    return is_long_chase(game, state) ? stratego_search_bans(game, state, from) : 0;
 }
 
 /* The pieces of the side to move that have such a destination. */
 static inline sk_bits chase_banned_pieces(const stratego *game, const stratego_state *state)
 {
-    return is_long_chase(game, state) ? search_bans(game, state, NO_SQUARE) : 0;
+    return is_long_chase(game, state) ? stratego_search_bans(game, state, NO_SQUARE) : 0;
 }
 
 #endif

@@ -6,7 +6,7 @@
 
 typedef struct {
     uint16_t plies, max_plies; /* 0 in deployment; a limit of 0 means none */
-    uint16_t quiet, max_quiet;
+    uint16_t no_attack, max_no_attack;
     uint8_t phase;    /* 1 deployment, 0 play */
     uint8_t stage;    /* 1: a piece is selected, now choose its destination */
     uint8_t selected; /* square, or NO_SQUARE */

@@ -57,14 +57,14 @@ static inline sk_bits having(const uint8_t *cells, int squares, uint8_t flag)
 static inline void put_hidden(sk_bits set, const float p[TYPES], float *out)
 {
     for (; set; set &= set - 1)
-        memcpy(out + first(set) * PLANES, p, TYPES * sizeof *p);
+        memcpy(out + lsb(set) * PLANES, p, TYPES * sizeof *p);
 }
 
 /* A one on every square of the set: in the plane that belongs to the piece there. */
 static inline void put_known(sk_bits set, const uint8_t *cells, float *out)
 {
     for (; set; set &= set - 1)
-        out[first(set) * PLANES + cell_type(cells[first(set)])] = 1.0f;
+        out[lsb(set) * PLANES + cell_type(cells[lsb(set)])] = 1.0f;
 }
 
 typedef struct {
@@ -88,7 +88,7 @@ static inline void piece_planes(const uint8_t *cells, int squares, const observa
                        having(cells, squares, CELL_MOVED)};
     sk_bits enemy = all.pieces & having(cells, squares, CELL_BLUE), own = all.pieces & ~enemy;
     for (sk_bits lakes = having(cells, squares, LAKE) & ~all.pieces; lakes; lakes &= lakes - 1)
-        out[first(lakes) * PLANES + PLANE_LAKES] = 1.0f;
+        out[lsb(lakes) * PLANES + PLANE_LAKES] = 1.0f;
     put_known(own, cells, out + PLANE_PRIVATE);
     if (o->phase)
         return;
@@ -115,7 +115,7 @@ static inline void move_planes(const ply_record *moves, int squares, float *out)
 /* The four planes that have one number each. */
 static inline void everywhere(const observation *o, int squares, float *out)
 {
-    float numbers[] = {ratio(o->plies, o->max_plies), ratio(o->quiet, o->max_quiet), o->phase, o->stage};
+    float numbers[] = {ratio(o->plies, o->max_plies), ratio(o->no_attack, o->max_no_attack), o->phase, o->stage};
     for (int square = 0; square < squares; square++)
         memcpy(out + square * PLANES, numbers, sizeof numbers);
 }
@@ -143,7 +143,7 @@ void sk_planes(int32_t squares, const uint8_t *packed, int64_t n, float *out)
             expand(packed + (size_t)i * bytes, squares, out + i * PLANES * squares);
 }
 
-void expand_stratego(const sk_game *base, const uint8_t *packed, float *out)
+void stratego_expand(const sk_game *base, const uint8_t *packed, float *out)
 {
     sk_planes(as_stratego(base)->squares, packed, 1, out);
 }

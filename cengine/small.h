@@ -62,6 +62,24 @@ static inline int refuse_rules(const char *rules, char *error, size_t error_size
     return 1;
 }
 
+/* A game that has only one ending. */
+static inline int is_over(const sk_game *game, const void *state)
+{
+    return game->ops->actor(game, state) == SK_OVER;
+}
+
+/* Of two players one gets what the other pays. */
+static inline void pay(float *out, float to_first)
+{
+    out[0] = to_first;
+    out[1] = 0 - to_first; /* not -0 */
+}
+
+/* The entries of a game that lists its actions and is seen as a vector of bytes, ... */
+#define LISTED_GAME .legal_mask = mask_from_list, .is_legal = in_list, .expand = expand_bytes
+/* ... and that has one ending and no settings. */
+#define SMALL_GAME LISTED_GAME, .ending = is_over, .rules = no_rules
+
 /* Memory for a game, zeros; NULL and a text in `error` if there is none. */
 static inline void *new_game(size_t size, char *error, size_t error_size)
 {

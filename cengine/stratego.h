@@ -1,18 +1,4 @@
-/* Stratego: board, state, and the parts that the files of this folder play.
- *
- *   variants.c     the table of variants: a variant is one row of data
- *   deployment.c   placing the pieces
- *   movement.c     which pieces can move, and where to
- *   two_squares.h  the two-squares rule (ISF article 10)
- *   more_squares.c the more-squares rule (ISF article 11)
- *   combat.h       who wins an attack
- *   play.c         carrying out a ply, and the end of the game
- *   observation.c  what a side may know, packed
- *   framing.h      bytes a square, from absolute squares to a side's frame
- *   planes.c       the packed observation as DeepNash's 82 planes
- *   position.c     positions as start bytes
- *   stratego.c     all this as a game (game.h)
- *   perft.c        counting the game tree, for tests
+/* Stratego: board, cells, state, and the parts that its files play (README.md lists them).
  *
  * Squares inside are absolute: width * rank + file, A1 = 0. Actions and observations are in the acting
  * side's frame: for blue the board is rotated by 180 degrees.
@@ -59,7 +45,7 @@ typedef struct {
     int32_t more_squares; /* 1: the rule is in force */
     int32_t two_squares; /* crossings of one border in consecutive turns; 0: no such rule */
     int32_t max_plies;   /* 0: no limit */
-    int32_t max_quiet;   /* plies without an attack; 0: no limit */
+    int32_t max_no_attack;   /* plies without an attack; 0: no limit */
 } stratego_rules;
 
 typedef struct {
@@ -87,7 +73,7 @@ enum {
     ENDING_NO_MOVE,      /* the side to move had no legal move and lost */
     ENDING_NO_PIECES,    /* neither side had a piece that can move: a draw */
     ENDING_MAX_PLIES,
-    ENDING_MAX_QUIET
+    ENDING_MAX_NO_ATTACK
 };
 
 /* The last piece a side moved, and how often in consecutive turns it crossed each border of the line that
@@ -97,7 +83,7 @@ typedef struct {
     uint8_t vertical;
     uint8_t most; /* the largest of the counts */
     uint8_t borders[MAX_SIDE];
-} shuttle;
+} border_crossings;
 
 typedef struct {
     uint8_t from, to;
@@ -120,11 +106,11 @@ typedef struct {
     uint8_t cells[MAX_SQUARES];
     uint8_t unrevealed[2][TYPES]; /* pieces on the board whose type is not public */
     ply_record recent[RECENT];    /* a ring that grows downwards, from the latest ply */
-    shuttle shuttles[2];
+    border_crossings crossings[2];
     chase chases[2];
     int32_t recorded; /* plies played since the start of this state */
     int32_t plies;    /* ply number, that of a start position included */
-    int32_t quiet;    /* plies since the last attack */
+    int32_t no_attack;    /* plies since the last attack */
     uint8_t latest;   /* where the latest ply is in `recent` */
     uint8_t phase, side, selected;
     uint8_t placed; /* pieces that the side to act has placed */
@@ -150,26 +136,37 @@ static inline int framed(const stratego *game, int side, int square)
 
 /* ---- The parts ---- */
 
-const sk_variant *variant_row(int32_t index);
-const sk_variant *variant_named(const char *name);
-int variant_lakes(const sk_variant *variant, sk_bits *lakes);
+const sk_variant *stratego_variant_row(int32_t index);
+const sk_variant *stratego_variant_named(const char *name);
+int stratego_variant_lakes(const sk_variant *variant, sk_bits *lakes);
 
-sk_bits placing_squares(const stratego *game, const stratego_state *state);
-void place(const stratego *game, stratego_state *state, int square);
-void put_piece(stratego_state *state, int square, uint8_t cell);
+sk_bits stratego_placing_squares(const stratego *game, const stratego_state *state);
+void stratego_place(const stratego *game, stratego_state *state, int square);
+void stratego_put_piece(stratego_state *state, int square, uint8_t cell);
 
-sk_bits selectable(const stratego *game, const stratego_state *state);
-sk_bits destinations(const stratego *game, const stratego_state *state, int from);
+sk_bits stratego_selectable(const stratego *game, const stratego_state *state);
+sk_bits stratego_destinations(const stratego *game, const stratego_state *state, int from);
 
-void begin_turn(const stratego *game, stratego_state *state);
-void carry_out(const stratego *game, stratego_state *state, int to);
+void stratego_begin_turn(const stratego *game, stratego_state *state);
+void stratego_do_move(const stratego *game, stratego_state *state, int to);
 
-void observe_stratego(const sk_game *game, const void *state, uint8_t *packed);
-void expand_stratego(const sk_game *game, const uint8_t *packed, float *planes);
+/* ---- As a game (game.h) ---- */
 
-const char *start_stratego(const sk_game *game, void *state, const uint8_t *bytes);
-const char *save_stratego(const sk_game *game, const void *state, uint8_t *bytes);
+extern const sk_ops stratego_ops;
 
-sk_game *open_stratego(const char *name, const char *rules, char *error, size_t error_size);
+void stratego_reset(const sk_game *game, void *state);
+const char *stratego_start(const sk_game *game, void *state, const uint8_t *bytes);
+const char *stratego_save(const sk_game *game, const void *state, uint8_t *bytes);
+int stratego_actor(const sk_game *game, const void *state);
+int stratego_legal(const sk_game *game, const void *state, int32_t *actions);
+void stratego_apply(const sk_game *game, void *state, int32_t action);
+void stratego_returns(const sk_game *game, const void *state, float *out);
+int stratego_ending(const sk_game *game, const void *state);
+int stratego_plies(const sk_game *game, const void *state);
+void stratego_observe(const sk_game *game, const void *state, uint8_t *packed);
+void stratego_expand(const sk_game *game, const uint8_t *packed, float *planes);
+void stratego_print_rules(const sk_game *game, char *out, size_t size);
+
+sk_game *stratego_open(const char *name, const char *rules, char *error, size_t error_size);
 
 #endif

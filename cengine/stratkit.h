@@ -62,7 +62,7 @@ void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t f
 
 /* For every row what its acting side may know; each array may be NULL. Rows that are over get zeros; where
  * chance acts, legal holds its outcomes and packed zeros.
- * actors [size]: 0, 1, -1 (chance) or -2 (over); legal [size][actions]: 1 where legal;
+ * actors [size]: a player, -1 (chance) or -2 (over); legal [size][actions]: 1 where legal;
  * packed [size][observation_bytes]. */
 void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *packed);
 /* One action a row; -1 leaves a row alone. Returns -1, or the first row whose action is not legal: such
@@ -109,7 +109,7 @@ typedef struct {
     int32_t counts[12];  /* pieces of each type, in type order */
     const char *lakes;   /* "C5 D5 ..." */
     int32_t max_plies;
-    int32_t max_quiet;
+    int32_t max_no_attack;
 } sk_variant;
 
 /* Row `index` of the table of variants; 0 when there is none. */
@@ -127,26 +127,26 @@ typedef struct sk_tree sk_tree;
 
 typedef struct {
     int64_t nodes;     /* all histories */
-    int64_t ends;      /* those where the game is over */
+    int64_t terminals; /* those where the game is over */
     int64_t payoffs;   /* those of them where somebody gains */
     int64_t decisions; /* those where a player acts */
-    int64_t sets;      /* information sets of both players */
+    int64_t infosets;  /* information sets of both players */
     int64_t actions;   /* of all information sets together */
     int64_t bytes;
 } sk_tree_size;
 
-/* 1 if the tree is certain to have more than `ends` ends, told from a few random games; else 0. */
-int32_t sk_tree_exceeds(const sk_game *game, double ends);
-/* The game must outlive the tree. NULL: out of memory. */
-sk_tree *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes);
+/* 1 if the tree is certain to have more terminals than that, told from a few random games; else 0. */
+int32_t sk_tree_exceeds(const sk_game *game, double terminals);
+/* The game must have two players and outlive the tree, which is in *out unless there is an error. */
+const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes, sk_tree **out);
 void sk_tree_close(sk_tree *tree);
 /* Enumerates about so many histories more; *whole becomes 1 when none is left. Allocates. */
 const char *sk_tree_grow(sk_tree *tree, int64_t steps, int32_t *whole);
 void sk_tree_describe(const sk_tree *tree, sk_tree_size *out);
-/* players [sets], before [sets]: the player's own last sequence; first [sets + 1]: where a set's actions
- * begin; packed [sets][observation_bytes] or NULL. */
-void sk_tree_sets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first,
-                  uint8_t *packed);
+/* players [infosets], before [infosets]: the player's own last sequence; first [infosets + 1]: where the
+ * actions of each begin; packed [infosets][observation_bytes] or NULL. */
+void sk_tree_infosets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first,
+                      uint8_t *packed);
 void sk_tree_actions(const sk_tree *tree, int32_t *actions);
 
 /* In what follows policy [actions] is that of both players; reach and values [1 + actions] belong to
@@ -155,16 +155,16 @@ void sk_tree_actions(const sk_tree *tree, int32_t *actions);
 
 /* The probability that a sequence's player plays it. */
 void sk_tree_reach(const sk_tree *tree, const double *policy, double *reach);
-/* Sets values to what the ends of the game bring right after each sequence. */
-void sk_tree_gains(const sk_tree *tree, int32_t player, const double *reach, double *values);
-/* weights [sets]: the probability that chance and the opponent get there. */
+/* Sets values to what the terminals right after each sequence pay. */
+void sk_tree_payoffs(const sk_tree *tree, int32_t player, const double *reach, double *values);
+/* weights [infosets]: the probability that chance and the opponent get there. */
 void sk_tree_weights(const sk_tree *tree, const double *reach, double *weights);
-/* Adds to values what the player is paid whenever the opponent acts in a set, charges [sets]. */
-void sk_tree_charge(const sk_tree *tree, int32_t player, const double *reach, const double *charges,
-                    double *values);
-/* Adds up the player's values from the ends to the beginning, less tolls [sets] (or NULL), which are
- * counterfactual too; returns the value of the game. */
-double sk_tree_backup(const sk_tree *tree, int32_t player, const double *policy, const double *tolls,
+/* Adds to values the penalties [infosets] that the opponent pays the player for acting there. */
+void sk_tree_add_penalties(const sk_tree *tree, int32_t player, const double *reach,
+                           const double *penalties, double *values);
+/* Adds up the player's values from the terminals to the root, less the penalties [infosets] (or NULL) that
+ * it pays, which are counterfactual too; returns the value of the game. */
+double sk_tree_backup(const sk_tree *tree, int32_t player, const double *policy, const double *penalties,
                       double *values);
 /* The same with the best action everywhere, equal ones alike, written into the player's part of
  * policy. */

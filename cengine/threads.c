@@ -9,7 +9,7 @@ enum { ROWS_WORTH_A_THREAD = 32, ROWS_AT_A_TIME = 32 };
 
 /* How often a thread looks for work, or for the end of it, before it sleeps: for about a tenth of a
  * millisecond, as long as a caller takes between two steps of a batch. Waking a sleeper takes as long. */
-enum { LOOKS = 8000 };
+enum { SPINS = 8000 };
 
 /* Each thread has a share of the rows, always the same, which stays in its cache; who is done with it helps
  * the others, so that one that is held up keeps nobody waiting. */
@@ -66,7 +66,7 @@ static void take_rows(const sk_pool *pool, int32_t index)
 /* Whether there is a job after `seen`; no when the pool closes. */
 static int wait_for_job(sk_pool *pool, uint64_t seen)
 {
-    for (int i = 0; i < LOOKS; i++, pause_briefly())
+    for (int i = 0; i < SPINS; i++, pause_briefly())
         if (atomic_load(&pool->generation) != seen)
             return 1;
     pthread_mutex_lock(&pool->mutex);
@@ -94,7 +94,7 @@ static void *work(void *argument)
 
 static void wait_for_workers(sk_pool *pool)
 {
-    for (int i = 0; i < LOOKS; i++, pause_briefly())
+    for (int i = 0; i < SPINS; i++, pause_briefly())
         if (atomic_load(&pool->busy) == 0)
             return;
     pthread_mutex_lock(&pool->mutex);

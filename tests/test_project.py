@@ -30,7 +30,7 @@ ROOMS = {
     "setups": {"engine", "nets", "notation", "players"},
     "play": {"players", "engine", "storage"},
     "ucc": {"play", "players", "engine", "storage"},
-    "match": {"play", "ucc", "players", "engine", "storage", "rating"},
+    "match": {"play", "ucc", "setups", "players", "notation", "engine", "storage", "rating"},
     "learn": {"nets", "storage", "engine"},
     "rating": {"storage"},
     "solve": {"engine"},

@@ -22,7 +22,13 @@ from stratkit.play.table import Seating
 from stratkit.players.random import RandomPlayer
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
 from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header
-from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, RecordWriter
+from stratkit.storage.records import (
+    GameRecord,
+    RecordHeader,
+    RecordPlayer,
+    RecordWriter,
+    result_of,
+)
 from stratkit.ucc.process import Process, Program
 from stratkit.ucc.referee import play_game
 
@@ -64,13 +70,15 @@ def games() -> tuple[RecordHeader, list[GameRecord]]:
 
 def _record(header: Header, episode: Episode, players: tuple[int, int]) -> GameRecord:
     setups, moves = transcript(variant(header.game), episode.actions)
+    returns = tuple(episode.returns.tolist())
     return GameRecord(
         number=episode.number,
         pair=episode.number // 2,
         players=players,
         setups=setups,
-        moves=tuple(moves),
-        returns=tuple(episode.returns.tolist()),
+        moves=" ".join(moves),
+        result=result_of(returns),
+        returns=returns,
         reason=header.endings[episode.ending],
         plies=len(moves),
     )

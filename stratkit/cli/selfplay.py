@@ -16,7 +16,13 @@ from stratkit.cli.messages import progress, say, warn
 from stratkit.cli.options import GameName, OneOf, Text, device_option, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError
-from stratkit.storage.streams import check_reader, discard_stdout, open_output
+from stratkit.storage.streams import (
+    check_reader,
+    discard_stdout,
+    input_name,
+    open_input,
+    open_output,
+)
 
 if TYPE_CHECKING:
     from stratkit.play.backpressure import FolderPace, Follower, Pace
@@ -153,8 +159,8 @@ def command(
 ) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder."""
-    from stratkit.cli.openings import read_openings
     from stratkit.play.selfplay import numbers_of, part_of
+    from stratkit.setups.openings import read_openings
 
     wanted = _Wanted(
         game=game,
@@ -177,7 +183,10 @@ def command(
         first, games = part_of(games, *part)
         first_game += first
     actor = _Actor(wanted, first_game)
-    opening = read_openings(setups, game)[0] if setups else None
+    opening = None
+    if setups:
+        with open_input(setups) as stream:
+            opening = read_openings(stream, input_name(setups), game)[0]
     with _sink(actor, force, shard) as sink:
         try:
             actor.begin(opening, numbers_of(first_game, games))

@@ -25,7 +25,7 @@ from stratkit.cli import signals
 from stratkit.cli.messages import Session, to_stderr, warn
 from stratkit.cli.options import Text
 from stratkit.cli.signals import Terminated
-from stratkit.errors import StratkitError, UsageError, named, nearest, shown
+from stratkit.errors import StratkitError, UsageError, error_context, nearest, shown
 from stratkit.storage.streams import STDOUT, discard, discard_stdout
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -72,7 +72,7 @@ class _Standard(click.Command):
         )
 
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        with named(STDOUT):  # --help and --version write here
+        with error_context(STDOUT, only=OSError):  # --help and --version write here
             return super().make_context(*args, **settings)
 
 
@@ -170,7 +170,7 @@ def _invoke(command: click.Command, tool: str, arguments: Sequence[str]) -> int:
             result = command.invoke(ctx)
     except click.exceptions.Exit as done:
         result = done.exit_code
-    with named(STDOUT):
+    with error_context(STDOUT, only=OSError):
         sys.stdout.flush()
     return result if isinstance(result, int) else 0
 

@@ -40,7 +40,7 @@ class PlayerKind:
     or begins with `prefix`. `options` is the dataclass of its options (None: whoever opens it reads
     them), `presets` sets several of them at once. `open` raises `InputError` or `UsageError` when
     there is no such player, or it does not play the game. `matches_only`: it plays matches, and
-    nothing else.
+    nothing else. `runs_code`: its SPEC names something to execute, which only the user may do.
     """
 
     name: str
@@ -50,6 +50,7 @@ class PlayerKind:
     options: type | None = None
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     matches_only: bool = False
+    runs_code: bool = False
 
     def takes(self, spec: str) -> bool:
         """Whether the SPEC is of this kind."""
@@ -119,7 +120,7 @@ def _open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any
 RANDOM = PlayerKind("random", _open_random, words=("random",), options=NoOptions)
 HEURISTIC = PlayerKind("heuristic", _open_heuristic, words=("heuristic",), options=NoOptions)
 HUMAN = PlayerKind("people", _open_human, words=("human",), options=HumanOptions, matches_only=True)
-OWN = PlayerKind("classes of your own", _open_own, prefix="py:", options=NoOptions)
+OWN = PlayerKind("classes of your own", _open_own, prefix="py:", runs_code=True)
 NETWORK = PlayerKind(
     "networks", _open_network, words=SHIPPED, options=NetworkOptions, presets=PRESETS
 )

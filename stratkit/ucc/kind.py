@@ -37,6 +37,11 @@ def _open(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Program]:
 
 
 PROGRAM = PlayerKind(
-    "programs (ucc:COMMAND)", _open, prefix=PREFIX, options=ProgramOptions, matches_only=True
+    "programs (ucc:COMMAND)",
+    _open,
+    prefix=PREFIX,
+    options=ProgramOptions,
+    matches_only=True,
+    runs_code=True,
 )
 PLAYERS = (*KINDS, PROGRAM)  # everybody who can be at a board

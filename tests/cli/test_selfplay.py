@@ -135,8 +135,8 @@ def test_one_line_says_what_is_wrong(
         (b"AAAA\n", "line 1: "),
         (b"AKBAADACLMDE\nLAMDAAKADCEE\n", "line 2: "),
         (b"AKBAADACLMDE\nLAMDAAKADC\x1bB\n", "line 2: "),
-        (b"AKBAADACLMDE\n", "two setups a game"),
-        (b"", "two setups a game"),
+        (b"AKBAADACLMDE\n", "every game needs two setups"),
+        (b"", "every game needs two setups"),
     ],
 )
 def test_wrong_setups_are_refused(lines: bytes, what: str, tmp_path: pathlib.Path) -> None:

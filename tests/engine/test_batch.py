@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stratkit.engine import Batch, Game, IllegalAction, replay, replay_many, sample
+from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.engine.batch import OVER
 from stratkit.engine.observation import observation_dtype
 from stratkit.engine.stratego import (
@@ -18,7 +19,6 @@ from stratkit.engine.stratego import (
     PIECE,
     VARIANTS,
     Position,
-    Tracker,
     placements,
     setup_of,
 )
@@ -209,21 +209,29 @@ def test_setups_with_wrong_counts_are_refused() -> None:
         placements(variant, np.zeros(3, np.uint8))
 
 
-def test_tracker_follows_a_game() -> None:
+def test_an_arbiter_follows_a_game_by_squares() -> None:
     variant = VARIANTS["nano"]
     setup = np.array([0, 1, 10], np.uint8)  # flag, spy, marshal
-    tracker = Tracker(variant, setup, setup)
-    assert tracker.position().cells.tolist()[:3] == [0x80, 0x81, 0x8A]
-    assert not tracker.apply(2, 5).attack
+    arbiter = Arbiter(Game("nano"))
+    for _ in range(2):
+        assert arbiter.deploying and not arbiter.legal()
+        arbiter.deploy(setup)
+    assert arbiter.position().to_bytes() == Position.of_setups(variant, setup, setup).to_bytes()
+    assert arbiter.pieces() == {
+        0: (0, 0),
+        1: (0, 1),
+        2: (0, 10),
+        9: (1, 10),
+        10: (1, 1),
+        11: (1, 0),
+    }
+    arbiter.move(2, 5)
     for from_, to in ((11, 8), (10, 6), (2, 5)):  # a flag, a leap, a piece that has left
-        with pytest.raises(Exception, match=r"cannot move|no piece"):
-            tracker.apply(from_, to)
-    tracker.apply(9, 6)
-    tracker.apply(5, 8)
-    tracker.apply(6, 3)
-    result = tracker.apply(8, 11)
-    assert result.attack and result.attacker_stays and not result.defender_stays
-    assert (tracker.over, tracker.winner) == ("flag_captured", 0)
+        with pytest.raises(IllegalMove, match=r"cannot move|no piece"):
+            arbiter.move(from_, to)
+    for from_, to in ((9, 6), (5, 8), (6, 3), (8, 11)):
+        arbiter.move(from_, to)
+    assert (arbiter.ending, arbiter.winner, arbiter.plies) == ("flag_captured", 0, 5)
 
 
 def test_unknown_games_and_rules() -> None:

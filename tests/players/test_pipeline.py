@@ -153,7 +153,7 @@ def test_eagerness_is_in_the_plane_and_in_what_the_heads_read() -> None:
     game = Game("mini")
     packed = np.tile(Scene("M:A1 E:C3 Y:F6 P:C5").batch.observe(), (61, 1))
     dtype = observation_dtype(36)
-    packed.view(dtype)["quiet"][:, 0] = np.arange(61)
+    packed.view(dtype)["no_attack"][:, 0] = np.arange(61)
     for alpha in (2.0, 0.5, 3.7):
         shown = eager(packed, alpha, dtype)
         wanted = 1 - (1 - np.arange(61) / 60) ** alpha
@@ -167,7 +167,7 @@ def test_eagerness_is_in_the_plane_and_in_what_the_heads_read() -> None:
         np.testing.assert_allclose(inputs.planes[:, 77, 0, 0], length)
     assert eager(packed, 1.0, dtype) is packed
     free = packed.copy()
-    free.view(dtype)["max_quiet"] = 0
+    free.view(dtype)["max_no_attack"] = 0
     np.testing.assert_array_equal(eager(free, 2.0, dtype), free)
 
 

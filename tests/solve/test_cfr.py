@@ -92,7 +92,7 @@ def test_flop_mixes_as_the_paper_says() -> None:
     answer = (second - first / 3) * 3 / 2  # what was added
     # Player 0 answered first, to player 1's only policy; player 1 then to player 0's latest two.
     for player, opponent in ((0, first), (1, (2 * second + 2 * answer) / 4)):
-        values = tree.gains(player, opponent)
+        values = tree.payoffs(player, opponent)
         best = tree.best_response(player, values.copy(), np.zeros(len(tree.actions)))
         policy = from_reach(tree, answer[1:])
         assert tree.backup(player, policy, values) == pytest.approx(best)

@@ -33,8 +33,8 @@ def short_nano() -> Tree:
 
 def test_kuhn_has_what_the_slow_tree_has() -> None:
     slow = list(nodes(ROOT))
-    assert (KUHN.histories, KUHN.ends) == (len(slow), sum(not n.children for n in slow))
-    assert (KUHN.histories, KUHN.ends, len(KUHN), len(KUHN.actions)) == (58, 30, 12, 24)
+    assert (KUHN.histories, KUHN.terminals) == (len(slow), sum(not n.children for n in slow))
+    assert (KUHN.histories, KUHN.terminals, len(KUHN), len(KUHN.actions)) == (58, 30, 12, 24)
 
 
 @pytest.mark.parametrize("game", [Game("kuhn"), Game("nano", {"max_plies": 1})], ids=str)
@@ -96,7 +96,7 @@ def test_nano_is_enumerated_fast_and_small() -> None:
     start = time.process_time()
     tree = Tree(Game("nano"))
     assert time.process_time() - start < 30
-    assert (tree.histories, tree.ends) == (1_406_482, 766_864)
+    assert (tree.histories, tree.terminals) == (1_406_482, 766_864)
     assert tree.bytes < 200 << 20
 
 
@@ -129,7 +129,7 @@ def test_wrong_arrays_are_refused() -> None:
     with pytest.raises(ValueError, match="float64"):
         KUHN.reach(KUHN.uniform()[1:])
     with pytest.raises(ValueError, match="players are 0 and 1"):
-        KUHN.gains(2, KUHN.reach(KUHN.uniform()))
+        KUHN.payoffs(2, KUHN.reach(KUHN.uniform()))
 
 
 def test_what_looks_alike_is_listed_once() -> None:

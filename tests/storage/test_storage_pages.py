@@ -173,7 +173,7 @@ def test_the_sample_games(make: ModuleType) -> None:
     assert [one.reason for _, one in got] == ["flag_captured", "no_legal_move"]
     assert header.players[1] == RecordPlayer("B", "run/policy.safetensors", HASH)
     assert got[0][1].setups == got[1][1].setups
-    assert [len(one.moves) for _, one in got] == [one.plies for _, one in got]
+    assert [len(one.moves.split()) for _, one in got] == [one.plies for _, one in got]
 
 
 HASH = hashlib.sha256(read_sample("policy.safetensors")).hexdigest()

@@ -224,10 +224,32 @@ def test_resume_asks_again_for_the_games_that_were_not_played(
     # Pairings: heuristic - p (0 to 3), heuristic - random (4 to 7), p - random (8 to 11).
     assert [record["number"] for record in games(path)] == [0, 1, 2, 4, 5, 6, 7]
     write("")
-    assert run("match", "--resume", "-o", path).status == 0
+    assert run("match", *arguments[:3], "--resume", "-o", path).status == 0
     played = games(path)
     assert sorted(record["number"] for record in played) == list(range(12))
     assert [record["number"] for record in played if record["fault"]] == [0, 1, 2]
+
+
+def test_resume_starts_no_command_that_a_record_names(tmp_path: pathlib.Path, tag: str) -> None:
+    """The record may be anybody's. What it names is shown, to be given by whoever trusts it."""
+    path, touched = tmp_path / "g", tmp_path / "touched"
+    program = f"ucc:{shlex.join(['touch', str(touched)])}"
+    fine = ("name=a,random", "heuristic", "-n", 2, "--game", "mini", "--seed", 1)
+    assert run("match", *fine, "-o", path).status == 0
+    record = path.read_text()
+    commands = (program, f"time=1,{program}", "py:this_module_runs_code:Player")
+    for spec in commands:
+        path.write_text(record.replace('"spec":"random"', f'"spec":{json.dumps(spec)}'))
+        before = path.read_text()
+        done = run("match", "--resume", "-o", path)
+        assert done.status == 2 and path.read_text() == before
+        what = "--resume starts no command that a record names; if you trust these, give them: "
+        given = shlex.join([f"name=a,{spec}", "name=heuristic,heuristic"])
+        assert done.error_line == f"match: {path}: {what}{given}"
+    assert not touched.exists()
+    path.write_text(record.replace('"spec":"random"', f'"spec":{json.dumps(program)}'))
+    run("match", f"name=a,{program}", "heuristic", "--resume", "-o", path)
+    assert touched.exists()  # the user has said so
 
 
 # --- what a program is told -----------------------------------------------------------------------

@@ -13,14 +13,13 @@ from stratkit.engine.stratego import (
     BLUE,
     EMPTY,
     LAKE,
-    PIECE,
     RED,
-    SIDE,
     TYPE,
     TYPES,
     UNKNOWN,
     Position,
     Variant,
+    flip_cells,
 )
 from stratkit.notation.drawing import draw
 from stratkit.notation.fenfs import fenfs_of
@@ -55,7 +54,7 @@ def text(explanation: Explanation, variant: Variant, side: int) -> str:
     fields = _fields(explanation, variant)
     cells = fields["cells"].copy()
     if side == BLUE:
-        cells = np.where(cells & PIECE, cells ^ SIDE, cells)[::-1].copy()
+        cells = flip_cells(cells)
     position = Position(variant, cells, side, int(fields["plies"]))
     placed = TYPES[fields["to_place"]] if fields["phase"] else None
     lines = [_heading(explanation), _columns(explanation, "square" if placed else "move")]
@@ -83,11 +82,8 @@ def _columns(explanation: Explanation, first: str) -> str:
 
 def _row(explanation: Explanation, at: int, position: Position, placed: str | None) -> str:
     """A move; or a square for the piece that is `placed`."""
-    squares, cells = position.variant.squares, position.cells
-    start, end = explanation.moves[at]
-    if position.side == BLUE:
-        start, end = squares - 1 - start, squares - 1 - end
-    width = position.variant.width
+    variant, cells, width = position.variant, position.cells, position.variant.width
+    start, end = (variant.framed(position.side, square) for square in explanation.moves[at])
     where = square_text(end, width)
     what = f"{where} {placed}"
     if placed is None:

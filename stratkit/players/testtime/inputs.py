@@ -65,9 +65,9 @@ def eager(
         return packed
     packed = packed.copy()
     fields = packed.view(dtype)[:, 0]
-    limited = fields["max_quiet"] > 0
-    ratio = fields["quiet"] / np.maximum(fields["max_quiet"], 1)
+    limited = fields["max_no_attack"] > 0
+    ratio = fields["no_attack"] / np.maximum(fields["max_no_attack"], 1)
     shown = 65535 * (1 - (1 - np.minimum(ratio, 1)) ** alpha)
-    fields["quiet"] = np.where(limited, np.rint(shown), fields["quiet"])
-    fields["max_quiet"] = np.where(limited, 65535, 0)
+    fields["no_attack"] = np.where(limited, np.rint(shown), fields["no_attack"])
+    fields["max_no_attack"] = np.where(limited, 65535, 0)
     return packed

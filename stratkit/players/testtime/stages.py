@@ -14,11 +14,10 @@ import numpy as np
 import torch
 
 from stratkit.engine import uniform
+from stratkit.engine.random_streams import Stream
 from stratkit.nets import process
 from stratkit.players.player import Floats, Moves, Views
 from stratkit.players.testtime.tracking import GameTrack
-
-TIES_STREAM = 11  # of random numbers
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _ties(seed: int, views: Views, policy: Floats) -> torch.Tensor:
     games = np.repeat(views.games, width)
     numbers = np.repeat(views.numbers, width) * np.int32(width)
     numbers += np.tile(np.arange(width, dtype=np.int32), len(views))
-    drawn = uniform(seed, games, numbers, TIES_STREAM)
+    drawn = uniform(seed, games, numbers, Stream.TIES)
     return torch.from_numpy(drawn.astype(np.float32).reshape(-1, width))
 
 

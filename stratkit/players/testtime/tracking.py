@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from stratkit.engine.observation import CELLS, MOVES, NO_SQUARE, PLIES, number
 from stratkit.engine.stratego import PIECE, SCOUT
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import CELLS, ENEMY, MOVES, OTHER, OWN, Board
+from stratkit.players.testtime.board import ENEMY, OTHER, OWN, Board
 from stratkit.players.testtime.repeat_threats import Threats
 
-NOT_ATTACKED = 255
 NOBODY = -1
 
 
@@ -52,7 +52,7 @@ class GameTrack:
         ]
         start, end, attacker = theirs
         if start != mine[1] and self.board.hidden(start):
-            if attacker != NOT_ATTACKED:
+            if attacker != NO_SQUARE:
                 missing[attacker] -= 1
             elif board.is_long(start, end):
                 missing[SCOUT] -= 1
@@ -89,7 +89,7 @@ class Tracker:
     def look(self, game: int, side: int, packed: bytes) -> GameTrack:
         """What is known of a game at a turn of play. The track of a game that was not seen at the
         turn before begins here, and that of a game that has not begun is not kept."""
-        plies = packed[0] | packed[1] << 8
+        plies = number(packed, PLIES)
         track = self._games.get((game, side))
         if track is not None and track.plies == plies and track.board.cells == packed[CELLS:]:
             return track

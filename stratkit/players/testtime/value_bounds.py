@@ -21,16 +21,27 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from stratkit.engine.combat import LOSES, WINS, fight
+from stratkit.engine.observation import (
+    CELLS,
+    MAX_NO_ATTACK,
+    MAX_PLIES,
+    MOVES,
+    NO_ATTACK,
+    PHASE,
+    PLIES,
+    number,
+)
+from stratkit.engine.observation import NO_SQUARE as NONE
 from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SCOUT, TYPE
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Floats, Moves
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import CELLS, LOSES, MOVES, OTHER, OWN, WINS, Board, fight
+from stratkit.players.testtime.board import OTHER, OWN, Board
 from stratkit.players.testtime.inputs import Inputs
 from stratkit.players.testtime.stages import Staged, Turns, keep
 
 MOST = 384  # states to be valued for one decision; moves that would need more have no bound
-NONE = 255
 
 
 class ValueBounds:
@@ -169,10 +180,6 @@ class Root:
     excluded: list[int] | None
     two_squares: int
 
-    def number(self, at: int) -> int:
-        """The 16 bits there."""
-        return self.packed[at] | self.packed[at + 1] << 8
-
 
 def determinizations(root: Root, start: int, end: int) -> list[Determinization]:
     """One for each type that the attacked piece may have; one where that is known, or nothing is
@@ -193,7 +200,7 @@ def _determinization(
     excluded = root.excluded
     if excluded is not None:
         excluded = memory.note(excluded, root.board, start, end)
-    quiet = 0 if attacked else root.number(4) + 1
+    no_attack = 0 if attacked else number(root.packed, NO_ATTACK) + 1
     if not _has_movers(after, OTHER):
         return Determinization(value=1.0 if _has_movers(after, OWN) else 0.0)
     attacker = root.board.cells[start] & TYPE if attacked else NONE
@@ -205,8 +212,8 @@ def _determinization(
             continue
         can_move = True
         if is_safe(after, square, target):
-            replies += _replies(root, after, excluded, ply, quiet, square, target)
-    if can_move and _at_limit(root, 1, quiet):
+            replies += _replies(root, after, excluded, ply, no_attack, square, target)
+    if can_move and _at_limit(root, 1, no_attack):
         return Determinization(value=0.0)
     if not replies:
         return Determinization(value=math.inf)
@@ -218,7 +225,7 @@ def _replies(
     after: Board,
     excluded: list[int] | None,
     ply: bytes,
-    quiet: int,
+    no_attack: int,
     square: int,
     target: int,
 ) -> Iterator[Reply]:
@@ -229,7 +236,7 @@ def _replies(
         last = after.play(square, target, attacker=kind)
         attacker = last.cells[target] & TYPE if attacks else NONE
         plies = bytes((square, target, attacker)) + ply
-        state = _state(root, last, 0 if attacks else quiet + 1, plies)
+        state = _state(root, last, 0 if attacks else no_attack + 1, plies)
         if excluded is not None:
             state.excluded = memory.note(excluded, after, square, target)
         if attacks and after.cells[target] & TYPE == FLAG:
@@ -237,15 +244,15 @@ def _replies(
         yield Reply(state, square if attacks and hidden else NONE, kind)
 
 
-def _state(root: Root, board: Board, quiet: int, plies: bytes) -> State:
+def _state(root: Root, board: Board, no_attack: int, plies: bytes) -> State:
     """The observation of the same side two plies on."""
     old = root.packed
-    count = min(root.number(0) + 2, 65535)
+    count = min(number(old, PLIES) + 2, 65535)
     packed = (
         count.to_bytes(2, "little")
-        + old[2:4]
-        + min(quiet, 65535).to_bytes(2, "little")
-        + old[6:8]
+        + old[MAX_PLIES:NO_ATTACK]
+        + min(no_attack, 65535).to_bytes(2, "little")
+        + old[MAX_NO_ATTACK:PHASE]
         + bytes((0, 0, NONE, NONE))
         + bytes(board.unrevealed[OWN])
         + bytes(board.unrevealed[OTHER])
@@ -256,15 +263,16 @@ def _state(root: Root, board: Board, quiet: int, plies: bytes) -> State:
     value = math.nan
     if not any(True for square in _own_movers(board) for _ in _targets(board, square)):
         value = -1.0 if _has_movers(board, OTHER) or _has_movers(board, OWN) else 0.0
-    elif _at_limit(root, 2, quiet):
+    elif _at_limit(root, 2, no_attack):
         value = 0.0
     return State(board, packed, None, value)
 
 
-def _at_limit(root: Root, plies: int, quiet: int) -> bool:
+def _at_limit(root: Root, plies: int, no_attack: int) -> bool:
     """Whether the game is drawn by a limit, so many plies on."""
-    most, most_quiet = root.number(2), root.number(6)
-    return bool((most and root.number(0) + plies >= most) or (most_quiet and quiet >= most_quiet))
+    most, played = number(root.packed, MAX_PLIES), number(root.packed, PLIES) + plies
+    most_no_attack = number(root.packed, MAX_NO_ATTACK)
+    return bool((most and played >= most) or (most_no_attack and no_attack >= most_no_attack))
 
 
 def _has_movers(board: Board, side: int) -> bool:
@@ -321,8 +329,8 @@ def _crosses_too_often(root: Root, start: int, end: int) -> bool:
     at = start
     runs = dict.fromkeys(borders, 1)
     alive = set(borders)
-    for number in range(MOVES, CELLS, 6):  # the enemy's plies, the latest first
-        before, after = root.packed[number], root.packed[number + 1]
+    for ply in range(MOVES, CELLS, 6):  # the enemy's plies, the latest first
+        before, after = root.packed[ply], root.packed[ply + 1]
         if before == NONE or after != at:
             break
         alive &= _borders(root.board.width, before, after)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
-from stratkit.cli.messages import say
 from stratkit.errors import InputError, UsageError, named
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, open_output, read_line
@@ -31,29 +30,52 @@ WORDS = ".said"  # the file beside the record with what the person said
 # ---- the log ----
 
 
+class MoveLog:
+    """A log of how networks' moves come about. Nothing is lost before `begin`."""
+
+    def __init__(self, stream: IO[str] | None, game: Game, overwrite: bool) -> None:
+        self.stream, self.game, self.overwrite = stream, game, overwrite
+        self.begun = False
+
+    def begin(self, entrants: Sequence[Anybody]) -> list[Anybody]:
+        """Empties the log if it is to be overwritten; returns the entrants, who write to it from
+        now on."""
+        self.begun = True
+        if self.stream is None:
+            return list(entrants)
+        if self.overwrite:
+            self.stream.truncate(0)
+        return [_telling(entrant, self.game, self.stream) for entrant in entrants]
+
+
 @contextlib.contextmanager
-def explained(
-    entrants: Sequence[Anybody], game: Game, path: str | None, resume: bool, force: bool
-) -> Iterator[list[Anybody]]:
-    """The entrants; in `path` they tell how their moves come about, at once, as a log does; that of
-    a match that is resumed is continued."""
+def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterator[MoveLog]:
+    """The log `path` (`-` is stdout, None: there is none), written line by line. That of a match
+    that is resumed is continued. Raises `InputError` if it exists and neither `resume` nor `force`
+    is true, `UsageError` if the game is not Stratego."""
     if path is None:
-        yield list(entrants)
+        yield MoveLog(None, game, False)
         return
     if len(game.shape) != 3:
         raise UsageError(f"--explain is for Stratego, not for {game.name}")
-    with _open_log(path, resume, force) as stream:
-        yield [_telling(entrant, game, stream) for entrant in entrants]
-
-
-def _open_log(path: str, resume: bool, force: bool) -> contextlib.AbstractContextManager[IO[str]]:
     if path == "-":
-        return open_output(path)
-    mode = "a" if resume else "w" if force or is_special(path) else "x"
+        with open_output(path) as stream:
+            yield MoveLog(stream, game, False)
+        return
+    regular = not is_special(path)
+    mode = "x" if regular and not (resume or force) else "a"
     try:
-        return open(path, mode, encoding="utf-8", errors="backslashreplace")
+        file = open(path, mode, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
     except FileExistsError:
         raise InputError("exists already; -f overwrites it", file=path) from None
+    log = MoveLog(file, game, regular and not resume)
+    with file:
+        try:
+            yield log
+        except BaseException:
+            if mode == "x" and not log.begun:  # the record was refused
+                os.unlink(path)
+            raise
 
 
 def _telling(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
@@ -128,19 +150,25 @@ def find_person(entrants: Sequence[Anybody], output: str) -> Interactive | None:
     if not people:
         return None
     if len(people) > 1 or len(entrants) > 2 or any(isinstance(p, Program) for p in found):
-        raise UsageError("one person plays against one other player that is no program")
+        raise UsageError("human plays against one other player, which is no program")
     if output == "-":
-        raise UsageError("a person plays where the record would go: name a file with -o")
+        raise UsageError("human needs the terminal: use -o FILE, not -o -")
     return people[0]
 
 
 @contextlib.contextmanager
 def seated(
-    person: Interactive | None, entrants: Sequence[Anybody], game: Game, output: str, resume: bool
+    person: Interactive | None,
+    entrants: Sequence[Anybody],
+    game: Game,
+    output: str,
+    resume: bool,
+    say: Callable[[str], None],
 ) -> Iterator[Callable[[GameRecord], None]]:
-    """A person is at the terminal now; yields who tells how a game ended. What the person says is
-    kept beside the record, until all games are played: said again to the same players, it leads to
-    where the match was left. Who leaves ends the context."""
+    """Seats the person, if there is one, at the terminal; yields what tells the person how a game
+    ended. What the person types is kept beside the record until all games are played: typed again
+    to the same players, it leads to where the match was left. A person who leaves ends the
+    context."""
     if person is None:
         yield lambda record: None
         return
@@ -165,15 +193,15 @@ def seated(
                 hint = functools.partial(advise, player, game)
         person.sit_down(Terminal(read_line, _tell, said, keep, hint))
         try:
-            yield lambda record: _say_result(record, me)
+            yield lambda record: say(_result(record, me))
         except Saved:
             return
     os.unlink(path)
 
 
-def _say_result(record: GameRecord, me: int) -> None:
+def _result(record: GameRecord, me: int) -> str:
     result = ("lost", "drew", "won")[int(record.returns[record.players.index(me)]) + 1]
-    say(f"game {record.number + 1}: you {result} ({record.reason})")
+    return f"game {record.number + 1}: you {result} ({record.reason})"
 
 
 def read_words(path: str) -> dict[int, list[str]]:

@@ -58,7 +58,7 @@ def test_two_plies_give_the_engines_next_observation(name: str, games: int) -> N
             assert list(last.unrevealed[OWN]) == list(after["own_unrevealed"])
             assert list(last.unrevealed[OTHER]) == list(after["enemy_unrevealed"])
             root = bounds.Root(packed, board, None, 0)
-            quiet = int(after["quiet"])
+            quiet = int(after["no_attack"])
             ply = bytes((origin, target, second, start, end, first))
             assert bounds._state(root, last, quiet, ply).packed == then[3]
             compared += 1
