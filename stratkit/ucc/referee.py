@@ -21,7 +21,7 @@ from stratkit.errors import InputError, StratkitError
 from stratkit.play.finished import Finished, GameNote
 from stratkit.play.seating import Seating
 from stratkit.play.table import Adjudicator, returns_of_loss
-from stratkit.players.player import Player, Views, take_seat
+from stratkit.players.player import Player, Views, decide, take_seat
 from stratkit.storage.columns import Episode, Episodes
 from stratkit.ucc import protocol as ucc
 from stratkit.ucc.process import Fault, Process, Program
@@ -72,7 +72,8 @@ class Ours:
 
     def _act(self) -> int:
         board = self.board
-        decision = self.player.act(Views.of_one(board.batch, board.number, len(board.actions)))
+        views = Views.of_one(board.batch, board.number, len(board.actions))
+        decision = decide(self.player, views, values=board.adjudicator is not None)
         if board.adjudicator and decision.values is not None:
             board.adjudicator.observe(np.zeros(1, np.int64), board.batch.actors(), decision.values)
         action = int(decision.actions[0])
