@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch, Game
 from stratkit.engine.batch import CHANCE
-from stratkit.errors import StratkitError
 from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
 from stratkit.storage.columns import Episode, Episodes
 
@@ -263,8 +262,6 @@ class Table:
         for mine, decision in self._decisions:
             if decision.resigned is not None:
                 self._resigned[mine] = decision.resigned
-            if (decision.actions[~self._resigned[mine]] < 0).any():
-                raise StratkitError("a player's policy has no action: its network is damaged")
             chosen[mine], mu[mine] = decision.actions, decision.mu
             if self.judge and decision.values is not None:
                 self.judge.note(mine, self._actors[mine], decision.values)

@@ -30,7 +30,7 @@ from stratkit.engine.stratego import (
     variant,
 )
 from stratkit.errors import InputError
-from stratkit.players.player import Player, Views, take_seat
+from stratkit.players.player import Player, Views, decide, take_seat
 from stratkit.ucc import protocol as ucc
 
 Setup = npt.NDArray[np.uint8]
@@ -145,7 +145,7 @@ class Shadow:
 
 
 def _act(player: Player, batch: Batch, number: int) -> int:
-    action = player.act(Views.of_one(batch, 0, number)).actions
+    action = decide(player, Views.of_one(batch, 0, number)).actions
     batch.apply(action)
     return int(action[0])
 

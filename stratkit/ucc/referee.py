@@ -26,7 +26,7 @@ from stratkit.engine.stratego import (
     variant,
     why_illegal,
 )
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError
 from stratkit.play.table import Finished, Judge, Note, Seating
 from stratkit.players.player import Player, Views, decide, take_seat
 from stratkit.storage.columns import Episode, Episodes
@@ -103,9 +103,9 @@ class Ours:
         decision = decide(self.player, views, values=board.judge is not None)
         if board.judge and decision.values is not None:
             board.judge.note(np.zeros(1, np.int64), board.batch.actors(), decision.values)
+        if decision.resigned is not None and decision.resigned[0]:
+            raise Fault(SURRENDER, "it surrendered")
         action = int(decision.actions[0])
-        if action < 0:
-            raise StratkitError("a player's policy has no action: its network is damaged")
         board.act(action, float(decision.mu[0]))
         return action
 
