@@ -310,3 +310,35 @@ def test_names_in_zips_lead_out_of_no_folder(tmp_path: pathlib.Path) -> None:
     status, _, [line] = fenfs("convert", "--to", "xml", archive, "-o", out)
     assert status == 1 and "exists already; -f overwrites it" in line
     converted("xml", "-f", archive, "-o", out)
+
+
+def test_the_words_of_selections_are_those_of_records() -> None:
+    """The options' lists are written by hand, so that --help is fast: here are their sources."""
+    from stratkit.cli.fenfs import options
+    from stratkit.engine import Game
+    from stratkit.engine.stratego import VARIANTS
+    from stratkit.notation.gravon import KINDS, REASONS
+
+    assert set(options.VARIANTS) == {*VARIANTS, *KINDS}
+    page = (SAMPLES.parent / "games.md").read_text()
+    not_played_out = set(re.findall(r"^\| `(\w+)` \| `", page, re.M))
+    assert {"resigned", "agreed", "silence"} < not_played_out
+    engine = {ending for name in VARIANTS for ending in Game(name).endings} - {""}
+    assert set(options.ENDINGS) == engine | set(REASONS.values()) | not_played_out | {"cut"}
+
+
+@pytest.mark.parametrize("ending", ["resigned", "agreed", "surrender", "illegal_move", "cut"])
+def test_endings_of_matches_select_their_games(tmp_path: pathlib.Path, ending: str) -> None:
+    header, *games = (SAMPLES / "games.jsonl").read_text().splitlines()
+    one = json.loads(games[0]) | {"reason": ending}
+    path = tmp_path / "g.jsonl"
+    path.write_text("\n".join([header, json.dumps(one, separators=(",", ":")), *games[1:], ""]))
+    status, out, said = fenfs("stats", "--json", "--ending", ending, path)
+    figures = json.loads(out)["inputs"]
+    assert figures["endings"] == {ending: 1} and figures["games"] == 1
+
+
+def test_gravons_words_select_variants() -> None:
+    for word, games in (("ultimate lightning", 2), ("ultimate", 2), ("duell", 2), ("duel", 2)):
+        status, out, said = fenfs("stats", "--json", "--variant", word, LOGS)
+        assert json.loads(out)["inputs"]["games"] == games, word
