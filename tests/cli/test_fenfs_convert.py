@@ -333,12 +333,12 @@ def test_endings_of_matches_select_their_games(tmp_path: pathlib.Path, ending: s
     one = json.loads(games[0]) | {"reason": ending}
     path = tmp_path / "g.jsonl"
     path.write_text("\n".join([header, json.dumps(one, separators=(",", ":")), *games[1:], ""]))
-    status, out, said = fenfs("stats", "--json", "--ending", ending, path)
+    _, out, _ = fenfs("stats", "--json", "--ending", ending, path)
     figures = json.loads(out)["inputs"]
     assert figures["endings"] == {ending: 1} and figures["games"] == 1
 
 
 def test_gravons_words_select_variants() -> None:
     for word, games in (("ultimate lightning", 2), ("ultimate", 2), ("duell", 2), ("duel", 2)):
-        status, out, said = fenfs("stats", "--json", "--variant", word, LOGS)
+        _, out, _ = fenfs("stats", "--json", "--variant", word, LOGS)
         assert json.loads(out)["inputs"]["games"] == games, word
