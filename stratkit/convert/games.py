@@ -143,7 +143,7 @@ def _log_of_episode(header: Header, episode: Episode) -> Log:
 
 def _kind(variant: str) -> str:
     """Gravon's word for the type of games with regular setups, "" if it has none."""
-    from stratkit.notation.gravon import KINDS
+    from stratkit.notation.gravon_words import KINDS
 
     return next((kind for kind, name in KINDS.items() if name == variant), "")
 

@@ -14,7 +14,7 @@ from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import RED, free_game
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import OBSERVER, Fenfs, fenfs_of, position, start_setups
-from stratkit.notation.gravon import KINDS
+from stratkit.notation.gravon_words import KINDS
 from stratkit.notation.log import FREE, Log
 from stratkit.notation.setups import variant_of
 

@@ -317,7 +317,7 @@ def test_the_words_of_selections_are_those_of_records() -> None:
     from stratkit.cli.fenfs import options
     from stratkit.engine import Game
     from stratkit.engine.stratego import VARIANTS
-    from stratkit.notation.gravon import KINDS, REASONS
+    from stratkit.notation.gravon_words import KINDS, REASONS
 
     assert set(options.VARIANTS) == {*VARIANTS, *KINDS}
     page = (SAMPLES.parent / "games.md").read_text()

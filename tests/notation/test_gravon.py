@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from gravon_games import MadeUp, random_setup
 from stratkit.errors import InputError
-from stratkit.notation.gravon import KINDS, MOST, parse_log
+from stratkit.notation.gravon import MOST, parse_log
+from stratkit.notation.gravon_words import KINDS
 from stratkit.notation.play import breaches, play_out
 
 games = st.builds(MadeUp, st.sampled_from(list(KINDS)), st.integers(0, 10**6), st.integers(0, 80))
