@@ -24,6 +24,9 @@ _WINNERS = {"0": RED, "1": BLUE, "2": None}
 _HEAD = re.compile(r"#(\S+) Stratego-Notation v([12])")
 _TYPE = re.compile("type ([0-9])")
 _ENDING = re.compile(" result ([0-9]{1,2}) winner ([0-9])$")
+# Rank 10 in one character, as the lines of Gravon's archive have it; which one is not known.
+_SHORT_TEN = re.compile("(?<=^[A-K])[0X:](?=[-:])|(?<=[-:][A-K])[0X:]$", re.ASCII)
+_ONE_DIGIT = re.compile("[A-K][0-9]-[A-K][0-9]", re.ASCII)
 _LINE_END = re.compile("\r\n|\n|\r")
 
 
@@ -72,7 +75,8 @@ def parse_gsn(data: bytes) -> Log:
     setups = _gsn_field(lines, kind)
     moves = _GsnMoves(lines, kind)
     remarks: list[InputError] = []
-    result = _gsn_result(lines, remarks)
+    late = _LateMoves([] if moves.broken or setups is None else lines.lines)
+    result = _gsn_result(lines, late, remarks)
     if moves.squares and setups is None:
         where = f"line {moves.lines[0]}, move 1"
         raise InputError("moves without setups", where=where, text=lines.lines[moves.lines[0] - 1])
@@ -80,13 +84,15 @@ def parse_gsn(data: bytes) -> Log:
         VARIANTS[KINDS[kind]],
         kind,
         setups,
-        moves.squares,
+        moves.squares + b"".join(late.moves),
         *result,
-        lines=moves.lines,
+        lines=[*moves.lines, *late.numbers] if late.moves else moves.lines,
         rescues=tuple(moves.rescues),
         stamp=(head[1], head[2]),
         remarks=tuple(remarks),
         broken=moves.broken,
+        late=len(late.moves),
+        one_digit=moves.one_digit,
     )
 
 
@@ -108,17 +114,20 @@ def _gsn_field(lines: _Lines, kind: str) -> tuple[Setup, Setup] | None:
 
 class _GsnMoves:
     """The lines up to END, or up to the result, if that comes first: `squares` two bytes a move,
-    `lines` where each is, and `broken`, the first line that is no move, if there is one."""
+    `lines` where each is, and `broken`, the first line that is no move, if there is one.
+    `one_digit`: every rank is written as one digit."""
 
     def __init__(self, lines: _Lines, kind: str) -> None:
         self.rescues: list[tuple[int, str]] = []
         self.broken: InputError | None = None
         first = lines.number
+        self.one_digit = True
         try:
             end = lines.lines.index("END", first)
             self.squares = b"".join(map(_known_moves().__getitem__, lines.lines[first:end]))
             self.lines: Sequence[int] = range(first + 1, end + 1)
             lines.number = end + 1
+            self.one_digit = all(len(text) == 5 for text in lines.lines[first:end])
         except (ValueError, KeyError):  # there is more in it than moves and END
             self._read(lines, kind)
 
@@ -141,7 +150,28 @@ class _GsnMoves:
             else:
                 squares.append(move)
                 numbers.append(lines.number)
+                self.one_digit = self.one_digit and bool(_ONE_DIGIT.fullmatch(text))
         self.squares, self.lines = b"".join(squares), numbers
+
+
+class _LateMoves:
+    """Moves that stand after END: directly behind it, or behind the result. `numbers` are those of
+    their lines."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self.moves: list[bytes] = []
+        self.numbers: list[int] = []
+
+    def read(self, first: int) -> int:
+        """Takes the moves from line index `first` on; returns the index of the line after them."""
+        for at, text in enumerate(self._lines[first:], first):
+            move = _known_moves().get(_SHORT_TEN.sub("10", text))
+            if move is None:
+                return at
+            self.moves.append(move)
+            self.numbers.append(at + 1)
+        return max(first, len(self._lines))
 
 
 def _known_moves() -> dict[str, bytes]:
@@ -152,6 +182,7 @@ def _gsn_move(text: str, kind: str, lines: _Lines, number: int) -> bytes | None:
     """The squares of a line with a move; None for a rescue."""
     if text in _known_moves():
         return _known_moves()[text]
+    text = _SHORT_TEN.sub("10", text)
     words = split_move(text)
     if words is None:
         raise lines.wrong("a move like A4-A5 or END is needed", text)
@@ -172,9 +203,9 @@ def _split_result(text: str) -> tuple[str, str, str, str] | None:
 _Result = tuple[tuple[str, str], str, int | None]
 
 
-def _gsn_result(lines: _Lines, remarks: list[InputError]) -> _Result:
-    """Nicks, ending and winner, from the first line that has them: there may be rubbish between END
-    and it, END may come after it, and other things after both."""
+def _gsn_result(lines: _Lines, late: _LateMoves, remarks: list[InputError]) -> _Result:
+    """Nicks, ending and winner, from the first line that has them: there may be `late` moves or
+    rubbish between END and it, END may come after it, and other things after both."""
     ended = lines.number > 0 and lines.lines[lines.number - 1] == "END"
     first = lines.number
     while not (found := _split_result(text := lines.next("the result"))):
@@ -184,12 +215,14 @@ def _gsn_result(lines: _Lines, remarks: list[InputError]) -> _Result:
             raise lines.wrong(what, lines.lines[first])
     at = lines.number
     red, blue, ending, winner = found
-    reason, side = read_result(ending, winner, _WINNERS, lines.where)
+    reason, side = read_result(ending, winner, _WINNERS, lines.where, remarks)
+    first = late.read(first) if ended else first
     _tell_first(lines, first, at - 1, "between END and the result, left out", remarks)
     if not ended:
         lines.number = at
         remarks.append(lines.wrong("the result comes before END", text))
         at += lines.lines[at : at + 1] == ["END"]
+    at = late.read(at)
     _tell_first(lines, at, len(lines.lines), "something after the result, left out", remarks)
     return (red, blue), reason, side
 

@@ -62,7 +62,11 @@ def read_move(from_: str, to: str, where: str, text: str) -> bytes:
 
 
 def read_result(
-    ending: str, winner: str, winners: dict[str, int | None], where: str
+    ending: str,
+    winner: str,
+    winners: dict[str, int | None],
+    where: str,
+    remarks: list[InputError],
 ) -> tuple[str, int | None]:
     """The reason and the winner."""
     if not re.fullmatch("[0-9]{1,2}", ending) or int(ending) not in ENDINGS:
@@ -70,5 +74,8 @@ def read_result(
     if winner not in winners:
         raise InputError(f"the winner is one of {', '.join(winners)}", where=where, text=winner)
     if int(ending) in _DRAWN and winners[winner] is not None:
-        raise InputError(f"{ENDINGS[int(ending)]} has no winner", where=where, text=winner)
+        wrong = InputError(f"{ENDINGS[int(ending)]} has no winner", where=where, text=winner)
+        if int(ending) != TIE_AGREED:
+            raise wrong
+        remarks.append(wrong)  # a few real games have one
     return REASONS[int(ending)], winners[winner]

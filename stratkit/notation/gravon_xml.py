@@ -51,7 +51,7 @@ def parse_xml_log(data: bytes) -> Log:
         where = results[1].where if results else games[0].where
         raise InputError(f"one result is needed, not {len(results)}", where=where)
     ending, winner = (_attribute(results[0], name) for name in ("type", "winner"))
-    result = read_result(ending, winner, _WINNERS, results[0].where)
+    result = read_result(ending, winner, _WINNERS, results[0].where, remarks)
     players = _xml_players([e for e in elements if e.name == "player"], games[0].where)
     return Log(
         VARIANTS[KINDS[kind]],

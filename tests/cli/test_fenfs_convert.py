@@ -342,3 +342,30 @@ def test_gravons_words_select_variants() -> None:
     for word, games in (("ultimate lightning", 2), ("ultimate", 2), ("duell", 2), ("duel", 2)):
         _, out, _ = fenfs("stats", "--json", "--variant", word, LOGS)
         assert json.loads(out)["inputs"]["games"] == games, word
+
+
+def test_free_setups_anywhere_survive_every_form(tmp_path: pathlib.Path) -> None:
+    """A red piece beyond its ranks: all forms keep it; only a line of setups has no place for it."""
+    log = LOGS / "freesetup.2002.12.30.1.gsn"
+    lines = log.read_text().splitlines()
+    empty = lines[2].rindex("A")
+    lines[2] = lines[2][:empty] + "M" + lines[2][empty + 1 :]
+    path = tmp_path / "free.gsn"
+    path.write_text("\n".join([*lines[:4], "END", "A vs B result 3 winner 2", ""]))
+    assert fenfs("check", path) == (0, "", [])
+    whole = converted("fenfs", path)
+    for form, suffix in (("games", "jsonl"), ("xml", "xml"), ("fenfs", "fenfs")):
+        other = tmp_path / f"free.{suffix}"
+        assert fenfs("convert", "--to", form, path, "-o", other) == (0, "", [])
+        assert converted("games" if form == "fenfs" else "fenfs", other)
+        if form != "fenfs":
+            assert converted("fenfs", other) == whole
+    [_, record] = map(json.loads, (tmp_path / "free.jsonl").read_text().splitlines())
+    assert [len(setup) for setup in record["setups"]] == [100, 40]
+    broken = {**record, "setups": [record["setups"][0], "M" * 100]}
+    header = (tmp_path / "free.jsonl").read_text().splitlines()[0]
+    (tmp_path / "two.jsonl").write_text(f"{header}\n{json.dumps(broken, separators=(',', ':'))}\n")
+    _, _, [line] = fenfs("check", tmp_path / "two.jsonl")
+    assert "two on one square" in line
+    _, out, said = fenfs("convert", "--to", "setups", "-v", path)
+    assert out == "" and "beyond their own ranks: left out" in said[0]
