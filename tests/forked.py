@@ -1,7 +1,10 @@
 """Starts commands without the seconds that it takes to import torch.
 
-    python -P forked.py SOCKET             the server: has the libraries, and nothing of stratkit
+    python -P forked.py                    the server: has the libraries, and nothing of stratkit
     python -I -S forked.py SOCKET M ...    runs main() of module M in a process forked by the server
+
+The server prints the path of its socket and ends when its stdin does. The socket's folder is the
+server's own: copies of whoever started it come and go (multiprocessing), and none may delete it.
 
 That process has the descriptors, folder, environment and limit of files of the second command,
 which passes SIGINT and SIGTERM on to it and ends as it ends; when the second command is killed,
@@ -15,9 +18,11 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import threading
 
 LIBRARIES = (
@@ -25,6 +30,7 @@ LIBRARIES = (
     "click",
     "matplotlib.figure",
     "matplotlib.backends.backend_agg",
+    "msgspec",
     "numpy",
     "safetensors.numpy",
     "torch",
@@ -64,19 +70,21 @@ def near(path: str) -> str:
     return name
 
 
-def serve(path: str) -> dict:
+def serve(folder: str) -> dict:
     """Waits for orders until stdin ends; returns with each of them, in a process of its own."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    path = os.path.join(folder, "server")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(near(path))
         listener.listen()
-        print("ready", flush=True)
+        print(path, flush=True)
         while listener in select.select([listener, sys.stdin], [], [])[0]:
             client, _ = listener.accept()
             with client:
                 if os.fork() == 0:
                     listener.close()
                     return keep(client)
+    shutil.rmtree(folder)
     sys.exit()
 
 
@@ -134,9 +142,10 @@ if __name__ == "__main__":
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):  # whoever needs it will say so
             importlib.import_module(name)
+    folder = tempfile.mkdtemp()
     if sys.dont_write_bytecode:  # then every start would compile all modules again
-        sys.dont_write_bytecode, sys.pycache_prefix = False, os.path.dirname(sys.argv[1])
-    order = serve(sys.argv[1])
+        sys.dont_write_bytecode, sys.pycache_prefix = False, folder
+    order = serve(folder)
     become(order)
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     try:

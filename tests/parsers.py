@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from running import ROOT
 from stratkit.cli.fenfs.check import check_chunk
 from stratkit.cli.fenfs.convert import Form, convert_chunk
-from stratkit.cli.fenfs.raw import chunks
+from stratkit.convert.raw import chunks
 from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError
 from stratkit.notation.fenfs import legal_moves, parse_fenfs, position, seen_by

@@ -17,18 +17,18 @@ import resource
 import shlex
 import subprocess
 import sys
-import tempfile
 import tomllib
 from dataclasses import dataclass
 
 import click
 
-from stratkit.cli import common
+from stratkit.cli import messages, tool
 
 ROOT = pathlib.Path(__file__).parents[1]
 FORKED = pathlib.Path(__file__).with_name("forked.py")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 COMMANDS: list[str] = sorted(PROJECT["scripts"])
+PATIENCE = 600  # seconds until a process counts as stuck: a machine may have much else to do
 
 
 def click_command(name: str) -> click.Command:
@@ -78,14 +78,12 @@ def forked_line(name: str, *arguments: object) -> list[str]:
 @functools.cache
 def server() -> str:
     """The socket of a server that lives as long as this process."""
-    folder = tempfile.TemporaryDirectory()
-    path = os.path.join(folder.name, "server")
     process = subprocess.Popen(
-        [sys.executable, "-P", FORKED, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-P", FORKED], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert process.stdin and process.stdout
-    assert process.stdout.readline() == b"ready\n"
-    atexit.register(folder.cleanup)
+    path = os.fsdecode(process.stdout.readline().rstrip(b"\n"))
+    assert path, "the server has not started"
     atexit.register(process.wait)
     atexit.register(process.stdin.close)  # the first to be called
     return path
@@ -108,7 +106,7 @@ def run(
     cwd: pathlib.Path | None = None,
     stdout: int | None = None,
     largest_file: int | None = None,
-    timeout: float = 120,
+    timeout: float = PATIENCE,
     fresh: bool = False,
     **environment: str,
 ) -> Done:
@@ -136,14 +134,14 @@ def run(
 def here(name: str, *arguments: object) -> Done:
     """Runs the command in the tests' own process, which is much faster than one of its own."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2))
-    common._Session.tool, common._Session.level = name, 0
+    messages.Session.tool, messages.Session.level = name, 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            status = common._invoke(click_command(name), name, [str(word) for word in arguments])
+            status = tool._invoke(click_command(name), name, [str(word) for word in arguments])
         except Exception as error:
-            message, status = common._message_and_status(error)
+            message, status = tool._message_and_status(error)
             assert not message.startswith("internal error"), repr(error)
-            common.warn(message)
+            messages.warn(message)
     told = []
     for stream in (out, err):
         stream.flush()

@@ -27,12 +27,14 @@ ROOMS = {
     "storage": {"engine"},
     "nets": {"engine"},
     "players": {"engine", "nets", "notation", "storage"},
-    "play": {"engine", "players", "storage"},
-    "learn": {"engine", "nets", "storage"},
-    "programs": {"engine", "players", "play", "storage"},
-    "rating": {"storage"},
     "setups": {"engine", "nets", "notation", "players"},
+    "play": {"players", "engine", "storage"},
+    "ucc": {"play", "players", "engine", "storage"},
+    "match": {"play", "ucc", "setups", "players", "notation", "engine", "storage", "rating"},
+    "learn": {"nets", "storage", "engine"},
+    "rating": {"storage"},
     "solve": {"engine"},
+    "convert": {"notation", "storage", "engine", "rating"},
     "cli": {
         "engine",
         "notation",
@@ -40,7 +42,9 @@ ROOMS = {
         "nets",
         "players",
         "play",
-        "programs",
+        "ucc",
+        "match",
+        "convert",
         "learn",
         "rating",
         "setups",
@@ -201,7 +205,7 @@ def options_of(command: click.Command) -> set[str]:
     names = {
         name
         for param in command.get_params(context)
-        if isinstance(param, click.Option)
+        if isinstance(param, click.Option) and not param.hidden
         for name in param.opts + param.secondary_opts
     }
     for sub in getattr(command, "commands", {}).values():

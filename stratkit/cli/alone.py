@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 from click.core import ParameterSource
 
-from stratkit.cli.common import is_talkative, read_line, warn
+from stratkit.cli.messages import is_talkative, warn
 from stratkit.errors import UsageError, printable
+from stratkit.storage.streams import read_line
 
 CHECKED_PLIES = 200  # of a game that --check plays
 # What may be given with --serve and --check.
@@ -35,8 +36,8 @@ def serve_or_check(
     limit = {} if check is None else {"max_plies": CHECKED_PLIES}
     opened = Game(game, {**dict.fromkeys(Game(game).rules, 0), **limit, **rules})
     if check is not None:
-        from stratkit.players.open import open_program
-        from stratkit.programs.check import check_program
+        from stratkit.ucc.compliance import check_program
+        from stratkit.ucc.open_program import open_program
 
         spec = parse_player(check)
         if spec.words is None:
@@ -47,7 +48,7 @@ def serve_or_check(
         return 0 if all(sound for sound, _ in remarks) else 3
     assert serve is not None
     from stratkit.players.open import open_player
-    from stratkit.programs.agent import Agent
+    from stratkit.ucc.agent import Agent
 
     entrant = open_player(parse_player(serve), opened, seed, 1)
     if entrant.caution and is_talkative():

@@ -9,19 +9,11 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from stratkit.cli.common import (
-    GameName,
-    Tool,
-    input_name,
-    open_input,
-    open_output,
-    output_options,
-    run,
-    say,
-    seed_option,
-    warn,
-)
+from stratkit.cli.messages import say, warn
+from stratkit.cli.options import GameName, output_options, seed_option
+from stratkit.cli.tool import Tool, run
 from stratkit.errors import UsageError, in_file, nearest
+from stratkit.storage.streams import input_name, open_input, open_output
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import click
 
-from stratkit.cli.common import Tool, run
+from stratkit.cli.tool import Tool, run
 from stratkit.cli.train import learn, learning_options
 from stratkit.errors import UsageError
 from stratkit.learn.config import read_file

@@ -12,19 +12,11 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import click
 from click.core import ParameterSource
 
-from stratkit.cli.common import (
-    STDOUT,
-    Number,
-    OneOf,
-    Tool,
-    input_name,
-    open_input,
-    open_output,
-    run,
-    say,
-    warn,
-)
+from stratkit.cli.messages import say, warn
+from stratkit.cli.options import Number, OneOf
+from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError, named, nearest, printable
+from stratkit.storage.streams import STDOUT, input_name, open_input, open_output
 
 if TYPE_CHECKING:
     from stratkit.rating.html import Games
@@ -252,7 +244,7 @@ def _check_files(games: tuple[str, ...], files: list[str]) -> None:
 
 
 def _check_shown(games: tuple[str, ...], html: str | None) -> None:
-    from stratkit.cli.rated_games import check_read_twice
+    from stratkit.convert.shown_games import check_read_twice
 
     if html is None:
         raise UsageError("--games belongs to --html")
@@ -263,7 +255,7 @@ def _viewer(
     report: Report, paths: Sequence[str], versus: str | None, most: int, new_names: dict[str, str]
 ) -> Games | None:
     """Games of the player that is asked for, or of the best that is no anchor."""
-    from stratkit.cli.rated_games import GameChooser, games_to_show
+    from stratkit.convert.shown_games import GameChooser, games_to_show
 
     anchors = {anchor.name for anchor in report.how.anchors}
     names = [standing.name for standing in report.standings]

@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from stratkit.cli.common import (
-    GameName,
-    NetName,
-    Number,
-    OneOf,
-    Tool,
-    check_stdin,
-    device_option,
-    progress,
-    run,
-    say,
-    warn,
-)
+from stratkit.cli.messages import progress, say, warn
+from stratkit.cli.options import GameName, NetName, Number, OneOf, device_option
 from stratkit.cli.signals import Terminated
+from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError
 from stratkit.learn.config import (
     CHOICES,
@@ -33,6 +23,7 @@ from stratkit.learn.config import (
     option_name,
     read_file,
 )
+from stratkit.storage.streams import check_stdin
 
 if TYPE_CHECKING:
     from tqdm import tqdm

@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Game, observation_dtype, sample
+from stratkit.engine.observation import NO_SQUARE
+from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import (
     BLUE,
     PIECE,
-    RED,
     SIDE,
     Position,
+    flip_cells,
     placements,
     setup_of,
     variant,
@@ -23,12 +25,11 @@ from stratkit.notation.drawing import KEY, draw
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, square_text
-from stratkit.players.player import Decision, Views
+from stratkit.players.player import Decision, Player, Views
 
 HELP = """A move is written like A4 A5. Other words:
 ?  what the other player's network would play here     moves  all legal moves
 board  draws it again    resign    save  leave, and go on later    help  this"""
-SETUP_STREAM = 5  # of random numbers
 RESIGN = -1  # instead of an action
 
 
@@ -36,7 +37,7 @@ class Saved(Exception):
     """The person leaves, and will go on."""
 
 
-class HumanPlayer:
+class HumanPlayer(Player):
     """Asks for whole moves and answers with their actions, one game at a time.
 
     `ask` gives the next line that the person types (None: there are no more), `tell` shows text.
@@ -112,7 +113,7 @@ class HumanPlayer:
         actions = np.zeros(self.variant.pieces, np.int32)
         for at in range(len(actions)):
             games, numbers = np.array([number], np.int64), np.array([at], np.int32)
-            actions[at] = sample(None, free, self.seed, games, numbers, SETUP_STREAM)[0][0]
+            actions[at] = sample(None, free, self.seed, games, numbers, Stream.HUMAN_SETUP)[0][0]
             free[0, actions[at]] = 0
         return setup_of(self.variant, actions)
 
@@ -164,6 +165,7 @@ class HumanPlayer:
         one = slice(row, row + 1)
         some = Views(
             views.games[one],
+            views.sides[one],
             views.numbers[one],
             views.legal[one],
             views.observations[one],
@@ -184,20 +186,19 @@ class HumanPlayer:
 
     def _turned(self, move: tuple[int, int], side: int) -> tuple[int, int]:
         """A move in the side's frame as one on the board, or the other way round."""
-        last = self.variant.squares - 1
-        return move if side == RED else (last - move[0], last - move[1])
+        return self.variant.framed(side, move[0]), self.variant.framed(side, move[1])
 
     def _show(self, views: Views, row: int, side: int) -> None:
         """The board, and what the enemy has just done."""
         seen = views.observations[row].view(self.dtype)[0]
         cells = seen["cells"].copy()
         if side == BLUE:
-            cells = np.where(cells & PIECE, cells ^ SIDE, cells)[::-1].copy()
+            cells = flip_cells(cells)
         position = Position(self.variant, cells, side, int(seen["plies"]))
         start, end, attacker = (int(x) for x in seen["moves"][0])
         text = draw(fenfs_of(position, side), side)
-        if start != 255:
-            what = "attacked" if attacker != 255 else "went to"
+        if start != NO_SQUARE:
+            what = "attacked" if attacker != NO_SQUARE else "went to"
             squares = self._turned((start, end), side)
             names = [square_text(square, self.variant.width) for square in squares]
             text += f"{names[0]} {what} {names[1]}\n"

@@ -14,14 +14,14 @@ from torch import Tensor
 from stratkit.engine import Game, distinct_views, sample, uniform
 from stratkit.errors import InputError
 from stratkit.nets import Network, build, check_device, draw, legal_policy, place, process
-from stratkit.players.player import Decision, Views
+from stratkit.players.player import Decision, Player, Views
 
 Floats = npt.NDArray[np.float32]
 
 MOST_ON_CPU = 256  # views at a time: more of them leave its caches
 
 
-class NetworkPlayer:
+class NetworkPlayer(Player):
     """Plays by `network`, evaluating `rows` views at a time, on a CPU at most `MOST_ON_CPU`.
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from stratkit.engine import Game
-from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError, UsageError, in_file, nearest
-from stratkit.players.corrections import Corrections
 from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Player
-from stratkit.players.program import Program
 from stratkit.players.random import RandomPlayer
-from stratkit.players.spec import BUILT_IN, LIMITS, SHIPPED, PlayerSpec, path_text
+from stratkit.players.spec import BUILT_IN, SHIPPED, PlayerSpec, path_text
+from stratkit.players.testtime.options import Corrections
 from stratkit.storage.checkpoints import FOLDER, StrPath, resolve
 
-Kind = TypeVar("Kind", Player, Program)
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -81,30 +78,6 @@ def game_of(spec: PlayerSpec) -> str:
     return str(load_network(weights_file(spec.spec), spec.net)[1]["game"])
 
 
-def open_program(spec: PlayerSpec, game: Game, talkative: bool = False) -> Entrant[Program]:
-    """The program that `spec`, `ucc:COMMAND`, asks for; its stderr is ours if it is `talkative`.
-
-    Raises `InputError` when there is no such program, or the protocol cannot speak of the game.
-    """
-    words = spec.words
-    assert words is not None
-    if game.name not in VARIANTS:
-        raise InputError(f"programs do not play {game.name}", text=spec.text)
-    if shutil.which(words[0]) is None:
-        raise InputError(f"no such program, or not executable: {words[0]}", text=spec.text)
-    given = spec.options
-    program = Program(
-        name=spec.name or os.path.basename(words[0]),
-        words=tuple(words),
-        time=float(given.get("time", Program.time)),
-        startup=float(given.get("startup", Program.startup)),
-        nodes=int(given["nodes"]) if "nodes" in given else None,
-        talkative=talkative,
-    )
-    limits = "".join(f"{key}={given[key]}," for key in LIMITS if key in given)
-    return Entrant(program.name, program, limits + spec.spec)
-
-
 def _built_in(spec: PlayerSpec, game: Game, seed: int) -> Player:
     if spec.spec == "random":
         return RandomPlayer(seed)
@@ -140,7 +113,7 @@ def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant
         network = network_player(str(metadata["net"]), weights, game, seed, rows)
     player: Player = network
     if asked != Corrections():
-        from stratkit.players.chain import ChainPlayer
+        from stratkit.players.testtime.pipeline import ChainPlayer
 
         player = ChainPlayer(network, game, asked)
     step = int(metadata["step"])
@@ -177,7 +150,7 @@ def check_game(metadata: dict[str, object], game: Game, file: str) -> None:
         raise InputError(f"a network for {metadata['game']}, not for {game.name}", file=file)
 
 
-def check_names(entrants: Sequence[Entrant[Player] | Entrant[Program]]) -> None:
+def check_names(entrants: Sequence[Entrant[Any]]) -> None:
     """Raises `UsageError` when two players have one name: tables could not tell them apart."""
     seen: set[str] = set()
     for entrant in entrants:

@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch
 
+Games = npt.NDArray[np.int64]  # numbers of games, [n]
+Sides = npt.NDArray[np.int8]  # sides of games, [n]: the player's place in the game, from 0 on
 Moves = list[tuple[int, int]]
 
 
@@ -25,17 +27,18 @@ def _no_moves(row: int) -> Moves:
 class Views:
     """What the acting sides of n games may know, one row a decision.
 
-    `games` int64 and `numbers` int32: the game's number and the number of the action in it;
-    together
-    with a seed they key every random choice. `legal` uint8 [n, actions] and `observations` uint8
-    [n, observation_bytes] are in the acting side's frame.
+    `games` int64 and `sides` int8: the game's number and the side that acts. `numbers` int32: the
+    number of the action in its game; together with a seed, game and number key every random choice.
+    `legal` uint8 [n, actions] and `observations` uint8 [n, observation_bytes] are in the acting
+    side's frame.
 
     `moves(row)`: of a game where a move is several actions, the legal moves of a row (square,
     destination) in the same frame, if a move begins there; asked during `act` only. They depend on
     what the acting side knows and on nothing else.
     """
 
-    games: npt.NDArray[np.int64]
+    games: Games
+    sides: Sides
     numbers: npt.NDArray[np.int32]
     legal: npt.NDArray[np.uint8]
     observations: npt.NDArray[np.uint8]
@@ -49,6 +52,7 @@ class Views:
         """The acting side's view of the only game in `batch`, which has had `number` actions."""
         return cls(
             np.array([game], np.int64),
+            batch.actors(),
             np.array([number], np.int32),
             batch.legal(),
             batch.observe(),
@@ -69,8 +73,29 @@ class Decision:
 
 
 class Player(Protocol):
-    """Whoever can choose an action for each of many views at once."""
+    """Chooses an action for each of many views at once.
+
+    A player may sit on several sides of one game. What it remembers of a game belongs to a side of
+    it, from `begin` to `end`, and no other side may profit from it. Different games may be played
+    in different threads.
+    """
+
+    def begin(self, games: Games, sides: Sides) -> None:
+        """These games begin for the player, on these sides. Nothing to do, unless overridden."""
+        return
 
     def act(self, views: Views) -> Decision:
         """One legal action for each view."""
         ...
+
+    def end(self, games: Games, sides: Sides) -> None:
+        """These games are over for the player, played out or not. Nothing to do, unless
+        overridden."""
+        return
+
+
+def take_seat(player: Player, game: int, side: int) -> tuple[Games, Sides]:
+    """Begins one game; returns what `end` is to be called with."""
+    seats = np.array([game], np.int64), np.array([side], np.int8)
+    player.begin(*seats)
+    return seats

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from stratkit.engine import sample
-from stratkit.players.player import Decision, Views
+from stratkit.players.player import Decision, Player, Views
 
 
-class RandomPlayer:
+class RandomPlayer(Player):
     """Chooses uniformly among the legal actions (not among the moves: a piece, then its
     destination)."""
 

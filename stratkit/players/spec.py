@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stratkit.errors import UsageError, nearest
-from stratkit.players import corrections
-from stratkit.players.corrections import Corrections
+from stratkit.players.testtime import options as corrections
+from stratkit.players.testtime.options import Corrections
 
 BUILT_IN = ("random", "heuristic", "human")
 SHIPPED = ("barrage-v0",)  # networks that come with stratkit; BENCHMARKS.md tells of each

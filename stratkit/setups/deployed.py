@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Batch, Game
-from stratkit.engine.stratego import PLACING_ORDER
+from stratkit.engine.stratego import PLACING_ORDER, RED, variant
 from stratkit.errors import UsageError
 from stratkit.players.player import Player, Views
 from stratkit.setups.placing import Legal, Placed
@@ -19,9 +19,16 @@ class Deploying:
 
     def __init__(self, game: Game, player: Player) -> None:
         self.game, self.player = game, player
+        self.pieces = variant(game.name).pieces
 
     def choose(self, games: npt.NDArray[np.int64], placed: Placed, legal: Legal) -> Placed:
-        return self.player.act(self._views(games, placed, legal)).actions
+        sides = np.full(len(games), RED, np.int8)
+        if not placed.shape[1]:
+            self.player.begin(games, sides)
+        squares = self.player.act(self._views(games, placed, legal)).actions
+        if placed.shape[1] == self.pieces - 1:
+            self.player.end(games, sides)
+        return squares
 
     def policy(self, placed: Placed, legal: Legal) -> npt.NDArray[np.float32]:
         policy = getattr(self.player, "policy", None)
@@ -39,4 +46,4 @@ class Deploying:
             batch.apply(np.ascontiguousarray(placed[:, number]))
         allowed = np.zeros((n, self.game.actions), np.uint8)
         allowed[:, : legal.shape[1]] = legal
-        return Views(games, np.full(n, k, np.int32), allowed, batch.observe())
+        return Views(games, batch.actors(), np.full(n, k, np.int32), allowed, batch.observe())

@@ -11,29 +11,30 @@ import types
 
 import click
 
-from stratkit.cli import common, signals
+from stratkit.cli import messages, options, signals, tool
 from stratkit.errors import CheckFailed, InputError, UsageError
+from stratkit.storage import streams
 
 
-@click.group(cls=common.ToolGroup)
+@click.group(cls=tool.ToolGroup)
 def command() -> None:
     """An example."""
 
 
 @command.command()
 @click.argument("file", default="-")
-@click.option("--game", type=common.GameName())
-@click.option("--kind", type=common.OneOf(["red", "blue"]))
+@click.option("--game", type=options.GameName())
+@click.option("--kind", type=options.OneOf(["red", "blue"]))
 @click.option("--binary", is_flag=True)
-@common.seed_option
-@common.output_options
+@options.seed_option
+@options.output_options
 def copy(
     file: str, game: str, kind: str, binary: bool, seed: int, output: str, force: bool
 ) -> None:
     """Copies a file."""
-    with common.open_input(file) as stream:
+    with streams.open_input(file) as stream:
         data = stream.read()
-    with common.open_output(output, force, binary) as out:
+    with streams.open_output(output, force, binary) as out:
         out.write(data if binary else data.decode())
 
 
@@ -59,24 +60,24 @@ def fail(kind: str) -> int:
 def speak() -> None:
     """Says something at every level."""
     for level in range(3):
-        common.say(f"level {level}", level)
-    common.warn("warning")
+        messages.say(f"level {level}", level)
+    messages.warn("warning")
 
 
 @command.command()
 def work() -> None:
     """Makes progress."""
-    with common.progress(3, "game") as bar:
+    with messages.progress(3, "game") as bar:
         for _ in range(3):
             bar.update()
 
 
 @command.command()
-@common.output_options
+@options.output_options
 def wait(output: str, force: bool) -> None:
     """Waits in the midst of writing."""
     try:  # from before there is a file, by which a test sees that this has begun
-        with common.open_output(output, force) as out:
+        with streams.open_output(output, force) as out:
             out.write("half of it")
             time.sleep(60)
     finally:
@@ -113,4 +114,4 @@ def lose() -> None:
 
 
 if __name__ == "__main__":
-    common.run(command, "example")
+    tool.run(command, "example")

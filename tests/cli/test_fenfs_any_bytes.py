@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from fenfs_here import LOGS, SAMPLES
 from stratkit.cli.fenfs.check import check_chunk
 from stratkit.cli.fenfs.convert import GAMES, Form, convert_chunk
-from stratkit.cli.fenfs.raw import chunks
 from stratkit.cli.fenfs.stats import stats_chunk
+from stratkit.convert.raw import chunks
 from stratkit.errors import InputError
 from stratkit.notation.select import Selection
 

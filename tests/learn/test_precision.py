@@ -12,9 +12,10 @@ from learn.games import as_parts, episodes
 from learn.test_learner import setting, vector_batch
 from nets.drawn import drawn
 from running import run
+from stratkit.engine import Game
 from stratkit.learn.data import make_batch
 from stratkit.learn.learner import Learner
-from stratkit.nets import build
+from stratkit.nets import build, place
 from stratkit.players.network import NetworkPlayer
 
 
@@ -25,6 +26,7 @@ def test_bfloat16_is_nearly_float32(net: str, games: int) -> None:
     told, gradients = [], []
     for precision in ("f32", "bf16"):
         learner = Learner(net, game.shape, setting(precision=precision, chunk=64))
+        drawn(learner.online)
         told.append(learner.update(batch))
         parts = [p.grad.flatten() for p in learner.online.parameters() if p.grad is not None]
         gradients.append(torch.cat(parts))
@@ -97,6 +99,22 @@ def test_without_a_gpu_cuda_is_refused_at_once(tmp_path: pathlib.Path) -> None:
     assert torch.OutOfMemoryError.__name__ == "OutOfMemoryError"  # by which it is told
 
 
+def test_float32_is_float32_where_there_could_be_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is placed on any device but the CPU; the flags need no GPU, nor does the layout."""
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)  # as torch begins
+    network = build("tiny", Game("mini").shape, 1)
+    place(network, torch.device("cpu"))
+    assert torch.backends.cudnn.allow_tf32  # nobody's business
+    place(network, torch.device("meta"))
+    assert not torch.backends.cudnn.allow_tf32
+    assert not torch.backends.cuda.matmul.allow_tf32
+    assert torch.get_float32_matmul_precision() == "highest"
+    filters = [p for p in network.parameters() if p.ndim == 4 and min(p.shape[1:]) > 1]
+    assert filters
+    for weights in filters:
+        assert weights.is_meta and weights.is_contiguous(memory_format=torch.channels_last)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 @pytest.mark.parametrize("net", ["tiny", "small"])
 def test_a_gpu_does_the_same_step(net: str) -> None:
@@ -105,6 +123,7 @@ def test_a_gpu_does_the_same_step(net: str) -> None:
     gradients = []
     for device in ("cpu", "cuda"):
         learner = Learner(net, game.shape, setting(chunk=64), device=torch.device(device))
+        drawn(learner.online)
         learner.update(batch)
         parts = [p.grad.cpu().flatten() for p in learner.online.parameters() if p.grad is not None]
         gradients.append(torch.cat(parts))

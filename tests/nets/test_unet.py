@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nets.drawn import drawn
+from nets.drawn import assert_close, drawn
 from nets.random_play import views_of_games
 from stratkit.engine import Game
 from stratkit.errors import InputError
@@ -123,14 +123,28 @@ def test_each_phase_has_its_head() -> None:
         assert gradients(net, packed[rows], legal[rows]) == {"torso", head}
 
 
+@torch.inference_mode()
 def test_a_row_does_not_depend_on_the_others() -> None:
+    """Each has its own logits and its own value, whichever rows of which phases are beside it."""
     game, packed, legal = states()
-    net = build("tiny", game.shape, seed=0)
-    together = net(packed, legal)
+    net = drawn(build("tiny", game.shape, seed=0))
     order = torch.randperm(len(packed), generator=torch.Generator().manual_seed(1))
     shuffled = net(packed[order], legal[order])
-    for ours, theirs in zip(together, shuffled, strict=True):
-        torch.testing.assert_close(ours[order], theirs, rtol=1e-5, atol=1e-6)
+    alone = [net(packed[row : row + 1], legal[row : row + 1]) for row in order]
+    for ours, theirs in zip(shuffled, zip(*alone, strict=True), strict=True):
+        assert_close(ours, torch.cat(theirs))
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 3)])
+def test_comparisons_of_constants_fail(shape: tuple[int, ...]) -> None:
+    """What other tests rely on."""
+    assert_close(np.arange(12.0)[:4], np.arange(12.0)[:4])
+    for constant in (np.zeros(shape), np.full(shape, 0.25)):
+        with pytest.raises(AssertionError, match="constants"):
+            assert_close(constant, constant)
+    uniform = np.array([[0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3], [0, 0, 1]])
+    with pytest.raises(AssertionError, match="constants"):
+        assert_close(uniform, uniform)
 
 
 def test_inputs_of_the_heads() -> None:

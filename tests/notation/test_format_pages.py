@@ -8,8 +8,8 @@ from stratkit.notation.fenfs import read_fenfs
 from stratkit.notation.gravon import ENDINGS, KINDS, REASONS
 from stratkit.notation.setups import read_setups, variant_of
 from stratkit.notation.squares import letter
-from stratkit.players import ucc
-from stratkit.players.program import LONGEST_LINE, MOST_AHEAD
+from stratkit.ucc import protocol as ucc
+from stratkit.ucc.process import LONGEST_LINE, MOST_AHEAD
 
 ROOT = Path(__file__).parents[2]
 FORMATS = ROOT / "formats"

@@ -8,8 +8,8 @@ from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import MOVED, RED, Position
 from stratkit.notation.fenfs import parse_fenfs, position
 from stratkit.notation.squares import parse_move, parse_square
-from stratkit.players.board import Board
 from stratkit.players.player import Views
+from stratkit.players.testtime.board import Board
 
 
 def mini(pieces: str, side: str = "r", ply: int = 0) -> str:
@@ -75,6 +75,7 @@ class Scene:
         side = self.side
         return Views(
             np.zeros(1, np.int64),
+            np.full(1, side, np.int8),
             np.full(1, self.number, np.int32),
             self.batch.legal(),
             self.batch.observe(),

@@ -13,11 +13,11 @@ from players.positions import Scene
 from players.sharp import sharp_player
 from stratkit.engine import Game
 from stratkit.engine.stratego import MOVED, PIECE, REVEALED, SIDE, legal_moves
-from stratkit.players import bounds
-from stratkit.players.board import Board
-from stratkit.players.bounds import Answer, Case, Sight, State, _best_of_worst
-from stratkit.players.chain import ChainPlayer
-from stratkit.players.corrections import Corrections
+from stratkit.players.testtime import value_bounds as bounds
+from stratkit.players.testtime.board import Board
+from stratkit.players.testtime.options import Corrections
+from stratkit.players.testtime.pipeline import ChainPlayer
+from stratkit.players.testtime.value_bounds import Answer, Case, Sight, State, _best_of_worst
 
 MOVABLE = (1, 2, 3, 5, 9, 10)
 

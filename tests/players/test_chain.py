@@ -14,27 +14,34 @@ from players.sharp import sharp_player
 from stratkit.engine import Batch, Game, observation_dtype
 from stratkit.engine.stratego import variant
 from stratkit.nets import build, process
-from stratkit.play.table import Seating, Table
-from stratkit.players.chain import ChainPlayer, Explanation, eager
-from stratkit.players.corrections import Corrections, read
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
-from stratkit.players.player import Decision, Views
+from stratkit.players.player import Decision, Games, Player, Sides, Views
+from stratkit.players.testtime.options import Corrections, read
+from stratkit.players.testtime.pipeline import ChainPlayer, Explanation, eager
 from stratkit.storage.columns import Episode
 
 
 def play(game: Game, *players: object, games: int = 4, slots: int = 4) -> list[Episode]:
     seats = tuple(range(len(players))) if len(players) > 1 else (0, 0)
     seatings: Iterator[Seating] = (Seating(number, seats) for number in range(games))
-    table = Table(game, players, seatings, slots, max_actions=80)  # type: ignore[arg-type]
+    table = Table(game, players, Seatings(seatings), slots, max_actions=80)  # type: ignore[arg-type]
     return [episode for ended in table.rounds() if ended for episode, _, _ in ended]
 
 
-class Audit:
+class Audit(Player):
     """Asks both the network and the corrected player, and keeps what they say."""
 
     def __init__(self, raw: NetworkPlayer, chain: ChainPlayer) -> None:
         self.raw, self.chain = raw, chain
         self.plays: list[tuple[Views, np.ndarray, np.ndarray, list[list[tuple[int, int]]]]] = []
+
+    def begin(self, games: Games, sides: Sides) -> None:
+        self.chain.begin(games, sides)
+
+    def end(self, games: Games, sides: Sides) -> None:
+        self.chain.end(games, sides)
 
     def act(self, views: Views) -> Decision:
         moves = [views.moves(row) for row in range(len(views))]
@@ -145,7 +152,7 @@ def test_eagerness_is_in_the_plane_and_in_what_the_heads_read() -> None:
     game = Game("mini")
     packed = np.tile(Scene("M:A1 E:C3 Y:F6 P:C5").batch.observe(), (61, 1))
     dtype = observation_dtype(36)
-    packed.view(dtype)["quiet"][:, 0] = np.arange(61)
+    packed.view(dtype)["no_attack"][:, 0] = np.arange(61)
     for alpha in (2.0, 0.5, 3.7):
         shown = eager(packed, alpha, dtype)
         wanted = 1 - (1 - np.arange(61) / 60) ** alpha
@@ -159,7 +166,7 @@ def test_eagerness_is_in_the_plane_and_in_what_the_heads_read() -> None:
         np.testing.assert_allclose(inputs.planes[:, 77, 0, 0], length)
     assert eager(packed, 1.0, dtype) is packed
     free = packed.copy()
-    free.view(dtype)["max_quiet"] = 0
+    free.view(dtype)["max_no_attack"] = 0
     np.testing.assert_array_equal(eager(free, 2.0, dtype), free)
 
 

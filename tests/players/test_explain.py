@@ -13,9 +13,9 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import TYPES, variant
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import complete, parse_fenfs
-from stratkit.players.chain import ChainPlayer, Explanation
-from stratkit.players.corrections import read
-from stratkit.players.explain import acting, text
+from stratkit.players.testtime.explain import acting, text
+from stratkit.players.testtime.options import read
+from stratkit.players.testtime.pipeline import ChainPlayer, Explanation
 from stratkit.setups.constraints import constraints
 from stratkit.setups.deployed import Deploying
 from stratkit.setups.placing import Placing

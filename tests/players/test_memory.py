@@ -8,10 +8,10 @@ import pytest
 from players.positions import Scene
 from players.sharp import sharp_player
 from stratkit.engine.stratego import MARSHAL, SPY
-from stratkit.players.chain import ChainPlayer
-from stratkit.players.corrections import Corrections
-from stratkit.players.memory import COLONEL, GENERAL, TYPES
-from stratkit.players.watch import Watcher
+from stratkit.players.testtime.memory import COLONEL, GENERAL, TYPES
+from stratkit.players.testtime.options import Corrections
+from stratkit.players.testtime.pipeline import ChainPlayer
+from stratkit.players.testtime.tracking import Watcher
 
 # Both flags, and a scout of each side that can waste a move: F1F2, F6F5.
 BASE = "M:A1 D:F1 Y:A6 P:F6"

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from nets.drawn import assert_close, drawn
 from stratkit.engine import Batch, Game, distinct_views, sample
 from stratkit.errors import InputError, StratkitError
 from stratkit.nets import build
-from stratkit.play.table import Seating, Table
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Views
 from stratkit.players.random import RandomPlayer
@@ -25,7 +27,7 @@ def kuhn_views(n: int) -> Views:
         numbers = np.full(n, number, np.int32)
         batch.draw_chance(1, games, numbers, chosen)
         batch.apply(chosen)
-    return Views(games, np.full(n, 2, np.int32), batch.legal(), batch.observe())
+    return Views(games, batch.actors(), np.full(n, 2, np.int32), batch.legal(), batch.observe())
 
 
 def test_what_looks_the_same_is_played_the_same() -> None:
@@ -44,7 +46,9 @@ def random_views(game: Game, n: int, actions: int) -> Views:
     for number in range(actions):
         chosen, _ = sample(None, batch.legal(), 1, games, np.full(n, number, np.int32))
         batch.apply(chosen)
-    return Views(games, np.full(n, actions, np.int32), batch.legal(), batch.observe())
+    return Views(
+        games, batch.actors(), np.full(n, actions, np.int32), batch.legal(), batch.observe()
+    )
 
 
 def test_more_views_of_a_board_than_rows() -> None:
@@ -53,9 +57,14 @@ def test_more_views_of_a_board_than_rows() -> None:
     first, each = distinct_views(views.observations, views.legal)
     assert 8 < len(first) < 50
     np.testing.assert_array_equal(views.observations[first][each], views.observations)
-    net = build("tiny", game.shape, 1)
-    some, all_ = (NetworkPlayer("tiny", net, seed=1, rows=rows).policy(views) for rows in (8, 50))
-    np.testing.assert_allclose(some, all_, atol=1e-6)
+    network = drawn(build("tiny", game.shape, 1))
+    told = []
+    for rows in (8, 50):
+        player = NetworkPlayer("tiny", network, seed=1, rows=rows)
+        player.tells_values = True
+        told.append(player.look(views))
+    for shared, of_each in zip(*told, strict=True):  # policies, values
+        assert_close(shared, of_each)
 
 
 def test_views_that_look_alike_but_allow_other_moves_are_different() -> None:
@@ -94,7 +103,8 @@ def test_a_network_without_numbers_is_an_error_and_no_endless_game() -> None:
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.fill_(torch.nan)
-    table = Table(game, [NetworkPlayer("plain", net, 1, 4)], iter([Seating(0, (0, 0))]), slots=4)
+    games = Seatings(iter([Seating(0, (0, 0))]))
+    table = Table(game, [NetworkPlayer("plain", net, 1, 4)], games, slots=4)
     with pytest.raises(StratkitError, match="damaged"):
         list(table.rounds())
 
@@ -107,7 +117,7 @@ def test_a_network_for_other_observations(net: str, game: str) -> None:
 
 def test_chance_is_played_and_nobody_chose_it() -> None:
     seatings = iter(Seating(number, (0, 0)) for number in range(30))
-    table = Table(Game("kuhn"), [RandomPlayer(3)], seatings, slots=7, seed=5)
+    table = Table(Game("kuhn"), [RandomPlayer(3)], Seatings(seatings), slots=7, seed=5)
     found = [game for games in table.rounds() if games for game in games.episodes]
     assert len(found) == 30
     for game in found:

@@ -7,9 +7,9 @@ import pytest
 
 from players.positions import Scene
 from players.sharp import sharp_player
-from stratkit.players.chain import ChainPlayer
-from stratkit.players.corrections import Corrections
-from stratkit.players.watch import Watch, Watcher
+from stratkit.players.testtime.options import Corrections
+from stratkit.players.testtime.pipeline import ChainPlayer
+from stratkit.players.testtime.tracking import Watch, Watcher
 
 # A general threatens a miner, which evades; scouts to waste moves with.
 PIECES = "M:A1 k:B3 D:F1 Y:A6 q:C4 P:F6"

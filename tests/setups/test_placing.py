@@ -14,10 +14,10 @@ from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, placements, variant
 from stratkit.errors import UsageError
 from stratkit.notation.setups import setup_text
-from stratkit.players.chain import ChainPlayer
-from stratkit.players.corrections import Corrections
 from stratkit.players.player import Player, Views
 from stratkit.players.random import RandomPlayer
+from stratkit.players.testtime.options import Corrections
+from stratkit.players.testtime.pipeline import ChainPlayer
 from stratkit.setups.constraints import Constraints, constraints
 from stratkit.setups.deployed import Deploying
 from stratkit.setups.numbering import how_many, setup_at
@@ -56,8 +56,8 @@ def slow_logprob(player: Player, asked: Constraints, setup: np.ndarray) -> float
         for number, action in enumerate(order):
             legal = np.zeros((1, batch.game.actions), np.uint8)
             legal[:, : kind.zone] = source.legal(order[None, :number])
-            views = Views(np.zeros(1, np.int64), np.full(1, number, np.int32), legal,
-                          batch.observe())  # fmt: skip
+            views = Views(np.zeros(1, np.int64), batch.actors(), np.full(1, number, np.int32),
+                          legal, batch.observe())  # fmt: skip
             chance *= float(player.policy(views)[0, action])  # type: ignore[attr-defined]
             batch.apply(np.array([action], np.int32))
         total += chance
@@ -123,8 +123,8 @@ def test_the_orders_of_equal_pieces(asked: dict[str, object]) -> None:
     canonical = Batch(game, 1)
     chance = 0.0
     for number, action in enumerate(placements(kind, setups[0])):
-        views = Views(np.zeros(1, np.int64), np.full(1, number, np.int32), canonical.legal(),
-                      canonical.observe())  # fmt: skip
+        views = Views(np.zeros(1, np.int64), canonical.actors(), np.full(1, number, np.int32),
+                      canonical.legal(), canonical.observe())  # fmt: skip
         chance += math.log(max(1e-30, float(player.policy(views)[0, action])))
         canonical.apply(np.array([action], np.int32))
     assert chance < found[0] - 0.1

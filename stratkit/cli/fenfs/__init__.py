@@ -6,13 +6,13 @@ from typing import NoReturn
 
 import click
 
-from stratkit.cli.common import ToolGroup, run
 from stratkit.cli.fenfs.check import check
 from stratkit.cli.fenfs.convert import convert
 from stratkit.cli.fenfs.legal import legal
 from stratkit.cli.fenfs.replay import replay
 from stratkit.cli.fenfs.show import show
 from stratkit.cli.fenfs.stats import stats
+from stratkit.cli.tool import ToolGroup, run
 
 
 @click.group("fenfs", cls=ToolGroup)

@@ -12,12 +12,13 @@ from typing import IO, Any
 
 import click
 
-from stratkit.cli.common import Tool, say, warn
-from stratkit.cli.fenfs.games import Game, NotFromTheStart, games, in_order
 from stratkit.cli.fenfs.options import jobs_option, strict_option
-from stratkit.cli.fenfs.raw import LOG, POSITION, RECORD, SETUP, Raw, chunks
-from stratkit.cli.fenfs.sink import Names
 from stratkit.cli.fenfs.tally import Tally
+from stratkit.cli.messages import say, warn
+from stratkit.cli.tool import Tool
+from stratkit.convert.games import Game, NotFromTheStart, games, in_order
+from stratkit.convert.raw import LOG, POSITION, RECORD, SETUP, Raw, chunks
+from stratkit.convert.sink import Names
 from stratkit.errors import InputError
 
 
@@ -173,7 +174,7 @@ def _tell_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
 
 def _sound_part(game: Game) -> tuple[str, str]:
     """Header and text of a game as far as it is sound, in the form that it came in."""
-    from stratkit.cli.fenfs.records import record_of
+    from stratkit.convert.records import record_of
     from stratkit.notation.gravon import is_xml
     from stratkit.notation.gravon_text import gsn_text, xml_text
     from stratkit.storage.records import header_line, record_line

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stratkit.cli.common import OneOf, Tool, open_output, output_options, say
-from stratkit.cli.fenfs.games import Game, games, in_order
 from stratkit.cli.fenfs.options import (
     VIEWS,
     Range,
@@ -22,10 +20,15 @@ from stratkit.cli.fenfs.options import (
     selection,
     strict_option,
 )
-from stratkit.cli.fenfs.raw import LOG, POSITION, POSITIONS, SETUP, Raw, chunks
-from stratkit.cli.fenfs.sink import Lines, Sink, files
 from stratkit.cli.fenfs.tally import Tally
+from stratkit.cli.messages import say
+from stratkit.cli.options import OneOf, output_options
+from stratkit.cli.tool import Tool
+from stratkit.convert.games import Game, games, in_order
+from stratkit.convert.raw import LOG, POSITION, POSITIONS, SETUP, Raw, chunks
+from stratkit.convert.sink import Lines, Sink, files
 from stratkit.errors import InputError, UsageError
+from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
     from stratkit.notation.select import Selection
@@ -197,7 +200,7 @@ def _write_log(piece: Piece, game: Game, form: Form) -> None:
 
 
 def _write_record(piece: Piece, game: Game, form: Form) -> None:
-    from stratkit.cli.fenfs.records import record_of
+    from stratkit.convert.records import record_of
     from stratkit.storage.records import header_line, record_line
 
     header, record = record_of(game)

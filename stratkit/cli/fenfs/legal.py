@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from stratkit.cli.common import Tool
 from stratkit.cli.fenfs.lines import positions, put, texts
 from stratkit.cli.fenfs.tally import Tally
+from stratkit.cli.tool import Tool
 from stratkit.errors import InputError
 
 

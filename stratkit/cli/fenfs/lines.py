@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stratkit.cli.common import STDOUT
-from stratkit.cli.fenfs.raw import LOG, POSITION, form_of
 from stratkit.cli.fenfs.tally import Tally, sound
+from stratkit.convert.raw import LOG, POSITION, form_of
 from stratkit.errors import InputError, named
+from stratkit.storage.streams import STDOUT
 
 if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs

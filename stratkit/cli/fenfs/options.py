@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from stratkit.cli.common import OneOf
+from stratkit.cli.options import OneOf
 from stratkit.errors import shown
 
 if TYPE_CHECKING:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stratkit.cli.common import Tool, open_output, output_options
-from stratkit.cli.fenfs.games import Game, games
 from stratkit.cli.fenfs.options import selecting, selection
-from stratkit.cli.fenfs.raw import POSITION, SETUP, Raw, chunks
 from stratkit.cli.fenfs.tally import Tally
+from stratkit.cli.options import output_options
+from stratkit.cli.tool import Tool
+from stratkit.convert.games import Game, games
+from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
 from stratkit.errors import InputError
+from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
     from stratkit.notation.select import Selection

@@ -11,13 +11,16 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import click
 
-from stratkit.cli.common import STDOUT, OneOf, Tool, open_output, output_options, say
-from stratkit.cli.fenfs.games import Game, games
 from stratkit.cli.fenfs.lines import is_log, positions, texts
 from stratkit.cli.fenfs.options import VIEWS
-from stratkit.cli.fenfs.raw import EPISODE, RECORD, SUFFIXES, Raw, form_of, within
 from stratkit.cli.fenfs.tally import Tally
+from stratkit.cli.messages import say
+from stratkit.cli.options import OneOf, output_options
+from stratkit.cli.tool import Tool
+from stratkit.convert.games import Game, games
+from stratkit.convert.raw import EPISODE, RECORD, SUFFIXES, Raw, form_of, within
 from stratkit.errors import InputError, StratkitError, UsageError, named, shown
+from stratkit.storage.streams import STDOUT, open_output
 
 if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs
@@ -217,7 +220,7 @@ def _show_positions(
 
 def _explain_positions(source: Source, player: str, board: Board, tally: Tally) -> None:
     """Tells what a player would do in each position."""
-    from stratkit.cli.people import position_explainer
+    from stratkit.match.people import position_explainer
 
     explain = position_explainer(player)
     for number, fenfs in positions(source, tally):

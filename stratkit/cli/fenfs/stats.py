@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stratkit.cli.common import STDOUT, Tool, open_output
-from stratkit.cli.fenfs.games import Chunk, games, in_order
 from stratkit.cli.fenfs.options import jobs_option, selecting, selection
-from stratkit.cli.fenfs.raw import POSITION, SETUP, Raw, chunks
 from stratkit.cli.fenfs.tally import Tally
+from stratkit.cli.tool import Tool
+from stratkit.convert.games import Chunk, games, in_order
+from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
 from stratkit.errors import InputError, UsageError, named, printable
+from stratkit.storage.streams import STDOUT, open_output
 
 if TYPE_CHECKING:
     from stratkit.notation.select import Selection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
-from stratkit.cli.common import warn
+from stratkit.cli.messages import warn
 from stratkit.errors import CheckFailed, InputError, StratkitError
 
 Item = TypeVar("Item")

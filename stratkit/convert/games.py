@@ -1,0 +1,231 @@
+"""From raw items to games that the engine has played out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from stratkit.convert.raw import LOG, POSITIONS, RECORD, Raw
+from stratkit.errors import InputError, StratkitError
+
+if TYPE_CHECKING:
+    from stratkit.notation.log import Log
+    from stratkit.notation.play import Played
+    from stratkit.notation.select import Selection
+    from stratkit.storage.episodes import Episode, Header
+    from stratkit.storage.records import GameRecord, RecordHeader
+
+Answer = TypeVar("Answer")
+Chunk = list[Raw | InputError]
+
+
+class NotFromTheStart(InputError):
+    """An episode, perhaps a sound one, that begins within a game."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game that was played out; `raw` is what it was read from."""
+
+    raw: Raw
+    played: Played
+
+    @property
+    def log(self) -> Log:
+        return self.played.log
+
+
+def games(
+    raws: Sequence[Raw], selection: Selection, boards: bool = False
+) -> list[Game | InputError | None]:
+    """What became of each raw item, which must be a log, a record or an episode: the game, the
+    fault for which it could not be read, or None: nobody wants it."""
+    from stratkit.notation.play import play_out
+
+    found: list[Game | InputError | None] = []
+    wanted: list[tuple[int, Log]] = []
+    for raw in raws:
+        try:
+            log = log_of(raw)
+        except InputError as error:
+            found.append(error)
+            continue
+        if selection.takes(log, raw.file):
+            wanted.append((len(found), log))
+        found.append(None)
+    played = play_out([(raws[i].name, log) for i, log in wanted], boards)
+    for (i, _), game in zip(wanted, played, strict=True):
+        found[i] = Game(raws[i], game)
+    return found
+
+
+def log_of(raw: Raw) -> Log:
+    """The log that the raw item is; raises `InputError`."""
+    from stratkit.notation.gravon import parse_log
+
+    if raw.form == LOG:
+        return parse_log(raw.data, raw.name)
+    try:
+        if raw.form == POSITIONS:
+            from stratkit.notation.rejoin import game_of
+
+            return game_of(raw.data)
+        return _log_of_record(*raw.data) if raw.form == RECORD else _log_of_episode(*raw.data)
+    except InputError as error:
+        error.file = raw.name
+        raise
+
+
+def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
+    from stratkit.engine.stratego import variant
+    from stratkit.notation.log import FREE, Log
+    from stratkit.notation.setups import has_counts, parse_setup
+    from stratkit.notation.squares import move_bytes
+
+    board = variant(header.game)
+    kind = (header.setups or {}).get("type", "")
+    kind = FREE if kind == FREE else _kind(board.name)
+    if record.setups is None or len(record.setups) != 2 or len(record.players) != 2:
+        raise InputError("two players and their setups are needed")
+    setups = [parse_setup(text) for text in record.setups]
+    for text, setup in zip(record.setups, setups, strict=True):
+        if len(setup) != board.zone or (kind != FREE and not has_counts(board, setup)):
+            raise InputError(f"a setup that {board.name} does not have", text=text)
+    known = move_bytes(board.width, board.height)
+    words = record.moves.split()
+    moves = [known.get(word) for word in words]
+    if None in moves:
+        at = moves.index(None)
+        raise InputError("not a move", where=f"move {at + 1}", text=words[at])
+    return Log(
+        board,
+        kind,
+        (setups[0], setups[1]),
+        b"".join(move for move in moves if move),
+        tuple(header.players[index].name for index in record.players),  # type: ignore[arg-type]
+        record.reason,
+        _winner(record.returns),
+    )
+
+
+def _log_of_episode(header: Header, episode: Episode) -> Log:
+    from stratkit.engine.stratego import variant
+    from stratkit.notation.log import Log
+    from stratkit.notation.setups import parse_setup
+    from stratkit.notation.squares import move_bytes
+    from stratkit.notation.transcript import transcript
+
+    board = variant(header.game)
+    if len(episode.returns) != 2:
+        raise InputError(f"two returns are needed, not {len(episode.returns)}")
+    if episode.start:
+        raise NotFromTheStart("begins within a game: only whole games are looked at")
+    actions, placed = episode.actions, 2 * board.pieces
+    inside = ((actions >= 0) & (actions < board.squares)).all()
+    if len(actions) < placed or not inside or (actions[:placed] >= board.zone).any():
+        raise InputError(f"not the actions of a game of {board.name}")
+    setups, words = transcript(board, actions)
+    known = move_bytes(board.width, board.height)
+    red, blue = (parse_setup(text, board) for text in setups)
+    return Log(
+        board,
+        _kind(board.name),
+        (red, blue),
+        b"".join(known[word] for word in words),
+        ("red", "blue"),
+        header.endings[episode.ending] or "cut",
+        _winner(episode.returns.tolist()),
+    )
+
+
+def _kind(variant: str) -> str:
+    """Gravon's word for the type of games with regular setups, "" if it has none."""
+    from stratkit.notation.gravon import KINDS
+
+    return next((kind for kind, name in KINDS.items() if name == variant), "")
+
+
+def _winner(returns: Sequence[float]) -> int | None:
+    red, blue = returns
+    return None if red == blue else 0 if red > blue else 1
+
+
+# ---- many at a time ----
+
+
+@contextlib.contextmanager
+def in_order(
+    task: Callable[[Chunk], Answer], chunks: Iterable[Chunk], jobs: int
+) -> Iterator[Iterator[Answer]]:
+    """The task's answers to the chunks, in their order, from so many processes, which have ended
+    when the block ends, however that may be."""
+    with contextlib.closing(_answers(task, chunks, jobs)) as answers:
+        yield answers
+
+
+def _answers(
+    task: Callable[[Chunk], Answer], chunks: Iterable[Chunk], jobs: int
+) -> Generator[Answer, None, None]:
+    if jobs == 1:
+        yield from map(task, chunks)
+        return
+    import multiprocessing
+    from collections import deque
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _be_quiet)
+    try:
+        with _signals_held():  # a pool that is half started cannot be ended
+            pool.submit(_be_there)
+        waiting: deque[Future[Answer]] = deque()
+        for chunk in chunks:
+            waiting.append(pool.submit(task, chunk))
+            if len(waiting) > 2 * jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise StratkitError("one of the processes was killed: out of memory, perhaps") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Signals that end the command wait until the block ends."""
+    import signal
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _be_there() -> None:
+    """Nothing to do: processes start with the first task."""
+
+
+def _be_quiet() -> None:
+    """A worker leaves signals to its parent, and ends when that is no more."""
+    import signal
+    import threading
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

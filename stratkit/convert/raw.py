@@ -1,0 +1,182 @@
+"""What stands in the inputs, game by game, before anybody has looked into it.
+
+A *raw* item is what one worker can turn into a game without asking for more: a log file, a game
+record with its header, an episode with its header, a position, a setup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from stratkit.errors import InputError
+
+if TYPE_CHECKING:
+    from stratkit.notation.sources import Source
+
+LOG_SUFFIXES = (".gsn", ".xml")
+SUFFIXES = (*LOG_SUFFIXES, ".fenfs", ".setups", ".jsonl", ".eps")
+
+LOG, RECORD, EPISODE, POSITION, SETUP = "log", "record", "episode", "position", "setup"
+POSITIONS = "positions"  # of one game
+
+# A worker gets so many games, or lines, or so many bytes of them, at a time.
+GAMES, LINES, BYTES = 64, 4096, 1 << 20
+
+MOST_PLIES = 65535  # of a game that is put together from positions
+
+_ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True)
+class Raw:
+    """`data` of one `form`: bytes of a log, (header, record), (header, episode), `Fenfs`, [(line,
+    `Fenfs`)], or (setup uint8 [zone], text); `file` and `where` are its place in messages, `size`
+    about how many bytes it has."""
+
+    form: str
+    file: str
+    where: str | None
+    data: Any
+    size: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}: {self.where}" if self.where else self.file
+
+
+def chunks(inputs: Sequence[str], together: bool = False) -> Iterator[list[Raw | InputError]]:
+    """All items of the inputs, in order, some at a time. What cannot be read gives its error.
+    `together`: positions of consecutive plies are one item."""
+    chunk: list[Raw | InputError] = []
+    size = 0
+    for item in _together(_items(inputs)) if together else _items(inputs):
+        more = item.size if isinstance(item, Raw) else 0
+        most = LINES if isinstance(item, Raw) and item.form in (POSITION, SETUP) else GAMES
+        if chunk and (len(chunk) >= most or size + more > BYTES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(item)
+        size += more
+    if chunk:
+        yield chunk
+
+
+def _items(inputs: Sequence[str]) -> Iterator[Raw | InputError]:
+    from stratkit.notation.sources import sources
+
+    for source in sources(inputs, SUFFIXES):
+        if isinstance(source, InputError):
+            yield source
+            continue
+        try:
+            yield from within(source)
+        except InputError as error:
+            error.file = error.file or source.name
+            yield error
+
+
+def _together(items: Iterator[Raw | InputError]) -> Iterator[Raw | InputError]:
+    """The items, with positions that may follow from one another in one."""
+    run: list[Raw] = []
+    for item in items:
+        more = isinstance(item, Raw) and item.form == POSITION
+        if run and not (more and _follows(run[-1], cast(Raw, item))):
+            yield _joined(run)
+            run = []
+        if more:
+            run.append(cast(Raw, item))
+        else:
+            yield item
+    if run:
+        yield _joined(run)
+
+
+def _follows(last: Raw, item: Raw) -> bool:
+    before, after = last.data, item.data
+    same = (last.file, len(before.board)) == (item.file, len(after.board))
+    return same and after.ply == before.ply + 1 <= MOST_PLIES and after.side != before.side
+
+
+def _joined(run: Sequence[Raw]) -> Raw:
+    numbered = [(int((raw.where or "").removeprefix("line ")), raw.data) for raw in run]
+    return Raw(POSITIONS, run[0].file, None, numbered, sum(raw.size for raw in run))
+
+
+def form_of(source: Source) -> str:
+    """The form of what is in a source, by its first bytes and its name; raises `InputError`."""
+    head, name = source.head.removeprefix(b"\xef\xbb\xbf"), source.name.lower()
+    if head.startswith(_ZSTD):
+        return EPISODE
+    if head.lstrip().startswith(b'{"stratkit":"games"'):
+        return RECORD
+    if head.startswith(b"#") or head.lstrip().startswith(b"<") or name.endswith(LOG_SUFFIXES):
+        return LOG
+    if not head.strip():
+        raise InputError("nothing in it", file=source.name)
+    if any(byte < 32 and byte not in b"\t\n\r\f" for byte in head):
+        raise InputError("not a text file", file=source.name)
+    if name.endswith(".jsonl"):
+        return RECORD
+    first = head.split(b"\n")[0].strip()
+    if name.endswith(".setups") or (first.isalpha() and first.isupper()):
+        return SETUP
+    return POSITION
+
+
+def within(source: Source) -> Iterator[Raw | InputError]:
+    """The items of a source. Raises `InputError` when it breaks off or is nothing of the kind."""
+    return {
+        LOG: _log,
+        RECORD: _records,
+        EPISODE: _episodes,
+        POSITION: _positions,
+        SETUP: _setups,
+    }[form_of(source)](source)
+
+
+def _log(source: Source) -> Iterator[Raw | InputError]:
+    from stratkit.notation.gravon import MOST
+
+    data = source.stream.read(MOST + 1)
+    yield Raw(LOG, source.name, None, data, len(data))
+
+
+def _records(source: Source) -> Iterator[Raw | InputError]:
+    from stratkit.storage.records import read_records
+
+    for header, record in read_records(source.stream, source.name):
+        size = len(record.moves)
+        yield Raw(RECORD, source.name, f"game {record.number}", (header, record), size)
+
+
+def _episodes(source: Source) -> Iterator[Raw | InputError]:
+    from stratkit.storage.episodes import EpisodeReader
+
+    reader = EpisodeReader(source.stream, source.name)
+    for episode in reader:
+        data = reader.header, episode
+        yield Raw(EPISODE, source.name, f"game {episode.number}", data, 4 * len(episode.actions))
+    if reader.truncated:
+        yield InputError(reader.truncated, file=source.name)
+
+
+def _positions(source: Source) -> Iterator[Raw | InputError]:
+    from stratkit.notation.fenfs import read_fenfs
+
+    for number, fenfs in read_fenfs(source.stream, source.name):
+        if isinstance(fenfs, InputError):
+            yield fenfs
+        else:
+            yield Raw(POSITION, source.name, f"line {number}", fenfs, len(fenfs.board))
+
+
+def _setups(source: Source) -> Iterator[Raw | InputError]:
+    from stratkit.notation.setups import read_setups
+
+    for number, setup in read_setups(source.stream, source.name):
+        if isinstance(setup, InputError):
+            yield setup
+        else:
+            yield Raw(SETUP, source.name, f"line {number}", setup, len(setup))

@@ -1,0 +1,125 @@
+"""The games of a rated player that `rate --games` shows: its losses before its draws and wins."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from stratkit.convert.games import log_of
+from stratkit.convert.raw import RECORD, Raw
+from stratkit.errors import InputError, UsageError, printable
+from stratkit.storage.streams import input_name, open_input
+
+if TYPE_CHECKING:
+    from stratkit.notation.play import Played
+    from stratkit.notation.replay_page import Shown
+    from stratkit.rating.html import Games
+    from stratkit.rating.report import Standing
+    from stratkit.storage.records import GameRecord, RecordHeader
+
+OUTCOMES = ("lost", "drawn", "won")  # in the order in which they are shown
+
+
+def check_read_twice(paths: Sequence[str]) -> None:
+    """Raises `UsageError` for what can be read only once."""
+    for path in paths:
+        if path == "-" or (os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode)):
+            raise UsageError("--games needs a file, which can be read twice", file=input_name(path))
+
+
+class GameChooser:
+    """Takes games one by one, and keeps those of `player` to show: `most` at most.
+
+    `player` is one of the `rated`; `new_names` says who is called otherwise there than in the
+    records. What is met again, and what cannot be replayed, is passed over.
+    """
+
+    def __init__(
+        self, player: str, most: int, new_names: Mapping[str, str], rated: Sequence[Standing]
+    ) -> None:
+        self.player, self.most = player, most
+        self._new_names, self._rated = new_names, {standing.name for standing in rated}
+        [there] = (standing for standing in rated if standing.name == player)
+        self._there = {"lost": there.lost, "drawn": there.drawn, "won": there.won}
+        self._met: set[tuple[str, int]] = set()
+        self._kept: dict[str, list[Shown]] = {outcome: [] for outcome in OUTCOMES}
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing that may come could change what is shown: it need not be read."""
+        return all(
+            len(self._kept[outcome]) == self._there[outcome] or not self._has_room(outcome)
+            for outcome in OUTCOMES
+        )
+
+    def shown(self) -> list[Shown]:
+        """The games; losses first, then draws, otherwise in the order in which they came."""
+        return [one for kept in self._kept.values() for one in kept][: self.most]
+
+    def take(self, header: RecordHeader, record: GameRecord, file: str) -> None:
+        """Keeps the game if it belongs to those that are shown."""
+        from stratkit.notation.replay_page import Shown
+        from stratkit.rating.reading import match_key
+
+        names = [header.players[index].name for index in record.players]
+        names = [self._new_names.get(name, name) for name in names]
+        if self.player not in names or len(set(names) & self._rated) != 2:
+            return
+        side = names.index(self.player)
+        won = {"red": 0, "blue": 1}.get(record.result or "")
+        outcome = "drawn" if won is None else "won" if won == side else "lost"
+        key = match_key(header), record.number
+        if not self._has_room(outcome) or key in self._met:
+            return
+        played = _played(header, record, file)
+        if played is None:
+            return
+        self._met.add(key)
+        log = dataclasses.replace(played.log, players=(names[0], names[1]))
+        colour = ("red", "blue")[side]
+        how = f"{log.reason.replace('_', ' ')}, {log.plies} plies"
+        title = f"{outcome} as {colour} against {names[1 - side]}: {how}"
+        result = f"{log.ending} ({file}, game {record.number})"
+        self._kept[outcome].append(Shown(dataclasses.replace(played, log=log), title, result))
+
+    def _has_room(self, outcome: str) -> bool:
+        before = OUTCOMES[: OUTCOMES.index(outcome) + 1]
+        return sum(len(self._kept[name]) for name in before) < self.most
+
+
+def _played(header: RecordHeader, record: GameRecord, file: str) -> Played | None:
+    """The game with its boards; None if it has no moves or cannot be played to its end."""
+    from stratkit.notation.play import play_out
+
+    try:
+        log = log_of(Raw(RECORD, file, None, (header, record), 0))
+    except InputError:
+        return None
+    if not log.plies:
+        return None
+    [played] = play_out([(file, log)], boards=True)
+    return None if played.fault else played
+
+
+def games_to_show(chooser: GameChooser, paths: Sequence[str]) -> Games | None:
+    """The chosen games of these files as a part of a page; None if there are none."""
+    from stratkit.notation.replay_page import viewer
+    from stratkit.rating.html import Games
+
+    _offer(chooser, paths)
+    shown = chooser.shown()
+    return Games(f"Games of {printable(chooser.player)}", *viewer(shown)) if shown else None
+
+
+def _offer(chooser: GameChooser, paths: Sequence[str]) -> None:
+    from stratkit.storage.records import read_records
+
+    for path in paths:
+        with open_input(path) as stream:
+            for header, record in read_records(stream, path):
+                chooser.take(header, record, path)
+                if chooser.full:
+                    return

@@ -1,0 +1,118 @@
+"""Where converted games go: one stream of lines, or a file for each game."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, Protocol
+
+from stratkit.errors import InputError
+from stratkit.storage.streams import open_output
+
+if TYPE_CHECKING:
+    import zipfile
+
+
+class Sink(Protocol):
+    """Takes the text of a game; `header` goes before it unless it is that of the game before, and
+    `name` is what a file of the game alone would be called, without a folder."""
+
+    def write(self, text: str, header: str, name: str) -> None: ...
+
+
+class Lines:
+    """All games one after the other."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out, self._header = out, ""
+
+    def write(self, text: str, header: str, name: str) -> None:
+        if header != self._header:
+            self._out.write(header)
+            self._header = header
+        self._out.write(text)
+
+
+class Single:
+    """One game and no more: in these forms a file is one game."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out, self._first = out, ""
+
+    def write(self, text: str, header: str, name: str) -> None:
+        if self._first:
+            what = "a file of this form is one game: for several name a folder or a .zip with -o"
+            raise InputError(what, text=name)
+        self._out.write(text)
+        self._first = name
+
+
+class Names:
+    """Names of files, each given once."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+
+    def fresh(self, name: str) -> str:
+        """`name` without what may lead out of a folder, and no longer than file systems allow;
+        numbered when it was given before."""
+        name = re.sub(r"[^\w .+-]|^[. ]+", "_", name)
+        name = name.encode()[-200:].decode(errors="ignore")
+        stem, suffix = os.path.splitext(name)
+        number, free = 1, name
+        while free.casefold() in self._given:
+            number += 1
+            free = f"{stem}-{number}{suffix}"
+        self._given.add(free.casefold())
+        return free
+
+
+class Folder:
+    """A file for each game in a folder."""
+
+    def __init__(self, path: str, force: bool) -> None:
+        self._path, self._force, self._names = path, force, Names()
+        os.makedirs(path, exist_ok=True)
+
+    def write(self, text: str, header: str, name: str) -> None:
+        from stratkit.storage.atomic import atomic_file
+
+        path = os.path.join(self._path, self._names.fresh(name))
+        if os.path.exists(path) and not self._force:
+            raise InputError("exists already; -f overwrites it", file=path)
+        with atomic_file(path, overwrite=self._force, durable=False) as stream:
+            stream.write((header + text).encode())
+
+
+class Archive:
+    """A member of a zip for each game. No member has a date, so that the same games give the same
+    bytes."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive, self._names = archive, Names()
+
+    def write(self, text: str, header: str, name: str) -> None:
+        import zipfile
+
+        member = zipfile.ZipInfo(self._names.fresh(name))
+        member.compress_type = zipfile.ZIP_DEFLATED
+        member.external_attr = 0o644 << 16
+        self._archive.writestr(member, header + text)
+
+
+@contextlib.contextmanager
+def files(path: str, force: bool) -> Iterator[Sink]:
+    """Where a file for each game goes: a zip by its name, a folder (one that is there, or a name
+    that ends with a slash), or, for a single game, a file."""
+    if path.lower().endswith(".zip"):
+        import zipfile
+
+        with open_output(path, force, binary=True) as out, zipfile.ZipFile(out, "w") as archive:
+            yield Archive(archive)
+    elif path.endswith("/") or os.path.isdir(path):
+        yield Folder(path, force)
+    else:
+        with open_output(path, force) as out:
+            yield Single(out)

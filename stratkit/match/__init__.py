@@ -1,0 +1,1 @@
+"""Matches: who meets whom, how games are run and ended early, and how the score is counted."""

@@ -1,0 +1,69 @@
+"""The players of a match, opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from stratkit.engine import Game
+from stratkit.errors import UsageError
+from stratkit.players.open import Entrant, check_names, open_player
+from stratkit.players.player import Player
+from stratkit.players.spec import PlayerSpec
+from stratkit.ucc.engine_pool import check_start
+from stratkit.ucc.open_program import open_program
+from stratkit.ucc.process import Program
+
+ROWS = 64  # views that a network evaluates at a time, where so many games are played at a time
+
+AnyEntrant: TypeAlias = Entrant[Player] | Entrant[Program]
+
+
+def open_entrants(
+    specs: Sequence[PlayerSpec],
+    game: Game,
+    seed: int,
+    rows: int,
+    setups: bool,
+    warn: Callable[[str], None],
+    programs_talk: bool,
+) -> list[AnyEntrant]:
+    """The players that `specs` ask for; a network evaluates `rows` views at a time. Every program
+    is started once, to see whether it answers; `programs_talk`: its stderr is ours. `setups`: the
+    match gives the setups, which programs cannot take. Raises `InputError` and `UsageError`."""
+    entrants: list[AnyEntrant] = []
+    for spec in specs:
+        if spec.words is None:
+            entrants.append(open_player(spec, game, seed, rows, people=True))
+        elif setups:
+            raise UsageError("a program sets up by itself: --setups is not for it", text=spec.text)
+        else:
+            entrants.append(open_program(spec, game, programs_talk))
+    check_names(entrants)
+    for entrant in entrants:
+        if isinstance(entrant.player, Program):
+            check_start(entrant.player, game)
+        if entrant.caution:
+            warn(entrant.caution)
+    if any(entrant.sha256 for entrant in entrants):
+        import torch
+
+        torch.set_num_threads(1)  # the same sums whatever --concurrency says
+    return entrants
+
+
+def network_rows(specs: Sequence[PlayerSpec], slots: int) -> int:
+    """How many views a network evaluates at a time. Against a person, or programs only, it is asked
+    for one decision after the other."""
+    ours = [spec for spec in specs if spec.words is None]
+    alone = len(ours) < 2 or any(spec.spec == "human" for spec in ours)
+    return 1 if alone else min(ROWS, slots)
+
+
+def ask_for_values(entrants: Sequence[AnyEntrant]) -> None:
+    """Has the networks return values with their decisions. `UsageError`: there is no network."""
+    networks = [e.player for e in entrants if hasattr(e.player, "tells_values")]
+    if not networks:
+        raise UsageError("--resign and --draw go by what networks expect: nobody here is one")
+    for network in networks:
+        network.tells_values = True

@@ -1,0 +1,148 @@
+"""Runs a match: opens the players, plays what the record does not have, and tells the score."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+
+from stratkit.engine import Game
+from stratkit.errors import UsageError, named
+from stratkit.match import people
+from stratkit.match.entrants import AnyEntrant, ask_for_values, network_rows, open_entrants
+from stratkit.match.games import MatchGames
+from stratkit.match.live import Console, LiveTable
+from stratkit.match.options import MatchOptions
+from stratkit.match.records import game_record, record_header
+from stratkit.match.schedule import Opening, Schedule
+from stratkit.match.scoreboard import Scoreboard
+from stratkit.play.finished import GameNote
+from stratkit.setups.openings import read_openings
+from stratkit.storage.records import GameRecord, RecordWriter
+from stratkit.storage.streams import STDOUT, input_name, open_input
+
+NOT_PLAYED, H0_ACCEPTED, UNDECIDED = 1, 3, 4  # exit statuses
+
+
+def run_match(options: MatchOptions, console: Console) -> int:
+    """Plays a match; the exit status. Raises `InputError` and `UsageError`, before the first game
+    unless a file changes meanwhile."""
+    options.check()
+    return _Match(options.with_record(), console).run()
+
+
+class _Match:
+    """A match whose players are open, and whose record is not."""
+
+    def __init__(self, options: MatchOptions, console: Console) -> None:
+        assert options.game and options.games
+        self.options, self.console = options, console
+        self.game = Game(options.game, options.rules)
+        if self.game.players != 2:
+            what = f"a match seats two players, but {self.game.name} has {self.game.players}"
+            raise UsageError(what)
+        opening, self.setups_sha256 = self._read_setups()
+        self.entrants = self._open_entrants()
+        self.person = people.find_person(self.entrants, options.record)
+        even = options.games + options.games % 2
+        self.schedule = Schedule(len(self.entrants), even, opening, options.gauntlet)
+        names = [entrant.name for entrant in self.entrants]
+        self.board = Scoreboard(names, self.schedule, options.test)
+        self.table = LiveTable(self.board, console, console.live and self.person is None)
+
+    def _read_setups(self) -> tuple[Opening | None, str | None]:
+        path = self.options.setups
+        if path is None:
+            return None, None
+        with open_input(path) as stream:
+            return read_openings(stream, input_name(path), self.game.name)
+
+    def _open_entrants(self) -> list[AnyEntrant]:
+        options, console = self.options, self.console
+        entrants = open_entrants(
+            options.players,
+            self.game,
+            options.seed,
+            network_rows(options.players, options.slots),
+            options.setups is not None,
+            console.warn,
+            console.verbose,
+        )
+        if any(options.limits):
+            ask_for_values(entrants)
+        return entrants
+
+    def run(self) -> int:
+        """Opens the record and plays; the exit status."""
+        options, record = self.options, self.options.record
+        header = record_header(options, self.game, self.schedule, self.entrants, self.setups_sha256)
+        finished = False
+        with (
+            people.open_log(options.explain, self.game, options.resume, options.force) as log,
+            named(STDOUT if record == "-" else record),
+            RecordWriter(
+                record, header, options.resume, options.force, met=self.board.add_recorded
+            ) as writer,
+        ):
+            entrants = log.begin(self.entrants)  # nothing is emptied before the record is locked
+            with people.seated(
+                self.person, entrants, self.game, record, options.resume, self.console.say
+            ) as ended:
+                try:
+                    self._play(entrants, writer, ended)
+                    finished = True
+                except BaseException:
+                    self.table.clear()
+                    if record != "-":
+                        self.console.interrupted(options.seed)
+                    raise
+        self.table.clear()
+        if not finished:  # a person has left
+            return 0
+        self.console.say(self.board.text())
+        return self._status()
+
+    def _play(
+        self,
+        entrants: Sequence[AnyEntrant],
+        writer: RecordWriter,
+        ended: Callable[[GameRecord], None],
+    ) -> None:
+        """Plays what is missing, until that is all or the test is decided. `ended` is called with
+        each game that is in the file."""
+        board, options = self.board, self.options
+        board.remaining = len(self.schedule) - len(writer.done)
+        if board.decision is not None:
+            return
+        games = MatchGames(
+            self.game,
+            self.schedule,
+            [entrant.player for entrant in entrants],
+            board.names,
+            options.seed,
+            1 if self.person else options.slots,
+            options.concurrency,
+            self.table.warn,
+            *options.limits,
+        )
+        with contextlib.closing(games.rounds(self.schedule.missing(writer.done))) as rounds:
+            for finished in rounds:
+                for episode, seats, plies in finished or ():
+                    assert finished is not None
+                    note = finished.notes.get(episode.number, GameNote())
+                    record = game_record(self.game, self.schedule, episode, seats, plies, note)
+                    if board.add_new(record):
+                        writer.write(record)
+                        ended(record)
+                    if board.decision is not None:
+                        return
+                self.table.draw()
+
+    def _status(self) -> int:
+        board = self.board
+        if board.not_played:
+            what = f"{board.not_played} games were not played; --resume asks for them again"
+            self.console.warn(what)
+            return NOT_PLAYED
+        if board.sprt is None or board.decision == 1:
+            return 0
+        return UNDECIDED if board.decision is None else H0_ACCEPTED

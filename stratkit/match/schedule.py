@@ -1,0 +1,59 @@
+"""Matches: players meet in pairs of games with colours swapped."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.play.seating import Seating
+
+Opening = Callable[[int], npt.NDArray[np.int32]]  # pair number -> actions that begin both its games
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """All games of a match of `players` players, `games` a pairing (an even number).
+
+    Everybody meets everybody, or, in a `gauntlet`, the first player meets all others. Game k of a
+    pairing belongs to pair k // 2; in its first game the player named first has the first move.
+    Games are numbered pairing by pairing. With `opening` both games of a pair begin with the same
+    actions, so that each player has each setup once.
+    """
+
+    players: int
+    games: int
+    opening: Opening | None = None
+    gauntlet: bool = False
+
+    @cached_property
+    def pairings(self) -> list[tuple[int, int]]:
+        """Players who meet, as indices."""
+        pairings = itertools.combinations(range(self.players), 2)
+        return [pairing for pairing in pairings if pairing[0] == 0 or not self.gauntlet]
+
+    def __len__(self) -> int:
+        return len(self.pairings) * self.games
+
+    def pair(self, number: int) -> int:
+        """The pair that game `number` belongs to."""
+        return number // 2
+
+    def seats(self, number: int) -> tuple[int, int]:
+        """Who plays game `number`, who moves first named first."""
+        first, second = self.pairings[number // self.games]
+        return (first, second) if number % 2 == 0 else (second, first)
+
+    def seating(self, number: int) -> Seating:
+        """Who plays game `number`, and how it begins."""
+        if self.opening is None:
+            return Seating(number, self.seats(number))
+        return Seating(number, self.seats(number), self.opening(self.pair(number)))
+
+    def missing(self, played: Container[int]) -> Iterator[int]:
+        """The numbers of the games that are not among `played`, ascending."""
+        return (number for number in range(len(self)) if number not in played)

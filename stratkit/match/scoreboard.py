@@ -1,0 +1,131 @@
+"""The score of a match: who won what against whom, and what the sequential test says of it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from stratkit.errors import InputError
+from stratkit.match.schedule import Schedule
+from stratkit.rating.sprt import Sprt, elo_interval, superiority
+from stratkit.storage.records import GameRecord
+from stratkit.ucc.engine_pool import NOT_PLAYED
+
+
+@dataclass
+class Tally:
+    """The games of one pairing, from the side of the player named first: `games` counts losses,
+    draws and wins, `pairs` pairs of games with 0, 1/2, 1, 3/2 and 2 points."""
+
+    games: list[int] = field(default_factory=lambda: [0] * 3)
+    pairs: list[int] = field(default_factory=lambda: [0] * 5)
+    _half: dict[int, int] = field(default_factory=dict)  # of pairs that are half played
+
+    def add(self, pair: int, outcome: int) -> None:
+        """A game: 0 lost, 1 drawn, 2 won."""
+        self.games[outcome] += 1
+        if pair in self._half:
+            self.pairs[self._half.pop(pair) + outcome] += 1
+        else:
+            self._half[pair] = outcome
+
+
+class Scoreboard:
+    """Counts the games of a match: `new` of this call, `remaining` to be played, `not_played` left
+    out because their player is not asked any more.
+
+    Statistics count pairs where both games of a pair begin from the same setups, and games
+    otherwise; the test `sprt` always counts pairs.
+    """
+
+    def __init__(self, names: Sequence[str], schedule: Schedule, sprt: Sprt | None) -> None:
+        self.names, self.schedule, self.sprt = names, schedule, sprt
+        self.tallies = [Tally() for _ in schedule.pairings]
+        self.faults: Counter[tuple[int, str]] = Counter()
+        self.remaining = self.new = self.not_played = 0
+        self._tested: tuple[tuple[int, ...], int | None] = (), None
+
+    @property
+    def done(self) -> int:
+        """Games that are in the file."""
+        return sum(sum(tally.games) for tally in self.tallies)
+
+    def add_recorded(self, record: GameRecord) -> None:
+        """Counts a game that was in the file already. `InputError`: the match has no such game."""
+        number, schedule = record.number, self.schedule
+        if number >= len(schedule) or record.players != schedule.seats(number):
+            raise InputError("a game that is none of this match", text=number)
+        self.add(record)
+
+    def add(self, record: GameRecord) -> None:
+        """Counts a game."""
+        pairing = record.number // self.schedule.games
+        first = self.schedule.pairings[pairing][0]
+        score = record.returns[record.players.index(first)]
+        self.tallies[pairing].add(self.schedule.pair(record.number), (score > 0) + (score >= 0))
+        if record.fault is not None:
+            loser = record.players[record.returns.index(min(record.returns))]
+            self.faults[loser, record.reason] += 1
+
+    def add_new(self, record: GameRecord) -> bool:
+        """Counts a game of this call. False: it was not played."""
+        self.remaining -= 1
+        if record.reason == NOT_PLAYED:
+            self.not_played += 1
+            return False
+        self.new += 1
+        self.add(record)
+        return True
+
+    @property
+    def decision(self) -> int | None:
+        """The hypothesis that the test accepts, 0 or 1; None: undecided, or there is no test."""
+        pairs = tuple(self.tallies[0].pairs)
+        if self.sprt and pairs != self._tested[0]:
+            self._tested = pairs, self.sprt.decision(pairs)
+        return self._tested[1]
+
+    # --- text -------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """The table: one line for each pairing, one for each player with faults, and the test."""
+        lines = [self._pairing(index) for index in range(len(self.tallies))]
+        return "\n".join(lines + self._faults() + self._test())
+
+    def _pairing(self, index: int) -> str:
+        tally = self.tallies[index]
+        lost, drawn, won = tally.games
+        first, second = (self.names[i] for i in self.schedule.pairings[index])
+        line = f"{first} - {second}: +{won} ={drawn} -{lost}"
+        if not sum(tally.games):
+            return line
+        score = (won + drawn / 2) / sum(tally.games)
+        shared = self.schedule.opening is not None
+        counts = tally.pairs if shared else tally.games
+        elo, low, high = elo_interval(counts)
+        line += f", {100 * score:.1f} %, Elo {_elo(elo)} ({_elo(low)} to {_elo(high)})"
+        return line + f", LOS {100 * superiority(counts):.1f} %, {sum(tally.pairs)} pairs"
+
+    def _faults(self) -> list[str]:
+        lines = []
+        for player, name in enumerate(self.names):
+            mine = {reason: n for (who, reason), n in sorted(self.faults.items()) if who == player}
+            if mine:
+                kinds = ", ".join(f"{n} {reason}" for reason, n in mine.items())
+                lines.append(f"{name}: {sum(mine.values())} games lost by faults: {kinds}")
+        return lines
+
+    def _test(self) -> list[str]:
+        if not self.sprt:
+            return []
+        low, high = self.sprt.bounds
+        ratio = self.sprt.ratio(self.tallies[0].pairs)
+        words = {None: "undecided", 0: "H0 is accepted", 1: "H1 is accepted"}[self.decision]
+        elos = f"elo {self.sprt.elo0:g} against {self.sprt.elo1:g}"
+        return [f"SPRT of {elos}: {words}, LLR {ratio:.2f} ({low:.2f} to {high:.2f})"]
+
+
+def _elo(elo: float) -> str:
+    return f"{round(elo):+d}" if math.isfinite(elo) else "-∞" if elo < 0 else "+∞"

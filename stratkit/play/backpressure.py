@@ -1,0 +1,172 @@
+"""How far self-play may run ahead of the learner that it follows."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from stratkit.errors import UsageError
+from stratkit.play.follower import Follower
+from stratkit.play.seating import GameSource, Seating
+from stratkit.storage.shards import Placement, unread
+
+PERIODS_AHEAD = 8  # periods of the learner that self-play may be ahead, unless told otherwise
+INTERVAL = 0.05  # seconds from one look at a folder to the next, at least
+
+
+class BackPressure:
+    """Holds self-play back. `given`: how many episodes it may be ahead of the learner; None:
+    `PERIODS_AHEAD` periods of the learner, whose period may change when it is started again.
+    Self-play counts the episodes that it has `begun`, and those `delivered` to the learner."""
+
+    def __init__(self, follower: Follower, given: int | None, slots: int) -> None:
+        self.follower, self.given, self.slots = follower, given, slots
+        self._began, self._before = follower.began, follower.episodes
+        self._consumed = 0
+        self.begun = self.delivered = 0
+
+    @property
+    def max_ahead(self) -> int:
+        """The most episodes that may be in flight."""
+        return self.given or PERIODS_AHEAD * self.follower.period
+
+    @property
+    def in_flight(self) -> int:
+        """Episodes that were begun and that the learner has not consumed."""
+        return self.begun - self.consumed
+
+    @property
+    def backlog(self) -> int:
+        """Episodes that the learner has at hand and has not consumed."""
+        return self.delivered - self.consumed
+
+    @property
+    def consumed(self) -> int:
+        """Episodes that the learner has consumed since self-play began. A learner that resumes from
+        a checkpoint begins with fewer than its RUN had published; its first publication may have
+        been missed."""
+        if self.follower.began != self._began:
+            self._began = self.follower.began
+            self._before = self._began[0] - self._consumed
+        self._before = min(self._before, self.follower.episodes)
+        self._consumed = self.follower.episodes - self._before
+        return self._consumed
+
+    def check(self) -> None:
+        """`UsageError`: the learner could never come to its next publication."""
+        period = self.follower.period
+        if self.max_ahead < period:
+            interval = f"{period} episodes from one publication to the next"
+            raise UsageError(f"--max-ahead is less than the {interval}", text=self.max_ahead)
+
+    def may_begin(self) -> bool:
+        """Whether one more episode may be begun. `UsageError` as from `check`: the learner may have
+        been started again, with a larger batch."""
+        if self.in_flight < self.max_ahead:
+            return True
+        self.check()
+        return False
+
+    def worth_playing(self, live: int) -> bool:
+        """Whether to play a round of `live` games. A network takes as long for few games as for
+        many: while the learner has two periods at hand, self-play waits until half of the slots
+        are taken."""
+        return live >= self.slots // 2 or self.backlog < 2 * self.follower.period
+
+
+class FolderBackPressure(BackPressure, Placement):
+    """The same through a folder, into which several processes may write and from which several
+    ranks of a learner may read. Its files count, whoever wrote them, as if every rank had as few as
+    the one that has fewest. `written`: of the episodes begun, those that are in files."""
+
+    def __init__(self, follower: Follower, given: int | None, slots: int, folder: str) -> None:
+        super().__init__(follower, given, slots)
+        self.folder = folder
+        self.written = 0
+        self._fresh = -math.inf  # until when the last look at the folder will do
+        self._unread = [0]  # episodes for each rank
+
+    @property
+    def ranks(self) -> int:
+        return len(self.follower.learned)
+
+    @property
+    def least_loaded(self) -> int:
+        """The rank that has the fewest episodes to read."""
+        return self._unread.index(min(self._unread))
+
+    @property
+    def starved(self) -> bool:
+        """Whether no game is played and none may be begun, and yet the learner cannot come to its
+        next publication: then it waits for what is not written."""
+        idle = self.begun == self.delivered and self.in_flight >= self.max_ahead
+        return idle and self.backlog < self.follower.period
+
+    @property
+    def in_flight(self) -> int:
+        """Episodes that were begun here and are not written, and those that wait in the folder."""
+        return self.begun - self.written + self.backlog
+
+    @property
+    def backlog(self) -> int:
+        """Episodes that wait in the folder, as of a moment ago."""
+        if time.monotonic() > self._fresh or len(self._unread) != self.ranks:
+            return self.look()
+        return min(self._unread) * self.ranks
+
+    def look(self) -> int:
+        """Episodes that wait in the folder now."""
+        began = time.monotonic()
+        self._unread = unread(self.folder, self.follower.learned)
+        took = time.monotonic() - began
+        self._fresh = began + took + max(INTERVAL, 10 * took)
+        return min(self._unread) * self.ranks
+
+    # --- where shards go ---
+
+    def shard_size(self, most: int) -> int:
+        """Two shards for each rank are in what may be ahead."""
+        return max(1, min(most, self.max_ahead // (2 * self.ranks)))
+
+    def place(self) -> tuple[int, int]:
+        self.look()
+        return self.least_loaded, self.ranks
+
+    def count_written(self, episodes: int) -> None:
+        self.written += episodes
+        self.look()
+
+
+class FollowedGames(GameSource):
+    """The games of an iterator, begun when the back-pressure allows it, each with the step of the
+    policy that the learner has published by then. `pause` waits a moment."""
+
+    def __init__(
+        self, games: Iterator[Seating], pressure: BackPressure, pause: Callable[[], None]
+    ) -> None:
+        self._games, self._pressure, self._pause = games, pressure, pause
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
+    def take(self, free: int) -> Sequence[Seating]:
+        pressure, taken = self._pressure, list[Seating]()
+        pressure.follower.refresh()
+        while len(taken) < free and not self._ended and pressure.may_begin():
+            seating = next(self._games, None)
+            if seating is None:
+                self._ended = True
+            else:
+                taken.append(replace(seating, step=pressure.follower.step))
+                pressure.begun += 1
+        return taken
+
+    def worth_playing(self, live: int) -> bool:
+        return self._pressure.worth_playing(live)
+
+    def wait(self) -> None:
+        self._pause()

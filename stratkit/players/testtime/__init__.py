@@ -1,0 +1,1 @@
+"""DeepNash's post-processing of a policy at test time (Perolat et al. 2022, supplement)."""

@@ -1,0 +1,108 @@
+"""How a move came about, as text for a Stratego player: the board as the side to move sees it, and
+of each move the network's policy and what every link of the chain made of it. In deployment: of
+each square where the next piece may go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stratkit.engine import observation_dtype
+from stratkit.engine.stratego import (
+    BLUE,
+    EMPTY,
+    LAKE,
+    RED,
+    TYPE,
+    TYPES,
+    UNKNOWN,
+    Position,
+    Variant,
+    flip_cells,
+)
+from stratkit.notation.drawing import draw
+from stratkit.notation.fenfs import fenfs_of
+from stratkit.notation.squares import square_text
+from stratkit.players.testtime.pipeline import Explanation
+
+LEAST = 0.005  # moves that no link thinks more probable are only counted
+
+# What each link takes away, and why.
+REASONS = {
+    "threshold": "too rare",
+    "quanta": "nothing left to give",
+    "shuttle": "a pointless threat",
+    "bounds": "a mistake",
+}
+
+
+def acting(explanation: Explanation, variant: Variant) -> int:
+    """Whose turn it is, if red deployed first, and began."""
+    fields = _fields(explanation, variant)
+    if fields["phase"]:
+        return RED if explanation.number < variant.pieces else BLUE
+    return int(fields["plies"]) % 2
+
+
+def _fields(explanation: Explanation, variant: Variant) -> Any:
+    return np.asarray(explanation.packed).view(observation_dtype(variant.squares))[0]
+
+
+def text(explanation: Explanation, variant: Variant, side: int) -> str:
+    """The explanation of a turn of `side`, lines ended by a line feed."""
+    fields = _fields(explanation, variant)
+    cells = fields["cells"].copy()
+    if side == BLUE:
+        cells = flip_cells(cells)
+    position = Position(variant, cells, side, int(fields["plies"]))
+    placed = TYPES[fields["to_place"]] if fields["phase"] else None
+    lines = [_heading(explanation), _columns(explanation, "square" if placed else "move")]
+    first, last = explanation.links[0][1], explanation.links[-1][1]
+    shown = np.maximum(first, last) >= LEAST
+    for at in np.lexsort((-first, -last)):
+        if shown[at]:
+            lines.append(_row(explanation, int(at), position, placed))
+    rest = float(first[~shown].sum())
+    if not shown.all():
+        lines.append(f"{int((~shown).sum())} more: {100 * rest:.1f} % of the network's policy")
+    board = "" if placed else draw(fenfs_of(position, side), side)
+    return board + "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _heading(explanation: Explanation) -> str:
+    value = "" if explanation.value is None else f", value {explanation.value:+.2f}"
+    return f"game {explanation.game}{value}; in per cent:"
+
+
+def _columns(explanation: Explanation, first: str) -> str:
+    names = "".join(f"{name:>11}" for name, _ in explanation.links)
+    return f"{first:26}{names}"
+
+
+def _row(explanation: Explanation, at: int, position: Position, placed: str | None) -> str:
+    """A move; or a square for the piece that is `placed`."""
+    variant, cells, width = position.variant, position.cells, position.variant.width
+    start, end = (variant.framed(position.side, square) for square in explanation.moves[at])
+    where = square_text(end, width)
+    what = f"{where} {placed}"
+    if placed is None:
+        mover = TYPES[cells[start] & TYPE]
+        what = f"{square_text(start, width)} {where} {mover}{_target(int(cells[end]))}"
+    numbers, gone = "", ""
+    for number, (name, policy) in enumerate(explanation.links):
+        before = explanation.links[max(number - 1, 0)][1][at]
+        numbers += f"{100 * policy[at]:11.1f}" if policy[at] > 0 else f"{'-':>11}"
+        if number and before > 0 and policy[at] == 0:
+            gone = f"  {REASONS[name]}"
+    bounds = explanation.bounds
+    if bounds is not None and np.isfinite(bounds[at]):
+        gone += f"  (at best {bounds[at]:+.2f})"
+    return f"{what:26}{numbers}{gone}"
+
+
+def _target(cell: int) -> str:
+    if cell in (EMPTY, LAKE):
+        return ""
+    kind = cell & TYPE
+    return " on a hidden piece" if kind == UNKNOWN else f" on a {TYPES[kind]}"

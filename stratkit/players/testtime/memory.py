@@ -1,0 +1,98 @@
+"""What pieces did not do: the memory heuristic (Perolat et al. 2022, supplement).
+
+A spy would attack a known marshal; a marshal a known general or colonel, and a general a known
+colonel, if nothing could recapture it. So when a side plays a move that is no attack, none of its
+hidden pieces that had such a chance is of that type. What can recapture is a piece of the other
+side beside the one attacked that may, for all that is public, take the attacker or fall with it.
+
+The paper does not say what a rule that forbids the attack would mean (the two-squares rule, in rare
+cases): it is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.combat import LOSES, fight
+from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, PIECE, REVEALED, SPY, TYPE
+from stratkit.players.testtime.board import Board
+
+GENERAL, COLONEL = 9, 8
+
+# (who, whom, whether a recapture would keep it from attacking)
+EXPECTED = (
+    (SPY, MARSHAL, False),
+    (MARSHAL, GENERAL, True),
+    (MARSHAL, COLONEL, True),
+    (GENERAL, COLONEL, True),
+)
+TYPES = 12
+
+
+def note(excluded: Sequence[int], before: Board, start: int, end: int) -> list[int]:
+    """The excluded types by square (bit t: not of type t) after a ply of either side."""
+    after = list(excluded)
+    if before.cells[end] & PIECE:  # an attack shows both, and nothing else
+        after[start] = after[end] = 0
+        return after
+    for square in before.pieces(before.side(start)):
+        if before.hidden(square):
+            after[square] |= passed_over(before, square)
+    after[end] = 0 if before.is_long(start, end) else after[start]
+    after[start] = 0
+    return after
+
+
+def passed_over(board: Board, square: int) -> int:
+    """The types, as bits, of which the hidden piece there would have attacked."""
+    bits = 0
+    for target in board.neighbours(square):
+        cell = board.cells[target]
+        if cell & (PIECE | REVEALED) != PIECE | REVEALED or board.side(target) == board.side(
+            square
+        ):
+            continue
+        for attacker, victim, careful in EXPECTED:
+            known = cell & TYPE == victim
+            if known and not (careful and _recaptured(board, target, square, attacker)):
+                bits |= 1 << attacker
+    return bits
+
+
+def _recaptured(board: Board, target: int, origin: int, attacker: int) -> bool:
+    """Whether `attacker`, having gone from `origin` to `target`, may be taken by a piece there."""
+    side = board.side(target)
+    return any(
+        board.cells[square] & PIECE
+        and board.side(square) == side
+        and any(FLAG < t < BOMB and fight(t, attacker) != LOSES for t in board.possible(square))
+        for square in board.neighbours(target)
+        if square != origin
+    )
+
+
+def renormalised(
+    left: npt.NDArray[np.float32], public: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """`left` [n, 24, H, W] of `public` scaled so that each piece's types sum to what they did; a
+    piece of which nothing is left stays as in `public`."""
+    sides = (len(left), 2, TYPES, *left.shape[2:])
+    kept = left.reshape(sides).sum(2, keepdims=True)
+    whole = public.reshape(sides).sum(2, keepdims=True)
+    scaled = left.reshape(sides) * (whole / np.where(kept > 0, kept, 1))
+    return np.where(kept > 0, scaled, public.reshape(sides)).reshape(left.shape)
+
+
+def possible(boards: Sequence[Board], excluded: Sequence[Sequence[int]]) -> npt.NDArray[np.float32]:
+    """float32 [n, 24, H, W]: 0 where a piece is not of a type, else 1; the enemy's types first."""
+    board = boards[0]
+    out = np.ones((len(boards), 2, TYPES, board.height * board.width), np.float32)
+    for row, (seen, bits) in enumerate(zip(boards, excluded, strict=True)):
+        for square, some in enumerate(bits):
+            if some:
+                types = [t for t in range(TYPES) if some >> t & 1]
+                out[row, 1 - seen.side(square), types, square] = 0
+    return out.reshape(len(boards), 2 * TYPES, board.height, board.width)

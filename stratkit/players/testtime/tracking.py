@@ -1,0 +1,108 @@
+"""What a player keeps of each of its games, from one of its turns to the next.
+
+An observation shows the last plies, so a player that is asked at each of its turns misses nothing:
+of the two plies since the last one everything can be told, the ranks that they revealed included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stratkit.engine.observation import CELLS, MOVES, NO_SQUARE, PLIES, number
+from stratkit.engine.stratego import PIECE, SCOUT
+from stratkit.players.testtime import memory
+from stratkit.players.testtime.board import ENEMY, OTHER, OWN, Board
+from stratkit.players.testtime.repeat_threats import Threats
+
+NOBODY = -1
+FORGET = 4096  # turns after which a game that was not seen is over
+
+
+@dataclass
+class Watch:
+    """One game as one side has seen it: the position at its last turn; by square, the piece that
+    stands there (a number for life) and the types that memory excludes (bits); its threats."""
+
+    plies: int
+    board: Board
+    pieces: list[int]
+    excluded: list[int]
+    threats: Threats = field(default_factory=Threats)
+    turn: int = 0
+
+    @classmethod
+    def begin(cls, plies: int, board: Board) -> Watch:
+        squares = range(len(board.cells))
+        return cls(plies, board, list(squares), [0 for _ in squares])
+
+    def follow(self, plies: int, board: Board, packed: bytes) -> None:
+        """The own ply and the enemy's answer, up to `board`."""
+        mine, theirs = packed[MOVES + 3 : MOVES + 6], packed[MOVES : MOVES + 3]
+        between = self.board.play(mine[0], mine[1], defender=self._revealed(board, mine, theirs))
+        self._ply(self.board, mine[0], mine[1], between)
+        self._ply(between, theirs[0], theirs[1], board)
+        self.plies, self.board = plies, board
+
+    def _revealed(self, board: Board, mine: bytes, theirs: bytes) -> int:
+        """The type of the hidden piece that the own ply attacked, if it did: it is missing among
+        the unrevealed ones, and so is, perhaps, the type of the piece that answered."""
+        missing = [
+            before - now
+            for before, now in zip(
+                self.board.unrevealed[OTHER], board.unrevealed[OTHER], strict=True
+            )
+        ]
+        start, end, attacker = theirs
+        if start != mine[1] and self.board.hidden(start):
+            if attacker != NO_SQUARE:
+                missing[attacker] -= 1
+            elif board.is_long(start, end):
+                missing[SCOUT] -= 1
+        return missing.index(1) if 1 in missing else 0
+
+    def _ply(self, before: Board, start: int, end: int, after: Board) -> None:
+        """Takes note of a ply."""
+        if before.side(start) == OWN:
+            self.threats.note(before, self.pieces, start, end)
+        self.excluded = memory.note(self.excluded, before, start, end)
+        moved = after.cells[end] & (PIECE | ENEMY) == before.cells[start] & (PIECE | ENEMY)
+        if moved:
+            self.pieces[end] = self.pieces[start]
+        elif not after.cells[end] & PIECE:
+            self.pieces[end] = NOBODY
+        self.pieces[start] = NOBODY
+
+
+class Watcher:
+    """The games that a player is in the middle of. A side of a game is known by the game's number
+    and the parity of the plies at its turns."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self._games: dict[tuple[int, int], Watch] = {}
+        self._turn = 0
+
+    def look(self, game: int, packed: bytes) -> Watch:
+        """What is known of a game at a turn of play. A game that was not seen at the turn before
+        begins here."""
+        plies = number(packed, PLIES)
+        key = game, plies % 2
+        watch = self._games.get(key)
+        if watch is None or watch.plies != plies or watch.board.cells != packed[CELLS:]:
+            board = Board.of(self.width, self.height, packed)
+            if watch is not None and watch.plies == plies - 2:
+                watch.follow(plies, board, packed)
+            else:
+                watch = self._games[key] = Watch.begin(plies, board)
+        watch.turn = self._turn
+        return watch
+
+    def tick(self) -> None:
+        """Another turn of some games; forgets those that have not been seen for long."""
+        self._turn += 1
+        if self._turn % FORGET == 0:
+            self._games = {
+                key: watch
+                for key, watch in self._games.items()
+                if watch.turn >= self._turn - FORGET
+            }

@@ -1,0 +1,275 @@
+"""Value bounds (Perolat et al. 2022, supplement, Eq. 8): mistakes whatever is hidden.
+
+A move's upper bound is the value two plies on, with the enemy's hidden pieces as is best for the
+mover, and then the worst of the enemy's safe answers. An answer is safe if the piece is known to
+move (and, for more than one square, to be a scout), wins for certain if it attacks, and cannot be
+captured at once, all as far as is public for both sides. A move whose bound lies below the value of
+the position is a mistake. To fall together with an attacker is to be captured.
+
+Of what is hidden only the piece that is attacked and the piece that attacks in return matter: each
+of their types is a state to be valued. Several hidden pieces that could attack share the types that
+are left. Where a game ends, its return is the value; where no answer is safe, or the flag may be
+what is attacked, there is no bound. Answers that the two-squares rule forbids are none; of the
+more-squares rule nothing can be told from an observation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from stratkit.engine.combat import LOSES, WINS, fight
+from stratkit.engine.observation import (
+    CELLS,
+    MAX_NO_ATTACK,
+    MAX_PLIES,
+    MOVES,
+    NO_ATTACK,
+    PHASE,
+    PLIES,
+    number,
+)
+from stratkit.engine.observation import NO_SQUARE as NONE
+from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SCOUT, TYPE
+from stratkit.players.testtime import memory
+from stratkit.players.testtime.board import OTHER, OWN, Board
+
+MOST = 384  # states to be valued for one decision; moves that would need more have no bound
+
+
+@dataclass
+class State:
+    """A position two plies on, packed, and what memory excludes there; `value` is known where the
+    game is over, and else what the network will say."""
+
+    board: Board
+    packed: bytes
+    excluded: list[int] | None
+    value: float = math.nan
+
+
+@dataclass
+class Answer:
+    """A safe answer; of a hidden attacker on `square` one for each `kind` it may be of."""
+
+    state: State
+    square: int = NONE
+    kind: int = 0
+
+
+@dataclass
+class Case:
+    """What a move may lead to: its answers, with the types that are left for hidden attackers; or
+    a value that is certain (infinite: no bound)."""
+
+    answers: list[Answer] = field(default_factory=list)
+    left: bytes = b""
+    value: float | None = None
+
+    def bound(self) -> float:
+        """The best for the mover, over what is hidden, of the worst answer."""
+        if self.value is not None:
+            return self.value
+        known = [a.state.value for a in self.answers if a.square == NONE]
+        hidden: dict[int, dict[int, float]] = {}
+        for answer in self.answers:
+            if answer.square != NONE:
+                of = hidden.setdefault(answer.square, {})
+                of[answer.kind] = min(answer.state.value, of.get(answer.kind, math.inf))
+        return min([*known, _best_of_worst(list(hidden.values()), self.left)])
+
+
+def _best_of_worst(pieces: Sequence[Mapping[int, float]], left: bytes) -> float:
+    """The highest v for which every piece can have a type of its own with a value of at least v."""
+
+    def fits(least: float, at: int, counts: bytearray) -> bool:
+        if at == len(pieces):
+            return True
+        for kind, value in pieces[at].items():
+            if value >= least and counts[kind]:
+                counts[kind] -= 1
+                if fits(least, at + 1, counts):
+                    return True
+                counts[kind] += 1
+        return False
+
+    values = sorted({v for piece in pieces for v in piece.values()}, reverse=True)
+    return next((v for v in values if fits(v, 0, bytearray(left))), math.inf)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A turn of play as the mover sees it: the observation, its board, what memory excludes (or
+    None), and how often a border may be crossed in consecutive turns (0: any number)."""
+
+    packed: bytes
+    board: Board
+    excluded: list[int] | None
+    two_squares: int
+
+
+def cases(sight: Sight, start: int, end: int) -> list[Case]:
+    """One for each type that the attacked piece may have; one where that is known, or nothing is
+    attacked."""
+    board = sight.board
+    attacked = bool(board.cells[end] & PIECE)
+    kinds = board.possible(end) if attacked and board.hidden(end) else [0]
+    known = board.cells[end] & TYPE if attacked and not board.hidden(end) else kinds[0]
+    if attacked and (known == FLAG or (board.hidden(end) and FLAG in kinds)):
+        return [Case(value=math.inf)]  # the best that can be
+    return [_case(sight, start, end, kind, attacked) for kind in kinds]
+
+
+def _case(sight: Sight, start: int, end: int, kind: int, attacked: bool) -> Case:
+    after = sight.board.play(start, end, defender=kind)
+    excluded = sight.excluded
+    if excluded is not None:
+        excluded = memory.note(excluded, sight.board, start, end)
+    quiet = 0 if attacked else number(sight.packed, NO_ATTACK) + 1
+    if not _has_movers(after, OTHER):
+        return Case(value=1.0 if _has_movers(after, OWN) else 0.0)
+    attacker = sight.board.cells[start] & TYPE if attacked else NONE
+    ply = bytes((start, end, attacker))
+    answers: list[Answer] = []
+    can_move = False
+    for square, target in _known_moves(after):
+        if _crosses_too_often(sight, square, target):
+            continue
+        can_move = True
+        if is_safe(after, square, target):
+            answers += _answers(sight, after, excluded, ply, quiet, square, target)
+    if can_move and _at_limit(sight, 1, quiet):
+        return Case(value=0.0)
+    if not answers:
+        return Case(value=math.inf)
+    return Case(answers, bytes(after.unrevealed[OTHER]))
+
+
+def _answers(
+    sight: Sight,
+    after: Board,
+    excluded: list[int] | None,
+    ply: bytes,
+    quiet: int,
+    square: int,
+    target: int,
+) -> Iterator[Answer]:
+    """The states that a safe answer leads to: of a hidden attacker one for each type."""
+    attacks = bool(after.cells[target] & PIECE)
+    hidden = after.hidden(square)
+    for kind in after.possible(square) if attacks and hidden else [0]:
+        last = after.play(square, target, attacker=kind)
+        attacker = last.cells[target] & TYPE if attacks else NONE
+        plies = bytes((square, target, attacker)) + ply
+        state = _state(sight, last, 0 if attacks else quiet + 1, plies)
+        if excluded is not None:
+            state.excluded = memory.note(excluded, after, square, target)
+        if attacks and after.cells[target] & TYPE == FLAG:
+            state.value = -1.0
+        yield Answer(state, square if attacks and hidden else NONE, kind)
+
+
+def _state(sight: Sight, board: Board, quiet: int, plies: bytes) -> State:
+    """The observation of the same side two plies on."""
+    old = sight.packed
+    count = min(number(sight.packed, PLIES) + 2, 65535)
+    packed = (
+        count.to_bytes(2, "little")
+        + old[MAX_PLIES:NO_ATTACK]
+        + min(quiet, 65535).to_bytes(2, "little")
+        + old[MAX_NO_ATTACK:PHASE]
+        + bytes((0, 0, NONE, NONE))
+        + bytes(board.unrevealed[OWN])
+        + bytes(board.unrevealed[OTHER])
+        + plies
+        + old[MOVES : CELLS - len(plies)]
+        + bytes(board.cells)
+    )
+    value = math.nan
+    if not any(True for square in _own_movers(board) for _ in _targets(board, square)):
+        value = -1.0 if _has_movers(board, OTHER) or _has_movers(board, OWN) else 0.0
+    elif _at_limit(sight, 2, quiet):
+        value = 0.0
+    return State(board, packed, None, value)
+
+
+def _at_limit(sight: Sight, plies: int, quiet: int) -> bool:
+    """Whether the game is drawn by a limit, so many plies on."""
+    most, played = number(sight.packed, MAX_PLIES), number(sight.packed, PLIES) + plies
+    most_quiet = number(sight.packed, MAX_NO_ATTACK)
+    return bool((most and played >= most) or (most_quiet and quiet >= most_quiet))
+
+
+def _has_movers(board: Board, side: int) -> bool:
+    """Whether a side has a piece that is no bomb and no flag; of the enemy that is public too."""
+    known = any(
+        board.cells[square] & REVEALED and board.known_movable(square)
+        for square in board.pieces(side)
+    )
+    return known or any(board.unrevealed[side][FLAG + 1 : BOMB])
+
+
+def _own_movers(board: Board) -> Iterator[int]:
+    for square in board.pieces(OWN):
+        if board.cells[square] & TYPE not in (FLAG, BOMB):
+            yield square
+
+
+def _targets(board: Board, square: int) -> Iterator[int]:
+    """Where a piece whose type is known to us can go."""
+    return board.reach(square, far=board.cells[square] & TYPE == SCOUT)
+
+
+def _known_moves(board: Board) -> Iterator[tuple[int, int]]:
+    """The moves of the enemy's pieces that are known to be able to make them."""
+    for square in board.pieces(OTHER):
+        if board.known_movable(square):
+            scout = board.cells[square] & (REVEALED | TYPE) == REVEALED | SCOUT
+            for target in board.reach(square, far=scout):
+                yield square, target
+
+
+def is_safe(board: Board, start: int, end: int) -> bool:
+    """Whether the enemy's move, of a piece that is known to be able to make it, is safe."""
+    kinds = board.possible(start)
+    if board.cells[end] & PIECE:
+        victims = board.possible(end)
+        if any(fight(kind, victim) != WINS for kind in kinds for victim in victims):
+            return False
+    after = board.play(start, end, attacker=kinds[0])
+    return not any(
+        fight(attacker, kind) != LOSES
+        for square, far in after.attackers(end)
+        for attacker in after.possible(square)
+        if FLAG < attacker < BOMB and (attacker == SCOUT or not far)
+        for kind in kinds
+    )
+
+
+def _crosses_too_often(sight: Sight, start: int, end: int) -> bool:
+    """Whether the two-squares rule forbids the enemy's move, as far as the shown plies tell."""
+    if not sight.two_squares:
+        return False
+    borders = _borders(sight.board.width, start, end)
+    at = start
+    runs = dict.fromkeys(borders, 1)
+    alive = set(borders)
+    for ply in range(MOVES, CELLS, 6):  # the enemy's plies, the latest first
+        before, after = sight.packed[ply], sight.packed[ply + 1]
+        if before == NONE or after != at:
+            break
+        alive &= _borders(sight.board.width, before, after)
+        if not alive:
+            break
+        for border in alive:
+            runs[border] += 1
+        at = before
+    return max(runs.values()) > sight.two_squares
+
+
+def _borders(width: int, start: int, end: int) -> set[tuple[int, int]]:
+    """The borders between neighbouring squares that a move crosses."""
+    low, high = min(start, end), max(start, end)
+    step = 1 if high - low < width and low // width == high // width else width
+    return {(square, square + step) for square in range(low, high, step)}

@@ -1,0 +1,42 @@
+"""Setups from a file as the actions that begin games."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.stratego import placements, variant
+from stratkit.errors import InputError
+from stratkit.notation.setups import read_setups
+
+Opening = Callable[[int], npt.NDArray[np.int32]]
+
+
+def read_openings(stream: BinaryIO, name: str, game: str) -> tuple[Opening, str]:
+    """The setups of a stream, called `name` in messages, as openings, and their SHA-256. Game k
+    begins from setups 2k (red's) and 2k + 1 (blue's), counted from 0 and, after the last one, from
+    the first again.
+
+    Raises `InputError` for the first line that is no setup of `game`, and for an odd number.
+    """
+    kind = variant(game)
+    setups = []
+    for _, setup in read_setups(stream, name, kind):
+        if isinstance(setup, InputError):
+            raise setup
+        setups.append(setup)
+    if not setups or len(setups) % 2:
+        what = f"every game needs two setups, red's and blue's, but there are {len(setups)}"
+        raise InputError(what, file=name)
+    actions = [placements(kind, setup) for setup in setups]
+    digest = hashlib.sha256(b"".join(setup.tobytes() for setup in setups)).hexdigest()
+
+    def opening(number: int) -> npt.NDArray[np.int32]:
+        first = 2 * number % len(actions)
+        return np.concatenate(actions[first : first + 2])
+
+    return opening, digest

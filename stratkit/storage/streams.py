@@ -1,0 +1,109 @@
+"""Inputs and outputs as commands name them: files, devices, `-` for the standard streams."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import io
+import os
+import select
+import sys
+from collections.abc import Iterator
+from typing import IO, Any, BinaryIO, cast
+
+from stratkit.errors import InputError, error_context
+
+STDIN, STDOUT = "standard input", "standard output"  # what `-` is called in messages
+
+
+@contextlib.contextmanager
+def open_input(path: str) -> Iterator[BinaryIO]:
+    """The bytes of file `path`; `-` is stdin."""
+    if path != "-":
+        with open(path, "rb") as stream:
+            yield stream
+        return
+    check_stdin()
+    yield sys.stdin.buffer
+
+
+def check_stdin() -> None:
+    """Raises `OSError` when stdin was closed, or is there only to be written."""
+    if fcntl.fcntl(0, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), STDIN)
+
+
+def read_line() -> str | None:
+    """A line of stdin with its end, or the first thousand characters of it; None: it is over."""
+    with error_context(STDIN, only=OSError):
+        check_stdin()
+        return sys.stdin.readline(1000) or None
+
+
+def input_name(path: str) -> str:
+    """What the input `path` is called in messages."""
+    return STDIN if path == "-" else path
+
+
+@contextlib.contextmanager
+def open_output(path: str, force: bool = False, binary: bool = False) -> Iterator[IO[Any]]:
+    """A stream whose contents become file `path`, whole or not at all; `-` is stdout.
+
+    Raises `InputError` when the file exists and `force` is false, or when binary data would go to a
+    terminal. Devices and named pipes are written directly. Text is UTF-8.
+    """
+    if path == "-":
+        if binary and sys.stdout.isatty():
+            raise InputError("binary data goes to no terminal: redirect it, or name a file with -o")
+        with error_context(STDOUT, only=OSError):
+            yield sys.stdout.buffer if binary else sys.stdout
+            sys.stdout.flush()
+        return
+    with error_context(path, only=OSError), _open_file(path, force) as stream:
+        if binary:
+            yield stream
+            return
+        text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n", write_through=True)
+        try:
+            yield text
+        finally:
+            text.detach()
+
+
+@contextlib.contextmanager
+def _open_file(path: str, force: bool) -> Iterator[BinaryIO]:
+    if not path:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    from stratkit.storage.atomic import atomic_file, is_special
+
+    if not is_special(path):
+        if os.path.isfile(path) and not force:
+            raise InputError("exists already; -f overwrites it", file=path)
+        with atomic_file(path, overwrite=force) as file:
+            yield cast(BinaryIO, file)
+        return
+    with open(path, "wb") as device:
+        yield device
+
+
+def check_reader() -> None:
+    """Raises `BrokenPipeError` when stdout is a pipe that nobody will read any more: who waits, and
+    writes nothing, would not notice."""
+    poll = select.poll()
+    poll.register(1, 0)
+    if any(event & select.POLLERR for _, event in poll.poll(0)):
+        raise BrokenPipeError
+
+
+def discard_stdout() -> None:
+    """Sends what is still to come on stdout to /dev/null: its reader went away."""
+    discard(1)
+
+
+def discard(descriptor: int) -> None:
+    """Sends what is still to come on a descriptor to /dev/null."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    if null != descriptor:
+        os.dup2(null, descriptor)
+        os.close(null)

@@ -1,0 +1,149 @@
+"""Games with programs at the board, each in a thread of its own, some of them at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+import numpy as np
+
+from stratkit.engine import Game
+from stratkit.engine.stratego import RED, variant
+from stratkit.errors import InputError
+from stratkit.play.finished import Finished, GameNote
+from stratkit.play.seating import Seating
+from stratkit.play.table import Adjudicator
+from stratkit.players.player import Player
+from stratkit.ucc import protocol as ucc
+from stratkit.ucc.process import Fault, Process, Program
+from stratkit.ucc.referee import REFEREE, one_game, play_game
+
+MAX_FAULTS = 3  # games in a row that a player may lose by faults
+MAX_AHEAD = 4  # x `concurrency`: games that may begin after one that is not over
+NOT_PLAYED = "not_played"  # the reason of a game whose player is no longer asked
+
+
+def check_start(program: Program, game: Game) -> None:
+    """Starts the program, and ends it when it has said something; `InputError` if it does not."""
+    process = Process(program)
+    try:
+        process.send(ucc.header_line(RED, program.name, variant(game.name)))
+        process.line(program.startup)
+    except Fault as fault:
+        what = f"{program.name} cannot start: {fault.reason}: {fault.text}"
+        raise InputError(what, text=" ".join(program.words)) from None
+    finally:
+        process.close()
+
+
+class ProgramGames:
+    """Plays games of which at least one player is a program, at most `concurrency` at a time.
+
+    `players` and their `names` are what seatings point to. After `MAX_FAULTS` faults in a row a
+    player is `withdrawn`: `warn` says so, and its other games come back as `NOT_PLAYED`.
+    `adjudicator` makes what may end so many games early.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        players: Sequence[Player | Program],
+        names: Sequence[str],
+        concurrency: int,
+        warn: Callable[[str], None],
+        adjudicator: Callable[[int], Adjudicator | None] = lambda rows: None,
+    ) -> None:
+        self.adjudicator = adjudicator
+        self.game, self.players, self.names = game, players, names
+        self.concurrency, self.warn = concurrency, warn
+        self.withdrawn: set[int] = set()
+        self._in_a_row: Counter[int] = Counter()
+        self._running: set[Process] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def rounds(self, seatings: Iterator[Seating]) -> Iterator[Finished | None]:
+        """Plays the games; yields them as they end. Closing it ends all programs.
+
+        A caller who wants the games in order holds back those that overtook a slow one, and loses
+        them in an interrupt: no game begins more than `MAX_AHEAD` x `concurrency` games after it.
+        """
+        self._stopped = False
+        pool = ThreadPoolExecutor(self.concurrency)
+        try:
+            running: set[Future[Finished]] = set()
+            begun: deque[Future[Finished]] = deque()  # in order, from the oldest in `running` on
+            while True:
+                while begun and begun[0] not in running:
+                    begun.popleft()
+                while (
+                    len(running) < self.concurrency
+                    and len(begun) <= MAX_AHEAD * self.concurrency
+                    and (seating := next(seatings, None))
+                ):
+                    if self.withdrawn.isdisjoint(seating.seats):
+                        begun.append(pool.submit(self._play, seating))
+                        running.add(begun[-1])
+                    else:
+                        yield _not_played(seating)
+                if not running:
+                    return
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    self._count(future.result())
+                    yield future.result()
+        finally:
+            self._stop()
+            pool.shutdown(cancel_futures=True)
+
+    def _play(self, seating: Seating) -> Finished:
+        with contextlib.ExitStack() as started:
+
+            def start(program: Program) -> Process:
+                with self._lock:
+                    if self._stopped:
+                        raise Fault("exit", "the match was stopped")
+                    process = Process(program)
+                    self._running.add(process)
+                started.callback(self._end, process)
+                return process
+
+            adjudicator = self.adjudicator(1)
+            return play_game(self.game, seating, self.players, self.names, start, adjudicator)
+
+    def _end(self, process: Process) -> None:
+        with self._lock:
+            self._running.discard(process)
+        process.close()
+
+    def _stop(self) -> None:
+        """Ends all programs; the threads that wait for them notice."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                process.let_go()
+
+    def _count(self, finished: Finished) -> None:
+        for episode, seats, _ in finished:
+            fault = finished.notes[episode.number].fault
+            for seat, score in zip(seats, episode.returns, strict=True):
+                if isinstance(self.players[seat], Program):
+                    lost = fault is not None and score < 0
+                    self._in_a_row[seat] = self._in_a_row[seat] + 1 if lost else 0
+                    if self._in_a_row[seat] == MAX_FAULTS:
+                        self._withdraw(seat, str(fault))
+
+    def _withdraw(self, seat: int, fault: str) -> None:
+        self.withdrawn.add(seat)
+        self.warn(
+            f"{self.names[seat]} lost {MAX_FAULTS} games in a row by faults and is not asked any "
+            f"more; the last one: {fault}"
+        )
+
+
+def _not_played(seating: Seating) -> Finished:
+    returns = np.zeros(len(seating.seats), np.float32)
+    return one_game(seating, None, returns, GameNote(NOT_PLAYED, REFEREE))

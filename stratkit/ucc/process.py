@@ -1,0 +1,172 @@
+"""Other programs as processes: lines in, lines out, limits on both."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from stratkit.errors import named
+
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
+LONGEST_LINE = 1000  # bytes; a move has about ten
+MOST_AHEAD = 4096  # bytes that nobody asked for
+LAST_WORDS = 1.0  # seconds in which a program that closed its output may end
+END = 5.0  # seconds in which the supervisor ends everything; it takes half a second
+
+
+class Fault(Exception):
+    """What a program did wrong: `reason`, a word for the record, and the text that explains it."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        self.reason, self.text = reason, text
+        super().__init__(f"{reason}: {text}")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that can play: its words, and its limits: `time` seconds a move, `startup` seconds
+    until its first line. The protocol has no words for limits: the program finds them, and `nodes`
+    if asked for, in its environment as MATCH_TIME and MATCH_NODES."""
+
+    name: str
+    words: tuple[str, ...]
+    time: float = 5.0
+    startup: float = 10.0
+    nodes: int | None = None
+    talkative: bool = False  # its stderr is ours
+
+    def environment(self) -> dict[str, str]:
+        """What the program finds in its environment."""
+        limits = {"MATCH_TIME": f"{self.time:g}"}
+        if self.nodes is not None:
+            limits["MATCH_NODES"] = str(self.nodes)
+        return {**os.environ, **limits}
+
+
+class Process:
+    """`program`, running, from its start to `close`. Everything it does wrong is a `Fault`."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        with named(program.name):
+            self._process = self._start(program)
+        assert self._process.stdin and self._process.stdout
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        self._buffer = b""
+
+    def _start(self, program: Program) -> subprocess.Popen[bytes]:
+        lifeline, self._lifeline = os.pipe()
+        try:
+            return subprocess.Popen(
+                [sys.executable, "-I", "-S", SUPERVISOR, str(lifeline), *program.words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=None if program.talkative else subprocess.DEVNULL,
+                bufsize=0,
+                pass_fds=[lifeline],
+                start_new_session=True,
+                env=program.environment(),
+            )
+        except BaseException:
+            os.close(self._lifeline)
+            raise
+        finally:
+            os.close(lifeline)
+
+    def send(self, *lines: str) -> None:
+        """Writes all lines; a program that does not read has its time for a move."""
+        deadline = time.monotonic() + self.program.time
+        text = "".join(f"{line}\n" for line in lines)
+        rest = memoryview(text.encode("ascii", "backslashreplace"))
+        while rest:
+            if not _ready(self._in, select.POLLOUT, deadline):
+                raise Fault("silence", f"it read nothing for {self.program.time:g} s")
+            try:
+                rest = rest[os.write(self._in, rest) :]
+            except BlockingIOError:
+                continue
+            except OSError:  # a closed pipe
+                raise Fault("exit", self._last_words()) from None
+
+    def line(self, seconds: float) -> str:
+        """The next line, without its end. What is no ASCII becomes backslashes."""
+        deadline = time.monotonic() + seconds
+        while b"\n" not in self._buffer:
+            self._check_size(len(self._buffer), LONGEST_LINE, "a line")
+            if not _ready(self._out, select.POLLIN, deadline):
+                half = f", only {_text(self._buffer)!r}" if self._buffer else ""
+                raise Fault("silence", f"no line in {seconds:g} s{half}")
+            chunk = os.read(self._out, 1 << 17)
+            if not chunk:
+                raise Fault("exit", self._last_words())
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        self._check_size(len(line), LONGEST_LINE, "a line")
+        return _text(line.removesuffix(b"\r"))
+
+    def unasked(self, seconds: float = 0.0) -> str:
+        """What it wrote, or writes in so many seconds, although nobody asked; `Fault`: a flood."""
+        if _ready(self._out, select.POLLIN, time.monotonic() + seconds):
+            self._buffer += os.read(self._out, 1 << 17)
+        self._check_size(len(self._buffer), MOST_AHEAD, "unasked output")
+        return _text(self._buffer)
+
+    def _check_size(self, size: int, most: int, what: str) -> None:
+        if size > most:
+            raise Fault("flood", f"{what} of over {most} bytes")
+
+    def _last_words(self) -> str:
+        """How the program ended, and what it left unfinished."""
+        try:
+            status = self._process.wait(LAST_WORDS)
+        except subprocess.TimeoutExpired:
+            return "it closed its pipe"
+        how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+        return f"{how}, after {_text(self._buffer)!r}" if self._buffer else how
+
+    def ends(self, seconds: float) -> bool:
+        """Whether the program ends by itself within so many seconds."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return self._process.returncode is not None
+
+    def close_input(self) -> None:
+        """Ends what the program can read."""
+        assert self._process.stdin
+        self._process.stdin.close()
+
+    def let_go(self) -> None:
+        """Tells the supervisor to end everything; may be called from another thread, and again."""
+        lifeline, self._lifeline = self._lifeline, -1
+        if lifeline >= 0:
+            os.close(lifeline)
+
+    def close(self) -> None:
+        """Returns when no process of the program is left."""
+        self.let_go()
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.close()
+        self._process.stdout.close()
+        try:
+            self._process.wait(END)
+        except subprocess.TimeoutExpired:  # somebody stopped the supervisor
+            self._process.kill()
+            self._process.wait()
+
+
+def _ready(descriptor: int, event: int, deadline: float) -> bool:
+    """Waits until the descriptor is ready, or has ended; False at the deadline."""
+    poll = select.poll()
+    poll.register(descriptor, event)
+    return bool(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
+
+
+def _text(line: bytes) -> str:
+    return line.decode("ascii", "backslashreplace")
