@@ -11,7 +11,9 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import setup_of, variant
 from stratkit.errors import InputError
 from stratkit.notation.setups import parse_setup, setup_text
-from stratkit.play.table import Finished, Note, Seating, Table
+from stratkit.play.finished import Finished, GameNote
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.human import HumanPlayer, Saved
 from stratkit.players.random import RandomPlayer
 
@@ -28,7 +30,7 @@ def seat(lines: Sequence[str], said: dict[int, list[str]] | None = None) -> tupl
     person.notes = []  # type: ignore[attr-defined]
     person.note = lambda number, word: person.notes.append(word)  # type: ignore[attr-defined]
     person.hint = lambda views, side: f"ask {side} {len(views.moves(0))}\n"
-    table = Table(game, [person, RandomPlayer(2)], iter([Seating(0, (0, 1))]), slots=1)
+    table = Table(game, [person, RandomPlayer(2)], Seatings(iter([Seating(0, (0, 1))])), slots=1)
     return table, shown
 
 
@@ -100,7 +102,7 @@ def test_resigning_ends_the_game_as_a_loss() -> None:
     (finished,) = until(table)
     assert finished.episodes.returns.tolist() == [[-1, 1]] and finished.plies.tolist() == [0]
     assert len(finished.episodes.actions) == 2 * variant("mini").pieces
-    assert finished.notes == {0: Note("resigned", "player")}
+    assert finished.notes == {0: GameNote("resigned", "player")}
 
 
 def test_a_setup_is_offered_or_given() -> None:

@@ -12,7 +12,8 @@ from nets.drawn import assert_close, drawn
 from stratkit.engine import Batch, Game, distinct_views, sample
 from stratkit.errors import InputError, StratkitError
 from stratkit.nets import build
-from stratkit.play.table import Seating, Table
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Views
 from stratkit.players.random import RandomPlayer
@@ -102,7 +103,8 @@ def test_a_network_without_numbers_is_an_error_and_no_endless_game() -> None:
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.fill_(torch.nan)
-    table = Table(game, [NetworkPlayer("plain", net, 1, 4)], iter([Seating(0, (0, 0))]), slots=4)
+    games = Seatings(iter([Seating(0, (0, 0))]))
+    table = Table(game, [NetworkPlayer("plain", net, 1, 4)], games, slots=4)
     with pytest.raises(StratkitError, match="damaged"):
         list(table.rounds())
 
@@ -115,7 +117,7 @@ def test_a_network_for_other_observations(net: str, game: str) -> None:
 
 def test_chance_is_played_and_nobody_chose_it() -> None:
     seatings = iter(Seating(number, (0, 0)) for number in range(30))
-    table = Table(Game("kuhn"), [RandomPlayer(3)], seatings, slots=7, seed=5)
+    table = Table(Game("kuhn"), [RandomPlayer(3)], Seatings(seatings), slots=7, seed=5)
     found = [game for games in table.rounds() if games for game in games.episodes]
     assert len(found) == 30
     for game in found:
