@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from learn.games import as_parts, episodes
-from stratkit.learn.config import resolve
+from learn.games import as_parts, episodes, optimizer
 from stratkit.learn.data import make_batch
-from stratkit.learn.learner import Learner
+from stratkit.learn.settings import resolve
 
 
 @pytest.mark.parametrize("net", ["plain", "tiny"])
@@ -18,10 +17,10 @@ def test_the_first_step_follows_the_gradient(net: str, threads: int) -> None:
     memory is laid out otherwise than their weights: a fused step must not notice."""
     game, found = episodes("mini", number=4)
     config = resolve(net, {}, {}, {"threads": threads, "seed": 1, "b1": 0.0, "lr": 0.01})
-    learner = Learner(net, game.shape, config)
-    before = {name: p.detach().clone() for name, p in learner.online.named_parameters()}
+    learner = optimizer(net, game.shape, config)
+    before = {name: p.detach().clone() for name, p in learner.algorithm.trained.named_parameters()}
     learner.update(make_batch(game, as_parts(game, found), 128))
-    for name, parameter in learner.online.named_parameters():
+    for name, parameter in learner.algorithm.trained.named_parameters():
         gradient = parameter.grad
         assert gradient is not None
         expected = before[name] - 0.01 * gradient / (gradient.abs() + 1e-8)
