@@ -115,7 +115,8 @@ class Source:
         self._making = threading.Lock()  # held while torch is at work in the thread
         self._queue: queue.Queue[PreparedBatch | _End] = queue.Queue(AHEAD)
         self._error: BaseException | None = None
-        threading.Thread(target=self._run, daemon=True, name="episodes").start()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="episodes")
+        self._thread.start()
 
     def _begin(self, game: Game) -> None:
         self.size, self.rows = self.plan(game)
@@ -149,10 +150,11 @@ class Source:
 
     def stop(self) -> None:
         """Lets the thread end; what it has read is dropped. It may be left waiting for input, but
-        not within torch, where the end of the interpreter would abort the program."""
+        not within torch or numpy, where the end of the interpreter would abort the program."""
         self._stopped.set()
         with self._making:
             pass
+        self._thread.join(2 * POLL)
 
     # ---- the thread ----
 
