@@ -2,6 +2,7 @@
 #ifndef SK_BYTES_H
 #define SK_BYTES_H
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ static inline uint64_t broadcast(uint8_t byte) { return 0x0101010101010101u * by
 /* Bit i is set where byte i has the bit `flag`. */
 static inline uint64_t bytes_with(const uint8_t *bytes, uint8_t flag)
 {
+    assert(flag && !(flag & (flag - 1)));
     uint64_t eight;
     memcpy(&eight, bytes, 8);
     eight = eight / flag & broadcast(1); /* a shift: flag is a power of two */

@@ -1,6 +1,7 @@
 /* Counterfactual regret minimisation (Zinkevich et al. 2007): one player's half of an iteration.
  *
- * The variants differ in what they forget: Discounted CFR (Brown and Sandholm 2019) has all of them. */
+ * The variants differ in what they forget: Discounted CFR (Brown and Sandholm 2019) has all of
+ * them. */
 #include "tree.h"
 
 static double above_zero(double x) { return x > 0.0 ? x : 0.0; }

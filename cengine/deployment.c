@@ -1,5 +1,5 @@
-/* Deployment: red places all its pieces, then blue; the type to place next is fixed, the action is the
- * square. */
+/* Deployment: red places all its pieces, then blue; the type to place next is fixed, the action is
+ * the square. */
 #include "stratego.h"
 
 /* The empty squares of the side's own deployment ranks. */
@@ -14,6 +14,8 @@ sk_bits stratego_placing_squares(const stratego *game, const stratego_state *sta
 void stratego_put_piece(stratego_state *state, int square, uint8_t cell)
 {
     int side = cell_side(cell), type = cell_type(cell);
+    assert(is_piece(cell) && type < TYPES
+           && !has(state->pieces[RED] | state->pieces[BLUE], square));
     state->cells[square] = cell;
     state->pieces[side] |= bit(square);
     if (type_moves(type))
@@ -25,8 +27,10 @@ void stratego_put_piece(stratego_state *state, int square, uint8_t cell)
 void stratego_place(const stratego *game, stratego_state *state, int square)
 {
     uint8_t side = state->side;
-    stratego_put_piece(state, square,
-              (uint8_t)(CELL_PIECE | (side == BLUE ? CELL_BLUE : 0) | game->order[state->placed]));
+    assert(state->phase == PLACING && has(state->legal, square));
+    stratego_put_piece(
+        state, square,
+        (uint8_t)(CELL_PIECE | (side == BLUE ? CELL_BLUE : 0) | game->order[state->placed]));
     if (++state->placed < game->pieces) {
         state->legal &= ~bit(square);
         return;

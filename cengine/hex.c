@@ -1,12 +1,12 @@
 /* Hex, "hex:N", and Dark Hex with the abrupt rule, "dark_hex:N" (OpenSpiel's hex, and its dark_hex
- * with gameversion=adh, obstype=reveal-nothing), on a rhombus of N x N cells. Two players put stones
- * in turn. Player 0 wins by a chain from the first row to the last, player 1 by one from the first
- * column to the last; there is no draw. In Dark Hex a player sees the own stones only. Who tries a
- * cell that the enemy holds sees that stone from then on, and the turn passes: in the classical form
- * the player would try again.
+ * with gameversion=adh, obstype=reveal-nothing), on a rhombus of N x N cells. Two players put
+ * stones in turn. Player 0 wins by a chain from the first row to the last, player 1 by one from the
+ * first column to the last; there is no draw. In Dark Hex a player sees the own stones only. Who
+ * tries a cell that the enemy holds sees that stone from then on, and the turn passes: in the
+ * classical form the player would try again.
  *
- * Actions: cells, row * N + column, that the player does not see taken. A cell's neighbours are those
- * beside it in its row and its column, and (row + 1, column - 1) and (row - 1, column + 1).
+ * Actions: cells, row * N + column, that the player does not see taken. A cell's neighbours are
+ * those beside it in its row and its column, and (row + 1, column - 1) and (row - 1, column + 1).
  *
  * Recall is perfect: a player remembers what it tried and how that ended, and turns alternate
  * strictly, so the number of enemy turns is known, and how many of them failed is not.
@@ -97,6 +97,7 @@ static void apply(const sk_game *base, void *block, int32_t cell)
 {
     const hex *game = as_hex(base);
     hex_state *state = block;
+    assert(in_list(base, block, cell));
     int player = state->turns++ % 2;
     state->seen[player][cell] = 1;
     if (!game->dark)

@@ -1,5 +1,5 @@
-/* Kuhn poker (Kuhn 1950): three cards, one each, an ante of 1 and one bet of 1. The value of the game is
- * -1/18 for the first player. */
+/* Kuhn poker (Kuhn 1950): three cards, one each, an ante of 1 and one bet of 1. The value of the
+ * game is -1/18 for the first player. */
 #include "games.h"
 #include "small.h"
 
@@ -12,7 +12,12 @@ typedef struct {
 } kuhn;
 
 /* What the acting player sees: whose turn it is, the own card, the bets so far; one-hot. */
-enum { SEES_PLAYER = 0, SEES_CARD = 2, SEES_BETS = SEES_CARD + CARDS, SEES = SEES_BETS + 2 * LONGEST };
+enum {
+    SEES_PLAYER = 0,
+    SEES_CARD = 2,
+    SEES_BETS = SEES_CARD + CARDS,
+    SEES = SEES_BETS + 2 * LONGEST
+};
 
 static void reset(const sk_game *game, void *block)
 {
@@ -23,7 +28,8 @@ static void reset(const sk_game *game, void *block)
 /* bet-pass, bet-bet, pass-pass, pass-bet-pass and pass-bet-bet end the game. */
 static int bets_end(const kuhn *state)
 {
-    return state->made == LONGEST || (state->made == 2 && !(state->bets[0] == PASS && state->bets[1] == BET));
+    return state->made == LONGEST
+           || (state->made == 2 && !(state->bets[0] == PASS && state->bets[1] == BET));
 }
 
 static int actor(const sk_game *game, const void *block)
@@ -51,6 +57,7 @@ static void apply(const sk_game *game, void *block, int32_t action)
 {
     (void)game;
     kuhn *state = block;
+    assert(in_list(game, block, action));
     if (state->dealt < 2)
         state->cards[state->dealt++] = (uint8_t)action;
     else

@@ -1,12 +1,12 @@
-/* Leduc poker (Southey et al. 2005, "Bayes' bluff"). Six cards: three ranks in two suits. Both players
- * pay an ante of 1 and get a card; a round of betting, a public card, a second round. The bet is 2 in
- * the first round and 4 in the second, at most two raises a round; player 0 begins both. Who pairs the
- * public card wins, else the higher rank; equal ranks share the pot. The value of the game is -0.0856
- * for player 0.
+/* Leduc poker (Southey et al. 2005, "Bayes' bluff"). Six cards: three ranks in two suits. Both
+ * players pay an ante of 1 and get a card; a round of betting, a public card, a second round. The
+ * bet is 2 in the first round and 4 in the second, at most two raises a round; player 0 begins
+ * both. Who pairs the public card wins, else the higher rank; equal ranks share the pot. The value
+ * of the game is -0.0856 for player 0.
  *
- * Actions: 0 fold (only facing a raise), 1 check or call, 2 bet or raise (only twice a round). Chance
- * deals ranks, with their probabilities: suits are nowhere, so states that differ in suits only are
- * one (288 information states; 936 are those of six distinct cards).
+ * Actions: 0 fold (only facing a raise), 1 check or call, 2 bet or raise (only twice a round).
+ * Chance deals ranks, with their probabilities: suits are nowhere, so states that differ in suits
+ * only are one (288 information states; 936 are those of six distinct cards).
  */
 #include "games.h"
 #include "small.h"
@@ -26,9 +26,14 @@ typedef struct {
     uint8_t over;
 } leduc;
 
-/* What the acting player sees: whose turn it is, the own card, the public card (none: zeros), and of
- * each round's bets whether they were a call or a raise; one-hot. */
-enum { SEES_PLAYER = 0, SEES_OWN = 2, SEES_PUBLIC = SEES_OWN + RANKS, SEES_BETS = SEES_PUBLIC + RANKS };
+/* What the acting player sees: whose turn it is, the own card, the public card (none: zeros), and
+ * of each round's bets whether they were a call or a raise; one-hot. */
+enum {
+    SEES_PLAYER = 0,
+    SEES_OWN = 2,
+    SEES_PUBLIC = SEES_OWN + RANKS,
+    SEES_BETS = SEES_PUBLIC + RANKS
+};
 enum { SEES = SEES_BETS + ROUNDS * LONGEST * 2 };
 
 static void reset(const sk_game *game, void *block)
@@ -113,6 +118,7 @@ static void bet(leduc *state, int32_t action)
 static void apply(const sk_game *game, void *block, int32_t action)
 {
     leduc *state = block;
+    assert(in_list(game, block, action));
     if (actor(game, block) == SK_CHANCE)
         state->cards[state->dealt++] = (uint8_t)action;
     else
@@ -126,7 +132,8 @@ static int strength(const leduc *state, int player)
     return card == state->cards[FIRST_PUBLIC] ? RANKS : card;
 }
 
-/* What player 0 gets when it is over. Who folded has paid less; at a showdown both have paid alike. */
+/* What player 0 gets when it is over. Who folded has paid less; at a showdown both have paid alike.
+ */
 static int payoff(const leduc *state)
 {
     if (state->paid[0] != state->paid[1])

@@ -65,16 +65,18 @@ static void note_repetition(const stratego *game, const stratego_state *state, b
         search->set |= bit(to);
 }
 
-/* Walks back through the positions of the chase and collects what would bring one of them about again: it
- * differs from the present position by one own piece only. */
+/* Walks back through the positions of the chase and collects what would bring one of them about
+ * again: it differs from the present position by one own piece only. */
 sk_bits stratego_search_bans(const stratego *game, const stratego_state *state, int from)
 {
     ban_search search = {from, 0};
     int length = state->recorded - state->chases[state->side].begun;
-    uint8_t then[MAX_SQUARES], now[MAX_SQUARES]; /* of each piece: its earlier square, its present one */
+    uint8_t then[MAX_SQUARES],
+        now[MAX_SQUARES]; /* of each piece: its earlier square, its present one */
     for (int i = 0; i < game->squares; i++)
         then[i] = now[i] = (uint8_t)i;
-    int displaced = 0, sum = 0; /* how many pieces stood elsewhere, and the sum of their present squares */
+    int displaced = 0,
+        sum = 0; /* how many pieces stood elsewhere, and the sum of their present squares */
     for (int ago = 0; ago < length; ago++) {
         ply_record undone = played(state, ago);
         int piece = now[undone.to];

@@ -1,5 +1,5 @@
-/* Movement: one square orthogonally; a scout any number of empty squares in a straight line, and it may
- * attack at the end; bombs and flags never move. */
+/* Movement: one square orthogonally; a scout any number of empty squares in a straight line, and it
+ * may attack at the end; bombs and flags never move. */
 #include "more_squares.h"
 #include "squares.h"
 #include "two_squares.h"
@@ -17,13 +17,14 @@ sk_bits stratego_destinations(const stratego *game, const stratego_state *state,
 {
     int side = state->side;
     int scout = cell_type(state->cells[from]) == SCOUT;
+    assert(has(state->movers[side], from));
     sk_bits reach = scout ? scout_reach(game, state, from) : game->beside[from];
     return reach & ~state->pieces[side] & ~two_squares_bans(game, &state->crossings[side], from)
            & ~chase_bans(game, state, from);
 }
 
-/* The pieces of the side to move that have a legal move. A piece that can move at all can move by one
- * square, so this needs no scout's rays. */
+/* The pieces of the side to move that have a legal move. A piece that can move at all can move by
+ * one square, so this needs no scout's rays. */
 sk_bits stratego_selectable(const stratego *game, const stratego_state *state)
 {
     int side = state->side;

@@ -1,18 +1,19 @@
 /* Stratego on a small board with a whole move as one action: `moves:nano`.
  *
- * The same game as `nano` on the same state, seen otherwise: a move is from * squares + to, a placement its square, both in
- * the acting side's frame, and the observation is a vector that tells everything the side knows, the
- * moves so far included. So it is learned without the planes, the board's network and the division of a
- * move into two actions, and must come to the same value: that is what it is for.
+ * The same game as `nano` on the same state, seen otherwise: a move is from * squares + to, a
+ * placement its square, both in the acting side's frame, and the observation is a vector that tells
+ * everything the side knows, the moves so far included. So it is learned without the planes, the
+ * board's network and the division of a move into two actions, and must come to the same value:
+ * that is what it is for.
  */
 #include "games.h"
 #include "observation.h"
 #include "small.h"
 
-/* The vector: whose turn it is; the number of pieces placed, one-hot; of each square what stands there (own,
- * or the enemy's: type, or UNKNOWN as type TYPES, and whether it has moved), one-hot; the plies so far, the
- * latest first: from, to and, of attacks, the attacker's type, one-hot; how many pieces of each type are
- * hidden on either side. */
+/* The vector: whose turn it is; the number of pieces placed, one-hot; of each square what stands
+ * there (own, or the enemy's: type, or UNKNOWN as type TYPES, and whether it has moved), one-hot;
+ * the plies so far, the latest first: from, to and, of attacks, the attacker's type, one-hot; how
+ * many pieces of each type are hidden on either side. */
 enum { KINDS = TYPES + 1, ON_SQUARE = 2 * 2 * KINDS, SEES_PLAYER = 0, SEES_PLACED = 2 };
 
 static int of_ply(const stratego *board) { return 2 * board->squares + TYPES; }
@@ -44,6 +45,7 @@ static int legal(const sk_game *game, const void *block, int32_t *actions)
 static void apply(const sk_game *game, void *block, int32_t action)
 {
     int squares = as_stratego(game)->squares;
+    assert(in_list(game, block, action));
     if (((const stratego_state *)block)->phase == PLACING) {
         stratego_apply(game, block, action);
         return;

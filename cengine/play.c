@@ -16,17 +16,19 @@ static void reveal(stratego_state *state, int square)
 static void remove_piece(stratego_state *state, int square)
 {
     int side = cell_side(state->cells[square]);
+    assert(is_piece(state->cells[square]));
     state->pieces[side] &= ~bit(square);
     state->movers[side] &= ~bit(square);
     state->cells[square] = EMPTY;
 }
 
-/* The square `to` is empty. */
+/* To an empty square. */
 static void move_piece(stratego_state *state, int from, int to)
 {
     uint8_t cell = state->cells[from];
     int side = cell_side(cell);
     sk_bits both = bit(from) | bit(to);
+    assert(is_piece(cell) && state->cells[to] == EMPTY);
     state->cells[from] = EMPTY;
     state->cells[to] = cell;
     state->pieces[side] ^= both;
@@ -73,8 +75,8 @@ static void finish(stratego_state *state, int ending, int winner)
     state->legal = 0;
 }
 
-/* The side to move is about to choose a piece: finds what it may choose, and whether the game goes on.
- * The order of the tests is that of the rules: no legal move, then the draw limits. */
+/* The side to move is about to choose a piece: finds what it may choose, and whether the game goes
+ * on. The order of the tests is that of the rules: no legal move, then the draw limits. */
 void stratego_begin_turn(const stratego *game, stratego_state *state)
 {
     int side = state->side;
@@ -99,6 +101,7 @@ void stratego_do_move(const stratego *game, stratego_state *state, int to)
     uint8_t target = state->cells[to];
     int attacks = is_piece(target);
     ply_record record = {(uint8_t)from, (uint8_t)to, NO_ATTACK};
+    assert(state->phase == MOVING && has(state->legal, to));
 
     state->cells[from] |= CELL_MOVED;
     stratego_count_crossings(game, &state->crossings[side], from, to);

@@ -1,5 +1,5 @@
-/* Positions as start bytes: one cell a square, the side to move, then the plies and the plies since the
- * last attack as little-endian 16-bit numbers. */
+/* Positions as start bytes: one cell a square, the side to move, then the plies and the plies since
+ * the last attack as little-endian 16-bit numbers. */
 #include <string.h>
 
 #include "stratego.h"
@@ -39,6 +39,7 @@ const char *stratego_start(const sk_game *base, void *block, const uint8_t *byte
     state->plies = tail[1] | tail[2] << 8;
     state->no_attack = tail[3] | tail[4] << 8;
     stratego_begin_turn(game, state);
+    assert(stratego_is_ok(game, state));
     return NULL;
 }
 

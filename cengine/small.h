@@ -2,6 +2,7 @@
 #ifndef SK_SMALL_H
 #define SK_SMALL_H
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,8 @@ static inline void *new_game(size_t size, char *error, size_t error_size)
     return game;
 }
 
-/* Reads digits at *text, without zeros before them, and moves on; 0 if there are none or too many. */
+/* Reads digits at *text, without zeros before them, and moves on; 0 if there are none or too many.
+ */
 static inline int read_number(const char **text, int *out)
 {
     const char *at = *text;

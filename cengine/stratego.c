@@ -28,6 +28,7 @@ void stratego_reset(const sk_game *base, void *block)
 static const char *start(const sk_game *game, void *state, const uint8_t *bytes)
 {
     stratego_reset(game, state);
+    assert(stratego_is_ok(as_stratego(game), state));
     return stratego_start(game, state, bytes);
 }
 
@@ -57,7 +58,8 @@ static inline void mask_eight(const stratego *game, const stratego_state *state,
     write_eight(side, eight_bytes(state->legal >> framed_eight(game, side, at)), mask + at);
 }
 
-static inline void mask_squares(const stratego *game, const stratego_state *state, int side, uint8_t *mask)
+static inline void mask_squares(const stratego *game, const stratego_state *state, int side,
+                                uint8_t *mask)
 {
     for (int at = 0; at + 8 <= game->squares; at += 8)
         mask_eight(game, state, side, at, mask);
@@ -87,12 +89,14 @@ static int is_legal(const sk_game *base, const void *block, int32_t action)
            && has(state->legal, framed(game, state->side, action));
 }
 
-/* Hot, and called by the table: moves.c, which calls it by name, must not change how it is compiled. */
+/* Hot, and called by the table: moves.c, which calls it by name, must not change how it is
+ * compiled. */
 __attribute__((noinline)) void stratego_apply(const sk_game *base, void *block, int32_t action)
 {
     const stratego *game = as_stratego(base);
     stratego_state *state = block;
     int square = framed(game, state->side, action);
+    assert(is_legal(base, block, action));
     switch (state->phase) {
     case PLACING: stratego_place(game, state, square); break;
     case SELECTING:
@@ -103,6 +107,7 @@ __attribute__((noinline)) void stratego_apply(const sk_game *base, void *block, 
     case MOVING: stratego_do_move(game, state, square); break;
     default: break;
     }
+    assert(stratego_is_ok(game, state));
 }
 
 /* A side may deploy by a setup that it was given. */
@@ -140,21 +145,21 @@ void stratego_print_rules(const sk_game *base, char *out, size_t size)
 }
 
 const sk_ops stratego_ops = {.reset = stratego_reset,
-                           .start = start,
-                           .save = stratego_save,
-                           .actor = stratego_actor,
-                           .legal = stratego_legal,
-                           .legal_mask = legal_mask,
-                           .pick = pick,
-                           .is_legal = is_legal,
-                           .given = given,
-                           .apply = stratego_apply,
-                           .returns = stratego_returns,
-                           .ending = stratego_ending,
-                           .plies = stratego_plies,
-                           .observe = stratego_observe,
-                           .expand = stratego_expand,
-                           .rules = stratego_print_rules};
+                             .start = start,
+                             .save = stratego_save,
+                             .actor = stratego_actor,
+                             .legal = stratego_legal,
+                             .legal_mask = legal_mask,
+                             .pick = pick,
+                             .is_legal = is_legal,
+                             .given = given,
+                             .apply = stratego_apply,
+                             .returns = stratego_returns,
+                             .ending = stratego_ending,
+                             .plies = stratego_plies,
+                             .observe = stratego_observe,
+                             .expand = stratego_expand,
+                             .rules = stratego_print_rules};
 
 static const char *const endings[] = {
     [ENDING_NONE] = "",
@@ -167,8 +172,8 @@ static const char *const endings[] = {
 };
 
 /* Flag, bomb, then down the ranks. */
-static const uint8_t placing_order[TYPES] = {FLAG,       BOMB,     MARSHAL, GENERAL, COLONEL, MAJOR,
-                                             CAPTAIN, LIEUTENANT, SERGEANT, MINER,  SCOUT,   SPY};
+static const uint8_t placing_order[TYPES] = {FLAG,    BOMB,       MARSHAL,  GENERAL, COLONEL, MAJOR,
+                                             CAPTAIN, LIEUTENANT, SERGEANT, MINER,   SCOUT,   SPY};
 
 /* The tables of squares that movement looks things up in. */
 static void draw_lines(stratego *game)
@@ -211,18 +216,17 @@ static void lay_out(stratego *game)
 static void describe(stratego *game)
 {
     int longest = game->rules.max_plies;
-    game->base = (sk_game){
-        .ops = &stratego_ops,
-        .endings = endings,
-        .is = {.players = 2,
-               .actions = game->squares,
-               .max_length = longest ? 2 * game->pieces + 2 * longest : 0,
-               .state_bytes = (int32_t)sizeof(stratego_state),
-               .start_bytes = game->squares + 5,
-               .observation_bytes = (int32_t)sizeof(observation) + game->squares,
-               .planes = 82,
-               .height = game->height,
-               .width = game->width}};
+    game->base = (sk_game){.ops = &stratego_ops,
+                           .endings = endings,
+                           .is = {.players = 2,
+                                  .actions = game->squares,
+                                  .max_length = longest ? 2 * game->pieces + 2 * longest : 0,
+                                  .state_bytes = (int32_t)sizeof(stratego_state),
+                                  .start_bytes = game->squares + 5,
+                                  .observation_bytes = (int32_t)sizeof(observation) + game->squares,
+                                  .planes = 82,
+                                  .height = game->height,
+                                  .width = game->width}};
 }
 
 /* A chase is followed through the ring of recent plies, so it must end within it. */

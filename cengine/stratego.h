@@ -1,10 +1,12 @@
 /* Stratego: board, cells, state, and the parts that its files play (README.md lists them).
  *
- * Squares inside are absolute: width * rank + file, A1 = 0. Actions and observations are in the acting
- * side's frame: for blue the board is rotated by 180 degrees.
+ * Squares inside are absolute: width * rank + file, A1 = 0. Actions and observations are in the
+ * acting side's frame: for blue the board is rotated by 180 degrees.
  */
 #ifndef SK_STRATEGO_H
 #define SK_STRATEGO_H
+
+#include <assert.h>
 
 #include "bits.h"
 #include "game.h"
@@ -12,7 +14,18 @@
 enum { RED = 0, BLUE = 1 };
 
 enum {
-    FLAG, SPY, SCOUT, MINER, SERGEANT, LIEUTENANT, CAPTAIN, MAJOR, COLONEL, GENERAL, MARSHAL, BOMB,
+    FLAG,
+    SPY,
+    SCOUT,
+    MINER,
+    SERGEANT,
+    LIEUTENANT,
+    CAPTAIN,
+    MAJOR,
+    COLONEL,
+    GENERAL,
+    MARSHAL,
+    BOMB,
     TYPES,
     UNKNOWN = 15
 };
@@ -42,10 +55,10 @@ static inline int type_moves(int type) { return type != FLAG && type != BOMB; }
 enum { NORTH, SOUTH, EAST, WEST, DIRECTIONS };
 
 typedef struct {
-    int32_t more_squares; /* 1: the rule is in force */
-    int32_t two_squares; /* crossings of one border in consecutive turns; 0: no such rule */
-    int32_t max_plies;   /* 0: no limit */
-    int32_t max_no_attack;   /* plies without an attack; 0: no limit */
+    int32_t more_squares;  /* 1: the rule is in force */
+    int32_t two_squares;   /* crossings of one border in consecutive turns; 0: no such rule */
+    int32_t max_plies;     /* 0: no limit */
+    int32_t max_no_attack; /* plies without an attack; 0: no limit */
 } stratego_rules;
 
 typedef struct {
@@ -53,11 +66,11 @@ typedef struct {
     const sk_variant *variant;
     stratego_rules rules;
     int width, height, squares;
-    int zone;                        /* squares of one side's deployment ranks */
-    int pieces;                      /* of one side */
-    uint8_t order[MAX_SQUARES];      /* types in the order in which they are placed */
-    sk_bits board;                   /* all squares but the lakes */
-    sk_bits not_first, not_last;     /* all squares but those of the first or last file */
+    int zone;                    /* squares of one side's deployment ranks */
+    int pieces;                  /* of one side */
+    uint8_t order[MAX_SQUARES];  /* types in the order in which they are placed */
+    sk_bits board;               /* all squares but the lakes */
+    sk_bits not_first, not_last; /* all squares but those of the first or last file */
     uint8_t file[MAX_SQUARES], rank[MAX_SQUARES];
     sk_bits beside[MAX_SQUARES];           /* the neighbours of each square, without lakes */
     sk_bits rays[DIRECTIONS][MAX_SQUARES]; /* from each square to the edge, lakes and all */
@@ -69,15 +82,15 @@ enum { PLACING, SELECTING, MOVING, FINISHED };
 
 enum {
     ENDING_NONE,
-    ENDING_FLAG,         /* a flag was taken */
-    ENDING_NO_MOVE,      /* the side to move had no legal move and lost */
-    ENDING_NO_PIECES,    /* neither side had a piece that can move: a draw */
+    ENDING_FLAG,      /* a flag was taken */
+    ENDING_NO_MOVE,   /* the side to move had no legal move and lost */
+    ENDING_NO_PIECES, /* neither side had a piece that can move: a draw */
     ENDING_MAX_PLIES,
     ENDING_MAX_NO_ATTACK
 };
 
-/* The last piece a side moved, and how often in consecutive turns it crossed each border of the line that
- * it moves on. borders[k] lies between coordinates k and k + 1. */
+/* The last piece a side moved, and how often in consecutive turns it crossed each border of the
+ * line that it moves on. borders[k] lies between coordinates k and k + 1. */
 typedef struct {
     uint8_t square; /* where that piece stands; NO_SQUARE: none */
     uint8_t vertical;
@@ -90,7 +103,8 @@ typedef struct {
     uint8_t attacker; /* type, if the ply was an attack; NO_ATTACK otherwise */
 } ply_record;
 
-/* The ring of recent plies holds a chase of LONGEST_CHASE plies; SHOWN_PLIES of them are observed. */
+/* The ring of recent plies holds a chase of LONGEST_CHASE plies; SHOWN_PLIES of them are observed.
+ */
 enum { RECENT = 200, LONGEST_CHASE = RECENT, SHOWN_PLIES = 40, NO_CHASE = -1 };
 
 /* What one side threatens without pause. */
@@ -100,7 +114,7 @@ typedef struct {
 } chase;
 
 typedef struct {
-    sk_bits legal;     /* what the side to act may choose, absolute */
+    sk_bits legal; /* what the side to act may choose, absolute */
     sk_bits pieces[2];
     sk_bits movers[2]; /* pieces of types that move */
     uint8_t cells[MAX_SQUARES];
@@ -108,10 +122,10 @@ typedef struct {
     ply_record recent[RECENT];    /* a ring that grows downwards, from the latest ply */
     border_crossings crossings[2];
     chase chases[2];
-    int32_t recorded; /* plies played since the start of this state */
-    int32_t plies;    /* ply number, that of a start position included */
-    int32_t no_attack;    /* plies since the last attack */
-    uint8_t latest;   /* where the latest ply is in `recent` */
+    int32_t recorded;  /* plies played since the start of this state */
+    int32_t plies;     /* ply number, that of a start position included */
+    int32_t no_attack; /* plies since the last attack */
+    uint8_t latest;    /* where the latest ply is in `recent` */
     uint8_t phase, side, selected;
     uint8_t placed; /* pieces that the side to act has placed */
     uint8_t ending;
@@ -125,6 +139,7 @@ static inline const stratego *as_stratego(const sk_game *game) { return (const s
 /* The ply that was played `ago` plies before the latest one. */
 static inline ply_record played(const stratego_state *state, int ago)
 {
+    assert(ago >= 0 && ago < RECENT && ago < state->recorded);
     return state->recent[(state->latest + ago) % RECENT];
 }
 
@@ -149,6 +164,10 @@ sk_bits stratego_destinations(const stratego *game, const stratego_state *state,
 
 void stratego_begin_turn(const stratego *game, stratego_state *state);
 void stratego_do_move(const stratego *game, stratego_state *state, int to);
+
+/* Whether all that must hold of a state holds. Slow: for assertions, which only the builds for
+ * sanitizers and fuzzers have. */
+int stratego_is_ok(const stratego *game, const stratego_state *state);
 
 /* ---- As a game (game.h) ---- */
 

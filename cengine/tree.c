@@ -88,9 +88,10 @@ static const char *widen_table(sk_tree *tree)
     return NULL;
 }
 
-/* The information set of `player`, who last chose `before` and now chooses, into *set. It is written
- * behind the others, and stays there if it is new. */
-static const char *intern(sk_tree *tree, const void *state, int player, int32_t before, int32_t *set)
+/* The information set of `player`, who last chose `before` and now chooses, into *set. It is
+ * written behind the others, and stays there if it is new. */
+static const char *intern(sk_tree *tree, const void *state, int player, int32_t before,
+                          int32_t *set)
 {
     int32_t size = tree->game->is.observation_bytes;
     int64_t new = tree->n_infosets;
@@ -101,12 +102,12 @@ static const char *intern(sk_tree *tree, const void *state, int player, int32_t 
     if (wrong)
         return wrong;
     tree->infosets[new] = (infoset){before, (int32_t)tree->n_actions, (int8_t)player};
-    tree->game->ops->observe(tree->game, state, tree->packed + new * size);
+    tree->game->ops->observe(tree->game, state, tree->packed + new *size);
     int32_t *legal = tree->actions + tree->n_actions;
     int n = tree->game->ops->legal(tree->game, state, legal);
     int32_t *slot = slot_of(tree, new);
     if (!*slot) {
-        *slot = (int32_t)new + 1;
+        *slot = (int32_t) new + 1;
         tree->n_infosets++;
         tree->n_actions += n;
     } else {
@@ -127,7 +128,8 @@ static void *state_at(const sk_tree *tree, int64_t depth)
     return tree->states + (size_t)depth * tree->stride;
 }
 
-static const char *enter_terminal(sk_tree *tree, const void *state, const int32_t sequence[2], double chance)
+static const char *enter_terminal(sk_tree *tree, const void *state, const int32_t sequence[2],
+                                  double chance)
 {
     float returns[2];
     tree->game->ops->returns(tree->game, state, returns);
@@ -138,8 +140,8 @@ static const char *enter_terminal(sk_tree *tree, const void *state, const int32_
         return NULL;
     const char *wrong = GROW(tree, payoffs, tree->n_payoffs + 1);
     if (!wrong)
-        tree->payoffs[tree->n_payoffs++]
-            = (payoff){{sequence[0], sequence[1]}, chance * (double)returns[0]};
+        tree->payoffs[tree->n_payoffs++] =
+            (payoff){{sequence[0], sequence[1]}, chance * (double)returns[0]};
     return wrong;
 }
 
@@ -154,8 +156,9 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
     if (who == SK_OVER)
         return enter_terminal(tree, state, sequence, chance);
     const char *wrong = GROW(tree, path, tree->depth + 1);
-    wrong = wrong ? wrong : grow(tree, (void **)&tree->states, &tree->room_states, tree->depth + 2,
-                                 tree->stride);
+    wrong = wrong ? wrong
+                  : grow(tree, (void **)&tree->states, &tree->room_states, tree->depth + 2,
+                         tree->stride);
     if (wrong)
         return wrong;
     state = state_at(tree, tree->depth);
@@ -239,8 +242,7 @@ void sk_tree_close(sk_tree *tree)
 static const char *begin_tree(sk_tree *tree)
 {
     const int32_t empty[2] = {0, 0};
-    const char *wrong
-        = grow(tree, (void **)&tree->states, &tree->room_states, 1, tree->stride);
+    const char *wrong = grow(tree, (void **)&tree->states, &tree->room_states, 1, tree->stride);
     if (wrong)
         return wrong;
     tree->game->ops->reset(tree->game, tree->states);
@@ -267,7 +269,8 @@ void sk_tree_describe(const sk_tree *tree, sk_tree_size *out)
                           .bytes = tree->bytes};
 }
 
-void sk_tree_infosets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first, uint8_t *packed)
+void sk_tree_infosets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first,
+                      uint8_t *packed)
 {
     for (int64_t i = 0; i < tree->n_infosets; i++) {
         players[i] = tree->infosets[i].player;
@@ -276,7 +279,8 @@ void sk_tree_infosets(const sk_tree *tree, int8_t *players, int32_t *before, int
     }
     first[tree->n_infosets] = (int32_t)tree->n_actions;
     if (packed)
-        memcpy(packed, tree->packed, (size_t)tree->n_infosets * (size_t)tree->game->is.observation_bytes);
+        memcpy(packed, tree->packed,
+               (size_t)tree->n_infosets * (size_t)tree->game->is.observation_bytes);
 }
 
 void sk_tree_actions(const sk_tree *tree, int32_t *actions)
@@ -286,8 +290,8 @@ void sk_tree_actions(const sk_tree *tree, int32_t *actions)
 
 /* ---- How large a tree is, without growing it (Knuth 1975) ---- */
 
-/* The product of the numbers of choices along one random game, as a logarithm: its mean over games is
- * the number of terminals. Stops at `enough`. */
+/* The product of the numbers of choices along one random game, as a logarithm: its mean over games
+ * is the number of terminals. Stops at `enough`. */
 static double one_descent(const sk_game *game, void *state, int64_t number, double enough)
 {
     int32_t actions[SK_MOST_ACTIONS];
@@ -301,8 +305,8 @@ static double one_descent(const sk_game *game, void *state, int64_t number, doub
     return size;
 }
 
-/* No more than a tenth of all random games can have ten times the mean (Markov); that a fifth of these do
- * by chance happens once in 10^20. */
+/* No more than a tenth of all random games can have ten times the mean (Markov); that a fifth of
+ * these do by chance happens once in 10^20. */
 int32_t sk_tree_exceeds(const sk_game *game, double terminals)
 {
     enum { GAMES = 1001 };

@@ -27,8 +27,8 @@ void sk_tree_weights(const sk_tree *tree, const double *reach, double *weights)
         weights[d->infoset] += d->chance * reach[d->other];
 }
 
-void sk_tree_add_penalties(const sk_tree *tree, int32_t player, const double *reach, const double *penalties,
-                    double *values)
+void sk_tree_add_penalties(const sk_tree *tree, int32_t player, const double *reach,
+                           const double *penalties, double *values)
 {
     for (const decision *d = tree->decisions; d < tree->decisions + tree->n_decisions; d++) {
         const infoset *set = &tree->infosets[d->infoset];
@@ -37,8 +37,8 @@ void sk_tree_add_penalties(const sk_tree *tree, int32_t player, const double *re
     }
 }
 
-double sk_tree_backup(const sk_tree *tree, int32_t player, const double *policy, const double *penalties,
-                      double *values)
+double sk_tree_backup(const sk_tree *tree, int32_t player, const double *policy,
+                      const double *penalties, double *values)
 {
     for (int64_t i = tree->n_infosets - 1; i >= 0; i--) {
         if (tree->infosets[i].player != player)

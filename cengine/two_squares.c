@@ -1,7 +1,7 @@
 #include "two_squares.h"
 
-/* The piece on `from` is the one the side moved last exactly if that piece still stands where `run` has it:
- * a captured one left an enemy there. */
+/* The piece on `from` is the one the side moved last exactly if that piece still stands where `run`
+ * has it: a captured one left an enemy there. */
 void stratego_count_crossings(const stratego *game, border_crossings *run, int from, int to)
 {
     int low = from < to ? from : to, high = from < to ? to : from;

@@ -1,7 +1,7 @@
-/* The two-squares rule (ISF article 10), in the form that covers all pieces: a piece may not cross the
- * same border between two neighbouring squares more than N times in consecutive turns of its own side.
- * Moving another piece, or the piece leaving that line, ends the run; so does a turn that does not cross
- * the border.
+/* The two-squares rule (ISF article 10), in the form that covers all pieces: a piece may not cross
+ * the same border between two neighbouring squares more than N times in consecutive turns of its
+ * own side. Moving another piece, or the piece leaving that line, ends the run; so does a turn that
+ * does not cross the border.
  */
 #ifndef SK_TWO_SQUARES_H
 #define SK_TWO_SQUARES_H
@@ -17,13 +17,15 @@ static inline int has_closed_border(const stratego *game, const border_crossings
     return game->rules.two_squares && run->most >= game->rules.two_squares;
 }
 
-/* The destinations that the rule forbids the side's piece on `from`: all beyond a closed border. Only where
- * there is one. */
+/* The destinations that the rule forbids the side's piece on `from`: all beyond a closed border.
+ * Only where there is one. */
 sk_bits stratego_closed_squares(const stratego *game, const border_crossings *run, int from);
 
 static inline sk_bits two_squares_bans(const stratego *game, const border_crossings *run, int from)
 {
-    return run->square == from && has_closed_border(game, run) ? stratego_closed_squares(game, run, from) : 0;
+    return run->square == from && has_closed_border(game, run)
+               ? stratego_closed_squares(game, run, from)
+               : 0;
 }
 
 #endif

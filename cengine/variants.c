@@ -7,8 +7,8 @@
 
 static const sk_variant variants[] = {
     /* name, width, height, deployment ranks,
-     *   flag, spy, scout, miner, sergeant, lieutenant, captain, major, colonel, general, marshal, bomb,
-     *   lakes, plies in all, plies without an attack */
+     *   flag, spy, scout, miner, sergeant, lieutenant, captain, major, colonel, general, marshal,
+     *   bomb, lakes, plies in all, plies without an attack */
     {"classic", 10, 10, 4, {1, 1, 8, 5, 4, 4, 4, 3, 2, 1, 1, 6}, LAKES_10X10, 2000, 200},
     {"barrage", 10, 10, 4, {1, 1, 2, 1, 0, 0, 0, 0, 0, 1, 1, 1}, LAKES_10X10, 2000, 200},
     {"duel", 10, 10, 4, {1, 1, 2, 2, 0, 0, 0, 0, 0, 1, 1, 2}, LAKES_10X10, 2000, 200},

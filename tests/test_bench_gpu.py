@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from running import ROOT
+from running import PATIENCE, ROOT
 
 
 def test_the_table_has_its_rows() -> None:
@@ -15,7 +15,7 @@ def test_the_table_has_its_rows() -> None:
         env={**os.environ, "PYTHON": sys.executable, "SIZE": "tiny", "DEVICE": "cpu"},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

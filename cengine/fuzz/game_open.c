@@ -1,4 +1,5 @@
-/* sk_game_open: any name, any text of rules. The input: size of the error text, name, newline, rules. */
+/* sk_game_open: any name, any text of rules. The input: size of the error text, name, newline,
+ * rules. */
 #include <string.h>
 
 #include "input.h"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "../batch.h"
 #include "../observation.h"
 
 static sight open_sight(const sk_description *is, size_t rows)
@@ -128,7 +129,8 @@ static int count_legal(const table *t, int32_t row)
     return n;
 }
 
-/* In play the counts of hidden pieces are those of the cells, and a hidden enemy's type is not shown. */
+/* In play the counts of hidden pieces are those of the cells, and a hidden enemy's type is not
+ * shown. */
 static void check_packed(const table *t, const uint8_t *packed)
 {
     const uint8_t *cells = packed + sizeof(observation);
@@ -157,6 +159,8 @@ static void check_packed(const table *t, const uint8_t *packed)
 
 static void check_row(const table *t, int32_t row)
 {
+    if (is_board(t))
+        MUST(stratego_is_ok(as_stratego(t->game), sk_batch_state(t->batch, row)));
     int actor = t->now.actors[row], ending = t->now.endings[row];
     const float *returns = t->now.returns + row * t->is.players;
     float sum = 0;
@@ -189,7 +193,10 @@ static int legal_in(const table *t, const sight *s, int32_t row, int32_t action)
     return action >= 0 && action < t->is.actions && s->legal[row * t->is.actions + action];
 }
 
-int is_legal(const table *t, int32_t row, int32_t action) { return legal_in(t, &t->now, row, action); }
+int is_legal(const table *t, int32_t row, int32_t action)
+{
+    return legal_in(t, &t->now, row, action);
+}
 
 int32_t take_action(const table *t, int32_t row, input *in)
 {

@@ -147,9 +147,7 @@ def legal_prefix(game: Game, actions: npt.NDArray[np.int32], start: bytes = b"")
         pointer(np.array([0, len(start)], np.int64), "int64", (2,)),
         pointer(actions, "int32", (total,)),
         pointer(np.array([0, total], np.int64), "int64", (2,)),
-        ffi.NULL,
-        ffi.NULL,
-        ffi.NULL,
+        *(ffi.NULL,) * 4,  # what each side knew before each action
         pointer(returns, "float32", (1, game.players), writable=True),
         pointer(endings, "uint8", (1,), writable=True),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -209,14 +210,17 @@ def read_words(path: str) -> dict[int, list[str]]:
     said: dict[int, list[str]] = {}
     try:
         with open(path, encoding="utf-8") as stream:
-            for line in stream.read().splitlines(keepends=True):
-                number, _, word = line.partition(" ")
-                if not number.isdecimal():
-                    raise InputError("no word of a game", file=path, text=line)
-                if line.endswith("\n"):
+            for line in stream:
+                number, blank, word = line.partition(" ")
+                whole = line.endswith("\n")
+                if not re.fullmatch("[0-9]{1,18}", number) or (whole and not blank):
+                    raise InputError("not a word of a game", file=path, text=line.rstrip("\n"))
+                if whole:
                     said.setdefault(int(number), []).append(word.rstrip("\n"))
     except FileNotFoundError:
         pass
+    except UnicodeDecodeError:
+        raise InputError("not the words of a person: not UTF-8", file=path) from None
     return said
 
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from running import Done, command_line, run
+from running import PATIENCE, Done, command_line, run
 from stratkit import Board
 from stratkit.engine.stratego import VARIANTS
 
@@ -126,7 +126,7 @@ def test_an_interrupted_match_says_how_to_go_on(tmp_path: pathlib.Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.stderr
         how, line = process.stderr.read().splitlines()
-        assert process.wait(30) == 130
+        assert process.wait(PATIENCE) == 130
     assert line == "match: interrupted"
     assert how.startswith("match: to go on: match random heuristic -n 4000 --game mini -o '")
     assert how.endswith("--resume") and " --seed " in how

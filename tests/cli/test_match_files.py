@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from running import command_line, run
+from running import PATIENCE, command_line, run
 from storage.stored import save_network
 from stratkit.engine import Game
 from stratkit.match.entrants import network_rows
@@ -76,12 +76,12 @@ def test_an_explanation_survives_an_interrupt_and_goes_on(tmp_path: pathlib.Path
     two = (f"name=net,{network}", "random", "--game", "mini", "-n", 40, "--slots", 1, "--seed", 1)
     command = command_line("match", *two, "-o", games, "--explain", log, "-vf")
     playing = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + PATIENCE
     while not (games.exists() and games.read_text().count("\n") > 3):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     playing.send_signal(signal.SIGINT)
-    told = playing.communicate(timeout=60)[1].splitlines()
+    told = playing.communicate(timeout=PATIENCE)[1].splitlines()
     assert playing.returncode == 130 and told[-1] == "match: interrupted"
     assert told[-2].endswith(f"--explain {log} -v --resume")
     before = log.read_text()
@@ -98,7 +98,7 @@ def test_a_reader_that_goes_away_ends_the_match(output: str) -> None:
     playing = subprocess.Popen(command_line("match", *arguments, "-q"), stdout=subprocess.PIPE)
     assert playing.stdout and playing.stdout.readline()
     playing.stdout.close()
-    assert playing.wait(100) == -signal.SIGPIPE
+    assert playing.wait(PATIENCE) == -signal.SIGPIPE
 
 
 def test_of_a_long_match_only_what_is_played_takes_memory(tmp_path: pathlib.Path) -> None:
@@ -106,7 +106,7 @@ def test_of_a_long_match_only_what_is_played_takes_memory(tmp_path: pathlib.Path
     arguments = ("random", "heuristic", "--game", "mini", "-n", 10_000_000, "-q")
     command = command_line("match", *arguments, "-o", tmp_path / "g.jsonl")
     playing = subprocess.Popen(command)
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + PATIENCE
     while not (tmp_path / "g.jsonl").exists() or (tmp_path / "g.jsonl").stat().st_size < 10_000:
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from stratkit.engine import Batch, Game, IllegalAction, replay, replay_many, sam
 from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.engine.batch import OVER
 from stratkit.engine.observation import observation_dtype
+from stratkit.engine.replay import legal_prefix, positions
 from stratkit.engine.stratego import (
     LAKE,
     PIECE,
@@ -232,6 +235,52 @@ def test_an_arbiter_follows_a_game_by_squares() -> None:
     for from_, to in ((9, 6), (5, 8), (6, 3), (8, 11)):
         arbiter.move(from_, to)
     assert (arbiter.ending, arbiter.winner, arbiter.plies) == ("flag_captured", 0, 5)
+
+
+@given(st.sampled_from(GAMES), st.integers(0, 10**6), st.integers(0, 30))
+@settings(max_examples=40)
+def test_a_prefix_is_as_long_as_the_actions_are_legal(name: str, seed: int, cut: int) -> None:
+    game = Game(name)
+    actions, endings, returns = _random_game(game, seed)
+    whole = legal_prefix(game, actions)
+    assert (whole.legal, whole.ending) == (len(actions), endings)
+    assert whole.returns.tolist() == returns.tolist()
+    longer = legal_prefix(game, np.append(actions, actions[-1:]).astype(np.int32))
+    assert (longer.legal, longer.ending) == (len(actions), endings)
+    cut = min(cut, len(actions) - 1)
+    wrong = actions.copy()
+    wrong[cut] = game.actions
+    broken = legal_prefix(game, wrong)
+    assert (broken.legal, broken.ending) == (cut, "")
+
+
+def _random_game(game: Game, seed: int) -> tuple[npt.NDArray[np.int32], str, npt.NDArray[Any]]:
+    """The actions of a random game, its ending and its returns."""
+    batch, played = Batch(game, 1), []
+    chosen = np.empty(1, np.int32)
+    while (actor := batch.actors()[0]) != OVER:
+        numbers = np.array([len(played)], np.int32)
+        chosen = sample(None, batch.legal(), seed, np.zeros(1, np.int64), numbers)[0]
+        if actor < 0:
+            batch.draw_chance(seed, np.zeros(1, np.int64), numbers, chosen)
+        batch.apply(chosen)
+        played.append(int(chosen[0]))
+    return (
+        np.array(played, np.int32),
+        game.endings[batch.endings()[0]],
+        batch.returns()[0],
+    )
+
+
+def test_positions_are_those_between_the_plies() -> None:
+    game = Game("nano")
+    setup = np.array([0, 1, 10], np.uint8)
+    arbiter = Arbiter(game, Position.of_setups(VARIANTS["nano"], setup, setup))
+    seen = [arbiter.position().to_bytes()]
+    for move in ((2, 5), (9, 6), (5, 8), (6, 3), (8, 11)):
+        arbiter.move(*move)
+        seen.append(arbiter.position().to_bytes())
+    assert list(positions(game, np.array(arbiter.actions, np.int32), seen[0])) == seen
 
 
 def test_unknown_games_and_rules() -> None:

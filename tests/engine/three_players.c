@@ -1,12 +1,11 @@
-/* A game of three players through all of the engine's interface: nothing may hold only two of anything.
+/* A game of three players through all of the engine's interface: nothing may hold only two of
+ * anything.
  *
- * Each chooses a number in turn, unseen by the others, and gets what the choices say. Ends with 0, or says
- * what is wrong.
+ * Each chooses a number in turn, unseen by the others, and gets what the choices say.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/input.h"
 #include "small.h"
 
 enum { PLAYERS = 3, CHOICES = 4, ROWS = 64 };
@@ -84,33 +83,18 @@ static const sk_game game = {.ops = &ops,
                                     .observation_bytes = PLAYERS,
                                     .planes = PLAYERS}};
 
-#define MUST(condition)                                                          \
-    do {                                                                         \
-        if (!(condition)) {                                                      \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1);                                                             \
-        }                                                                        \
-    } while (0)
-
-/* Memory of exactly the size that the interface asks for: a sanitizer sees the first byte too many. */
-static void *exactly(size_t size)
-{
-    void *memory = malloc(size);
-    MUST(memory);
-    return memory;
-}
-
 static uint8_t choice(int row, int player) { return (uint8_t)((row >> 2 * player) % CHOICES); }
 
 /* All choices of all players, a row each. */
 static void play(void)
 {
     sk_batch *batch = sk_batch_open(&game, ROWS, 2);
-    int8_t *actors = exactly(ROWS);
-    uint8_t *legal_mask = exactly(ROWS * CHOICES), *packed = exactly(ROWS * PLAYERS);
-    uint8_t *endings = exactly(ROWS);
-    float *got = exactly(ROWS * PLAYERS * sizeof *got);
-    int32_t *actions = exactly(ROWS * sizeof *actions), *made = exactly(ROWS * sizeof *made);
+    int8_t *actors = take_memory(ROWS);
+    uint8_t *legal_mask = take_memory(ROWS * CHOICES), *packed = take_memory(ROWS * PLAYERS);
+    uint8_t *endings = take_memory(ROWS);
+    float *got = take_memory(ROWS * PLAYERS * sizeof *got);
+    int32_t *actions = take_memory(ROWS * sizeof *actions),
+            *made = take_memory(ROWS * sizeof *made);
     MUST(batch);
     for (int player = 0; player < PLAYERS; player++) {
         sk_batch_view(batch, actors, legal_mask, packed);
@@ -141,10 +125,11 @@ static void replay(void)
 {
     const int32_t actions[] = {1, 2, 3, 0, 2};
     const int64_t none[] = {0, 0, 0}, offsets[] = {0, 2, 5};
-    int8_t *actors = exactly(5);
-    uint8_t *legal_mask = exactly(5 * CHOICES), *packed = exactly(5 * PLAYERS), *given = exactly(5);
-    uint8_t *endings = exactly(2);
-    float *got = exactly(2 * PLAYERS * sizeof *got);
+    int8_t *actors = take_memory(5);
+    uint8_t *legal_mask = take_memory(5 * CHOICES), *packed = take_memory(5 * PLAYERS),
+            *given = take_memory(5);
+    uint8_t *endings = take_memory(2);
+    float *got = take_memory(2 * PLAYERS * sizeof *got);
     sk_fault fault = sk_replay(&game, 2, packed, none, actions, offsets, actors, legal_mask, packed,
                                given, got, endings);
     MUST(fault.episode == -1 && endings[0] == 0 && endings[1] == 1);

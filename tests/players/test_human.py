@@ -12,7 +12,9 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import setup_of, variant
 from stratkit.errors import InputError
 from stratkit.notation.setups import parse_setup, setup_text
-from stratkit.play.table import Finished, Note, Seating, Table
+from stratkit.play.finished import Finished, GameNote
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.human import HumanPlayer, Saved
 from stratkit.players.player import Terminal, Views
 from stratkit.players.random import RandomPlayer
@@ -35,7 +37,7 @@ class Seat:
         self._typed = iter(lines)
         person = HumanPlayer(game, 1, setup)
         person.sit_down(Terminal(self.ask, self.show, said or {}, self.keep, hint))
-        seatings = iter([Seating(0, (0, 1))])
+        seatings = Seatings(iter([Seating(0, (0, 1))]))
         self.table = Table(game, [person, RandomPlayer(2)], seatings, slots=1)
 
     def ask(self) -> str | None:
@@ -114,7 +116,7 @@ def test_resigning_ends_the_game_as_a_loss() -> None:
     (finished,) = until(Seat([SETUP, "resign"]).table)
     assert finished.episodes.returns.tolist() == [[-1, 1]] and finished.plies.tolist() == [0]
     assert len(finished.episodes.actions) == 2 * variant("mini").pieces
-    assert finished.notes == {0: Note("resigned", "player")}
+    assert finished.notes == {0: GameNote("resigned", "player")}
 
 
 def test_a_setup_is_offered_or_given() -> None:

@@ -11,7 +11,8 @@ from stratkit.engine import Batch, Game, distinct_views, sample
 from stratkit.errors import InputError, StratkitError
 from stratkit.nets import build
 from stratkit.nets.evaluator import Evaluator
-from stratkit.play.table import Seating, Table
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Views
 from stratkit.players.random import RandomPlayer
@@ -80,7 +81,7 @@ def test_a_network_without_numbers_is_an_error_and_no_endless_game() -> None:
     table = Table(
         game,
         [NetworkPlayer(Evaluator("plain", net, 4), game, 1)],
-        iter([Seating(0, (0, 0))]),
+        Seatings(iter([Seating(0, (0, 0))])),
         slots=4,
     )
     with pytest.raises(StratkitError, match="damaged"):
@@ -95,7 +96,7 @@ def test_a_network_for_other_observations(net: str, game: str) -> None:
 
 def test_chance_is_played_and_nobody_chose_it() -> None:
     seatings = iter(Seating(number, (0, 0)) for number in range(30))
-    table = Table(Game("kuhn"), [RandomPlayer(3)], seatings, slots=7, seed=5)
+    table = Table(Game("kuhn"), [RandomPlayer(3)], Seatings(seatings), slots=7, seed=5)
     found = [game for games in table.rounds() if games for game in games.episodes]
     assert len(found) == 30
     for game in found:

@@ -14,7 +14,8 @@ from players.sharp import deepnash, post_processed, sharp_player
 from stratkit.engine import Batch, Game, observation_dtype
 from stratkit.engine.stratego import variant
 from stratkit.nets import build, process
-from stratkit.play.table import Seating, Table
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Decision, Explanation, Games, Player, Sides, Views
 from stratkit.players.testtime.inputs import eager
@@ -26,7 +27,7 @@ from stratkit.storage.columns import Episode
 def play(game: Game, *players: object, games: int = 4, slots: int = 4) -> list[Episode]:
     seats = tuple(range(len(players))) if len(players) > 1 else (0, 0)
     seatings: Iterator[Seating] = (Seating(number, seats) for number in range(games))
-    table = Table(game, players, seatings, slots, max_actions=80)  # type: ignore[arg-type]
+    table = Table(game, players, Seatings(seatings), slots, max_actions=80)  # type: ignore[arg-type]
     return [episode for ended in table.rounds() if ended for episode, _, _ in ended]
 
 

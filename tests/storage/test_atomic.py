@@ -99,6 +99,22 @@ def test_errors_name_the_file_that_was_meant(tmp_path: pathlib.Path) -> None:
     assert ".tmp." not in str(caught.value)
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_durable_file_is_on_the_disk_with_its_name(
+    tmp_path: pathlib.Path, synced: list[tuple[pathlib.Path, set[str]]], overwrite: bool
+) -> None:
+    """Its content before it appears, and then the folder: a name is the folder's content."""
+    with atomic_file(tmp_path / "x", overwrite) as stream:
+        stream.write(b"1")
+    (file, before), (folder, after) = synced
+    assert (file.parent, folder) == (tmp_path, tmp_path)
+    assert before == {file.name} and after == {"x"}
+    synced.clear()
+    with atomic_file(tmp_path / "y", overwrite, durable=False) as stream:
+        stream.write(b"1")
+    assert not synced
+
+
 def run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     start = "import resource, sys\nfrom stratkit.storage.atomic import *\npath = sys.argv[1]\n"
     command = [sys.executable, "-c", start + code, *map(str, arguments)]

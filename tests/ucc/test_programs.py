@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from running import ROOT, Done, command_line, run
+from running import PATIENCE, ROOT, Done, command_line, run
 
 BOT = ROOT / "tests" / "ucc" / "ucc_bot.py"
 FREE = ("--two-squares", "off", "--more-squares", "off")
@@ -42,7 +42,7 @@ def processes(tag: str) -> list[str]:
 def tag(tmp_path: pathlib.Path) -> Iterator[str]:
     """A word for the environment of a match; after the test no process may have it."""
     yield f"BOT_TAG={tmp_path}"
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while left := processes(f"BOT_TAG={tmp_path}"):
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
@@ -393,7 +393,7 @@ def test_real_bots(tmp_path: pathlib.Path) -> None:
         path = tmp_path / program.name
         player = f"name=it,ucc:{shlex.quote(str(program))}"
         done = run("match", "random", player, "-n", 2, "--game", "classic", *FREE,
-                   "--max-plies", 5000, "--max-quiet", "off", "-o", path, timeout=600)  # fmt: skip
+                   "--max-plies", 5000, "--max-quiet", "off", "-o", path)  # fmt: skip
         assert done.status == 0, done.err
         assert [record["fault"] for record in games(path)] == [None, None], program
 

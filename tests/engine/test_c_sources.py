@@ -1,4 +1,5 @@
-"""The names of the C engine: what the library exports, and what its files share."""
+"""The C engine's sources: what the library exports, names that files share, the list of files, the
+format."""
 
 from __future__ import annotations
 
@@ -42,3 +43,23 @@ def test_the_page_lists_every_file() -> None:
     folder = ROOT / "cengine"
     there = [path.name for path in folder.iterdir() if path.suffix not in (".o", ".md")]
     assert sorted(listed) == sorted(set(there) - {"__pycache__", ".clang-format"})
+
+
+def test_the_sources_are_formatted() -> None:
+    """By the one version whose opinion counts: others differ in details."""
+    program = shutil.which("clang-format-14") or shutil.which("clang-format")
+    if program is None:
+        pytest.skip("clang-format is not installed")
+    version = subprocess.check_output([program, "--version"], text=True)
+    if "version 14." not in version:
+        pytest.skip(f"the sources are formatted by clang-format 14, not by {version.strip()}")
+    files = [*(ROOT / "cengine").rglob("*.[ch]"), *(ROOT / "tests/engine").glob("*.c")]
+    assert len(files) > 50
+    done = subprocess.run(
+        [program, "--dry-run", "-Werror", *files],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
