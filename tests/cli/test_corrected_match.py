@@ -133,4 +133,4 @@ def test_who_cannot_sit_down(tmp_path: pathlib.Path) -> None:
     done = run("match", "--serve", "human", "--game", "mini")
     assert done.status == 2 and "people play matches" in done.error_line
     done = run("match", "human", "random", *PLAY[1:], "-o", "-")
-    assert done.status == 2 and "name a file" in done.error_line
+    assert done.status == 2 and "use -o FILE" in done.error_line
