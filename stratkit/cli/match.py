@@ -46,7 +46,11 @@ class Limit(click.ParamType[int]):
         return number
 
 
-@click.command(cls=MatchTool, short_help="Let players meet, and record every game.")
+@click.command(
+    cls=MatchTool,
+    renamed={"--max-quiet": "--max-no-attack"},
+    short_help="Play matches between players, and record every game.",
+)
 @click.argument("players", nargs=-1, metavar="PLAYER PLAYER...", type=PLAYER)
 @click.option(
     "-n",
@@ -74,7 +78,11 @@ class Limit(click.ParamType[int]):
 )
 @click.option("--max-plies", type=Limit(), metavar="N|off", help="Draw after N plies.")
 @click.option(
-    "--max-quiet", type=Limit(), metavar="N|off", help="Draw after N plies without an attack."
+    "--max-no-attack",
+    "max_quiet",  # as the rules are called in files
+    type=Limit(),
+    metavar="N|off",
+    help="Draw after N plies without an attack.",
 )
 @click.option(
     "--resign",

@@ -105,7 +105,8 @@ class Table:
     def _round(self) -> Finished | None:
         """One action in every live game."""
         chosen, asked = self._ask()
-        self._act(chosen, [(mine, self._decide(who, views)) for mine, who, views in asked])
+        values = self.adjudicator is not None
+        self._act(chosen, [(mine, decide(player, views, values)) for mine, player, views in asked])
         return self._collect()
 
     def _begin_games(self) -> None:
@@ -174,9 +175,6 @@ class Table:
             if player is not None and len(mine):
                 asked.append((mine, player, self._views(mine)))
         return chosen, asked
-
-    def _decide(self, player: Player, views: Views) -> Decision:
-        return decide(player, views, values=self.adjudicator is not None)
 
     def _act(
         self, chosen: npt.NDArray[np.int32], decisions: Sequence[tuple[Rows, Decision]]

@@ -130,7 +130,8 @@ class ConsistentGame:
 
 def _act(player: Player, arbiter: Arbiter) -> int:
     """One action of the player whose turn it is."""
-    action = int(decide(player, Views.of_one(arbiter.batch, 0, len(arbiter.actions))).actions[0])
+    views = Views.of_one(arbiter.batch, 0, len(arbiter.actions))
+    action = int(decide(player, views).actions[0])
     arbiter.act(action)
     return action
 

@@ -78,12 +78,8 @@ def test_a_network_without_numbers_is_an_error_and_no_endless_game() -> None:
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.fill_(torch.nan)
-    table = Table(
-        game,
-        [NetworkPlayer(Evaluator("plain", net, 4), game, 1)],
-        Seatings(iter([Seating(0, (0, 0))])),
-        slots=4,
-    )
+    games = Seatings(iter([Seating(0, (0, 0))]))
+    table = Table(game, [NetworkPlayer(Evaluator("plain", net, 4), game, 1)], games, slots=4)
     with pytest.raises(StratkitError, match="damaged"):
         list(table.rounds())
 
