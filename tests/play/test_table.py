@@ -110,13 +110,15 @@ def held(player: Player) -> int:
 
 
 def test_players_forget_the_games_that_are_over() -> None:
-    """A match may be long: what is remembered is of as many games as are played at a time."""
+    """A match may be long: what is remembered is of as many games as are played at a time, and
+    nothing when all are over."""
     game = Game("mini")
     asked = PostProcessing(threshold=0.03, quanta=16, memory="on", repeat_threats=False)
-    raw, most = sharp_player(game), []
-    player = PostprocessedPlayer(raw.evaluator, game, raw.seed, asked)
+    player, most = PostprocessedPlayer(sharp_player(game).evaluator, game, 1, asked), []
+    before = held(player)
     for games in (range(12), range(12, 72)):
         seatings = (Seating(number, (0, 0)) for number in games)
         rounds = Table(game, [player], Seatings(seatings), slots=4, max_actions=50).rounds()
         most.append(max(held(player) for _ in rounds))
-    assert most[1] < 1.5 * most[0]
+    assert before < most[1] < 1.5 * most[0]
+    assert held(player) == before
