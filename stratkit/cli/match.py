@@ -15,12 +15,21 @@ from stratkit.cli.messages import is_live, is_talkative, say, warn
 from stratkit.cli.options import GameName, OneOf, Text, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import named
+from stratkit.players.registry import help_table, words_of
 from stratkit.storage.streams import STDOUT
 from stratkit.ucc.kind import PLAYERS
 
 MAX_GAMES = 10**7  # a pairing
 
-PLAYER = Text(*(word for kind in PLAYERS for word in kind.words))
+PLAYER = Text(*words_of(PLAYERS))
+
+
+class MatchTool(Tool):
+    """`--help` lists the keys of PLAYERs too."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Keys of a PLAYER"):
+            formatter.write_dl([("name=NAME", "its name in the record"), *help_table(PLAYERS)])
 
 
 class Limit(click.ParamType[int]):
@@ -38,7 +47,7 @@ class Limit(click.ParamType[int]):
 
 
 @click.command(
-    cls=Tool,
+    cls=MatchTool,
     renamed={"--max-quiet": "--max-no-attack"},
     short_help="Play matches between players, and record every game.",
 )
@@ -134,9 +143,7 @@ class Limit(click.ParamType[int]):
 def command(ctx: click.Context, /, serve: str | None, check: str | None, **given: Any) -> int:
     """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
     [key=value,]...SPEC, where SPEC is random, heuristic, human, barrage-v0, a checkpoint file, a
-    RUN folder or ucc:COMMAND, a program; keys are name, of networks net (online, target or average;
-    default: target) and what is done to their policy: preset=deepnash, or threshold, quanta, eager,
-    memory, shuttle, bounds (see the page), of programs time and startup (seconds) and nodes."""
+    RUN folder, py:MODULE:CLASS or ucc:COMMAND, a program."""
     rules = _rules(given)
     if serve is not None or check is not None:
         from stratkit.cli import alone

@@ -1,12 +1,13 @@
 """Networks, and the expansion of packed observations to the planes that they read.
 
-expand.py   packed observations -> 82 planes (torch, no loop over planes)
-network.py  what every network is to those who use one
-unet.py     DeepNash's torso and four heads
-plain.py    a small residual network for small boards
-mlp.py      a multilayer perceptron for observations that are vectors
-presets.py  sizes by name, and `build`
-policy.py   logits and legal actions -> a policy; without its rare actions; an action drawn from it
+expand.py     packed observations -> 82 planes (torch, no loop over planes)
+network.py    what every network is to those who use one
+unet.py       DeepNash's torso and four heads
+plain.py      a small residual network for small boards
+mlp.py        a multilayer perceptron for observations that are vectors
+presets.py    sizes by name, and `build`
+evaluator.py  a network where it computes: batches, device, weights; policies and values
+policy.py     logits and legal actions -> a policy; without rare actions; an action drawn
 """
 
 from stratkit.nets.expand import expand, public_by_eq6

@@ -84,7 +84,8 @@ def whole(least: int, most: int) -> Kind:
             raise ValueError
         return int(text)
 
-    return Kind("N", f"a whole number from {least} to {most} is needed", read)
+    limits = f"from {least} to {most}" if most < 10**9 else f"above {least - 1}"
+    return Kind("N", f"a whole number {limits} is needed", read)
 
 
 def one_of(*words: str) -> Kind:

@@ -128,6 +128,22 @@ NETWORK = PlayerKind(
 KINDS = (RANDOM, HEURISTIC, HUMAN, OWN, NETWORK)
 
 
+def help_table(kinds: Sequence[PlayerKind]) -> list[tuple[str, str]]:
+    """What `--help` says of the keys: (key and value, what it does, for whom)."""
+    return [
+        (f"{key}={option.kind.metavar}", f"{option.help} ({kind.name})")
+        for kind in kinds
+        for key, option in kind.accepted()
+    ]
+
+
+def words_of(kinds: Sequence[PlayerKind]) -> tuple[str, ...]:
+    """What a shell offers at the beginning of a PLAYER: the words, the prefixes, the keys."""
+    words = [word for kind in kinds for word in kind.words]
+    prefixes = [kind.prefix for kind in kinds if kind.prefix]
+    return (*words, *prefixes, *(f"{key}=" for kind in kinds for key, _ in kind.accepted()))
+
+
 def kind_of(spec: str, kinds: Sequence[PlayerKind]) -> PlayerKind:
     """The kind of a SPEC."""
     return next((kind for kind in kinds if kind.takes(spec)), NETWORK)

@@ -37,7 +37,7 @@ def _open(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Program]:
 
 
 PROGRAM = PlayerKind(
-    "programs (ucc:COMMAND)",
+    "programs",
     _open,
     prefix=PREFIX,
     options=ProgramOptions,

@@ -1,6 +1,6 @@
 """How a move came about, as text for a Stratego player: the board as the side to move sees it, and
-of each move the network's policy and what every link of the chain made of it. In deployment: of
-each square where the next piece may go."""
+for each move the network's policy and what every stage left of it. In deployment: for each square
+where the next piece may go."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.squares import square_text
 from stratkit.players.player import Explanation
 
-LEAST = 0.005  # moves that no link thinks more probable are only counted
+LEAST = 0.005  # less probable moves are only counted
 
-# What each link takes away, and why.
+# Why each stage drops moves.
 REASONS = {
     "threshold": "too rare",
     "quanta": "nothing left to give",

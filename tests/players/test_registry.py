@@ -1,0 +1,87 @@
+"""One source for what may be asked of a player: parser, messages, help, completion and manual."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from running import ROOT, here
+from stratkit.errors import UsageError
+from stratkit.players.options import options_of, options_text, read_options
+from stratkit.players.registry import NETWORK, NetworkOptions, words_of
+from stratkit.players.spec import parse_player
+from stratkit.players.testtime.options import DEEPNASH, PRESETS, PostProcessing
+from stratkit.ucc.kind import PLAYERS
+
+KEYS = ["name", *(key for kind in PLAYERS for key, _ in kind.accepted())]
+
+
+def test_the_manual_has_a_paragraph_for_each_key() -> None:
+    page = (ROOT / "man/match.1").read_text().replace("\\-", "-")
+    keys = page[page.index("before it. Keys:") : page.index("The stages apply")]
+    terms = [line for line in keys.splitlines() if re.match(r"\.(B|BI) \S+=", line)]
+    found = [key for term in terms for key in re.findall(r"([a-z-]+)=", term)]
+    assert sorted(found) == sorted(KEYS) and len(found) > 15
+
+
+def test_the_manual_has_the_preset() -> None:
+    page = (ROOT / "man/match.1").read_text().replace("\\-", "-")
+    text = ", ".join(f"{key}={value}" for key, value in DEEPNASH.items())
+    assert text in " ".join(page.split())
+
+
+def test_help_and_completion_have_each_key() -> None:
+    done = here("match", "--help")
+    for key in KEYS:
+        assert re.search(rf"^  {key}=\S", done.out, re.MULTILINE), key
+        assert key == "name" or f"{key}=" in words_of(PLAYERS)
+
+
+def test_an_old_name_is_read_and_not_shown() -> None:
+    old, new = (parse_player(f"{key}=off,barrage-v0") for key in ("shuttle", "repeat-threats"))
+    assert old.options == new.options and not old.options.post.repeat_threats
+    assert options_text(old.options.post) == "repeat-threats=off,"
+    assert "shuttle" not in here("match", "--help").out
+
+
+def test_text_and_options_are_one() -> None:
+    """What a record says of a network's options asks for the same again."""
+    for texts in (DEEPNASH, {"bounds": "off", "ties": "random"}, {"memory": "renormalised"}):
+        asked = read_options(PostProcessing, texts)
+        spec = parse_player(f"net=average,{options_text(asked)}barrage-v0")
+        assert spec.options == NetworkOptions("average", asked)
+
+
+def test_explicit_keys_override_the_preset() -> None:
+    asked = parse_player("quanta=4,preset=deepnash,barrage-v0").options.post
+    assert asked == read_options(PostProcessing, {**PRESETS["deepnash"], "quanta": "4"})
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("threshold=2,run", "threshold=2: a number from 0 to 1 is needed"),
+        ("eager=nan,run", "eager=nan: a number from .01 to 100 is needed"),
+        ("quanta=1_0,run", "quanta=1_0: a whole number from 0 to 10000 is needed"),
+        ("bounds=of,run", "bounds=of: off, or a number from 0 to 2 is needed"),
+        ("memory=onn,run", "one of off, on, renormalised is needed (did you mean 'on'?)"),
+        ("preset=deepnsh,run", "preset=deepnsh: deepnash is needed (did you mean 'deepnash'?)"),
+        ("time=0,ucc:x", "time=0: seconds are needed, above 0 and at most 86400"),
+        ("nodes=0,ucc:x", "nodes=0: a whole number above 0 is needed"),
+        ("net=online,ucc:x", "net= is for networks"),
+        ("quanta=4,heuristic", "quanta= is for networks"),
+        ("setup=a,random", "setup= is for people"),
+        ("time=3,run", "time= is for programs"),
+        ("treshold=.1,run", "unknown option 'treshold' (did you mean 'threshold'?)"),
+    ],
+)
+def test_what_is_wrong(text: str, what: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(what)):
+        parse_player(text, PLAYERS)
+
+
+def test_every_option_has_a_help() -> None:
+    for key, option in options_of(NetworkOptions):
+        assert 10 < len(option.help) < 100 and not option.help.endswith("."), key
+    assert len(list(NETWORK.accepted())) == len(list(options_of(NetworkOptions))) + 1
