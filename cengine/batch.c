@@ -1,6 +1,7 @@
 /* Many states of one game in one block of memory, stepped together. */
 #include "batch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct sk_batch {
 
 static void *state_at(const sk_batch *batch, int32_t row)
 {
+    assert(row >= 0 && row < batch->size);
     return batch->states + (size_t)row * (size_t)batch->game->is.state_bytes;
 }
 
@@ -71,6 +73,7 @@ const char *sk_batch_save(const sk_batch *batch, int32_t row, uint8_t *out)
 
 void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t from_row)
 {
+    assert(to->game == from->game);
     memmove(state_at(to, to_row), state_at(from, from_row), (size_t)to->game->is.state_bytes);
 }
 
@@ -84,7 +87,8 @@ static void view_rows(void *context, int32_t begin, int32_t end)
 {
     const view_job *job = context;
     for (int32_t row = begin; row < end; row++)
-        view(job->batch->game, state_at(job->batch, row), row, job->actors, job->legal, job->packed);
+        view(job->batch->game, state_at(job->batch, row), row, job->actors, job->legal,
+             job->packed);
 }
 
 void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *packed)
@@ -103,8 +107,8 @@ static void note_illegal(apply_job *job, int32_t row)
 {
     int32_t known = __atomic_load_n(&job->first_illegal, __ATOMIC_RELAXED);
     while ((known < 0 || row < known)
-           && !__atomic_compare_exchange_n(&job->first_illegal, &known, row, 0,
-                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+           && !__atomic_compare_exchange_n(&job->first_illegal, &known, row, 0, __ATOMIC_RELAXED,
+                                           __ATOMIC_RELAXED))
         ;
 }
 

@@ -2,34 +2,45 @@
 #ifndef SK_BITS_H
 #define SK_BITS_H
 
+#include <assert.h>
 #include <stdint.h>
 
 __extension__ typedef unsigned __int128 sk_bits;
 
-static inline sk_bits bit(int square) { return (sk_bits)1 << square; }
+static inline sk_bits bit(int square)
+{
+    assert(square >= 0 && square < 128);
+    return (sk_bits)1 << square;
+}
 
-static inline int has(sk_bits set, int square) { return (int)(set >> square) & 1; }
+static inline int has(sk_bits set, int square)
+{
+    assert(square >= 0 && square < 128);
+    return (int)(set >> square) & 1;
+}
 
 static inline uint64_t low_half(sk_bits set) { return (uint64_t)set; }
 
 static inline uint64_t high_half(sk_bits set) { return (uint64_t)(set >> 64); }
 
 /* The lowest square of a set that is not empty. */
-static inline int first(sk_bits set)
+static inline int lsb(sk_bits set)
 {
+    assert(set);
     uint64_t low = low_half(set);
     return low ? __builtin_ctzll(low) : 64 + __builtin_ctzll(high_half(set));
 }
 
 /* The highest square of a set that is not empty. */
-static inline int last(sk_bits set)
+static inline int msb(sk_bits set)
 {
+    assert(set);
     uint64_t high = high_half(set);
     return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(low_half(set));
 }
 
-/* Bits of each byte of one half, as bytes. (The compiler's own count needs an instruction that old machines
- * lack, or a call.) */
+/* Bits of each byte of one half, as bytes. (The compiler's own count needs an instruction that old
+ * machines lack, or a call.) */
 static inline uint64_t count_bytes(uint64_t half)
 {
     half -= half >> 1 & 0x5555555555555555u;
@@ -60,8 +71,9 @@ static inline int nth_of_half(uint64_t half, int n)
 }
 
 /* One square of a set that is not empty; uniform if `random` is. */
-static inline int any(sk_bits set, uint32_t random)
+static inline int random_bit(sk_bits set, uint32_t random)
 {
+    assert(set);
     int low = (int)(count_bytes(low_half(set)) * 0x0101010101010101u >> 56);
     int n = (int)((uint64_t)random * (uint64_t)count(set) >> 32);
     int upper = n >= low;

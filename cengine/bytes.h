@@ -2,17 +2,19 @@
 #ifndef SK_BYTES_H
 #define SK_BYTES_H
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
-static inline uint64_t each(uint8_t byte) { return 0x0101010101010101u * byte; }
+static inline uint64_t broadcast(uint8_t byte) { return 0x0101010101010101u * byte; }
 
 /* Bit i is set where byte i has the bit `flag`. */
 static inline uint64_t bytes_with(const uint8_t *bytes, uint8_t flag)
 {
+    assert(flag && !(flag & (flag - 1)));
     uint64_t eight;
     memcpy(&eight, bytes, 8);
-    eight = eight / flag & each(1); /* a shift: flag is a power of two */
+    eight = eight / flag & broadcast(1); /* a shift: flag is a power of two */
     return eight * 0x0102040810204080u >> 56;
 }
 

@@ -8,6 +8,7 @@ typedef enum { ATTACKER_WINS, DEFENDER_WINS, BOTH_FALL } outcome;
 
 static inline outcome fight(int attacker, int defender)
 {
+    assert(type_moves(attacker) && attacker < TYPES && defender < TYPES);
     if (attacker == defender)
         return BOTH_FALL;
     if (defender == BOMB)

@@ -1,9 +1,9 @@
-/* Deployment: red places all its pieces, then blue; the type to place next is fixed, the action is the
- * square. */
+/* Deployment: red places all its pieces, then blue; the type to place next is fixed, the action is
+ * the square. */
 #include "stratego.h"
 
 /* The empty squares of the side's own deployment ranks. */
-sk_bits placing_squares(const stratego *game, const stratego_state *state)
+sk_bits stratego_placing_squares(const stratego *game, const stratego_state *state)
 {
     sk_bits zone = (bit(game->zone) - 1) & ~(sk_bits)0;
     if (state->side == BLUE)
@@ -11,9 +11,11 @@ sk_bits placing_squares(const stratego *game, const stratego_state *state)
     return zone & game->board & ~state->pieces[state->side];
 }
 
-void put_piece(stratego_state *state, int square, uint8_t cell)
+void stratego_put_piece(stratego_state *state, int square, uint8_t cell)
 {
     int side = cell_side(cell), type = cell_type(cell);
+    assert(is_piece(cell) && type < TYPES
+           && !has(state->pieces[RED] | state->pieces[BLUE], square));
     state->cells[square] = cell;
     state->pieces[side] |= bit(square);
     if (type_moves(type))
@@ -22,11 +24,13 @@ void put_piece(stratego_state *state, int square, uint8_t cell)
         state->unrevealed[side][type]++;
 }
 
-void place(const stratego *game, stratego_state *state, int square)
+void stratego_place(const stratego *game, stratego_state *state, int square)
 {
     uint8_t side = state->side;
-    put_piece(state, square,
-              (uint8_t)(CELL_PIECE | (side == BLUE ? CELL_BLUE : 0) | game->order[state->placed]));
+    assert(state->phase == PLACING && has(state->legal, square));
+    stratego_put_piece(
+        state, square,
+        (uint8_t)(CELL_PIECE | (side == BLUE ? CELL_BLUE : 0) | game->order[state->placed]));
     if (++state->placed < game->pieces) {
         state->legal &= ~bit(square);
         return;
@@ -34,7 +38,7 @@ void place(const stratego *game, stratego_state *state, int square)
     state->placed = 0;
     state->side = side == RED ? BLUE : RED;
     if (side == RED)
-        state->legal = placing_squares(game, state);
+        state->legal = stratego_placing_squares(game, state);
     else
-        begin_turn(game, state);
+        stratego_begin_turn(game, state);
 }

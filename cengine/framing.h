@@ -1,5 +1,5 @@
-/* One byte a square in the frame of a side, eight squares at a time: bytes first .. first + 7 of the frame
- * belong to eight absolute squares, in order for red and in reverse for blue. */
+/* One byte a square in the frame of a side, eight squares at a time: bytes first .. first + 7 of
+ * the frame belong to eight absolute squares, in order for red and in reverse for blue. */
 #ifndef SK_FRAMING_H
 #define SK_FRAMING_H
 

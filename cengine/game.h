@@ -1,8 +1,8 @@
 /* What a game is: a table of functions on flat state blocks.
  *
- * A state holds no pointers, so copying a game in progress is a memcpy of `state_bytes`. Everything that
- * does not change during a game (board, rules) lies in the sk_game that every function receives.
- * Batches, replay, self-play and matches know this table and nothing else.
+ * A state holds no pointers, so copying a game in progress is a memcpy of `state_bytes`. Everything
+ * that does not change during a game (board, rules) lies in the sk_game that every function
+ * receives. Batches, replay, self-play and matches know this table and nothing else.
  *
  * To add a game: write such a table and a row in games.c.
  */
@@ -19,7 +19,8 @@ enum { SK_CHANCE = -1, SK_OVER = -2, SK_MOST_ACTIONS = 128 };
 typedef struct {
     /* The first state of a game. */
     void (*reset)(const sk_game *game, void *state);
-    /* A given first state, if the game has such (start_bytes is not 0); NULL, or what is wrong with the bytes (the state is then undefined). */
+    /* A given first state, if the game has such (start_bytes is not 0); NULL, or what is wrong with
+     * the bytes (the state is then undefined). */
     const char *(*start)(const sk_game *game, void *state, const uint8_t *bytes);
     /* The inverse of start; NULL, or why this state cannot be written. */
     const char *(*save)(const sk_game *game, const void *state, uint8_t *bytes);
@@ -29,15 +30,15 @@ typedef struct {
     int (*legal)(const sk_game *game, const void *state, int32_t *actions);
     /* The same as `actions` bytes, 1 where legal. */
     void (*legal_mask)(const sk_game *game, const void *state, uint8_t *mask);
-    /* One of the legal actions, without listing them; uniform if `random` is. There must be one. For random
-     * playouts (bench/ has the only ones so far); NULL where nobody plays such. */
+    /* One of the legal actions, without listing them; uniform if `random` is. There must be one.
+     * For random playouts (bench/ has the only ones so far); NULL where nobody plays such. */
     int32_t (*pick)(const sk_game *game, const void *state, uint32_t random);
-    /* Where chance acts: the probability of each legal action, in the order of `legal`. NULL for a game
-     * without chance. */
+    /* Where chance acts: the probability of each legal action, in the order of `legal`. NULL for a
+     * game without chance. */
     void (*chance)(const sk_game *game, const void *state, double *probabilities);
     int (*is_legal)(const sk_game *game, const void *state, int32_t action);
-    /* Whether the acting player's action may come from outside instead of being that player's choice, as a
-     * given setup does; NULL where none may. Who learns from an episode asks. */
+    /* Whether the acting player's action may come from outside instead of being that player's
+     * choice, as a given setup does; NULL where none may. Who learns from an episode asks. */
     int (*given)(const sk_game *game, const void *state);
     /* `action` must be legal. */
     void (*apply)(const sk_game *game, void *state, int32_t action);
@@ -45,8 +46,8 @@ typedef struct {
     void (*returns)(const sk_game *game, const void *state, float *out);
     int (*ending)(const sk_game *game, const void *state);
     int (*plies)(const sk_game *game, const void *state);
-    /* What the acting player may know, packed. With the player's own earlier observations and actions it
-     * must tell all that the rules let a player know: that is an information state. */
+    /* What the acting player may know, packed. With the player's own earlier observations and
+     * actions it must tell all that the rules let a player know: that is an information state. */
     void (*observe)(const sk_game *game, const void *state, uint8_t *packed);
     /* A packed observation as the tensor that a network sees. */
     void (*expand)(const sk_game *game, const uint8_t *packed, float *planes);

@@ -6,24 +6,21 @@
 #include "games.h"
 #include "stratego.h"
 
-/* The variants of Stratego come before these. To add a game, write its table (game.h) and a row here. */
+/* The variants of Stratego come before these. To add a game, write its table (game.h) and a row
+ * here. */
 static const struct {
     const char *name; /* with a colon at the end if the game has a parameter */
     sk_opener *open;
 } small_games[] = {
-    {"kuhn", open_kuhn},
-    {"leduc", open_leduc},
-    {"liars_dice:", open_liars_dice},
-    {"hex:", open_hex},
-    {"dark_hex:", open_dark_hex},
-    {"matrix:", open_matrix},
-    {"moves:", open_moves},
+    {"kuhn", sk_open_kuhn},    {"leduc", sk_open_leduc},        {"liars_dice:", sk_open_liars_dice},
+    {"hex:", sk_open_hex},     {"dark_hex:", sk_open_dark_hex}, {"matrix:", sk_open_matrix},
+    {"moves:", sk_open_moves},
 };
 
 static int32_t variants(void)
 {
     int32_t n = 0;
-    while (variant_row(n))
+    while (stratego_variant_row(n))
         n++;
     return n;
 }
@@ -34,17 +31,19 @@ const char *sk_game_name(int32_t index)
 {
     if (index < 0 || index >= sk_games())
         return NULL;
-    return index < variants() ? variant_row(index)->name : small_games[index - variants()].name;
+    return index < variants() ? stratego_variant_row(index)->name
+                              : small_games[index - variants()].name;
 }
 
 sk_game *sk_game_open(const char *name, const char *rules, char *error, size_t error_size)
 {
-    if (variant_named(name))
-        return open_stratego(name, rules, error, error_size);
+    if (stratego_variant_named(name))
+        return stratego_open(name, rules, error, error_size);
     const char *colon = strchr(name, ':');
     size_t length = colon ? (size_t)(colon - name) + 1 : strlen(name);
     for (size_t i = 0; i < sizeof small_games / sizeof *small_games; i++)
-        if (strlen(small_games[i].name) == length && strncmp(small_games[i].name, name, length) == 0)
+        if (strlen(small_games[i].name) == length
+            && strncmp(small_games[i].name, name, length) == 0)
             return small_games[i].open(colon ? colon + 1 : NULL, rules, error, error_size);
     snprintf(error, error_size, "unknown game");
     return NULL;
@@ -54,7 +53,10 @@ void sk_game_close(sk_game *game) { free(game); }
 
 void sk_game_describe(const sk_game *game, sk_description *out) { *out = game->is; }
 
-void sk_game_rules(const sk_game *game, char *out, size_t size) { game->ops->rules(game, out, size); }
+void sk_game_rules(const sk_game *game, char *out, size_t size)
+{
+    game->ops->rules(game, out, size);
+}
 
 const char *sk_game_ending(const sk_game *game, int32_t code)
 {

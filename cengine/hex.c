@@ -1,12 +1,12 @@
 /* Hex, "hex:N", and Dark Hex with the abrupt rule, "dark_hex:N" (OpenSpiel's hex, and its dark_hex
- * with gameversion=adh, obstype=reveal-nothing), on a rhombus of N x N cells. Two players put stones
- * in turn. Player 0 wins by a chain from the first row to the last, player 1 by one from the first
- * column to the last; there is no draw. In Dark Hex a player sees the own stones only. Who tries a
- * cell that the enemy holds sees that stone from then on, and the turn passes: in the classical form
- * the player would try again.
+ * with gameversion=adh, obstype=reveal-nothing), on a rhombus of N x N cells. Two players put
+ * stones in turn. Player 0 wins by a chain from the first row to the last, player 1 by one from the
+ * first column to the last; there is no draw. In Dark Hex a player sees the own stones only. Who
+ * tries a cell that the enemy holds sees that stone from then on, and the turn passes: in the
+ * classical form the player would try again.
  *
- * Actions: cells, row * N + column, that the player does not see taken. A cell's neighbours are those
- * beside it in its row and its column, and (row + 1, column - 1) and (row - 1, column + 1).
+ * Actions: cells, row * N + column, that the player does not see taken. A cell's neighbours are
+ * those beside it in its row and its column, and (row + 1, column - 1) and (row - 1, column + 1).
  *
  * Recall is perfect: a player remembers what it tried and how that ended, and turns alternate
  * strictly, so the number of enemy turns is known, and how many of them failed is not.
@@ -97,6 +97,7 @@ static void apply(const sk_game *base, void *block, int32_t cell)
 {
     const hex *game = as_hex(base);
     hex_state *state = block;
+    assert(in_list(base, block, cell));
     int player = state->turns++ % 2;
     state->seen[player][cell] = 1;
     if (!game->dark)
@@ -112,11 +113,8 @@ static void returns(const sk_game *game, const void *block, float *out)
 {
     (void)game;
     const hex_state *state = block;
-    for (int player = 0; player < 2; player++)
-        out[player] = state->winner == EMPTY ? 0.0f : state->winner == player ? 1.0f : -1.0f;
+    pay(out, state->winner == EMPTY ? 0 : state->winner == 0 ? 1 : -1);
 }
-
-static int ending(const sk_game *game, const void *block) { return actor(game, block) == SK_OVER; }
 
 static int plies(const sk_game *game, const void *block)
 {
@@ -138,15 +136,11 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
-                           .is_legal = in_list,
                            .apply = apply,
                            .returns = returns,
-                           .ending = ending,
                            .plies = plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = no_rules};
+                           SMALL_GAME};
 
 static sk_game *open_either(int dark, const char *parameter, const char *rules, char *error,
                             size_t error_size)
@@ -176,12 +170,12 @@ static sk_game *open_either(int dark, const char *parameter, const char *rules, 
     return &game->base;
 }
 
-sk_game *open_hex(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_hex(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     return open_either(0, parameter, rules, error, error_size);
 }
 
-sk_game *open_dark_hex(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_dark_hex(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     return open_either(1, parameter, rules, error, error_size);
 }

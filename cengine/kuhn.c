@@ -1,5 +1,5 @@
-/* Kuhn poker (Kuhn 1950): three cards, one each, an ante of 1 and one bet of 1. The value of the game is
- * -1/18 for the first player. */
+/* Kuhn poker (Kuhn 1950): three cards, one each, an ante of 1 and one bet of 1. The value of the
+ * game is -1/18 for the first player. */
 #include "games.h"
 #include "small.h"
 
@@ -12,7 +12,12 @@ typedef struct {
 } kuhn;
 
 /* What the acting player sees: whose turn it is, the own card, the bets so far; one-hot. */
-enum { SEES_PLAYER = 0, SEES_CARD = 2, SEES_BETS = SEES_CARD + CARDS, SEES = SEES_BETS + 2 * LONGEST };
+enum {
+    SEES_PLAYER = 0,
+    SEES_CARD = 2,
+    SEES_BETS = SEES_CARD + CARDS,
+    SEES = SEES_BETS + 2 * LONGEST
+};
 
 static void reset(const sk_game *game, void *block)
 {
@@ -21,9 +26,10 @@ static void reset(const sk_game *game, void *block)
 }
 
 /* bet-pass, bet-bet, pass-pass, pass-bet-pass and pass-bet-bet end the game. */
-static int is_over(const kuhn *state)
+static int bets_end(const kuhn *state)
 {
-    return state->made == LONGEST || (state->made == 2 && !(state->bets[0] == PASS && state->bets[1] == BET));
+    return state->made == LONGEST
+           || (state->made == 2 && !(state->bets[0] == PASS && state->bets[1] == BET));
 }
 
 static int actor(const sk_game *game, const void *block)
@@ -32,7 +38,7 @@ static int actor(const sk_game *game, const void *block)
     const kuhn *state = block;
     if (state->dealt < 2)
         return SK_CHANCE;
-    return is_over(state) ? SK_OVER : state->made % 2;
+    return bets_end(state) ? SK_OVER : state->made % 2;
 }
 
 static int legal(const sk_game *game, const void *block, int32_t *actions)
@@ -51,6 +57,7 @@ static void apply(const sk_game *game, void *block, int32_t action)
 {
     (void)game;
     kuhn *state = block;
+    assert(in_list(game, block, action));
     if (state->dealt < 2)
         state->cards[state->dealt++] = (uint8_t)action;
     else
@@ -60,18 +67,16 @@ static void apply(const sk_game *game, void *block, int32_t action)
 static void returns(const sk_game *game, const void *block, float *out)
 {
     const kuhn *state = block;
-    out[0] = out[1] = 0;
-    if (actor(game, block) != SK_OVER)
+    if (actor(game, block) != SK_OVER) {
+        pay(out, 0);
         return;
+    }
     int last = state->bets[state->made - 1], before = state->bets[state->made - 2];
     int folded = before == BET && last == PASS;
     int stake = before == BET && last == BET ? 2 : 1;
     int winner = folded ? state->made % 2 : state->cards[0] < state->cards[1];
-    out[winner] = (float)stake;
-    out[!winner] = (float)-stake;
+    pay(out, (float)(winner == 0 ? stake : -stake));
 }
-
-static int ending(const sk_game *game, const void *block) { return actor(game, block) == SK_OVER; }
 
 static int plies(const sk_game *game, const void *block)
 {
@@ -93,18 +98,14 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
                            .chance = uniform_chance,
-                           .is_legal = in_list,
                            .apply = apply,
                            .returns = returns,
-                           .ending = ending,
                            .plies = plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = no_rules};
+                           SMALL_GAME};
 
-sk_game *open_kuhn(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_kuhn(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     (void)parameter;
     if (refuse_rules(rules, error, error_size))

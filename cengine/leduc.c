@@ -1,12 +1,12 @@
-/* Leduc poker (Southey et al. 2005, "Bayes' bluff"). Six cards: three ranks in two suits. Both players
- * pay an ante of 1 and get a card; a round of betting, a public card, a second round. The bet is 2 in
- * the first round and 4 in the second, at most two raises a round; player 0 begins both. Who pairs the
- * public card wins, else the higher rank; equal ranks share the pot. The value of the game is -0.0856
- * for player 0.
+/* Leduc poker (Southey et al. 2005, "Bayes' bluff"). Six cards: three ranks in two suits. Both
+ * players pay an ante of 1 and get a card; a round of betting, a public card, a second round. The
+ * bet is 2 in the first round and 4 in the second, at most two raises a round; player 0 begins
+ * both. Who pairs the public card wins, else the higher rank; equal ranks share the pot. The value
+ * of the game is -0.0856 for player 0.
  *
- * Actions: 0 fold (only facing a raise), 1 check or call, 2 bet or raise (only twice a round). Chance
- * deals ranks, with their probabilities: suits are nowhere, so states that differ in suits only are
- * one (288 information states; 936 are those of six distinct cards).
+ * Actions: 0 fold (only facing a raise), 1 check or call, 2 bet or raise (only twice a round).
+ * Chance deals ranks, with their probabilities: suits are nowhere, so states that differ in suits
+ * only are one (288 information states; 936 are those of six distinct cards).
  */
 #include "games.h"
 #include "small.h"
@@ -26,9 +26,14 @@ typedef struct {
     uint8_t over;
 } leduc;
 
-/* What the acting player sees: whose turn it is, the own card, the public card (none: zeros), and of
- * each round's bets whether they were a call or a raise; one-hot. */
-enum { SEES_PLAYER = 0, SEES_OWN = 2, SEES_PUBLIC = SEES_OWN + RANKS, SEES_BETS = SEES_PUBLIC + RANKS };
+/* What the acting player sees: whose turn it is, the own card, the public card (none: zeros), and
+ * of each round's bets whether they were a call or a raise; one-hot. */
+enum {
+    SEES_PLAYER = 0,
+    SEES_OWN = 2,
+    SEES_PUBLIC = SEES_OWN + RANKS,
+    SEES_BETS = SEES_PUBLIC + RANKS
+};
 enum { SEES = SEES_BETS + ROUNDS * LONGEST * 2 };
 
 static void reset(const sk_game *game, void *block)
@@ -113,6 +118,7 @@ static void bet(leduc *state, int32_t action)
 static void apply(const sk_game *game, void *block, int32_t action)
 {
     leduc *state = block;
+    assert(in_list(game, block, action));
     if (actor(game, block) == SK_CHANCE)
         state->cards[state->dealt++] = (uint8_t)action;
     else
@@ -126,8 +132,9 @@ static int strength(const leduc *state, int player)
     return card == state->cards[FIRST_PUBLIC] ? RANKS : card;
 }
 
-/* Player 0's gain when it is over. Who folded has paid less; at a showdown both have paid alike. */
-static int gain(const leduc *state)
+/* What player 0 gets when it is over. Who folded has paid less; at a showdown both have paid alike.
+ */
+static int payoff(const leduc *state)
 {
     if (state->paid[0] != state->paid[1])
         return state->paid[0] < state->paid[1] ? -state->paid[0] : state->paid[1];
@@ -139,14 +146,7 @@ static void returns(const sk_game *game, const void *block, float *out)
 {
     (void)game;
     const leduc *state = block;
-    out[0] = state->over ? (float)gain(state) : 0;
-    out[1] = 0 - out[0];
-}
-
-static int ending(const sk_game *game, const void *block)
-{
-    (void)game;
-    return ((const leduc *)block)->over;
+    pay(out, state->over ? (float)payoff(state) : 0);
 }
 
 static int plies(const sk_game *game, const void *block)
@@ -173,18 +173,14 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
                            .chance = chance,
-                           .is_legal = in_list,
                            .apply = apply,
                            .returns = returns,
-                           .ending = ending,
                            .plies = plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = no_rules};
+                           SMALL_GAME};
 
-sk_game *open_leduc(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_leduc(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     (void)parameter;
     if (refuse_rules(rules, error, error_size))

@@ -1,13 +1,14 @@
-/* Liar's Dice for two, "liars_dice:DxF": D dice of F faces each, the highest face wild (ReBeL, Brown
- * et al. 2020, appendix C.3; OpenSpiel's liars_dice). Both roll in secret. Then they bid in turn how
- * many of all dice show a face; each bid is for more dice than the last one, or as many of a higher
- * face. Instead of a bid a player may call the last one a lie (not before there is one): then the
- * caller loses 1 to the bidder if there are at least as many such dice, and wins 1 if not. Dice of the
- * highest face count for all.
+/* Liar's Dice for two, "liars_dice:DxF": D dice of F faces each, the highest face wild (ReBeL,
+ * Brown et al. 2020, appendix C.3; OpenSpiel's liars_dice). Both roll in secret. Then they bid in
+ * turn how many of all dice show a face; each bid is for more dice than the last one, or as many of
+ * a higher face. Instead of a bid a player may call the last one a lie (not before there is one):
+ * then the caller loses 1 to the bidder if there are at least as many such dice, and wins 1 if not.
+ * Dice of the highest face count for all.
  *
- * Actions: 0 .. 2DF - 1 bids, quantity first: (quantity - 1) * F + face, faces from 0; 2DF calls liar.
- * Chance deals a whole hand, with its probability: its number in the order of sorted dice (with one
- * die: the face). Hands that differ in the order of the dice only are one, which is the smallest tree.
+ * Actions: 0 .. 2DF - 1 bids, quantity first: (quantity - 1) * F + face, faces from 0; 2DF calls
+ * liar. Chance deals a whole hand, with its probability: its number in the order of sorted dice
+ * (with one die: the face). Hands that differ in the order of the dice only are one, which is the
+ * smallest tree.
  */
 #include "games.h"
 #include "small.h"
@@ -27,11 +28,12 @@ typedef struct {
     uint8_t made;   /* bids, and the call */
     uint8_t last;   /* the last bid */
     uint8_t over;
-    uint8_t bid[MOST_BIDS]; /* 1 for every bid that was made; they rise, so this tells who bid when */
+    uint8_t
+        bid[MOST_BIDS]; /* 1 for every bid that was made; they rise, so this tells who bid when */
 } liars_dice_state;
 
-/* What the acting player sees: whose turn it is (one-hot), how many own dice show each face, and for
- * every bid whether it was made. */
+/* What the acting player sees: whose turn it is (one-hot), how many own dice show each face, and
+ * for every bid whether it was made. */
 enum { SEES_PLAYER = 0, SEES_DICE = 2 };
 
 static const liars_dice *as_dice(const sk_game *game) { return (const liars_dice *)game; }
@@ -68,12 +70,14 @@ static int legal(const sk_game *base, const void *block, int32_t *actions)
 static void chance(const sk_game *base, const void *block, double *probabilities)
 {
     (void)block;
-    memcpy(probabilities, as_dice(base)->probability, (size_t)as_dice(base)->hands * sizeof(double));
+    memcpy(probabilities, as_dice(base)->probability,
+           (size_t)as_dice(base)->hands * sizeof(double));
 }
 
 static void apply(const sk_game *base, void *block, int32_t action)
 {
     liars_dice_state *state = block;
+    assert(in_list(base, block, action));
     if (state->rolled < 2) {
         state->hands[state->rolled++] = (uint8_t)action;
         return;
@@ -102,19 +106,13 @@ static int last_is_true(const liars_dice *game, const liars_dice_state *state)
 static void returns(const sk_game *game, const void *block, float *out)
 {
     const liars_dice_state *state = block;
-    out[0] = out[1] = 0;
-    if (!state->over)
+    if (!state->over) {
+        pay(out, 0);
         return;
+    }
     int bidder = state->made % 2; /* two before the end, the caller made the last */
     int winner = last_is_true(as_dice(game), state) ? bidder : !bidder;
-    out[winner] = 1;
-    out[!winner] = -1;
-}
-
-static int ending(const sk_game *game, const void *block)
-{
-    (void)game;
-    return ((const liars_dice_state *)block)->over;
+    pay(out, winner == 0 ? 1 : -1);
 }
 
 static int plies(const sk_game *game, const void *block)
@@ -137,16 +135,12 @@ static void observe(const sk_game *base, const void *block, uint8_t *packed)
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
                            .chance = chance,
-                           .is_legal = in_list,
                            .apply = apply,
                            .returns = returns,
-                           .ending = ending,
                            .plies = plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = no_rules};
+                           SMALL_GAME};
 
 /* The next hand of sorted dice; 0 after the last. */
 static int next_hand(const liars_dice *game, uint8_t *dice)
@@ -185,17 +179,20 @@ static int list_hands(liars_dice *game)
 /* Reads "DxF" into the game; returns NULL or what is wrong. */
 static const char *read_size(liars_dice *game, const char *text)
 {
-    if (!read_number(&text, &game->dice) || *text++ != 'x' || !read_number(&text, &game->faces) || *text)
+    if (!read_number(&text, &game->dice) || *text++ != 'x' || !read_number(&text, &game->faces)
+        || *text)
         return "dice and faces are written as in liars_dice:1x6";
     if (game->dice < 1 || game->faces < 2)
         return "it takes at least one die and two faces";
-    if (game->dice > MOST_BIDS || game->faces > MOST_BIDS || 2 * game->dice * game->faces > MOST_BIDS)
+    if (game->dice > MOST_BIDS || game->faces > MOST_BIDS
+        || 2 * game->dice * game->faces > MOST_BIDS)
         return "too many dice or faces: at most 63 dice times faces";
     game->bids = 2 * game->dice * game->faces;
     return list_hands(game) ? NULL : "too many dice: at most 128 different hands";
 }
 
-sk_game *open_liars_dice(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_liars_dice(const char *parameter, const char *rules, char *error,
+                            size_t error_size)
 {
     if (refuse_rules(rules, error, error_size))
         return NULL;

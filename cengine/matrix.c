@@ -1,10 +1,10 @@
-/* A matrix game from a file, "matrix:FILE" (formats/matrix.md): two players choose at once, and player
- * 0 gets the number in the row of its own choice and the column of player 1's; player 1 gets its
- * negative.
+/* A matrix game from a file, "matrix:FILE" (formats/matrix.md): two players choose at once, and
+ * player 0 gets the number in the row of its own choice and the column of player 1's; player 1 gets
+ * its negative.
  *
  * Actions: rows for player 0, columns for player 1. The choices are made one after the other, and
- * player 1 does not see the row: there are two information states. A player sees only who it is (two
- * bytes, one-hot).
+ * player 1 does not see the row: there are two information states. A player sees only who it is
+ * (two bytes, one-hot).
  */
 #include <errno.h>
 #include <math.h>
@@ -52,17 +52,15 @@ static void apply(const sk_game *game, void *block, int32_t action)
 {
     (void)game;
     matrix_state *state = block;
+    assert(in_list(game, block, action));
     state->chosen[state->made++] = (uint8_t)action;
 }
 
 static void returns(const sk_game *game, const void *block, float *out)
 {
     const matrix_state *state = block;
-    out[0] = state->made == 2 ? as_matrix(game)->payoff[state->chosen[0]][state->chosen[1]] : 0;
-    out[1] = 0 - out[0];
+    pay(out, state->made == 2 ? as_matrix(game)->payoff[state->chosen[0]][state->chosen[1]] : 0);
 }
-
-static int ending(const sk_game *game, const void *block) { return actor(game, block) == SK_OVER; }
 
 static int plies(const sk_game *game, const void *block)
 {
@@ -80,15 +78,11 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
-                           .is_legal = in_list,
                            .apply = apply,
                            .returns = returns,
-                           .ending = ending,
                            .plies = plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = no_rules};
+                           SMALL_GAME};
 
 /* A file that is being read, and where the text about its faults goes. */
 typedef struct {
@@ -126,14 +120,16 @@ static int read_words(const reader *in, const char *line, float *row)
             return refuse(in, "more than 128 columns") - 1;
         if (!read_payoff(word, end, &row[n++])) {
             int shown = end - word < 30 ? (int)(end - word) : 30;
-            snprintf(in->error, in->error_size, "line %d: not a number: '%.*s'", in->line, shown, word);
+            snprintf(in->error, in->error_size, "line %d: not a number: '%.*s'", in->line, shown,
+                     word);
             return -1;
         }
     }
     return n;
 }
 
-/* Adds a line of the file to the matrix, unless it is a comment; 0 if something is wrong with it. */
+/* Adds a line of the file to the matrix, unless it is a comment; 0 if something is wrong with it.
+ */
 static int read_row(const reader *in, matrix *game, char *line)
 {
     float row[SK_MOST_ACTIONS];
@@ -150,7 +146,8 @@ static int read_row(const reader *in, matrix *game, char *line)
     return 1;
 }
 
-/* Reads a line without its end; returns its length, at most MOST_LINE, or -1 where the file ends. */
+/* Reads a line without its end; returns its length, at most MOST_LINE, or -1 where the file ends.
+ */
 static int next_line(reader *in, char *line)
 {
     int n = 0, c = 0;
@@ -190,7 +187,7 @@ static int read_matrix(matrix *game, const char *path, char *error, size_t error
     return read;
 }
 
-sk_game *open_matrix(const char *parameter, const char *rules, char *error, size_t error_size)
+sk_game *sk_open_matrix(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     if (refuse_rules(rules, error, error_size))
         return NULL;

@@ -16,7 +16,7 @@ static void begin_chase(stratego_state *state)
     state->chases[state->side] = (chase){.evaded = 0, .begun = state->recorded};
 }
 
-void follow_attack(const stratego *game, stratego_state *state, int to)
+void stratego_follow_attack(const stratego *game, stratego_state *state, int to)
 {
     state->chases[RED].begun = state->chases[BLUE].begun = NO_CHASE;
     if (has(state->pieces[state->side], to) && threatens(game, state, to))
@@ -36,7 +36,7 @@ static void follow_reply(const stratego *game, const stratego_state *state, chas
         enemy->begun = NO_CHASE;
 }
 
-void follow_chases(const stratego *game, stratego_state *state, int from, int to)
+void stratego_follow_move(const stratego *game, stratego_state *state, int from, int to)
 {
     chase *own = &state->chases[state->side];
     follow_reply(game, state, &state->chases[!state->side], from, to);
@@ -65,16 +65,18 @@ static void note_repetition(const stratego *game, const stratego_state *state, b
         search->set |= bit(to);
 }
 
-/* Walks back through the positions of the chase and collects what would bring one of them about again: it
- * differs from the present position by one own piece only. */
-sk_bits search_bans(const stratego *game, const stratego_state *state, int from)
+/* Walks back through the positions of the chase and collects what would bring one of them about
+ * again: it differs from the present position by one own piece only. */
+sk_bits stratego_search_bans(const stratego *game, const stratego_state *state, int from)
 {
     ban_search search = {from, 0};
     int length = state->recorded - state->chases[state->side].begun;
-    uint8_t then[MAX_SQUARES], now[MAX_SQUARES]; /* of each piece: its earlier square, its present one */
+    uint8_t then[MAX_SQUARES],
+        now[MAX_SQUARES]; /* of each piece: its earlier square, its present one */
     for (int i = 0; i < game->squares; i++)
         then[i] = now[i] = (uint8_t)i;
-    int displaced = 0, sum = 0; /* how many pieces stood elsewhere, and the sum of their present squares */
+    int displaced = 0,
+        sum = 0; /* how many pieces stood elsewhere, and the sum of their present squares */
     for (int ago = 0; ago < length; ago++) {
         ply_record undone = played(state, ago);
         int piece = now[undone.to];

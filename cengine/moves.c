@@ -1,28 +1,20 @@
 /* Stratego on a small board with a whole move as one action: `moves:nano`.
  *
- * The same game as `nano`, seen otherwise: a move is from * squares + to, a placement its square, both in
- * the acting side's frame, and the observation is a vector that tells everything the side knows, the
- * moves so far included. So it is learned without the planes, the board's network and the division of a
- * move into two actions, and must come to the same value: that is what it is for.
+ * The same game as `nano` on the same state, seen otherwise: a move is from * squares + to, a
+ * placement its square, both in the acting side's frame, and the observation is a vector that tells
+ * everything the side knows, the moves so far included. So it is learned without the planes, the
+ * board's network and the division of a move into two actions, and must come to the same value:
+ * that is what it is for.
  */
 #include "games.h"
 #include "observation.h"
 #include "small.h"
 
-typedef struct {
-    sk_game base;
-    stratego board; /* the game that is played */
-} moves_game;
-
-/* The vector: whose turn it is; the number of pieces placed, one-hot; of each square what stands there (own,
- * or the enemy's: type, or UNKNOWN as type TYPES, and whether it has moved), one-hot; the plies so far, the
- * latest first: from, to and, of attacks, the attacker's type, one-hot; how many pieces of each type are
- * hidden on either side. */
+/* The vector: whose turn it is; the number of pieces placed, one-hot; of each square what stands
+ * there (own, or the enemy's: type, or UNKNOWN as type TYPES, and whether it has moved), one-hot;
+ * the plies so far, the latest first: from, to and, of attacks, the attacker's type, one-hot; how
+ * many pieces of each type are hidden on either side. */
 enum { KINDS = TYPES + 1, ON_SQUARE = 2 * 2 * KINDS, SEES_PLAYER = 0, SEES_PLACED = 2 };
-
-static const sk_game *board_of(const sk_game *game) { return &((const moves_game *)game)->board.base; }
-
-static const stratego *rules_of(const sk_game *game) { return &((const moves_game *)game)->board; }
 
 static int of_ply(const stratego *board) { return 2 * board->squares + TYPES; }
 
@@ -32,62 +24,34 @@ static int vector_length(const stratego *board)
            + board->rules.max_plies * of_ply(board) + 2 * TYPES;
 }
 
-static void reset(const sk_game *game, void *state) { board_of(game)->ops->reset(board_of(game), state); }
-
-static int actor(const sk_game *game, const void *state)
-{
-    return board_of(game)->ops->actor(board_of(game), state);
-}
-
 static int legal(const sk_game *game, const void *block, int32_t *actions)
 {
-    const sk_game *board = board_of(game);
-    int32_t from[MAX_SQUARES];
-    int n = 0, pieces = board->ops->legal(board, block, from);
-    if (((const stratego_state *)block)->phase == PLACING) {
-        memcpy(actions, from, (size_t)pieces * sizeof *from);
-        return pieces;
-    }
+    const stratego_state *state = block;
+    int32_t from[MAX_SQUARES], to[MAX_SQUARES];
+    int n = 0;
+    if (state->phase == PLACING)
+        return stratego_legal(game, state, actions);
+    int pieces = stratego_legal(game, state, from);
     for (int i = 0; i < pieces; i++) {
-        stratego_state selected = *(const stratego_state *)block;
-        board->ops->apply(board, &selected, from[i]);
-        int32_t to[MAX_SQUARES];
-        int squares = board->ops->legal(board, &selected, to);
+        stratego_state selected = *state;
+        stratego_apply(game, &selected, from[i]);
+        int squares = stratego_legal(game, &selected, to);
         for (int k = 0; k < squares; k++)
-            actions[n++] = from[i] * board->is.actions + to[k];
+            actions[n++] = from[i] * as_stratego(game)->squares + to[k];
     }
     return n;
 }
 
 static void apply(const sk_game *game, void *block, int32_t action)
 {
-    const sk_game *board = board_of(game);
+    int squares = as_stratego(game)->squares;
+    assert(in_list(game, block, action));
     if (((const stratego_state *)block)->phase == PLACING) {
-        board->ops->apply(board, block, action);
+        stratego_apply(game, block, action);
         return;
     }
-    board->ops->apply(board, block, action / board->is.actions);
-    board->ops->apply(board, block, action % board->is.actions);
-}
-
-static void returns(const sk_game *game, const void *state, float *out)
-{
-    board_of(game)->ops->returns(board_of(game), state, out);
-}
-
-static int ending(const sk_game *game, const void *state)
-{
-    return board_of(game)->ops->ending(board_of(game), state);
-}
-
-static int plies(const sk_game *game, const void *state)
-{
-    return board_of(game)->ops->plies(board_of(game), state);
-}
-
-static void rules(const sk_game *game, char *out, size_t size)
-{
-    board_of(game)->ops->rules(board_of(game), out, size);
+    stratego_apply(game, block, action / squares);
+    stratego_apply(game, block, action % squares);
 }
 
 static uint8_t *observe_cell(uint8_t cell, uint8_t *out)
@@ -112,11 +76,11 @@ static uint8_t *observe_ply(const stratego *board, ply_record ply, uint8_t *out)
 
 static void observe(const sk_game *game, const void *block, uint8_t *out)
 {
-    const stratego *board = rules_of(game);
+    const stratego *board = as_stratego(game);
     const stratego_state *state = block;
     uint8_t packed[sizeof(observation) + MAX_SQUARES];
     observation seen;
-    observe_stratego(&board->base, block, packed);
+    stratego_observe(game, block, packed);
     memcpy(&seen, packed, sizeof seen);
     memset(out, 0, (size_t)game->is.observation_bytes);
     out[SEES_PLAYER + state->side] = 1;
@@ -131,18 +95,16 @@ static void observe(const sk_game *game, const void *block, uint8_t *out)
     memcpy(out, seen.unrevealed, sizeof seen.unrevealed);
 }
 
-static const sk_ops ops = {.reset = reset,
-                           .actor = actor,
+static const sk_ops ops = {.reset = stratego_reset,
+                           .actor = stratego_actor,
                            .legal = legal,
-                           .legal_mask = mask_from_list,
-                           .is_legal = in_list,
                            .apply = apply,
-                           .returns = returns,
-                           .ending = ending,
-                           .plies = plies,
+                           .returns = stratego_returns,
+                           .ending = stratego_ending,
+                           .plies = stratego_plies,
                            .observe = observe,
-                           .expand = expand_bytes,
-                           .rules = rules};
+                           .rules = stratego_print_rules,
+                           LISTED_GAME};
 
 /* Whether the board is so small that its moves can be listed, and all its plies shown. */
 static int is_small(const stratego *board, char *error, size_t error_size)
@@ -156,30 +118,26 @@ static int is_small(const stratego *board, char *error, size_t error_size)
     return 0;
 }
 
-sk_game *open_moves(const char *parameter, const char *rules_text, char *error, size_t error_size)
+sk_game *sk_open_moves(const char *parameter, const char *rules, char *error, size_t error_size)
 {
-    if (!variant_named(parameter)) {
+    if (!stratego_variant_named(parameter)) {
         snprintf(error, error_size, "a variant of Stratego, as in moves:nano");
         return NULL;
     }
-    sk_game *board = open_stratego(parameter, rules_text, error, error_size);
-    if (!board)
+    sk_game *game = stratego_open(parameter, rules, error, error_size);
+    if (!game)
         return NULL;
-    moves_game *game = is_small(as_stratego(board), error, error_size)
-                           ? new_game(sizeof *game, error, error_size)
-                           : NULL;
-    if (game) {
-        game->board = *as_stratego(board);
-        int32_t squares = board->is.actions, length = vector_length(&game->board);
-        game->base = (sk_game){.ops = &ops,
-                               .endings = board->endings,
-                               .is = {.players = 2,
-                                      .actions = squares * squares,
-                                      .max_length = 2 * game->board.pieces + game->board.rules.max_plies,
-                                      .state_bytes = board->is.state_bytes,
-                                      .observation_bytes = length,
-                                      .planes = length}};
+    const stratego *board = as_stratego(game);
+    if (!is_small(board, error, error_size)) {
+        free(game);
+        return NULL;
     }
-    free(board);
-    return game ? &game->base : NULL;
+    game->ops = &ops;
+    game->is = (sk_description){.players = 2,
+                                .actions = board->squares * board->squares,
+                                .max_length = 2 * board->pieces + board->rules.max_plies,
+                                .state_bytes = game->is.state_bytes,
+                                .observation_bytes = vector_length(board),
+                                .planes = vector_length(board)};
+    return game;
 }

@@ -1,5 +1,5 @@
-/* The packed observation: what the side to act may know, in its own frame. formats/observation.md is the
- * written form of this layout. */
+/* The packed observation: what the side to act may know, in its own frame. formats/observation.md
+ * is the written form of this layout. */
 #include <string.h>
 
 #include "bytes.h"
@@ -11,10 +11,11 @@ enum { SHOWN_BYTES = SHOWN_PLIES * sizeof(ply_record) };
 /* Eight cells as `side` sees them. */
 static inline uint64_t seen(uint64_t cells, int side, int placing)
 {
-    _Static_assert(CELL_PIECE >> 1 == CELL_BLUE && CELL_BLUE >> 1 == CELL_REVEALED, "shifted below");
+    _Static_assert(CELL_PIECE >> 1 == CELL_BLUE && CELL_BLUE >> 1 == CELL_REVEALED,
+                   "shifted below");
     if (side == BLUE) /* whose piece is blue turns into whose is the enemy's */
-        cells ^= cells >> 1 & each(CELL_BLUE);
-    uint64_t enemies = cells >> 6 & each(1);
+        cells ^= cells >> 1 & broadcast(CELL_BLUE);
+    uint64_t enemies = cells >> 6 & broadcast(1);
     if (placing)
         return cells & ~(enemies * 0xff);
     uint64_t hidden = enemies & ~(cells >> 5);
@@ -24,26 +25,28 @@ static inline uint64_t seen(uint64_t cells, int side, int placing)
 /* Without a limit a game may outlast 16 bits; the ratio is 0 then in any case. */
 static uint16_t counted(int plies) { return (uint16_t)(plies < 65535 ? plies : 65535); }
 
-static inline void observe_eight(const stratego *game, const stratego_state *state, int side, int at,
-                                 uint8_t *out)
+static inline void observe_eight(const stratego *game, const stratego_state *state, int side,
+                                 int at, uint8_t *out)
 {
     uint64_t cells;
     memcpy(&cells, state->cells + framed_eight(game, side, at), 8);
     write_eight(side, seen(cells, side, state->phase == PLACING), out + at);
 }
 
-static inline void observe_cells(const stratego *game, const stratego_state *state, int side, uint8_t *out)
+static inline void observe_cells(const stratego *game, const stratego_state *state, int side,
+                                 uint8_t *out)
 {
     for (int at = 0; at + 8 <= game->squares; at += 8)
         observe_eight(game, state, side, at, out);
     observe_eight(game, state, side, game->squares - 8, out);
 }
 
-/* Both squares of each move in blue's frame: whole words, in which every third byte is no square. */
+/* Both squares of each move in blue's frame: whole words, in which every third byte is no square.
+ */
 static inline void rotate_moves(const stratego *game, uint8_t *moves)
 {
     static const uint64_t squares[3] = {0xffff00ffff00ffff, 0xff00ffff00ffff00, 0x00ffff00ffff00ff};
-    uint64_t highest = each((uint8_t)(game->squares - 1));
+    uint64_t highest = broadcast((uint8_t)(game->squares - 1));
     for (int i = 0; i < SHOWN_BYTES / 8; i++) {
         uint64_t word, mask = squares[i % 3];
         memcpy(&word, moves + 8 * i, 8);
@@ -52,7 +55,8 @@ static inline void rotate_moves(const stratego *game, uint8_t *moves)
     }
 }
 
-static inline void observe_moves(const stratego *game, const stratego_state *state, int side, uint8_t *out)
+static inline void observe_moves(const stratego *game, const stratego_state *state, int side,
+                                 uint8_t *out)
 {
     size_t to_end = (size_t)(RECENT - state->latest) * sizeof(ply_record);
     if (to_end >= SHOWN_BYTES) {
@@ -69,7 +73,8 @@ static inline void observe_moves(const stratego *game, const stratego_state *sta
     }
 }
 
-static inline void observe(const stratego *game, const stratego_state *state, int side, uint8_t *packed)
+static inline void observe(const stratego *game, const stratego_state *state, int side,
+                           uint8_t *packed)
 {
     observation o = {.phase = state->phase == PLACING,
                      .stage = state->phase == MOVING,
@@ -80,8 +85,8 @@ static inline void observe(const stratego *game, const stratego_state *state, in
     } else {
         o.plies = counted(state->plies);
         o.max_plies = (uint16_t)game->rules.max_plies;
-        o.quiet = counted(state->quiet);
-        o.max_quiet = (uint16_t)game->rules.max_quiet;
+        o.no_attack = counted(state->no_attack);
+        o.max_no_attack = (uint16_t)game->rules.max_no_attack;
         memcpy(o.unrevealed[0], state->unrevealed[side], TYPES);
         memcpy(o.unrevealed[1], state->unrevealed[!side], TYPES);
     }
@@ -92,7 +97,9 @@ static inline void observe(const stratego *game, const stratego_state *state, in
     observe_cells(game, state, side, packed + sizeof o);
 }
 
-void observe_stratego(const sk_game *base, const void *block, uint8_t *packed)
+/* The table of functions calls it. Inlined elsewhere, gcc warns of boards larger than any. */
+__attribute__((noinline)) void stratego_observe(const sk_game *base, const void *block,
+                                                uint8_t *packed)
 {
     const stratego_state *state = block;
     if (state->side == RED) /* twice, so that each is free of branches */

@@ -6,13 +6,13 @@
 
 typedef struct {
     uint16_t plies, max_plies; /* 0 in deployment; a limit of 0 means none */
-    uint16_t quiet, max_quiet;
-    uint8_t phase;    /* 1 deployment, 0 play */
-    uint8_t stage;    /* 1: a piece is selected, now choose its destination */
-    uint8_t selected; /* square, or NO_SQUARE */
-    uint8_t to_place; /* type, or NO_SQUARE */
-    uint8_t unrevealed[2][TYPES]; /* own, enemy; 0 in deployment */
-    ply_record moves[SHOWN_PLIES];   /* the latest first */
+    uint16_t no_attack, max_no_attack;
+    uint8_t phase;                 /* 1 deployment, 0 play */
+    uint8_t stage;                 /* 1: a piece is selected, now choose its destination */
+    uint8_t selected;              /* square, or NO_SQUARE */
+    uint8_t to_place;              /* type, or NO_SQUARE */
+    uint8_t unrevealed[2][TYPES];  /* own, enemy; 0 in deployment */
+    ply_record moves[SHOWN_PLIES]; /* the latest first */
 } observation;
 
 _Static_assert(sizeof(observation) == 156, "the layout is a file format");

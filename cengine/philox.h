@@ -1,7 +1,7 @@
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011).
  *
- * A counter-based generator: the number is a function of key and counter alone, so it cannot depend on
- * which thread, slot or order asked for it.
+ * A counter-based generator: the number is a function of key and counter alone, so it cannot depend
+ * on which thread, slot or order asked for it.
  */
 #ifndef SK_PHILOX_H
 #define SK_PHILOX_H

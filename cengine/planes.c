@@ -1,5 +1,6 @@
-/* DeepNash's 82 planes (Perolat et al. 2022, table 4 of the supplement) from a packed observation, channels
- * last: of every square its 82 numbers. The expansion in torch, for devices that run no C, is proven equal. */
+/* DeepNash's 82 planes (Perolat et al. 2022, table 4 of the supplement) from a packed observation,
+ * channels last: of every square its 82 numbers. The expansion in torch, for devices that run no C,
+ * is proven equal. */
 #include <string.h>
 
 #include "bytes.h"
@@ -27,8 +28,8 @@ typedef struct {
     float moved[TYPES], unmoved[TYPES];
 } marginals;
 
-/* Under uniform sampling of the consistent assignments: a piece that moved is no bomb and no flag, and that
- * leaves fewer movable pieces for those that did not. */
+/* Under uniform sampling of the consistent assignments: a piece that moved is no bomb and no flag,
+ * and that leaves fewer movable pieces for those that did not. */
 static marginals hidden_marginals(const uint8_t unrevealed[TYPES], int unmoved)
 {
     marginals p = {{0}, {0}};
@@ -57,14 +58,14 @@ static inline sk_bits having(const uint8_t *cells, int squares, uint8_t flag)
 static inline void put_hidden(sk_bits set, const float p[TYPES], float *out)
 {
     for (; set; set &= set - 1)
-        memcpy(out + first(set) * PLANES, p, TYPES * sizeof *p);
+        memcpy(out + lsb(set) * PLANES, p, TYPES * sizeof *p);
 }
 
 /* A one on every square of the set: in the plane that belongs to the piece there. */
 static inline void put_known(sk_bits set, const uint8_t *cells, float *out)
 {
     for (; set; set &= set - 1)
-        out[first(set) * PLANES + cell_type(cells[first(set)])] = 1.0f;
+        out[lsb(set) * PLANES + cell_type(cells[lsb(set)])] = 1.0f;
 }
 
 typedef struct {
@@ -88,7 +89,7 @@ static inline void piece_planes(const uint8_t *cells, int squares, const observa
                        having(cells, squares, CELL_MOVED)};
     sk_bits enemy = all.pieces & having(cells, squares, CELL_BLUE), own = all.pieces & ~enemy;
     for (sk_bits lakes = having(cells, squares, LAKE) & ~all.pieces; lakes; lakes &= lakes - 1)
-        out[first(lakes) * PLANES + PLANE_LAKES] = 1.0f;
+        out[lsb(lakes) * PLANES + PLANE_LAKES] = 1.0f;
     put_known(own, cells, out + PLANE_PRIVATE);
     if (o->phase)
         return;
@@ -99,11 +100,11 @@ static inline void piece_planes(const uint8_t *cells, int squares, const observa
 /* Eq. 7: a one where the move ended; where it began -1, or -(2 + type / 12) if it attacked. */
 static inline void move_planes(const ply_record *moves, int squares, float *out)
 {
-    static const float leaving[16] = {
-        -24 / 12.0f, -25 / 12.0f, -26 / 12.0f, -27 / 12.0f, -28 / 12.0f, -29 / 12.0f,
-        -30 / 12.0f, -31 / 12.0f, -32 / 12.0f, -33 / 12.0f, -34 / 12.0f, -35 / 12.0f,
-        [NO_ATTACK & 15] = -1.0f,
-    };
+    static const float leaving[16] = {-24 / 12.0f, -25 / 12.0f, -26 / 12.0f, -27 / 12.0f,
+                                      -28 / 12.0f, -29 / 12.0f, -30 / 12.0f, -31 / 12.0f,
+                                      -32 / 12.0f, -33 / 12.0f, -34 / 12.0f, -35 / 12.0f,
+                                      0,           0,           0,           -1.0f};
+    _Static_assert((NO_ATTACK & 15) == 15, "the last one");
     for (int i = 0; i < SHOWN_PLIES; i++, out++) {
         if (moves[i].from >= squares || moves[i].to >= squares)
             continue;
@@ -115,7 +116,8 @@ static inline void move_planes(const ply_record *moves, int squares, float *out)
 /* The four planes that have one number each. */
 static inline void everywhere(const observation *o, int squares, float *out)
 {
-    float numbers[] = {ratio(o->plies, o->max_plies), ratio(o->quiet, o->max_quiet), o->phase, o->stage};
+    float numbers[] = {ratio(o->plies, o->max_plies), ratio(o->no_attack, o->max_no_attack),
+                       o->phase, o->stage};
     for (int square = 0; square < squares; square++)
         memcpy(out + square * PLANES, numbers, sizeof numbers);
 }
@@ -135,6 +137,7 @@ static inline void expand(const uint8_t *packed, int squares, float *out)
 void sk_planes(int32_t squares, const uint8_t *packed, int64_t n, float *out)
 {
     size_t bytes = sizeof(observation) + (size_t)squares;
+    assert(squares >= 12 && squares <= MAX_SQUARES);
     if (squares == MAX_SQUARES) /* the usual board, with every distance a constant */
         for (int64_t i = 0; i < n; i++)
             expand(packed + (size_t)i * bytes, MAX_SQUARES, out + i * PLANES * MAX_SQUARES);
@@ -143,7 +146,7 @@ void sk_planes(int32_t squares, const uint8_t *packed, int64_t n, float *out)
             expand(packed + (size_t)i * bytes, squares, out + i * PLANES * squares);
 }
 
-void expand_stratego(const sk_game *base, const uint8_t *packed, float *out)
+void stratego_expand(const sk_game *base, const uint8_t *packed, float *out)
 {
     sk_planes(as_stratego(base)->squares, packed, 1, out);
 }

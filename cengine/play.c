@@ -13,20 +13,22 @@ static void reveal(stratego_state *state, int square)
     }
 }
 
-static void take_off(stratego_state *state, int square)
+static void remove_piece(stratego_state *state, int square)
 {
     int side = cell_side(state->cells[square]);
+    assert(is_piece(state->cells[square]));
     state->pieces[side] &= ~bit(square);
     state->movers[side] &= ~bit(square);
     state->cells[square] = EMPTY;
 }
 
-/* The square `to` is empty. */
-static void shift(stratego_state *state, int from, int to)
+/* To an empty square. */
+static void move_piece(stratego_state *state, int from, int to)
 {
     uint8_t cell = state->cells[from];
     int side = cell_side(cell);
     sk_bits both = bit(from) | bit(to);
+    assert(is_piece(cell) && state->cells[to] == EMPTY);
     state->cells[from] = EMPTY;
     state->cells[to] = cell;
     state->pieces[side] ^= both;
@@ -41,13 +43,13 @@ static void attack(stratego_state *state, int from, int to)
     reveal(state, to);
     switch (fight(attacker, defender)) {
     case ATTACKER_WINS:
-        take_off(state, to);
-        shift(state, from, to);
+        remove_piece(state, to);
+        move_piece(state, from, to);
         break;
-    case DEFENDER_WINS: take_off(state, from); break;
+    case DEFENDER_WINS: remove_piece(state, from); break;
     case BOTH_FALL:
-        take_off(state, from);
-        take_off(state, to);
+        remove_piece(state, from);
+        remove_piece(state, to);
         break;
     }
 }
@@ -73,14 +75,14 @@ static void finish(stratego_state *state, int ending, int winner)
     state->legal = 0;
 }
 
-/* The side to move is about to choose a piece: finds what it may choose, and whether the game goes on.
- * The order of the tests is that of the rules: no legal move, then the draw limits. */
-void begin_turn(const stratego *game, stratego_state *state)
+/* The side to move is about to choose a piece: finds what it may choose, and whether the game goes
+ * on. The order of the tests is that of the rules: no legal move, then the draw limits. */
+void stratego_begin_turn(const stratego *game, stratego_state *state)
 {
     int side = state->side;
     state->phase = SELECTING;
     state->selected = NO_SQUARE;
-    state->legal = selectable(game, state);
+    state->legal = stratego_selectable(game, state);
     if (!state->legal) {
         if (state->movers[RED] || state->movers[BLUE])
             finish(state, ENDING_NO_MOVE, !side);
@@ -88,39 +90,40 @@ void begin_turn(const stratego *game, stratego_state *state)
             finish(state, ENDING_NO_PIECES, -1);
     } else if (game->rules.max_plies && state->plies >= game->rules.max_plies) {
         finish(state, ENDING_MAX_PLIES, -1);
-    } else if (game->rules.max_quiet && state->quiet >= game->rules.max_quiet) {
-        finish(state, ENDING_MAX_QUIET, -1);
+    } else if (game->rules.max_no_attack && state->no_attack >= game->rules.max_no_attack) {
+        finish(state, ENDING_MAX_NO_ATTACK, -1);
     }
 }
 
-void carry_out(const stratego *game, stratego_state *state, int to)
+void stratego_do_move(const stratego *game, stratego_state *state, int to)
 {
     int from = state->selected, side = state->side;
     uint8_t target = state->cells[to];
     int attacks = is_piece(target);
     ply_record record = {(uint8_t)from, (uint8_t)to, NO_ATTACK};
+    assert(state->phase == MOVING && has(state->legal, to));
 
     state->cells[from] |= CELL_MOVED;
-    count_crossings(game, &state->shuttles[side], from, to);
+    stratego_count_crossings(game, &state->crossings[side], from, to);
     if (is_long(game, from, to)) /* only a scout moves two squares or more */
         reveal(state, from);
     if (attacks) {
         record.attacker = (uint8_t)cell_type(state->cells[from]);
         attack(state, from, to);
     } else {
-        shift(state, from, to);
+        move_piece(state, from, to);
     }
     record_ply(state, record);
     state->plies++;
-    state->quiet = attacks ? 0 : state->quiet + 1;
+    state->no_attack = attacks ? 0 : state->no_attack + 1;
     if (attacks)
-        follow_attack(game, state, to);
+        stratego_follow_attack(game, state, to);
     else
-        follow_chases(game, state, from, to);
+        stratego_follow_move(game, state, from, to);
 
     state->side = (uint8_t)!side;
     if (attacks && cell_type(target) == FLAG)
         finish(state, ENDING_FLAG, side);
     else
-        begin_turn(game, state);
+        stratego_begin_turn(game, state);
 }

@@ -1,5 +1,5 @@
-/* Positions as start bytes: one cell a square, the side to move, then the plies and the plies since the
- * last attack as little-endian 16-bit numbers. */
+/* Positions as start bytes: one cell a square, the side to move, then the plies and the plies since
+ * the last attack as little-endian 16-bit numbers. */
 #include <string.h>
 
 #include "stratego.h"
@@ -17,7 +17,7 @@ static const char *check_cell(const stratego *game, int square, uint8_t cell)
     return NULL;
 }
 
-const char *start_stratego(const sk_game *base, void *block, const uint8_t *bytes)
+const char *stratego_start(const sk_game *base, void *block, const uint8_t *bytes)
 {
     const stratego *game = as_stratego(base);
     stratego_state *state = block;
@@ -31,14 +31,15 @@ const char *start_stratego(const sk_game *base, void *block, const uint8_t *byte
         return "the side to move is neither red nor blue";
     for (int i = 0; i < game->squares; i++) {
         if (is_piece(bytes[i]))
-            put_piece(state, i, bytes[i]);
+            stratego_put_piece(state, i, bytes[i]);
         else
             state->cells[i] = bytes[i];
     }
     state->side = tail[0];
     state->plies = tail[1] | tail[2] << 8;
-    state->quiet = tail[3] | tail[4] << 8;
-    begin_turn(game, state);
+    state->no_attack = tail[3] | tail[4] << 8;
+    stratego_begin_turn(game, state);
+    assert(stratego_is_ok(game, state));
     return NULL;
 }
 
@@ -50,7 +51,7 @@ static void put_count(uint8_t *bytes, int32_t n)
     bytes[1] = (uint8_t)(n >> 8);
 }
 
-const char *save_stratego(const sk_game *base, const void *block, uint8_t *bytes)
+const char *stratego_save(const sk_game *base, const void *block, uint8_t *bytes)
 {
     const stratego *game = as_stratego(base);
     const stratego_state *state = block;
@@ -60,6 +61,6 @@ const char *save_stratego(const sk_game *base, const void *block, uint8_t *bytes
     memcpy(bytes, state->cells, (size_t)game->squares);
     tail[0] = state->side;
     put_count(tail + 1, state->plies);
-    put_count(tail + 3, state->quiet);
+    put_count(tail + 3, state->no_attack);
     return NULL;
 }

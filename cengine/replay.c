@@ -14,7 +14,9 @@ static int64_t replay_one(const sk_game *game, void *state, const int32_t *actio
 {
     for (int64_t t = begin; t < end; t++) {
         view(game, state, t, out->actors, out->legal, out->packed);
-        out->given[t] = out->actors[t] >= 0 && game->ops->given && game->ops->given(game, state);
+        if (out->given)
+            out->given[t] =
+                out->actors[t] >= 0 && game->ops->given && game->ops->given(game, state);
         if (!game->ops->is_legal(game, state, actions[t]))
             return t - begin;
         game->ops->apply(game, state, actions[t]);
@@ -22,9 +24,10 @@ static int64_t replay_one(const sk_game *game, void *state, const int32_t *actio
     return -1;
 }
 
-sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts, const int64_t *start_offsets,
-                   const int32_t *actions, const int64_t *offsets, int8_t *actors, uint8_t *legal,
-                   uint8_t *packed, uint8_t *given, float *returns, uint8_t *endings)
+sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts,
+                   const int64_t *start_offsets, const int32_t *actions, const int64_t *offsets,
+                   int8_t *actors, uint8_t *legal, uint8_t *packed, uint8_t *given, float *returns,
+                   uint8_t *endings)
 {
     outputs out = {actors, legal, packed, given};
     sk_fault fault = {-1, -1};
@@ -32,8 +35,8 @@ sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts, const 
     if (!state)
         return (sk_fault){0, 0};
     for (int64_t i = 0; i < n && fault.episode < 0; i++) {
-        const char *wrong = begin(game, state, starts + start_offsets[i],
-                                  start_offsets[i + 1] - start_offsets[i]);
+        const char *wrong =
+            begin(game, state, starts + start_offsets[i], start_offsets[i + 1] - start_offsets[i]);
         if (wrong) {
             fault = (sk_fault){i, -1};
             break;

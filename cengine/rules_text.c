@@ -12,7 +12,7 @@ static const rule_slot *slot_named(const rule_slot *slots, const char *name, siz
     return NULL;
 }
 
-int read_rules(const char *text, const rule_slot *slots, char *error, size_t error_size)
+int sk_read_rules(const char *text, const rule_slot *slots, char *error, size_t error_size)
 {
     while (*text) {
         size_t length = strcspn(text, "= ");

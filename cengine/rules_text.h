@@ -12,6 +12,6 @@ typedef struct {
 } rule_slot;
 
 /* 0 and a text in `error` when a key is unknown or a value out of range. */
-int read_rules(const char *text, const rule_slot *slots, char *error, size_t error_size);
+int sk_read_rules(const char *text, const rule_slot *slots, char *error, size_t error_size);
 
 #endif

@@ -6,8 +6,8 @@
 #include "game.h"
 #include "philox.h"
 
-void sk_uniform(uint64_t seed, uint32_t stream, const int64_t *games, const int32_t *numbers, int64_t n,
-                double *out)
+void sk_uniform(uint64_t seed, uint32_t stream, const int64_t *games, const int32_t *numbers,
+                int64_t n, double *out)
 {
     for (int64_t i = 0; i < n; i++)
         out[i] = philox_uniform(seed, stream, games[i], numbers[i]);

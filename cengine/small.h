@@ -2,6 +2,7 @@
 #ifndef SK_SMALL_H
 #define SK_SMALL_H
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,24 @@ static inline int refuse_rules(const char *rules, char *error, size_t error_size
     return 1;
 }
 
+/* A game that has only one ending. */
+static inline int is_over(const sk_game *game, const void *state)
+{
+    return game->ops->actor(game, state) == SK_OVER;
+}
+
+/* Of two players one gets what the other pays. */
+static inline void pay(float *out, float to_first)
+{
+    out[0] = to_first;
+    out[1] = 0 - to_first; /* not -0 */
+}
+
+/* The entries of a game that lists its actions and is seen as a vector of bytes, ... */
+#define LISTED_GAME .legal_mask = mask_from_list, .is_legal = in_list, .expand = expand_bytes
+/* ... and that has one ending and no settings. */
+#define SMALL_GAME LISTED_GAME, .ending = is_over, .rules = no_rules
+
 /* Memory for a game, zeros; NULL and a text in `error` if there is none. */
 static inline void *new_game(size_t size, char *error, size_t error_size)
 {
@@ -71,7 +90,8 @@ static inline void *new_game(size_t size, char *error, size_t error_size)
     return game;
 }
 
-/* Reads digits at *text, without zeros before them, and moves on; 0 if there are none or too many. */
+/* Reads digits at *text, without zeros before them, and moves on; 0 if there are none or too many.
+ */
 static inline int read_number(const char **text, int *out)
 {
     const char *at = *text;

@@ -21,7 +21,7 @@ static inline sk_bits ray(const stratego *game, int from, int direction, sk_bits
     sk_bits hit = rays[from] & blockers;
     if (!hit)
         return rays[from];
-    return rays[from] ^ rays[rises(direction) ? first(hit) : last(hit)];
+    return rays[from] ^ rays[rises(direction) ? lsb(hit) : msb(hit)];
 }
 
 #endif

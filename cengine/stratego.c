@@ -5,47 +5,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch.h"
 #include "framing.h"
 #include "observation.h"
 #include "rules_text.h"
 #include "squares.h"
 
-static void reset(const sk_game *base, void *block)
+void stratego_reset(const sk_game *base, void *block)
 {
     const stratego *game = as_stratego(base);
     stratego_state *state = block;
     memset(state, 0, sizeof *state);
     for (int i = 0; i < game->squares; i++)
         state->cells[i] = has(game->board, i) ? EMPTY : LAKE;
-    state->shuttles[RED].square = state->shuttles[BLUE].square = NO_SQUARE;
+    state->crossings[RED].square = state->crossings[BLUE].square = NO_SQUARE;
     state->chases[RED].begun = state->chases[BLUE].begun = NO_CHASE;
     state->selected = NO_SQUARE;
     state->winner = -1;
     state->phase = PLACING;
-    state->legal = placing_squares(game, state);
+    state->legal = stratego_placing_squares(game, state);
 }
 
 static const char *start(const sk_game *game, void *state, const uint8_t *bytes)
 {
-    reset(game, state);
-    return start_stratego(game, state, bytes);
+    stratego_reset(game, state);
+    assert(stratego_is_ok(as_stratego(game), state));
+    return stratego_start(game, state, bytes);
 }
 
-static int actor(const sk_game *game, const void *block)
+int stratego_actor(const sk_game *game, const void *block)
 {
     (void)game;
     const stratego_state *state = block;
     return state->phase == FINISHED ? SK_OVER : state->side;
 }
 
-static int legal(const sk_game *base, const void *block, int32_t *actions)
+int stratego_legal(const sk_game *base, const void *block, int32_t *actions)
 {
     const stratego *game = as_stratego(base);
     const stratego_state *state = block;
     int n = count(state->legal), at = 0;
     for (sk_bits set = state->legal; set; set &= set - 1, at++) {
-        int square = first(set);
+        int square = lsb(set);
         /* Blue's board is rotated: what is lowest here comes last there. */
         actions[state->side == BLUE ? n - 1 - at : at] = framed(game, state->side, square);
     }
@@ -58,7 +58,8 @@ static inline void mask_eight(const stratego *game, const stratego_state *state,
     write_eight(side, eight_bytes(state->legal >> framed_eight(game, side, at)), mask + at);
 }
 
-static inline void mask_squares(const stratego *game, const stratego_state *state, int side, uint8_t *mask)
+static inline void mask_squares(const stratego *game, const stratego_state *state, int side,
+                                uint8_t *mask)
 {
     for (int at = 0; at + 8 <= game->squares; at += 8)
         mask_eight(game, state, side, at, mask);
@@ -77,7 +78,7 @@ static void legal_mask(const sk_game *base, const void *block, uint8_t *mask)
 static int32_t pick(const sk_game *base, const void *block, uint32_t random)
 {
     const stratego_state *state = block;
-    return framed(as_stratego(base), state->side, any(state->legal, random));
+    return framed(as_stratego(base), state->side, random_bit(state->legal, random));
 }
 
 static int is_legal(const sk_game *base, const void *block, int32_t action)
@@ -88,21 +89,25 @@ static int is_legal(const sk_game *base, const void *block, int32_t action)
            && has(state->legal, framed(game, state->side, action));
 }
 
-static void apply(const sk_game *base, void *block, int32_t action)
+/* Hot, and called by the table: moves.c, which calls it by name, must not change how it is
+ * compiled. */
+__attribute__((noinline)) void stratego_apply(const sk_game *base, void *block, int32_t action)
 {
     const stratego *game = as_stratego(base);
     stratego_state *state = block;
     int square = framed(game, state->side, action);
+    assert(is_legal(base, block, action));
     switch (state->phase) {
-    case PLACING: place(game, state, square); break;
+    case PLACING: stratego_place(game, state, square); break;
     case SELECTING:
         state->selected = (uint8_t)square;
-        state->legal = destinations(game, state, square);
+        state->legal = stratego_destinations(game, state, square);
         state->phase = MOVING;
         break;
-    case MOVING: carry_out(game, state, square); break;
+    case MOVING: stratego_do_move(game, state, square); break;
     default: break;
     }
+    assert(stratego_is_ok(game, state));
 }
 
 /* A side may deploy by a setup that it was given. */
@@ -112,7 +117,7 @@ static int given(const sk_game *game, const void *block)
     return ((const stratego_state *)block)->phase == PLACING;
 }
 
-static void returns(const sk_game *game, const void *block, float *out)
+void stratego_returns(const sk_game *game, const void *block, float *out)
 {
     (void)game;
     const stratego_state *state = block;
@@ -120,41 +125,41 @@ static void returns(const sk_game *game, const void *block, float *out)
         out[side] = state->winner < 0 ? 0.0f : state->winner == side ? 1.0f : -1.0f;
 }
 
-static int ending(const sk_game *game, const void *block)
+int stratego_ending(const sk_game *game, const void *block)
 {
     (void)game;
     return ((const stratego_state *)block)->ending;
 }
 
-static int plies(const sk_game *game, const void *block)
+int stratego_plies(const sk_game *game, const void *block)
 {
     (void)game;
     return ((const stratego_state *)block)->plies;
 }
 
-static void print_rules(const sk_game *base, char *out, size_t size)
+void stratego_print_rules(const sk_game *base, char *out, size_t size)
 {
     const stratego_rules *rules = &as_stratego(base)->rules;
     snprintf(out, size, "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d",
-             rules->two_squares, rules->more_squares, rules->max_plies, rules->max_quiet);
+             rules->two_squares, rules->more_squares, rules->max_plies, rules->max_no_attack);
 }
 
-static const sk_ops ops = {.reset = reset,
-                           .start = start,
-                           .save = save_stratego,
-                           .actor = actor,
-                           .legal = legal,
-                           .legal_mask = legal_mask,
-                           .pick = pick,
-                           .is_legal = is_legal,
-                           .given = given,
-                           .apply = apply,
-                           .returns = returns,
-                           .ending = ending,
-                           .plies = plies,
-                           .observe = observe_stratego,
-                           .expand = expand_stratego,
-                           .rules = print_rules};
+const sk_ops stratego_ops = {.reset = stratego_reset,
+                             .start = start,
+                             .save = stratego_save,
+                             .actor = stratego_actor,
+                             .legal = stratego_legal,
+                             .legal_mask = legal_mask,
+                             .pick = pick,
+                             .is_legal = is_legal,
+                             .given = given,
+                             .apply = stratego_apply,
+                             .returns = stratego_returns,
+                             .ending = stratego_ending,
+                             .plies = stratego_plies,
+                             .observe = stratego_observe,
+                             .expand = stratego_expand,
+                             .rules = stratego_print_rules};
 
 static const char *const endings[] = {
     [ENDING_NONE] = "",
@@ -162,13 +167,13 @@ static const char *const endings[] = {
     [ENDING_NO_MOVE] = "no_legal_move",
     [ENDING_NO_PIECES] = "no_movable_pieces",
     [ENDING_MAX_PLIES] = "max_plies",
-    [ENDING_MAX_QUIET] = "max_quiet",
+    [ENDING_MAX_NO_ATTACK] = "max_quiet",
     NULL,
 };
 
 /* Flag, bomb, then down the ranks. */
-static const uint8_t placing_order[TYPES] = {FLAG,       BOMB,     MARSHAL, GENERAL, COLONEL, MAJOR,
-                                             CAPTAIN, LIEUTENANT, SERGEANT, MINER,  SCOUT,   SPY};
+static const uint8_t placing_order[TYPES] = {FLAG,    BOMB,       MARSHAL,  GENERAL, COLONEL, MAJOR,
+                                             CAPTAIN, LIEUTENANT, SERGEANT, MINER,   SCOUT,   SPY};
 
 /* The tables of squares that movement looks things up in. */
 static void draw_lines(stratego *game)
@@ -199,7 +204,7 @@ static void lay_out(stratego *game)
         for (int n = 0; n < variant->counts[placing_order[k]]; n++)
             game->order[game->pieces++] = placing_order[k];
     sk_bits lakes;
-    variant_lakes(variant, &lakes);
+    stratego_variant_lakes(variant, &lakes);
     for (int i = 0; i < game->squares; i++) {
         game->board |= has(lakes, i) ? 0 : bit(i);
         game->not_first |= i % game->width != 0 ? bit(i) : 0;
@@ -211,34 +216,33 @@ static void lay_out(stratego *game)
 static void describe(stratego *game)
 {
     int longest = game->rules.max_plies;
-    game->base = (sk_game){
-        .ops = &ops,
-        .endings = endings,
-        .is = {.players = 2,
-               .actions = game->squares,
-               .max_length = longest ? 2 * game->pieces + 2 * longest : 0,
-               .state_bytes = (int32_t)sizeof(stratego_state),
-               .start_bytes = game->squares + 5,
-               .observation_bytes = (int32_t)sizeof(observation) + game->squares,
-               .planes = 82,
-               .height = game->height,
-               .width = game->width}};
+    game->base = (sk_game){.ops = &stratego_ops,
+                           .endings = endings,
+                           .is = {.players = 2,
+                                  .actions = game->squares,
+                                  .max_length = longest ? 2 * game->pieces + 2 * longest : 0,
+                                  .state_bytes = (int32_t)sizeof(stratego_state),
+                                  .start_bytes = game->squares + 5,
+                                  .observation_bytes = (int32_t)sizeof(observation) + game->squares,
+                                  .planes = 82,
+                                  .height = game->height,
+                                  .width = game->width}};
 }
 
 /* A chase is followed through the ring of recent plies, so it must end within it. */
 static int chases_fit(const stratego_rules *rules, char *error, size_t error_size)
 {
     int by_plies = rules->max_plies && rules->max_plies <= LONGEST_CHASE;
-    int by_quiet = rules->max_quiet && rules->max_quiet <= LONGEST_CHASE;
-    if (!rules->more_squares || by_plies || by_quiet)
+    int by_no_attack = rules->max_no_attack && rules->max_no_attack <= LONGEST_CHASE;
+    if (!rules->more_squares || by_plies || by_no_attack)
         return 1;
     snprintf(error, error_size, "rule more_squares needs max_quiet from 1 to %d", LONGEST_CHASE);
     return 0;
 }
 
-sk_game *open_stratego(const char *name, const char *rules, char *error, size_t error_size)
+sk_game *stratego_open(const char *name, const char *rules, char *error, size_t error_size)
 {
-    const sk_variant *variant = variant_named(name);
+    const sk_variant *variant = stratego_variant_named(name);
     stratego *game = calloc(1, sizeof *game);
     if (!game) {
         snprintf(error, error_size, "out of memory");
@@ -248,14 +252,14 @@ sk_game *open_stratego(const char *name, const char *rules, char *error, size_t 
     game->rules = (stratego_rules){.two_squares = 3,
                                    .more_squares = 1,
                                    .max_plies = variant->max_plies,
-                                   .max_quiet = variant->max_quiet};
+                                   .max_no_attack = variant->max_no_attack};
     /* Ply counts travel as 16-bit numbers, in observations and in start positions. */
     const rule_slot slots[] = {{"two_squares", &game->rules.two_squares, 0, 255},
                                {"more_squares", &game->rules.more_squares, 0, 1},
                                {"max_plies", &game->rules.max_plies, 0, 65535},
-                               {"max_quiet", &game->rules.max_quiet, 0, 65535},
+                               {"max_quiet", &game->rules.max_no_attack, 0, 65535},
                                {NULL, NULL, 0, 0}};
-    if (!read_rules(rules, slots, error, error_size)
+    if (!sk_read_rules(rules, slots, error, error_size)
         || !chases_fit(&game->rules, error, error_size)) {
         free(game);
         return NULL;
@@ -263,20 +267,4 @@ sk_game *open_stratego(const char *name, const char *rules, char *error, size_t 
     lay_out(game);
     describe(game);
     return &game->base;
-}
-
-int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs)
-{
-    const sk_game *base = sk_batch_game(batch);
-    const stratego *game = as_stratego(base);
-    const stratego_state *state = sk_batch_state(batch, row);
-    int32_t n = 0;
-    if (base->ops != &ops || state->phase != SELECTING)
-        return 0;
-    for (sk_bits from = state->legal; from; from &= from - 1)
-        for (sk_bits to = destinations(game, state, first(from)); to; to &= to - 1, n++) {
-            pairs[2 * n] = (uint8_t)first(from);
-            pairs[2 * n + 1] = (uint8_t)first(to);
-        }
-    return n;
 }

@@ -1,24 +1,12 @@
-/* Stratego: board, state, and the parts that the files of this folder play.
+/* Stratego: board, cells, state, and the parts that its files play (README.md lists them).
  *
- *   variants.c     the table of variants: a variant is one row of data
- *   deployment.c   placing the pieces
- *   movement.c     which pieces can move, and where to
- *   two_squares.h  the two-squares rule (ISF article 10)
- *   more_squares.c the more-squares rule (ISF article 11)
- *   combat.h       who wins an attack
- *   play.c         carrying out a ply, and the end of the game
- *   observation.c  what a side may know, packed
- *   framing.h      bytes a square, from absolute squares to a side's frame
- *   planes.c       the packed observation as DeepNash's 82 planes
- *   position.c     positions as start bytes
- *   stratego.c     all this as a game (game.h)
- *   perft.c        counting the game tree, for tests
- *
- * Squares inside are absolute: width * rank + file, A1 = 0. Actions and observations are in the acting
- * side's frame: for blue the board is rotated by 180 degrees.
+ * Squares inside are absolute: width * rank + file, A1 = 0. Actions and observations are in the
+ * acting side's frame: for blue the board is rotated by 180 degrees.
  */
 #ifndef SK_STRATEGO_H
 #define SK_STRATEGO_H
+
+#include <assert.h>
 
 #include "bits.h"
 #include "game.h"
@@ -26,7 +14,18 @@
 enum { RED = 0, BLUE = 1 };
 
 enum {
-    FLAG, SPY, SCOUT, MINER, SERGEANT, LIEUTENANT, CAPTAIN, MAJOR, COLONEL, GENERAL, MARSHAL, BOMB,
+    FLAG,
+    SPY,
+    SCOUT,
+    MINER,
+    SERGEANT,
+    LIEUTENANT,
+    CAPTAIN,
+    MAJOR,
+    COLONEL,
+    GENERAL,
+    MARSHAL,
+    BOMB,
     TYPES,
     UNKNOWN = 15
 };
@@ -56,10 +55,10 @@ static inline int type_moves(int type) { return type != FLAG && type != BOMB; }
 enum { NORTH, SOUTH, EAST, WEST, DIRECTIONS };
 
 typedef struct {
-    int32_t more_squares; /* 1: the rule is in force */
-    int32_t two_squares; /* crossings of one border in consecutive turns; 0: no such rule */
-    int32_t max_plies;   /* 0: no limit */
-    int32_t max_quiet;   /* plies without an attack; 0: no limit */
+    int32_t more_squares;  /* 1: the rule is in force */
+    int32_t two_squares;   /* crossings of one border in consecutive turns; 0: no such rule */
+    int32_t max_plies;     /* 0: no limit */
+    int32_t max_no_attack; /* plies without an attack; 0: no limit */
 } stratego_rules;
 
 typedef struct {
@@ -67,11 +66,11 @@ typedef struct {
     const sk_variant *variant;
     stratego_rules rules;
     int width, height, squares;
-    int zone;                        /* squares of one side's deployment ranks */
-    int pieces;                      /* of one side */
-    uint8_t order[MAX_SQUARES];      /* types in the order in which they are placed */
-    sk_bits board;                   /* all squares but the lakes */
-    sk_bits not_first, not_last;     /* all squares but those of the first or last file */
+    int zone;                    /* squares of one side's deployment ranks */
+    int pieces;                  /* of one side */
+    uint8_t order[MAX_SQUARES];  /* types in the order in which they are placed */
+    sk_bits board;               /* all squares but the lakes */
+    sk_bits not_first, not_last; /* all squares but those of the first or last file */
     uint8_t file[MAX_SQUARES], rank[MAX_SQUARES];
     sk_bits beside[MAX_SQUARES];           /* the neighbours of each square, without lakes */
     sk_bits rays[DIRECTIONS][MAX_SQUARES]; /* from each square to the edge, lakes and all */
@@ -83,28 +82,29 @@ enum { PLACING, SELECTING, MOVING, FINISHED };
 
 enum {
     ENDING_NONE,
-    ENDING_FLAG,         /* a flag was taken */
-    ENDING_NO_MOVE,      /* the side to move had no legal move and lost */
-    ENDING_NO_PIECES,    /* neither side had a piece that can move: a draw */
+    ENDING_FLAG,      /* a flag was taken */
+    ENDING_NO_MOVE,   /* the side to move had no legal move and lost */
+    ENDING_NO_PIECES, /* neither side had a piece that can move: a draw */
     ENDING_MAX_PLIES,
-    ENDING_MAX_QUIET
+    ENDING_MAX_NO_ATTACK
 };
 
-/* The last piece a side moved, and how often in consecutive turns it crossed each border of the line that
- * it moves on. borders[k] lies between coordinates k and k + 1. */
+/* The last piece a side moved, and how often in consecutive turns it crossed each border of the
+ * line that it moves on. borders[k] lies between coordinates k and k + 1. */
 typedef struct {
     uint8_t square; /* where that piece stands; NO_SQUARE: none */
     uint8_t vertical;
     uint8_t most; /* the largest of the counts */
     uint8_t borders[MAX_SIDE];
-} shuttle;
+} border_crossings;
 
 typedef struct {
     uint8_t from, to;
     uint8_t attacker; /* type, if the ply was an attack; NO_ATTACK otherwise */
 } ply_record;
 
-/* The ring of recent plies holds a chase of LONGEST_CHASE plies; SHOWN_PLIES of them are observed. */
+/* The ring of recent plies holds a chase of LONGEST_CHASE plies; SHOWN_PLIES of them are observed.
+ */
 enum { RECENT = 200, LONGEST_CHASE = RECENT, SHOWN_PLIES = 40, NO_CHASE = -1 };
 
 /* What one side threatens without pause. */
@@ -114,18 +114,18 @@ typedef struct {
 } chase;
 
 typedef struct {
-    sk_bits legal;     /* what the side to act may choose, absolute */
+    sk_bits legal; /* what the side to act may choose, absolute */
     sk_bits pieces[2];
     sk_bits movers[2]; /* pieces of types that move */
     uint8_t cells[MAX_SQUARES];
     uint8_t unrevealed[2][TYPES]; /* pieces on the board whose type is not public */
     ply_record recent[RECENT];    /* a ring that grows downwards, from the latest ply */
-    shuttle shuttles[2];
+    border_crossings crossings[2];
     chase chases[2];
-    int32_t recorded; /* plies played since the start of this state */
-    int32_t plies;    /* ply number, that of a start position included */
-    int32_t quiet;    /* plies since the last attack */
-    uint8_t latest;   /* where the latest ply is in `recent` */
+    int32_t recorded;  /* plies played since the start of this state */
+    int32_t plies;     /* ply number, that of a start position included */
+    int32_t no_attack; /* plies since the last attack */
+    uint8_t latest;    /* where the latest ply is in `recent` */
     uint8_t phase, side, selected;
     uint8_t placed; /* pieces that the side to act has placed */
     uint8_t ending;
@@ -139,6 +139,7 @@ static inline const stratego *as_stratego(const sk_game *game) { return (const s
 /* The ply that was played `ago` plies before the latest one. */
 static inline ply_record played(const stratego_state *state, int ago)
 {
+    assert(ago >= 0 && ago < RECENT && ago < state->recorded);
     return state->recent[(state->latest + ago) % RECENT];
 }
 
@@ -150,26 +151,41 @@ static inline int framed(const stratego *game, int side, int square)
 
 /* ---- The parts ---- */
 
-const sk_variant *variant_row(int32_t index);
-const sk_variant *variant_named(const char *name);
-int variant_lakes(const sk_variant *variant, sk_bits *lakes);
+const sk_variant *stratego_variant_row(int32_t index);
+const sk_variant *stratego_variant_named(const char *name);
+int stratego_variant_lakes(const sk_variant *variant, sk_bits *lakes);
 
-sk_bits placing_squares(const stratego *game, const stratego_state *state);
-void place(const stratego *game, stratego_state *state, int square);
-void put_piece(stratego_state *state, int square, uint8_t cell);
+sk_bits stratego_placing_squares(const stratego *game, const stratego_state *state);
+void stratego_place(const stratego *game, stratego_state *state, int square);
+void stratego_put_piece(stratego_state *state, int square, uint8_t cell);
 
-sk_bits selectable(const stratego *game, const stratego_state *state);
-sk_bits destinations(const stratego *game, const stratego_state *state, int from);
+sk_bits stratego_selectable(const stratego *game, const stratego_state *state);
+sk_bits stratego_destinations(const stratego *game, const stratego_state *state, int from);
 
-void begin_turn(const stratego *game, stratego_state *state);
-void carry_out(const stratego *game, stratego_state *state, int to);
+void stratego_begin_turn(const stratego *game, stratego_state *state);
+void stratego_do_move(const stratego *game, stratego_state *state, int to);
 
-void observe_stratego(const sk_game *game, const void *state, uint8_t *packed);
-void expand_stratego(const sk_game *game, const uint8_t *packed, float *planes);
+/* Whether all that must hold of a state holds. Slow: for assertions, which only the builds for
+ * sanitizers and fuzzers have. */
+int stratego_is_ok(const stratego *game, const stratego_state *state);
 
-const char *start_stratego(const sk_game *game, void *state, const uint8_t *bytes);
-const char *save_stratego(const sk_game *game, const void *state, uint8_t *bytes);
+/* ---- As a game (game.h) ---- */
 
-sk_game *open_stratego(const char *name, const char *rules, char *error, size_t error_size);
+extern const sk_ops stratego_ops;
+
+void stratego_reset(const sk_game *game, void *state);
+const char *stratego_start(const sk_game *game, void *state, const uint8_t *bytes);
+const char *stratego_save(const sk_game *game, const void *state, uint8_t *bytes);
+int stratego_actor(const sk_game *game, const void *state);
+int stratego_legal(const sk_game *game, const void *state, int32_t *actions);
+void stratego_apply(const sk_game *game, void *state, int32_t action);
+void stratego_returns(const sk_game *game, const void *state, float *out);
+int stratego_ending(const sk_game *game, const void *state);
+int stratego_plies(const sk_game *game, const void *state);
+void stratego_observe(const sk_game *game, const void *state, uint8_t *packed);
+void stratego_expand(const sk_game *game, const uint8_t *packed, float *planes);
+void stratego_print_rules(const sk_game *game, char *out, size_t size);
+
+sk_game *stratego_open(const char *name, const char *rules, char *error, size_t error_size);
 
 #endif

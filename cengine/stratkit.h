@@ -1,9 +1,9 @@
 /* The engine's whole C interface, as Python sees it.
  *
  * The build hands this file to cffi as it stands, so it holds declarations only. Arrays are the
- * caller's, row-major and contiguous; `n` counts rows. No function keeps a pointer it was given, calls
- * back, or allocates after an object was opened. A returned `const char *` that names an error is
- * static text; NULL means success.
+ * caller's, row-major and contiguous; `n` counts rows. No function keeps a pointer it was given,
+ * calls back, or allocates after an object was opened. A returned `const char *` that names an
+ * error is static text; NULL means success.
  */
 
 /* ---- Games (game.h says what a game is) ---- */
@@ -12,8 +12,8 @@ typedef struct sk_game sk_game;
 
 typedef struct {
     int32_t players;
-    int32_t actions;           /* actions are 0 .. actions - 1, in the acting side's frame */
-    int32_t max_length;        /* most actions of one episode; 0: the rules set no bound */
+    int32_t actions;    /* actions are 0 .. actions - 1, in the acting side's frame */
+    int32_t max_length; /* most actions of one episode; 0: the rules set no bound */
     int32_t state_bytes;
     int32_t start_bytes;       /* length of a start position; an empty start is always allowed */
     int32_t observation_bytes; /* length of a packed observation */
@@ -40,11 +40,11 @@ void sk_expand(const sk_game *game, const uint8_t *packed, int64_t n, float *out
 /* The same for any board of so many squares, 12 to 100. */
 void sk_planes(int32_t squares, const uint8_t *packed, int64_t n, float *out);
 
-/* Which of n < slots rows are different, each a row of `a` and one of `b`: the first of each kind, in their
- * order, and of every row its kind. Returns how many kinds there are. `table`: zeros, a power of two of
- * slots. */
-int64_t sk_distinct_rows(const uint8_t *a, int32_t a_bytes, const uint8_t *b, int32_t b_bytes, int64_t n,
-                         int32_t *table, int64_t slots, int64_t *first, int64_t *each);
+/* Which of n < slots rows are different, each a row of `a` and one of `b`: the first of each kind,
+ * in their order, and of every row its kind. Returns how many kinds there are. `table`: zeros, a
+ * power of two of slots. */
+int64_t sk_distinct_rows(const uint8_t *a, int32_t a_bytes, const uint8_t *b, int32_t b_bytes,
+                         int64_t n, int32_t *table, int64_t slots, int64_t *first, int64_t *each);
 
 /* ---- Batches: `size` states of one game, stepped together on `threads` threads ---- */
 
@@ -60,13 +60,12 @@ const char *sk_batch_start(sk_batch *batch, int32_t row, const uint8_t *start, i
 const char *sk_batch_save(const sk_batch *batch, int32_t row, uint8_t *out);
 void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t from_row);
 
-/* For every row what its acting side may know; each array may be NULL. Rows that are over get zeros; where
- * chance acts, legal holds its outcomes and packed zeros.
- * actors [size]: 0, 1, -1 (chance) or -2 (over); legal [size][actions]: 1 where legal;
- * packed [size][observation_bytes]. */
+/* For every row what its acting side may know; each array may be NULL. Rows that are over get
+ * zeros; where chance acts, legal holds its outcomes and packed zeros. actors [size]: a player, -1
+ * (chance) or -2 (over); legal [size][actions]: 1 where legal; packed [size][observation_bytes]. */
 void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *packed);
-/* One action a row; -1 leaves a row alone. Returns -1, or the first row whose action is not legal: such
- * rows stay as they were, all others advance. */
+/* One action a row; -1 leaves a row alone. Returns -1, or the first row whose action is not legal:
+ * such rows stay as they were, all others advance. */
 int32_t sk_batch_apply(sk_batch *batch, const int32_t *actions);
 /* Where chance acts, draws its outcome into `chosen`; other rows are left alone. */
 void sk_batch_chance(const sk_batch *batch, uint64_t seed, uint32_t stream, const int64_t *games,
@@ -81,20 +80,22 @@ typedef struct {
     int64_t action;  /* -1: the start position is at fault */
 } sk_fault;
 
-/* Replays n episodes. Episode i starts from starts[start_offsets[i] .. start_offsets[i + 1]) and has the
- * actions actions[offsets[i] .. offsets[i + 1]). Row t of actors, legal and packed is what the acting
- * side knew before action t; given[t] is 1 where that action may come from outside, as a given setup does.
- * Stops at the first fault; an action after the end of a game is one. */
-sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts, const int64_t *start_offsets,
-                   const int32_t *actions, const int64_t *offsets, int8_t *actors, uint8_t *legal,
-                   uint8_t *packed, uint8_t *given, float *returns, uint8_t *endings);
+/* Replays n episodes. Episode i starts from starts[start_offsets[i] .. start_offsets[i + 1]) and
+ * has the actions actions[offsets[i] .. offsets[i + 1]). Row t of actors, legal and packed is what
+ * the acting side knew before action t; given[t] is 1 where that action may come from outside, as a
+ * given setup does. Each of the four may be NULL, but actors not without given. Stops at the first
+ * fault; an action after the end of a game is one. */
+sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts,
+                   const int64_t *start_offsets, const int32_t *actions, const int64_t *offsets,
+                   int8_t *actors, uint8_t *legal, uint8_t *packed, uint8_t *given, float *returns,
+                   uint8_t *endings);
 
 /* ---- Randomness: Philox4x32-10, keyed by the seed, counted by (game, number, stream) ---- */
 
-void sk_uniform(uint64_t seed, uint32_t stream, const int64_t *games, const int32_t *numbers, int64_t n,
-                double *out);
-/* Inverse CDF in index order over the legal actions of each row; probabilities NULL: uniform. A row with
- * no legal action gets -1 and NaN. */
+void sk_uniform(uint64_t seed, uint32_t stream, const int64_t *games, const int32_t *numbers,
+                int64_t n, double *out);
+/* Inverse CDF in index order over the legal actions of each row; probabilities NULL: uniform. A row
+ * with no legal action gets -1 and NaN. */
 void sk_sample(const float *probabilities, const uint8_t *legal, int64_t n, int32_t actions,
                uint64_t seed, uint32_t stream, const int64_t *games, const int32_t *numbers,
                int32_t *chosen, float *mu);
@@ -105,11 +106,11 @@ typedef struct {
     const char *name;
     int32_t width;
     int32_t height;
-    int32_t ranks;       /* deployment ranks of each side */
-    int32_t counts[12];  /* pieces of each type, in type order */
-    const char *lakes;   /* "C5 D5 ..." */
+    int32_t ranks;      /* deployment ranks of each side */
+    int32_t counts[12]; /* pieces of each type, in type order */
+    const char *lakes;  /* "C5 D5 ..." */
     int32_t max_plies;
-    int32_t max_quiet;
+    int32_t max_no_attack;
 } sk_variant;
 
 /* Row `index` of the table of variants; 0 when there is none. */
@@ -117,55 +118,59 @@ int32_t sk_stratego_variant(int32_t index, sk_variant *out);
 /* Legal plies of row `row` as pairs of absolute squares (from, to), ascending; at most 4,000 pairs.
  * Only between plies (no piece selected). Returns their number. */
 int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs);
-/* Number of sequences of `depth` legal plies (1 to 100) from row `row`; -1 when the row is not between two
- * plies. Takes as long as there are sequences: for tests. */
+/* Number of sequences of `depth` legal plies (1 to 100) from row `row`; -1 when the row is not
+ * between two plies. Takes as long as there are sequences: for tests. */
 int64_t sk_stratego_perft(const sk_batch *batch, int32_t row, int32_t depth);
 
-/* ---- Exact tools: the whole tree of a small game of two players, in sequence form (tree.h) ---- */
+/* ---- Exact tools: the whole tree of a small game of two players, in sequence form (tree.h) ----
+ */
 
 typedef struct sk_tree sk_tree;
 
 typedef struct {
     int64_t nodes;     /* all histories */
-    int64_t ends;      /* those where the game is over */
+    int64_t terminals; /* those where the game is over */
     int64_t payoffs;   /* those of them where somebody gains */
     int64_t decisions; /* those where a player acts */
-    int64_t sets;      /* information sets of both players */
+    int64_t infosets;  /* information sets of both players */
     int64_t actions;   /* of all information sets together */
     int64_t bytes;
 } sk_tree_size;
 
-/* 1 if the tree is certain to have more than `ends` ends, told from a few random games; else 0. */
-int32_t sk_tree_exceeds(const sk_game *game, double ends);
-/* The game must outlive the tree. NULL: out of memory. */
-sk_tree *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes);
+/* 1 if the tree is certain to have more terminals than that, told from a few random games; else 0.
+ */
+int32_t sk_tree_exceeds(const sk_game *game, double terminals);
+/* The game must have two players and outlive the tree, which is in *out unless there is an error.
+ */
+const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes,
+                         sk_tree **out);
 void sk_tree_close(sk_tree *tree);
 /* Enumerates about so many histories more; *whole becomes 1 when none is left. Allocates. */
 const char *sk_tree_grow(sk_tree *tree, int64_t steps, int32_t *whole);
 void sk_tree_describe(const sk_tree *tree, sk_tree_size *out);
-/* players [sets], before [sets]: the player's own last sequence; first [sets + 1]: where a set's actions
- * begin; packed [sets][observation_bytes] or NULL. */
-void sk_tree_sets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first,
-                  uint8_t *packed);
+/* players [infosets], before [infosets]: the player's own last sequence; first [infosets + 1]:
+ * where the actions of each begin; packed [infosets][observation_bytes] or NULL. */
+void sk_tree_infosets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first,
+                      uint8_t *packed);
 void sk_tree_actions(const sk_tree *tree, int32_t *actions);
 
-/* In what follows policy [actions] is that of both players; reach and values [1 + actions] belong to
- * sequences, 0 being the empty one. Values are of one player and counterfactual: weighted with the
- * probability that chance and the opponent get there. */
+/* In what follows policy [actions] is that of both players; reach and values [1 + actions] belong
+ * to sequences, 0 being the empty one. Values are of one player and counterfactual: weighted with
+ * the probability that chance and the opponent get there. */
 
 /* The probability that a sequence's player plays it. */
 void sk_tree_reach(const sk_tree *tree, const double *policy, double *reach);
-/* Sets values to what the ends of the game bring right after each sequence. */
-void sk_tree_gains(const sk_tree *tree, int32_t player, const double *reach, double *values);
-/* weights [sets]: the probability that chance and the opponent get there. */
+/* Sets values to what the terminals right after each sequence pay. */
+void sk_tree_payoffs(const sk_tree *tree, int32_t player, const double *reach, double *values);
+/* weights [infosets]: the probability that chance and the opponent get there. */
 void sk_tree_weights(const sk_tree *tree, const double *reach, double *weights);
-/* Adds to values what the player is paid whenever the opponent acts in a set, charges [sets]. */
-void sk_tree_charge(const sk_tree *tree, int32_t player, const double *reach, const double *charges,
-                    double *values);
-/* Adds up the player's values from the ends to the beginning, less tolls [sets] (or NULL), which are
- * counterfactual too; returns the value of the game. */
-double sk_tree_backup(const sk_tree *tree, int32_t player, const double *policy, const double *tolls,
-                      double *values);
+/* Adds to values the penalties [infosets] that the opponent pays the player for acting there. */
+void sk_tree_add_penalties(const sk_tree *tree, int32_t player, const double *reach,
+                           const double *penalties, double *values);
+/* Adds up the player's values from the terminals to the root, less the penalties [infosets] (or
+ * NULL) that it pays, which are counterfactual too; returns the value of the game. */
+double sk_tree_backup(const sk_tree *tree, int32_t player, const double *policy,
+                      const double *penalties, double *values);
 /* The same with the best action everywhere, equal ones alike, written into the player's part of
  * policy. */
 double sk_best_response(const sk_tree *tree, int32_t player, double *values, double *policy);

@@ -8,11 +8,12 @@
 enum { ROWS_WORTH_A_THREAD = 32, ROWS_AT_A_TIME = 32 };
 
 /* How often a thread looks for work, or for the end of it, before it sleeps: for about a tenth of a
- * millisecond, as long as a caller takes between two steps of a batch. Waking a sleeper takes as long. */
-enum { LOOKS = 8000 };
+ * millisecond, as long as a caller takes between two steps of a batch. Waking a sleeper takes as
+ * long. */
+enum { SPINS = 8000 };
 
-/* Each thread has a share of the rows, always the same, which stays in its cache; who is done with it helps
- * the others, so that one that is held up keeps nobody waiting. */
+/* Each thread has a share of the rows, always the same, which stays in its cache; who is done with
+ * it helps the others, so that one that is held up keeps nobody waiting. */
 typedef struct {
     _Alignas(64) atomic_int next; /* the first row that nobody has taken */
     int32_t end;
@@ -66,7 +67,7 @@ static void take_rows(const sk_pool *pool, int32_t index)
 /* Whether there is a job after `seen`; no when the pool closes. */
 static int wait_for_job(sk_pool *pool, uint64_t seen)
 {
-    for (int i = 0; i < LOOKS; i++, pause_briefly())
+    for (int i = 0; i < SPINS; i++, pause_briefly())
         if (atomic_load(&pool->generation) != seen)
             return 1;
     pthread_mutex_lock(&pool->mutex);
@@ -94,7 +95,7 @@ static void *work(void *argument)
 
 static void wait_for_workers(sk_pool *pool)
 {
-    for (int i = 0; i < LOOKS; i++, pause_briefly())
+    for (int i = 0; i < SPINS; i++, pause_briefly())
         if (atomic_load(&pool->busy) == 0)
             return;
     pthread_mutex_lock(&pool->mutex);
@@ -113,7 +114,8 @@ sk_pool *sk_pool_open(int32_t threads)
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->workers = calloc((size_t)(threads > 1 ? threads - 1 : 1), sizeof *pool->workers);
-    pool->shares = aligned_alloc(_Alignof(share), (size_t)(threads > 1 ? threads : 1) * sizeof(share));
+    pool->shares =
+        aligned_alloc(_Alignof(share), (size_t)(threads > 1 ? threads : 1) * sizeof(share));
     if (!pool->workers || !pool->shares) {
         sk_pool_close(pool);
         return NULL;

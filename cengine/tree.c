@@ -46,9 +46,9 @@ static uint64_t hash(const uint8_t *packed, int32_t size, uint64_t key)
     return key ^ key >> 29;
 }
 
-static uint64_t hash_set(const sk_tree *tree, int64_t set)
+static uint64_t hash_infoset(const sk_tree *tree, int64_t set)
 {
-    const information_set *s = &tree->sets[set];
+    const infoset *s = &tree->infosets[set];
     return hash(packed_of(tree, set), tree->game->is.observation_bytes,
                 (uint64_t)s->before * 2 + (uint64_t)s->player + 1);
 }
@@ -56,12 +56,12 @@ static uint64_t hash_set(const sk_tree *tree, int64_t set)
 /* Where `set` is in the table, or the free slot where it belongs. */
 static int32_t *slot_of(const sk_tree *tree, int64_t set)
 {
-    const information_set *sought = &tree->sets[set];
+    const infoset *sought = &tree->infosets[set];
     size_t size = (size_t)tree->game->is.observation_bytes;
-    uint64_t mask = (uint64_t)tree->slots - 1, at = hash_set(tree, set) & mask;
+    uint64_t mask = (uint64_t)tree->slots - 1, at = hash_infoset(tree, set) & mask;
     for (; tree->table[at]; at = (at + 1) & mask) {
         int64_t found = tree->table[at] - 1;
-        const information_set *s = &tree->sets[found];
+        const infoset *s = &tree->infosets[found];
         if (s->before == sought->before && s->player == sought->player
             && memcmp(packed_of(tree, found), packed_of(tree, set), size) == 0)
             break;
@@ -71,7 +71,7 @@ static int32_t *slot_of(const sk_tree *tree, int64_t set)
 
 static const char *widen_table(sk_tree *tree)
 {
-    if (tree->n_sets * 2 < tree->slots)
+    if (tree->n_infosets * 2 < tree->slots)
         return NULL;
     int64_t slots = tree->slots ? tree->slots * 2 : 1024;
     tree->bytes += (slots - tree->slots) * (int64_t)sizeof *tree->table;
@@ -83,36 +83,37 @@ static const char *widen_table(sk_tree *tree)
     free(tree->table);
     tree->table = table;
     tree->slots = slots;
-    for (int64_t i = 0; i < tree->n_sets; i++)
+    for (int64_t i = 0; i < tree->n_infosets; i++)
         *slot_of(tree, i) = (int32_t)i + 1;
     return NULL;
 }
 
-/* The information set of `player`, who last chose `before` and now chooses, into *set. It is written
- * behind the others, and stays there if it is new. */
-static const char *intern(sk_tree *tree, const void *state, int player, int32_t before, int32_t *set)
+/* The information set of `player`, who last chose `before` and now chooses, into *set. It is
+ * written behind the others, and stays there if it is new. */
+static const char *intern(sk_tree *tree, const void *state, int player, int32_t before,
+                          int32_t *set)
 {
     int32_t size = tree->game->is.observation_bytes;
-    int64_t new = tree->n_sets;
+    int64_t new = tree->n_infosets;
     const char *wrong = widen_table(tree);
-    wrong = wrong ? wrong : GROW(tree, sets, new + 1);
+    wrong = wrong ? wrong : GROW(tree, infosets, new + 1);
     wrong = wrong ? wrong : GROW(tree, packed, (new + 1) * size);
     wrong = wrong ? wrong : GROW(tree, actions, tree->n_actions + SK_MOST_ACTIONS);
     if (wrong)
         return wrong;
-    tree->sets[new] = (information_set){before, (int32_t)tree->n_actions, (int8_t)player};
-    tree->game->ops->observe(tree->game, state, tree->packed + new * size);
+    tree->infosets[new] = (infoset){before, (int32_t)tree->n_actions, (int8_t)player};
+    tree->game->ops->observe(tree->game, state, tree->packed + new *size);
     int32_t *legal = tree->actions + tree->n_actions;
     int n = tree->game->ops->legal(tree->game, state, legal);
     int32_t *slot = slot_of(tree, new);
     if (!*slot) {
-        *slot = (int32_t)new + 1;
-        tree->n_sets++;
+        *slot = (int32_t) new + 1;
+        tree->n_infosets++;
         tree->n_actions += n;
     } else {
         int64_t old = *slot - 1;
-        int32_t first = tree->sets[old].first;
-        if (set_end(tree, old) - first != n
+        int32_t first = tree->infosets[old].first;
+        if (infoset_end(tree, old) - first != n
             || memcmp(legal, tree->actions + first, (size_t)n * sizeof *legal) != 0)
             return "legal actions differ within an information set";
     }
@@ -127,19 +128,20 @@ static void *state_at(const sk_tree *tree, int64_t depth)
     return tree->states + (size_t)depth * tree->stride;
 }
 
-static const char *end_here(sk_tree *tree, const void *state, const int32_t sequence[2], double chance)
+static const char *enter_terminal(sk_tree *tree, const void *state, const int32_t sequence[2],
+                                  double chance)
 {
-    float gains[2];
-    tree->game->ops->returns(tree->game, state, gains);
-    tree->ends++;
-    if (gains[0] != -gains[1])
+    float returns[2];
+    tree->game->ops->returns(tree->game, state, returns);
+    tree->terminals++;
+    if (returns[0] != -returns[1])
         return "one player does not win what the other loses";
-    if (gains[0] == 0.0f)
+    if (returns[0] == 0.0f)
         return NULL;
     const char *wrong = GROW(tree, payoffs, tree->n_payoffs + 1);
     if (!wrong)
-        tree->payoffs[tree->n_payoffs++]
-            = (payoff){{sequence[0], sequence[1]}, chance * (double)gains[0]};
+        tree->payoffs[tree->n_payoffs++] =
+            (payoff){{sequence[0], sequence[1]}, chance * (double)returns[0]};
     return wrong;
 }
 
@@ -152,10 +154,11 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
     if (++tree->nodes > tree->most_nodes)
         return too_large;
     if (who == SK_OVER)
-        return end_here(tree, state, sequence, chance);
+        return enter_terminal(tree, state, sequence, chance);
     const char *wrong = GROW(tree, path, tree->depth + 1);
-    wrong = wrong ? wrong : grow(tree, (void **)&tree->states, &tree->room_states, tree->depth + 2,
-                                 tree->stride);
+    wrong = wrong ? wrong
+                  : grow(tree, (void **)&tree->states, &tree->room_states, tree->depth + 2,
+                         tree->stride);
     if (wrong)
         return wrong;
     state = state_at(tree, tree->depth);
@@ -165,16 +168,16 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
     top->chance = chance;
     top->next = 0;
     if (who == SK_CHANCE) {
-        top->set = -1;
+        top->infoset = -1;
         top->choices = game->ops->legal(game, state, top->outcomes);
         game->ops->chance(game, state, top->probabilities);
     } else {
-        wrong = intern(tree, state, who, sequence[who], &top->set);
+        wrong = intern(tree, state, who, sequence[who], &top->infoset);
         wrong = wrong ? wrong : GROW(tree, decisions, tree->n_decisions + 1);
         if (wrong)
             return wrong;
-        tree->decisions[tree->n_decisions++] = (decision){top->set, sequence[!who], chance};
-        top->choices = set_end(tree, top->set) - tree->sets[top->set].first;
+        tree->decisions[tree->n_decisions++] = (decision){top->infoset, sequence[!who], chance};
+        top->choices = infoset_end(tree, top->infoset) - tree->infosets[top->infoset].first;
     }
     tree->depth++;
     return NULL;
@@ -191,15 +194,15 @@ static const char *advance(sk_tree *tree)
     }
     int32_t choice = top->next++, sequence[2] = {top->sequence[0], top->sequence[1]}, action;
     double chance = top->chance;
-    if (top->set < 0) {
+    if (top->infoset < 0) {
         if (top->probabilities[choice] == 0.0)
             return NULL;
         action = top->outcomes[choice];
         chance *= top->probabilities[choice];
     } else {
-        int32_t index = tree->sets[top->set].first + choice;
+        int32_t index = tree->infosets[top->infoset].first + choice;
         action = tree->actions[index];
-        sequence[tree->sets[top->set].player] = index + 1;
+        sequence[tree->infosets[top->infoset].player] = index + 1;
     }
     memcpy(state_at(tree, tree->depth), state_at(tree, tree->depth - 1),
            (size_t)game->is.state_bytes);
@@ -209,23 +212,25 @@ static const char *advance(sk_tree *tree)
 
 /* ---- The interface ---- */
 
-sk_tree *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes)
+const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes, sk_tree **out)
 {
-    sk_tree *tree = calloc(1, sizeof *tree);
+    if (game->is.players != 2) /* a history is a sequence of either player (tree.h) */
+        return "not a game of two players";
+    sk_tree *tree = *out = calloc(1, sizeof *tree);
     if (!tree)
-        return NULL;
+        return no_memory;
     tree->game = game;
     tree->most_nodes = most_nodes < INT32_MAX / 2 ? most_nodes : INT32_MAX / 2;
     tree->most_bytes = most_bytes;
     tree->stride = ((size_t)game->is.state_bytes + 63) / 64 * 64;
-    return tree;
+    return NULL;
 }
 
 void sk_tree_close(sk_tree *tree)
 {
     free(tree->payoffs);
     free(tree->decisions);
-    free(tree->sets);
+    free(tree->infosets);
     free(tree->packed);
     free(tree->actions);
     free(tree->table);
@@ -237,8 +242,7 @@ void sk_tree_close(sk_tree *tree)
 static const char *begin_tree(sk_tree *tree)
 {
     const int32_t empty[2] = {0, 0};
-    const char *wrong
-        = grow(tree, (void **)&tree->states, &tree->room_states, 1, tree->stride);
+    const char *wrong = grow(tree, (void **)&tree->states, &tree->room_states, 1, tree->stride);
     if (wrong)
         return wrong;
     tree->game->ops->reset(tree->game, tree->states);
@@ -257,24 +261,26 @@ const char *sk_tree_grow(sk_tree *tree, int64_t steps, int32_t *whole)
 void sk_tree_describe(const sk_tree *tree, sk_tree_size *out)
 {
     *out = (sk_tree_size){.nodes = tree->nodes,
-                          .ends = tree->ends,
+                          .terminals = tree->terminals,
                           .payoffs = tree->n_payoffs,
                           .decisions = tree->n_decisions,
-                          .sets = tree->n_sets,
+                          .infosets = tree->n_infosets,
                           .actions = tree->n_actions,
                           .bytes = tree->bytes};
 }
 
-void sk_tree_sets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first, uint8_t *packed)
+void sk_tree_infosets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first,
+                      uint8_t *packed)
 {
-    for (int64_t i = 0; i < tree->n_sets; i++) {
-        players[i] = tree->sets[i].player;
-        before[i] = tree->sets[i].before;
-        first[i] = tree->sets[i].first;
+    for (int64_t i = 0; i < tree->n_infosets; i++) {
+        players[i] = tree->infosets[i].player;
+        before[i] = tree->infosets[i].before;
+        first[i] = tree->infosets[i].first;
     }
-    first[tree->n_sets] = (int32_t)tree->n_actions;
+    first[tree->n_infosets] = (int32_t)tree->n_actions;
     if (packed)
-        memcpy(packed, tree->packed, (size_t)tree->n_sets * (size_t)tree->game->is.observation_bytes);
+        memcpy(packed, tree->packed,
+               (size_t)tree->n_infosets * (size_t)tree->game->is.observation_bytes);
 }
 
 void sk_tree_actions(const sk_tree *tree, int32_t *actions)
@@ -284,8 +290,8 @@ void sk_tree_actions(const sk_tree *tree, int32_t *actions)
 
 /* ---- How large a tree is, without growing it (Knuth 1975) ---- */
 
-/* The product of the numbers of choices along one random game, as a logarithm: its mean over games is
- * the number of ends. Stops at `enough`. */
+/* The product of the numbers of choices along one random game, as a logarithm: its mean over games
+ * is the number of terminals. Stops at `enough`. */
 static double one_descent(const sk_game *game, void *state, int64_t number, double enough)
 {
     int32_t actions[SK_MOST_ACTIONS];
@@ -299,9 +305,9 @@ static double one_descent(const sk_game *game, void *state, int64_t number, doub
     return size;
 }
 
-/* No more than a tenth of all random games can have ten times the mean (Markov); that a fifth of these do
- * by chance happens once in 10^20. */
-int32_t sk_tree_exceeds(const sk_game *game, double ends)
+/* No more than a tenth of all random games can have ten times the mean (Markov); that a fifth of
+ * these do by chance happens once in 10^20. */
+int32_t sk_tree_exceeds(const sk_game *game, double terminals)
 {
     enum { GAMES = 1001 };
     int32_t larger = 0;
@@ -309,7 +315,7 @@ int32_t sk_tree_exceeds(const sk_game *game, double ends)
     if (!state)
         return 0;
     for (int64_t i = 0; i < GAMES; i++)
-        larger += one_descent(game, state, i, log10(ends) + 1.0) >= log10(ends) + 1.0;
+        larger += one_descent(game, state, i, log10(terminals) + 1.0) >= log10(terminals) + 1.0;
     free(state);
     return larger > GAMES / 5;
 }

@@ -1,15 +1,16 @@
 /* A game's whole tree in sequence form (von Stengel 1996).
  *
- * A *sequence* is a player's choice at an information set: all that the player did up to there follows
- * from it, since what a player knew once it knows for ever (perfect recall). Number 0 is the empty
- * sequence, of both players; those of information set i are 1 + first[i] .. first[i + 1]. So a history
- * is a sequence of either player and what chance did, the histories themselves need not be kept, and
- * what a solver repeats is a pass over the payoffs and one over the information sets. A set comes after
- * the set that its own player saw before.
+ * A *sequence* is a player's choice at an information set: all that the player did up to there
+ * follows from it, since what a player knew once it knows for ever (perfect recall). Number 0 is
+ * the empty sequence, of both players; those of information set i are 1 + first[i] .. first[i + 1].
+ * So a history is a sequence of either player and what chance did, the histories themselves need
+ * not be kept, and what a solver repeats is a pass over the payoffs and one over the information
+ * sets. A set comes after the set that its own player saw before.
  */
 #ifndef SK_TREE_H
 #define SK_TREE_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,24 +18,24 @@
 
 typedef struct {
     int32_t sequence[2]; /* of the players */
-    double gain;         /* of player 0, times the probability of chance's moves */
-} payoff; /* an end of the game; those where nobody gains are left out */
+    double to_first;     /* of player 0, times the probability of chance's moves */
+} payoff;                /* a terminal; those where nobody gains are left out */
 
 typedef struct {
-    int32_t set, other;  /* information set of the player to act, sequence of the opponent */
-    double chance;       /* probability of chance's moves */
+    int32_t infoset, other; /* information set of the player to act, sequence of the opponent */
+    double chance;          /* probability of chance's moves */
 } decision;
 
 typedef struct {
-    int32_t before;      /* the player's own last sequence */
-    int32_t first;       /* where its actions begin among all */
+    int32_t before; /* the player's own last sequence */
+    int32_t first;  /* where its actions begin among all */
     int8_t player;
-} information_set;
+} infoset;
 
 typedef struct {
     int32_t sequence[2];
     double chance;
-    int32_t set;         /* -1 where chance acts */
+    int32_t infoset; /* -1 where chance acts */
     int32_t choices, next;
     int32_t outcomes[SK_MOST_ACTIONS]; /* of chance only */
     double probabilities[SK_MOST_ACTIONS];
@@ -43,31 +44,34 @@ typedef struct {
 struct sk_tree {
     const sk_game *game;
     int64_t most_nodes, most_bytes, bytes;
-    int64_t nodes, ends;
+    int64_t nodes, terminals;
 
     payoff *payoffs;
     decision *decisions;
-    information_set *sets;
-    uint8_t *packed;     /* [sets][observation_bytes] */
-    int32_t *actions;    /* of all information sets, one after the other */
-    int64_t n_payoffs, n_decisions, n_sets, n_actions;
-    int64_t room_payoffs, room_decisions, room_sets, room_packed, room_actions;
+    infoset *infosets;
+    uint8_t *packed;  /* [infosets][observation_bytes] */
+    int32_t *actions; /* of all information sets, one after the other */
+    int64_t n_payoffs, n_decisions, n_infosets, n_actions;
+    int64_t room_payoffs, room_decisions, room_infosets, room_packed, room_actions;
 
-    int32_t *table;      /* of hashing: information set + 1, or 0 */
-    int64_t slots;       /* a power of two */
+    int32_t *table; /* of hashing: information set + 1, or 0 */
+    int64_t slots;  /* a power of two */
 
     frame *path;
-    uint8_t *states;     /* [depth + 1][stride]: of the path */
+    uint8_t *states; /* [depth + 1][stride]: of the path */
     size_t stride;
     int64_t depth, room_path, room_states;
 };
 
-static inline int32_t set_end(const sk_tree *tree, int64_t set)
+static inline int32_t infoset_end(const sk_tree *tree, int64_t set)
 {
-    return (int32_t)(set + 1 < tree->n_sets ? tree->sets[set + 1].first : tree->n_actions);
+    return (int32_t)(set + 1 < tree->n_infosets ? tree->infosets[set + 1].first : tree->n_actions);
 }
 
-/* The gain of `player` at a payoff. */
-static inline double gain_of(const payoff *end, int player) { return player ? -end->gain : end->gain; }
+static inline double payoff_to(const payoff *p, int player)
+{
+    assert(player == 0 || player == 1);
+    return player ? -p->to_first : p->to_first;
+}
 
 #endif

@@ -1,56 +1,31 @@
-/* The two-squares rule (ISF article 10), in the form that covers all pieces: a piece may not cross the
- * same border between two neighbouring squares more than N times in consecutive turns of its own side.
- * Moving another piece, or the piece leaving that line, ends the run; so does a turn that does not cross
- * the border.
+/* The two-squares rule (ISF article 10), in the form that covers all pieces: a piece may not cross
+ * the same border between two neighbouring squares more than N times in consecutive turns of its
+ * own side. Moving another piece, or the piece leaving that line, ends the run; so does a turn that
+ * does not cross the border.
  */
 #ifndef SK_TWO_SQUARES_H
 #define SK_TWO_SQUARES_H
 
-#include <string.h>
-
 #include "stratego.h"
 
-/* Counts the borders that the move crosses. The piece on `from` is the one the side moved last exactly
- * if that piece still stands where the shuttle remembers it: a captured one left an enemy there. */
-static inline void count_crossings(const stratego *game, shuttle *run, int from, int to)
-{
-    int low = from < to ? from : to, high = from < to ? to : from;
-    uint8_t vertical = game->file[from] == game->file[to];
-    const uint8_t *coordinate = vertical ? game->rank : game->file;
-    shuttle before = *run;
-    int same_run = before.square == from && before.vertical == vertical;
-    *run = (shuttle){.square = (uint8_t)to, .vertical = vertical};
-    for (int k = coordinate[low]; k < coordinate[high]; k++) {
-        uint8_t crossed = same_run ? before.borders[k] : 0;
-        crossed = (uint8_t)(crossed + (crossed < 255));
-        run->borders[k] = crossed;
-        run->most = crossed > run->most ? crossed : run->most;
-    }
-}
+/* Counts the borders that the move crosses; `run` is the side's. */
+void stratego_count_crossings(const stratego *game, border_crossings *run, int from, int to);
 
 /* Whether the rule may forbid the side's last mover anything. */
-static inline int has_closed_border(const stratego *game, const shuttle *run)
+static inline int has_closed_border(const stratego *game, const border_crossings *run)
 {
     return game->rules.two_squares && run->most >= game->rules.two_squares;
 }
 
-/* The destinations that the rule forbids the side's piece on `from`: all beyond a closed border. */
-static inline sk_bits two_squares_bans(const stratego *game, const shuttle *run, int from)
+/* The destinations that the rule forbids the side's piece on `from`: all beyond a closed border.
+ * Only where there is one. */
+sk_bits stratego_closed_squares(const stratego *game, const border_crossings *run, int from);
+
+static inline sk_bits two_squares_bans(const stratego *game, const border_crossings *run, int from)
 {
-    if (run->square != from || !has_closed_border(game, run))
-        return 0;
-    int step = run->vertical ? game->width : 1;
-    int at = run->vertical ? game->rank[from] : game->file[from];
-    const sk_bits *rising = game->rays[run->vertical ? NORTH : EAST];
-    const sk_bits *falling = game->rays[run->vertical ? SOUTH : WEST];
-    sk_bits bans = 0;
-    for (int k = 0; k < MAX_SIDE - 1; k++) {
-        if (run->borders[k] < game->rules.two_squares)
-            continue;
-        int below = from + (k - at) * step; /* the square on this side of the border */
-        bans |= at <= k ? rising[below] : falling[below + step];
-    }
-    return bans;
+    return run->square == from && has_closed_border(game, run)
+               ? stratego_closed_squares(game, run, from)
+               : 0;
 }
 
 #endif

@@ -7,8 +7,8 @@
 
 static const sk_variant variants[] = {
     /* name, width, height, deployment ranks,
-     *   flag, spy, scout, miner, sergeant, lieutenant, captain, major, colonel, general, marshal, bomb,
-     *   lakes, plies in all, plies without an attack */
+     *   flag, spy, scout, miner, sergeant, lieutenant, captain, major, colonel, general, marshal,
+     *   bomb, lakes, plies in all, plies without an attack */
     {"classic", 10, 10, 4, {1, 1, 8, 5, 4, 4, 4, 3, 2, 1, 1, 6}, LAKES_10X10, 2000, 200},
     {"barrage", 10, 10, 4, {1, 1, 2, 1, 0, 0, 0, 0, 0, 1, 1, 1}, LAKES_10X10, 2000, 200},
     {"duel", 10, 10, 4, {1, 1, 2, 2, 0, 0, 0, 0, 0, 1, 1, 2}, LAKES_10X10, 2000, 200},
@@ -18,23 +18,23 @@ static const sk_variant variants[] = {
     {"micro", 3, 4, 1, {1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0}, "", 10, 0},
 };
 
-const sk_variant *variant_row(int32_t index)
+const sk_variant *stratego_variant_row(int32_t index)
 {
     int32_t rows = (int32_t)(sizeof variants / sizeof *variants);
     return index >= 0 && index < rows ? &variants[index] : NULL;
 }
 
-const sk_variant *variant_named(const char *name)
+const sk_variant *stratego_variant_named(const char *name)
 {
     const sk_variant *row;
-    for (int32_t i = 0; (row = variant_row(i)); i++)
+    for (int32_t i = 0; (row = stratego_variant_row(i)); i++)
         if (strcmp(row->name, name) == 0)
             return row;
     return NULL;
 }
 
 /* "C5 D5" as a set of squares (files are ABCDEFGHIK: there is no J); 0 when the text is wrong. */
-int variant_lakes(const sk_variant *variant, sk_bits *lakes)
+int stratego_variant_lakes(const sk_variant *variant, sk_bits *lakes)
 {
     static const char files[] = "ABCDEFGHIK";
     *lakes = 0;
@@ -54,7 +54,7 @@ int variant_lakes(const sk_variant *variant, sk_bits *lakes)
 
 int32_t sk_stratego_variant(int32_t index, sk_variant *out)
 {
-    const sk_variant *row = variant_row(index);
+    const sk_variant *row = stratego_variant_row(index);
     if (!row)
         return 0;
     *out = *row;

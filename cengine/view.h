@@ -1,4 +1,5 @@
-/* Beginning a state, and writing one row of what its acting side may know: shared by batches and replay. */
+/* Beginning a state, and writing one row of what its acting side may know: shared by batches and
+ * replay. */
 #ifndef SK_VIEW_H
 #define SK_VIEW_H
 
@@ -6,7 +7,8 @@
 
 #include "game.h"
 
-static inline const char *begin(const sk_game *game, void *state, const uint8_t *start, int64_t size)
+static inline const char *begin(const sk_game *game, void *state, const uint8_t *start,
+                                int64_t size)
 {
     if (size == 0) {
         game->ops->reset(game, state);

@@ -1,3 +1,37 @@
-"""Tools that train, play and measure agents for Stratego and other games of hidden information."""
+"""Tools that train, play and measure agents for Stratego and other games of hidden information.
+
+For libraries: `Game`, `Batch` (many games at once) and `Board` (one game of Stratego, in text).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stratkit.engine import Batch as Batch
+    from stratkit.engine import Game as Game
+    from stratkit.engine.stratego import BLUE as BLUE
+    from stratkit.engine.stratego import RED as RED
+    from stratkit.notation.board import Board as Board
+    from stratkit.notation.board import IllegalMove as IllegalMove
 
 __version__ = "0.1.0"
+
+# Where each name is. They are imported when they are asked for: `--help` does without numpy.
+_MODULES = {
+    "BLUE": "engine.stratego",
+    "RED": "engine.stratego",
+    "Batch": "engine",
+    "Board": "notation.board",
+    "Game": "engine",
+    "IllegalMove": "notation.board",
+}
+__all__ = ["BLUE", "RED", "Batch", "Board", "Game", "IllegalMove", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 from collections.abc import Iterable, Iterator
 
 
@@ -56,24 +57,29 @@ class InputError(StratkitError):
 
 
 @contextlib.contextmanager
-def in_file(name: str, where: str | None = None) -> Iterator[None]:
-    """Our own errors inside that know no file, or no place in it, carry this one."""
+def error_context(
+    file: str,
+    where: str | None = None,
+    *,
+    only: type[Exception] | tuple[type[Exception], ...] = Exception,
+) -> Iterator[None]:
+    """Errors inside name `file`, and the place `where` in it, unless they name another already.
+
+    That holds for this package's errors and the operating system's. `only=OSError` leaves this
+    package's as they are: what fails while a file is written is often not the file's fault.
+    """
     try:
         yield
-    except StratkitError as error:
-        error.file, error.where = error.file or name, error.where or where
+    except only as error:
+        if isinstance(error, StratkitError):
+            error.file, error.where = error.file or file, error.where or where
+        elif isinstance(error, OSError) and error.filename is None:
+            error.filename = file
         raise
 
 
-@contextlib.contextmanager
-def named(name: str) -> Iterator[None]:
-    """Errors of the operating system inside that know no file carry this name."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            error.filename = name
-        raise
+in_file = error_context
+named = functools.partial(error_context, only=OSError)
 
 
 class UsageError(StratkitError):

@@ -5,10 +5,10 @@ import pathlib
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# A machine may have other things to do: how long an example takes is no fault of the example.
-settings.register_profile("patient", deadline=None)
+# A machine may have other things to do: how long an example takes, or is drawn, is not its fault.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 # The suite shares its cores among its processes; threads of each would only disturb the others.
@@ -28,6 +28,21 @@ def shared() -> pathlib.Path:
     if not SHARED.is_dir():
         pytest.skip(f"the reference data is not at {SHARED}")
     return SHARED
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[pathlib.Path, set[str]]]:
+    """Every fsync of this process: what was synced, and the names then in its folder."""
+    found: list[tuple[pathlib.Path, set[str]]] = []
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        path = pathlib.Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+        found.append((path, set(os.listdir(path if path.is_dir() else path.parent))))
+
+    monkeypatch.setattr(os, "fsync", noted)
+    return found
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

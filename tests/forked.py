@@ -30,6 +30,7 @@ LIBRARIES = (
     "click",
     "matplotlib.figure",
     "matplotlib.backends.backend_agg",
+    "msgspec",
     "numpy",
     "safetensors.numpy",
     "torch",

@@ -28,6 +28,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 FORKED = pathlib.Path(__file__).with_name("forked.py")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 COMMANDS: list[str] = sorted(PROJECT["scripts"])
+PATIENCE = 600  # seconds until a process counts as stuck: a machine may have much else to do
 
 
 def click_command(name: str) -> click.Command:
@@ -105,7 +106,7 @@ def run(
     cwd: pathlib.Path | None = None,
     stdout: int | None = None,
     largest_file: int | None = None,
-    timeout: float = 120,
+    timeout: float = PATIENCE,
     fresh: bool = False,
     **environment: str,
 ) -> Done:

@@ -30,7 +30,7 @@ ROOMS = {
     "setups": {"engine", "nets", "notation", "players"},
     "play": {"players", "engine", "storage"},
     "ucc": {"play", "players", "engine", "storage"},
-    "match": {"play", "ucc", "players", "engine", "storage", "rating"},
+    "match": {"play", "ucc", "setups", "players", "notation", "engine", "storage", "rating"},
     "learn": {"nets", "storage", "engine"},
     "rating": {"storage"},
     "solve": {"engine"},
@@ -205,7 +205,7 @@ def options_of(command: click.Command) -> set[str]:
     names = {
         name
         for param in command.get_params(context)
-        if isinstance(param, click.Option)
+        if isinstance(param, click.Option) and not param.hidden
         for name in param.opts + param.secondary_opts
     }
     for sub in getattr(command, "commands", {}).values():

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from running import ROOT
+from running import PATIENCE, ROOT
 
 CC = os.environ.get("CC", "gcc")
 TARGETS = ("game_open", "batch_start", "batch_apply", "replay", "sample", "expand")
@@ -37,7 +37,7 @@ def execute(*command: object, **environment: str) -> subprocess.CompletedProcess
         env={**env, "PYTHON": sys.executable, "CC": CC, **environment},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -4,8 +4,8 @@
  *   bench planes GAME N   N full observations, of positions from random games, into one warm buffer
  *   bench write GAME N    only writing zeros into that buffer
  *   bench copy GAME N     copying a state
- *   bench batch GAME N T  N actions in a batch of 1,024 games on T threads: views and steps, in wall time,
- *                         one decile of the steps being faster
+ *   bench batch GAME N T  N actions in a batch of 1,024 games on T threads: views and steps, in
+ *                         wall time, one decile of the steps being faster
  *
  * Prints nanoseconds for one. With N 0: only what comes before the loop, for counting instructions.
  */

@@ -1,5 +1,5 @@
-/* sk_batch_start and sk_batch_save: any start position, and play on from it. Every position between two
- * plies is saved and started again in a second row, which must know the same, history apart.
+/* sk_batch_start and sk_batch_save: any start position, and play on from it. Every position between
+ * two plies is saved and started again in a second row, which must know the same, history apart.
  * The input: the game, the position, actions. */
 #include <string.h>
 
@@ -10,7 +10,8 @@ enum { PLAYED, STARTED, ROWS };
 
 static int running(const table *t, int32_t row) { return t->now.actors[row] >= 0; }
 
-/* Observations of both rows are equal but for the recent moves, which a start position does not have. */
+/* Observations of both rows are equal but for the recent moves, which a start position does not
+ * have. */
 static int same_apart_from_moves(const table *t)
 {
     size_t from = offsetof(observation, moves), to = from + sizeof((observation *)0)->moves;

@@ -1,8 +1,8 @@
 /* Runs a target without libFuzzer, with any compiler that has the address sanitizer:
  *
  *   driver FILE...                        each file once
- *   driver SECONDS SEED FAILURE FILE...   mutations of the files for so long; an input that fails is
- *                                         written to the file FAILURE
+ *   driver SECONDS SEED FAILURE FILE...   mutations of the files for so long; an input that fails
+ *                                         is written to the file FAILURE
  *
  * An input that reached code which none had reached before joins the files that are mutated. The
  * compiler tells of it by -fsanitize-coverage=trace-pc; this file must be compiled without.
@@ -209,7 +209,8 @@ int main(int argc, char **argv)
     int files = pooled - 1;
     random_state = 0x9E3779B97F4A7C15ULL ^ (fuzzing ? strtoull(argv[2], NULL, 10) : 0);
     long tried = fuzzing ? fuzz(strtod(argv[1], NULL)) : 0;
-    printf("%s: %d files, %ld mutations, %d places reached\n", argv[0], files, tried, count_reached());
+    printf("%s: %d files, %ld mutations, %d places reached\n", argv[0], files, tried,
+           count_reached());
     for (int i = 0; i < pooled; i++)
         free(pool[i].bytes);
     return 0;

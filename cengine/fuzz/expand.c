@@ -1,5 +1,5 @@
-/* sk_expand: packed observations of any content, for whoever has an array may hand it in. The input: the
- * game, the number of observations, their bytes. */
+/* sk_expand: packed observations of any content, for whoever has an array may hand it in. The
+ * input: the game, the number of observations, their bytes. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *packed = take_bytes(&in, (size_t)(n * t.is.observation_bytes));
     int32_t squares = t.is.height ? t.is.height * t.is.width : 1;
     size_t numbers = (size_t)(n * t.is.planes * squares);
-    float *once = take_memory(numbers * sizeof *once), *twice = take_memory(numbers * sizeof *twice);
+    float *once = take_memory(numbers * sizeof *once),
+          *twice = take_memory(numbers * sizeof *twice);
     memset(once, 0xff, numbers * sizeof *once); /* NaN */
     memset(twice, 0x55, numbers * sizeof *twice);
     sk_expand(t.game, packed, n, once);

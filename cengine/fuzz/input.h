@@ -1,7 +1,8 @@
 /* What all targets share: an input taken byte by byte, and a check that ends the process.
  *
- * A target is one function of some bytes. libFuzzer calls it where clang is at hand, driver.c where it
- * is not; both look for inputs that reach new code, and both keep the input of a failure in a file.
+ * A target is one function of some bytes. libFuzzer calls it where clang is at hand, driver.c where
+ * it is not; both look for inputs that reach new code, and both keep the input of a failure in a
+ * file.
  */
 #ifndef SK_FUZZ_INPUT_H
 #define SK_FUZZ_INPUT_H
@@ -15,12 +16,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define MUST(condition)                                                                  \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);      \
-            abort();                                                                     \
-        }                                                                                \
+#define MUST(condition)                                                             \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            abort();                                                                \
+        }                                                                           \
     } while (0)
 
 typedef struct {

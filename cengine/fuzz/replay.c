@@ -1,6 +1,7 @@
-/* sk_replay: several episodes with any starts and any actions; all that it says must be what a batch
- * said when the same actions were applied one by one. The input: the game, the number of episodes; of
- * each its start (a byte that tells how long, the bytes), the number of its actions, the actions. */
+/* sk_replay: several episodes with any starts and any actions; all that it says must be what a
+ * batch said when the same actions were applied one by one. The input: the game, the number of
+ * episodes; of each its start (a byte that tells how long, the bytes), the number of its actions,
+ * the actions. */
 #include <string.h>
 
 #include "../observation.h"
@@ -15,7 +16,7 @@ typedef struct {
     int64_t start_offsets[MOST_EPISODES + 1], offsets[MOST_EPISODES + 1];
     uint8_t *starts;
     int32_t *actions;
-    sight said;      /* actors, legal and packed a row an action, returns and endings a row an episode */
+    sight said; /* actors, legal and packed a row an action, returns and endings a row an episode */
     sk_fault fault;
 } record;
 
@@ -129,8 +130,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input in = {data, size};
     table t = open_table(&in, 1);
     int32_t episodes = take8(&in) % (MOST_EPISODES + 1);
-    size_t most = (size_t)(episodes * MOST_ACTIONS < (int64_t)size ? episodes * MOST_ACTIONS
-                                                                   : (int64_t)size);
+    size_t most =
+        (size_t)(episodes * MOST_ACTIONS < (int64_t)size ? episodes * MOST_ACTIONS : (int64_t)size);
     int32_t longest = t.is.start_bytes > MOST_WRONG ? t.is.start_bytes : MOST_WRONG;
     record r = {.starts = take_memory((size_t)(episodes * longest)),
                 .actions = take_memory(most * sizeof(int32_t)),

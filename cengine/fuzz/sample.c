@@ -9,9 +9,9 @@
 /* Most often one that is apt to make trouble, else any bits at all. */
 static float take_probability(input *in)
 {
-    const float odd[] = {0,        -0.0f,   1,          -1,           NAN,     -NAN,
-                         INFINITY, FLT_MIN, -INFINITY,  FLT_TRUE_MIN, FLT_MAX, -FLT_MAX,
-                         FLT_EPSILON};
+    const float odd[] = {0,       -0.0f,    1,          -1,        NAN,
+                         -NAN,    INFINITY, FLT_MIN,    -INFINITY, FLT_TRUE_MIN,
+                         FLT_MAX, -FLT_MAX, FLT_EPSILON};
     size_t kind = take8(in);
     if (kind < sizeof odd / sizeof *odd)
         return odd[kind];
@@ -31,8 +31,8 @@ static double weight(const float *p, const uint8_t *legal, int32_t a)
     return !p ? 1 : p[a] > 0 ? (double)p[a] : 0;
 }
 
-static void check_row(const float *p, const uint8_t *legal, int32_t actions, double u, int32_t chosen,
-                      float mu)
+static void check_row(const float *p, const uint8_t *legal, int32_t actions, double u,
+                      int32_t chosen, float mu)
 {
     double total = 0, below = 0;
     for (int32_t a = 0; a < actions; a++)
@@ -81,8 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const float *row = given ? given + i * actions : NULL;
         MUST(u[i] >= 0 && u[i] < 1);
         check_row(row, legal + i * actions, actions, u[i], chosen[i], mu[i]);
-        sk_sample(row, legal + i * actions, 1, actions, seed, stream, games + i, numbers + i, &alone,
-                  &mu_alone);
+        sk_sample(row, legal + i * actions, 1, actions, seed, stream, games + i, numbers + i,
+                  &alone, &mu_alone);
         MUST(alone == chosen[i] && memcmp(&mu_alone, &mu[i], sizeof mu_alone) == 0);
     }
     free(legal);

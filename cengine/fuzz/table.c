@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "../batch.h"
 #include "../observation.h"
 
 static sight open_sight(const sk_description *is, size_t rows)
@@ -57,10 +58,10 @@ static sk_game *open_small(int index)
 static sk_game *open_variant(const char *name, input *in, int *without_history)
 {
     int two_squares = take8(in), more_squares = take8(in) & 1;
-    int max_plies = take_limit(in), max_quiet = take_limit(in);
+    int max_plies = take_limit(in), max_no_attack = take_limit(in);
     char rules[100], error[100];
     snprintf(rules, sizeof rules, "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d",
-             two_squares, more_squares, max_plies, max_quiet);
+             two_squares, more_squares, max_plies, max_no_attack);
     sk_game *game = sk_game_open(name, rules, error, sizeof error);
     *without_history = game && !two_squares && !more_squares;
     if (!game) /* these rules do not go together: the game's own do */
@@ -128,7 +129,8 @@ static int count_legal(const table *t, int32_t row)
     return n;
 }
 
-/* In play the counts of hidden pieces are those of the cells, and a hidden enemy's type is not shown. */
+/* In play the counts of hidden pieces are those of the cells, and a hidden enemy's type is not
+ * shown. */
 static void check_packed(const table *t, const uint8_t *packed)
 {
     const uint8_t *cells = packed + sizeof(observation);
@@ -157,14 +159,20 @@ static void check_packed(const table *t, const uint8_t *packed)
 
 static void check_row(const table *t, int32_t row)
 {
+    if (is_board(t))
+        MUST(stratego_is_ok(as_stratego(t->game), sk_batch_state(t->batch, row)));
     int actor = t->now.actors[row], ending = t->now.endings[row];
     const float *returns = t->now.returns + row * t->is.players;
-    MUST(actor == 0 || actor == 1 || actor == SK_OVER || (actor == SK_CHANCE && !is_board(t)));
+    float sum = 0;
+    for (int player = 0; player < t->is.players; player++)
+        sum += returns[player];
+    MUST((actor >= 0 && actor < t->is.players) || actor == SK_OVER
+         || (actor == SK_CHANCE && !is_board(t)));
     MUST((actor == SK_OVER) == (count_legal(t, row) == 0));
     MUST((actor == SK_OVER) == (ending != 0));
     MUST(sk_game_ending(t->game, ending));
     MUST(t->now.plies[row] >= 0);
-    MUST(returns[0] + returns[1] == 0);
+    MUST(sum == 0);
     if (is_board(t) && actor >= 0)
         check_packed(t, t->now.packed + row * t->is.observation_bytes);
     MUST(returns[0] == 0 || (ending && (!is_board(t) || returns[0] * returns[0] == 1)));
@@ -185,7 +193,10 @@ static int legal_in(const table *t, const sight *s, int32_t row, int32_t action)
     return action >= 0 && action < t->is.actions && s->legal[row * t->is.actions + action];
 }
 
-int is_legal(const table *t, int32_t row, int32_t action) { return legal_in(t, &t->now, row, action); }
+int is_legal(const table *t, int32_t row, int32_t action)
+{
+    return legal_in(t, &t->now, row, action);
+}
 
 int32_t take_action(const table *t, int32_t row, input *in)
 {

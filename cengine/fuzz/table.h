@@ -22,7 +22,8 @@ typedef struct {
     sight now, again, before;
 } table;
 
-/* A game: one of the small ones, or any variant of Stratego under any rules that the input asks for. */
+/* A game: one of the small ones, or any variant of Stratego under any rules that the input asks
+ * for. */
 table open_table(input *in, int32_t rows);
 void close_table(table *t);
 /* Brings `now` up to date and checks what holds of every state. */
@@ -31,7 +32,8 @@ void look(table *t);
 int32_t take_action(const table *t, int32_t row, input *in);
 int is_legal(const table *t, int32_t row, int32_t action);
 int same_row(const table *t, const sight *a, int32_t row_a, const sight *b, int32_t row_b);
-/* Applies one action a row and checks that the legal ones did something and the others did nothing. */
+/* Applies one action a row and checks that the legal ones did something and the others did nothing.
+ */
 void step(table *t, const int32_t *actions);
 
 #endif

@@ -7,6 +7,7 @@ of `games.jsonl` are its first two.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import math
 import pathlib
@@ -18,11 +19,17 @@ import numpy as np
 from stratkit.engine import Game
 from stratkit.engine.stratego import variant
 from stratkit.notation.transcript import transcript
-from stratkit.play.table import Seating
+from stratkit.play.seating import Seating
 from stratkit.players.random import RandomPlayer
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
-from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header
-from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, RecordWriter
+from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header, Targets
+from stratkit.storage.records import (
+    GameRecord,
+    RecordHeader,
+    RecordPlayer,
+    RecordWriter,
+    result_of,
+)
 from stratkit.ucc.process import Process, Program
 from stratkit.ucc.referee import play_game
 
@@ -48,6 +55,22 @@ def _episode(values: dict[str, Any]) -> Episode:
     )
 
 
+def searched() -> list[Episode]:
+    """The same episodes; of the first one each second action has a target, and each has a value."""
+    _, (first, *others) = episodes()
+    choices = [sorted({action, action + 1, 2}) for action in first.actions[::2].tolist()]
+    count = np.zeros(len(first.actions), np.int64)
+    count[::2] = [len(actions) for actions in choices]
+    shares = [[65535 - 4 * (len(actions) - 1)] + [4] * (len(actions) - 1) for actions in choices]
+    targets = Targets(
+        count,
+        np.array([action for actions in choices for action in actions], np.int32),
+        np.array([share for some in shares for share in some], np.uint16),
+    )
+    values = np.linspace(-1, 1, len(first.actions), dtype=np.float32)
+    return [dataclasses.replace(first, targets=targets, root_value=values), *others]
+
+
 def games() -> tuple[RecordHeader, list[GameRecord]]:
     """The first two episodes as a pair of games between A and B."""
     header, played = episodes()
@@ -64,13 +87,15 @@ def games() -> tuple[RecordHeader, list[GameRecord]]:
 
 def _record(header: Header, episode: Episode, players: tuple[int, int]) -> GameRecord:
     setups, moves = transcript(variant(header.game), episode.actions)
+    returns = tuple(episode.returns.tolist())
     return GameRecord(
         number=episode.number,
         pair=episode.number // 2,
         players=players,
         setups=setups,
-        moves=tuple(moves),
-        returns=tuple(episode.returns.tolist()),
+        moves=" ".join(moves),
+        result=result_of(returns),
+        returns=returns,
         reason=header.endings[episode.ending],
         plies=len(moves),
     )
@@ -136,11 +161,12 @@ def metadata() -> dict[str, Any]:
 def make(folder: pathlib.Path) -> None:
     """Writes all samples; files that are there are replaced."""
     header, played = episodes()
-    with open(folder / "episodes.eps", "wb") as stream, EpisodeWriter(stream, header) as writer:
-        for episode in played:
-            writer.write(Episodes.of([episode]))
-            if episode.number == 1:
-                writer.flush()
+    for name, some in (("episodes.eps", played), ("searched.eps", searched())):
+        with open(folder / name, "wb") as stream, EpisodeWriter(stream, header) as writer:
+            for episode in some:
+                writer.write(Episodes.of([episode]))
+                if episode.number == 1:
+                    writer.flush()
     head, records = games()
     with RecordWriter(str(folder / "games.jsonl"), head, overwrite=True) as games_writer:
         for record in records:

@@ -187,9 +187,10 @@ def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
     from stratkit.players.spec import parse_player
     from stratkit.setups.deployed import Deploying
     from stratkit.setups.placing import Placing
+    from stratkit.ucc.kind import PLAYERS
 
     game = Game(asked.variant.name)
-    entrant = open_player(parse_player(text), game, seed, ROWS)
+    entrant = open_player(parse_player(text, PLAYERS), game, seed, ROWS)
     if entrant.caution:
         warn(entrant.caution)
     placer = Deploying(game, entrant.player)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, cast
 
 import click
@@ -25,7 +25,7 @@ from stratkit.cli import signals
 from stratkit.cli.messages import Session, to_stderr, warn
 from stratkit.cli.options import Text
 from stratkit.cli.signals import Terminated
-from stratkit.errors import StratkitError, UsageError, named, nearest, shown
+from stratkit.errors import StratkitError, UsageError, error_context, nearest, shown
 from stratkit.storage.streams import STDOUT, discard, discard_stdout
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -72,12 +72,28 @@ class _Standard(click.Command):
         )
 
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        with named(STDOUT):  # --help and --version write here
+        with error_context(STDOUT, only=OSError):  # --help and --version write here
             return super().make_context(*args, **settings)
 
 
 class Tool(_Standard):
-    """A command with -q, -v, --version and --help."""
+    """A command with -q, -v, --version and --help. `renamed`: options by their names of the release
+    before, which still work."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        self.renamed: Mapping[str, str] = settings.pop("renamed", {})
+        super().__init__(*args, **settings)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for at, word in enumerate(args):
+            name, *value = word.split("=", 1)
+            if word == "--":
+                break
+            if name in self.renamed:
+                args[at] = "=".join([self.renamed[name], *value])
+                if not ctx.resilient_parsing:
+                    warn(f"{name} is now called {self.renamed[name]}")
+        return super().parse_args(ctx, args)
 
 
 class ToolGroup(_Standard, click.Group):
@@ -170,7 +186,7 @@ def _invoke(command: click.Command, tool: str, arguments: Sequence[str]) -> int:
             result = command.invoke(ctx)
     except click.exceptions.Exit as done:
         result = done.exit_code
-    with named(STDOUT):
+    with error_context(STDOUT, only=OSError):
         sys.stdout.flush()
     return result if isinstance(result, int) else 0
 

@@ -95,10 +95,11 @@ def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
         if len(setup) != board.zone or (kind != FREE and not has_counts(board, setup)):
             raise InputError(f"a setup that {board.name} does not have", text=text)
     known = move_bytes(board.width, board.height)
-    moves = [known.get(word) for word in record.moves]
+    words = record.moves.split()
+    moves = [known.get(word) for word in words]
     if None in moves:
         at = moves.index(None)
-        raise InputError("not a move", where=f"move {at + 1}", text=record.moves[at])
+        raise InputError("not a move", where=f"move {at + 1}", text=words[at])
     return Log(
         board,
         kind,

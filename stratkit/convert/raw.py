@@ -147,7 +147,7 @@ def _records(source: Source) -> Iterator[Raw | InputError]:
     from stratkit.storage.records import read_records
 
     for header, record in read_records(source.stream, source.name):
-        size = 5 * len(record.moves)
+        size = len(record.moves)
         yield Raw(RECORD, source.name, f"game {record.number}", (header, record), size)
 
 

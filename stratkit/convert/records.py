@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import hashlib
 from typing import TYPE_CHECKING
@@ -20,9 +19,11 @@ def record_of(game: Game) -> tuple[RecordHeader, GameRecord]:
     A record stays what it was, but for moves that were cut off.
     """
     if game.raw.form == RECORD:
+        from msgspec.structs import replace
+
         header, record = game.raw.data
-        moves = record.moves[: game.log.plies]
-        return header, dataclasses.replace(record, moves=moves, plies=len(moves))
+        moves = record.moves.split()[: game.log.plies]
+        return header, replace(record, moves=" ".join(moves), plies=len(moves))
     return (_of_episode if game.raw.form == EPISODE else _of_log)(game)
 
 
@@ -76,7 +77,7 @@ def _of_episode(game: Game) -> tuple[RecordHeader, GameRecord]:
 def _record(game: Game, number: int, adjudicator: str | None) -> GameRecord:
     from stratkit.notation.setups import setup_text
     from stratkit.notation.squares import move_words
-    from stratkit.storage.records import GameRecord
+    from stratkit.storage.records import GameRecord, result_of
 
     log = game.log
     return GameRecord(
@@ -84,7 +85,8 @@ def _record(game: Game, number: int, adjudicator: str | None) -> GameRecord:
         pair=number,
         players=(0, 1),
         setups=tuple(setup_text(setup) for setup in log.setups or ()),
-        moves=tuple(move_words(log.moves, log.variant.width, log.variant.height)),
+        moves=" ".join(move_words(log.moves, log.variant.width, log.variant.height)),
+        result=result_of(log.returns),
         returns=log.returns,
         reason=log.reason,
         plies=log.plies,

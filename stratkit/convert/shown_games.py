@@ -69,7 +69,7 @@ class GameChooser:
         if self.player not in names or len(set(names) & self._rated) != 2:
             return
         side = names.index(self.player)
-        won = {"red": 0, "blue": 1}.get(record.result)
+        won = {"red": 0, "blue": 1}.get(record.result or "")
         outcome = "drawn" if won is None else "won" if won == side else "lost"
         key = match_key(header), record.number
         if not self._has_room(outcome) or key in self._met:

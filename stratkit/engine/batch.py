@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.random_streams import Stream
 from stratkit.errors import InputError
 
 OVER = -2  # the acting player of a game that has ended
 CHANCE = -1  # the acting player where chance decides
-CHANCE_STREAM = 1  # of random numbers: chance's are never a player's
 
 
 class IllegalAction(Exception):
@@ -134,7 +134,7 @@ class Batch:
         lib.sk_batch_chance(
             self.handle,
             seed,
-            CHANCE_STREAM,
+            Stream.CHANCE,
             pointer(games, "int64", (self.size,)),
             pointer(numbers, "int32", (self.size,)),
             pointer(chosen, "int32", (self.size,), writable=True),

@@ -1,9 +1,14 @@
-"""Packed observations: their layout as a dtype, and the plain encoder of the full tensor."""
+"""Packed observations: their layout, the layout of their planes, and the plain encoder of these.
+
+Everybody else asks this module where something stands; tests compare it with the C engine and with
+formats/observation.md. A cell byte has the bits of a position's (`stratkit.engine.stratego`), but
+`SIDE` says that the piece is the enemy's.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +17,18 @@ from stratkit.engine.game import Game
 from stratkit.engine.library import lib, pointer
 
 SHOWN_PLIES = 40
-NO_SQUARE = 255
+NO_SQUARE = 255  # no such square, no such move, no attack
+
+# Which planes are which (Perolat et al. 2022, supplement, table 4); there are 82.
+LAKES, OWN_TYPES, ENEMY_PUBLIC, OWN_PUBLIC = 0, slice(1, 13), slice(13, 25), slice(25, 37)
+LAST_MOVES, RATIOS, PHASE_AND_STAGE, SELECTED_PIECE = (
+    slice(37, 77),
+    slice(77, 79),
+    slice(79, 81),
+    81,
+)
+PUBLIC = slice(ENEMY_PUBLIC.start, OWN_PUBLIC.stop)
+PLANES = 82
 
 
 def observation_dtype(squares: int) -> np.dtype[np.void]:
@@ -23,8 +39,8 @@ def observation_dtype(squares: int) -> np.dtype[np.void]:
         [
             ("plies", "<u2"),
             ("max_plies", "<u2"),
-            ("quiet", "<u2"),
-            ("max_quiet", "<u2"),
+            ("no_attack", "<u2"),
+            ("max_no_attack", "<u2"),
             ("phase", "u1"),
             ("stage", "u1"),
             ("selected", "u1"),
@@ -35,6 +51,22 @@ def observation_dtype(squares: int) -> np.dtype[np.void]:
             ("cells", "u1", (squares,)),
         ]
     )
+
+
+def _offsets() -> Iterator[int]:
+    """Where each field begins, in bytes; on every board the same."""
+    for _, offset, *_ in dict(observation_dtype(1).fields or {}).values():
+        yield offset
+
+
+PLIES, MAX_PLIES, NO_ATTACK, MAX_NO_ATTACK, PHASE, STAGE, SELECTED, TO_PLACE, *_rest = _offsets()
+OWN_UNREVEALED, ENEMY_UNREVEALED, MOVES, CELLS = _rest
+
+
+def number(packed: bytes, at: int) -> int:
+    """The 16-bit number of a packed observation that begins there: `PLIES` and the three after
+    it."""
+    return packed[at] | packed[at + 1] << 8
 
 
 def expand_planes(game: Game, packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:

@@ -1,16 +1,16 @@
-"""Making observations again from the actions of whole episodes."""
+"""Playing the actions of whole games again: observations, positions, how many are legal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine.batch import IllegalAction
+from stratkit.engine.batch import Batch, IllegalAction
 from stratkit.engine.game import Game
-from stratkit.engine.library import lib, pointer
+from stratkit.engine.library import ffi, lib, pointer
 
 # About 50 ms of replay: C calls are kept short so that Ctrl-C is answered at once.
 ACTIONS_A_CALL = 200_000
@@ -123,3 +123,52 @@ def _replay_some(
 def replay(game: Game, actions: npt.NDArray[np.int32], start: bytes = b"") -> Replay:
     """`replay_many` of one episode."""
     return replay_many(game, [(start, actions)])
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The first `legal` actions of a game, which the rules allow one after the other; the name of
+    the ending after them ("": the game runs), and the returns, float32 [players]."""
+
+    legal: int
+    ending: str
+    returns: npt.NDArray[np.float32]
+
+
+def legal_prefix(game: Game, actions: npt.NDArray[np.int32], start: bytes = b"") -> Prefix:
+    """How far the actions, int32 [T], are legal. Raises `IllegalAction` for a start position that
+    is none."""
+    total = len(actions)
+    returns, endings = np.zeros((1, game.players), np.float32), np.zeros(1, np.uint8)
+    fault = lib.sk_replay(
+        game.handle,
+        1,
+        start,
+        pointer(np.array([0, len(start)], np.int64), "int64", (2,)),
+        pointer(actions, "int32", (total,)),
+        pointer(np.array([0, total], np.int64), "int64", (2,)),
+        *(ffi.NULL,) * 4,  # what each side knew before each action
+        pointer(returns, "float32", (1, game.players), writable=True),
+        pointer(endings, "uint8", (1,), writable=True),
+    )
+    if fault.episode >= 0 and fault.action < 0:
+        raise IllegalAction(0, None, 0)
+    legal = total if fault.episode < 0 else int(fault.action)
+    return Prefix(legal, game.endings[int(endings[0])], returns[0])
+
+
+def positions(game: Game, actions: npt.NDArray[np.int32], start: bytes) -> Iterator[bytes]:
+    """The position before each ply of two legal actions, and the one after the last; all of them as
+    start positions. `start` must be one."""
+    batch = Batch(game, 1)
+    batch.start(0, start)
+    action = pointer(actions, "int32", (len(actions),))
+    out = ffi.new("uint8_t[]", game.start_bytes)
+    position = ffi.buffer(out)
+    for index in range(0, len(actions) - 1, 2):
+        lib.sk_batch_save(batch.handle, 0, out)
+        yield position[:]
+        lib.sk_batch_apply(batch.handle, action + index)
+        lib.sk_batch_apply(batch.handle, action + index + 1)
+    lib.sk_batch_save(batch.handle, 0, out)
+    yield position[:]

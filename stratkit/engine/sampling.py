@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine.library import lib, pointer
+from stratkit.engine.random_streams import Stream
 
 
 def _seed(seed: int) -> int:
@@ -18,7 +19,7 @@ def uniform(
     seed: int,
     games: npt.NDArray[np.int64],
     numbers: npt.NDArray[np.int32],
-    stream: int = 0,
+    stream: Stream = Stream.ACTION,
 ) -> npt.NDArray[np.float64]:
     """float64 [n] in [0, 1) from Philox4x32-10, keyed by `seed`, counted by (game, number,
     stream)."""
@@ -40,7 +41,7 @@ def sample(
     seed: int,
     games: npt.NDArray[np.int64],
     numbers: npt.NDArray[np.int32],
-    stream: int = 0,
+    stream: Stream = Stream.ACTION,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """One legal action a row by the inverse CDF in index order, and the probability it had.
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine.batch import OVER, Batch
+from stratkit.engine.batch import Batch
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, text
 from stratkit.errors import InputError, nearest
@@ -45,6 +45,8 @@ PIECE, SIDE, REVEALED, MOVED, TYPE = 0x80, 0x40, 0x20, 0x10, 0x0F  # the bits of
 
 FILES = "ABCDEFGHIK"
 
+Squares = TypeVar("Squares", int, npt.NDArray[Any])
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -73,6 +75,21 @@ class Variant:
         """Pieces of one side."""
         return sum(self.counts)
 
+    def flip(self, squares: Squares) -> Squares:
+        """A square, or an array of squares, of the board rotated by 180 degrees: blue's frame of
+        an absolute square, and back."""
+        return self.squares - 1 - squares
+
+    def framed(self, side: int, squares: Squares) -> Squares:
+        """Absolute squares in the frame of `side`, and back."""
+        return self.flip(squares) if side == BLUE else squares
+
+
+def flip_cells(cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Cells uint8 [squares] from the other side: the board rotated by 180 degrees, red's and blue's
+    (or own and enemy's) pieces exchanged."""
+    return np.where(cells & PIECE, cells ^ SIDE, cells)[::-1].astype(np.uint8)
+
 
 def _variant(row: Any) -> Variant:
     width = int(row.width)
@@ -85,7 +102,7 @@ def _variant(row: Any) -> Variant:
         counts=tuple(int(n) for n in row.counts),
         lakes=tuple(lakes),
         max_plies=int(row.max_plies),
-        max_quiet=int(row.max_quiet),
+        max_quiet=int(row.max_no_attack),
     )
 
 
@@ -137,7 +154,7 @@ def setup_of(variant: Variant, actions: npt.NDArray[np.int32]) -> npt.NDArray[np
 
 
 @functools.cache
-def _free_game(name: str) -> Game:
+def free_game(name: str) -> Game:
     """The variant without repetition rules and draw limits."""
     return Game(name, dict.fromkeys(Game(name).rules, 0))
 
@@ -168,6 +185,19 @@ class Position:
         return self.cells.tobytes() + bytes([self.side]) + numbers
 
     @classmethod
+    def of_setups(
+        cls, variant: Variant, red: npt.NDArray[np.uint8], blue: npt.NDArray[np.uint8]
+    ) -> Position:
+        """The start of a game from both setups, uint8 [zone] as in `placements`; their counts are
+        not checked."""
+        cells = np.zeros(variant.squares, np.uint8)
+        cells[list(variant.lakes)] = LAKE
+        for side, setup in ((RED, red), (BLUE, blue)):
+            view = cells if side == RED else cells[::-1]
+            view[: variant.zone] = np.where(setup == NO_PIECE, EMPTY, PIECE | side * SIDE | setup)
+        return cls(variant, cells, RED)
+
+    @classmethod
     def from_bytes(cls, variant: Variant, start: bytes) -> Position:
         """The inverse of `to_bytes`; what the bytes mean is not checked."""
         if len(start) != variant.squares + 5:
@@ -178,7 +208,7 @@ class Position:
 
     def legal(self) -> list[tuple[int, int]]:
         """Legal moves (from, to), ascending, with the repetition rules and draw limits off."""
-        batch = Batch(_free_game(self.variant.name), 1)
+        batch = Batch(free_game(self.variant.name), 1)
         batch.start(0, self.to_bytes())
         return legal_moves(batch, 0)
 
@@ -200,84 +230,6 @@ def perft(batch: Batch, row: int, depth: int) -> int:
     if leaves < 0:
         raise ValueError("perft needs a position between two plies, and a depth from 1 to 100")
     return leaves
-
-
-class IllegalMove(Exception):
-    """A move that the rules forbid; the text says why."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a ply did: whether it attacked, and which pieces stayed on the board."""
-
-    attack: bool
-    attacker_stays: bool
-    defender_stays: bool
-
-
-class Tracker:
-    """One game followed move by move by absolute squares, for notation.
-
-    The setups are uint8 [zone] as in `placements`. The repetition rules and draw limits are off:
-    logs of old games obey older ones. With `free`, any counts will do.
-    """
-
-    def __init__(
-        self,
-        variant: Variant,
-        red: npt.NDArray[np.uint8],
-        blue: npt.NDArray[np.uint8],
-        free: bool = False,
-    ) -> None:
-        self.variant = variant
-        self._batch = Batch(_free_game(variant.name), 1)
-        for setup in (red, blue):
-            if not free:
-                placements(variant, setup)
-        self._batch.start(0, Position(variant, self._board(red, blue), RED).to_bytes())
-
-    def _board(
-        self, red: npt.NDArray[np.uint8], blue: npt.NDArray[np.uint8]
-    ) -> npt.NDArray[np.uint8]:
-        cells = np.zeros(self.variant.squares, np.uint8)
-        cells[list(self.variant.lakes)] = LAKE
-        for side, setup in ((RED, red), (BLUE, blue)):
-            own = np.where(setup == NO_PIECE, EMPTY, PIECE | side * SIDE | setup)
-            where = slice(None, self.variant.zone)
-            view = cells if side == RED else cells[::-1]
-            view[where] = own
-        return cells
-
-    def position(self) -> Position:
-        """The position before the next move."""
-        return Position.from_bytes(self.variant, self._batch.save(0))
-
-    @property
-    def over(self) -> str:
-        """The name of the ending (`Game.endings`), or "" while the game runs."""
-        return self._batch.game.endings[int(self._batch.endings()[0])]
-
-    @property
-    def winner(self) -> int | None:
-        """RED, BLUE, or None: nobody (yet)."""
-        red = self._batch.returns()[0, RED]
-        return None if red == 0 else RED if red > 0 else BLUE
-
-    def apply(self, from_: int, to: int) -> Result:
-        """Plays a move; raises `IllegalMove` and leaves the game as it was when it is not legal."""
-        before = self.position()
-        if self._batch.actors()[0] == OVER:
-            raise IllegalMove(f"the game is over ({self.over})")
-        if (from_, to) not in legal_moves(self._batch, 0):
-            raise IllegalMove(why_illegal(before, from_, to))
-        for square in (from_, to):
-            frame = square if before.side == RED else self.variant.squares - 1 - square
-            self._batch.apply(np.array([frame], np.int32))
-        after = self.position().cells
-        attack = bool(before.cells[to] & PIECE)
-        mover = int(before.cells[from_]) & (SIDE | TYPE)
-        stays = int(after[to]) & (SIDE | TYPE) == mover and bool(after[to] & PIECE)
-        return Result(attack, stays, attack and bool(after[to] & PIECE) and not stays)
 
 
 def why_illegal(position: Position, from_: int, to: int) -> str:

@@ -42,27 +42,27 @@ class Tree:
     def __init__(
         self, game: Game, most_histories: int = MOST_HISTORIES, most_bytes: int = MOST_BYTES
     ) -> None:
-        if game.players != 2:
-            raise InputError(f"{game.name} is not a game of two players")
-        if lib.sk_tree_exceeds(game.handle, float(most_histories)):
+        if game.players == 2 and lib.sk_tree_exceeds(game.handle, float(most_histories)):
             raise InputError(_too_large(game, most_histories))
-        handle = lib.sk_tree_open(game.handle, most_histories, most_bytes)
-        if handle == ffi.NULL:
-            raise MemoryError(f"the tree of {game.name}")
+        opened = ffi.new("sk_tree **")
+        wrong = lib.sk_tree_open(game.handle, most_histories, most_bytes, opened)
+        if wrong != ffi.NULL:
+            raise InputError(f"game {game.name}: {text(wrong)}")
+        handle = opened[0]
         self._handle = ffi.gc(handle, lib.sk_tree_close)
         self.game = game
         self._enumerate()
         size = self._size()
         self.histories: int = size.nodes
-        self.ends: int = size.ends
+        self.terminals: int = size.terminals
         self.bytes: int = size.bytes
-        self.players = np.empty(size.sets, np.int8)
-        self.before = np.empty(size.sets, np.int32)
-        self.first = np.empty(size.sets + 1, np.int32)
+        self.players = np.empty(size.infosets, np.int8)
+        self.before = np.empty(size.infosets, np.int32)
+        self.first = np.empty(size.infosets + 1, np.int32)
         self.actions = np.empty(size.actions, np.int32)
         self._read_sets(None)
         lib.sk_tree_actions(handle, pointer(self.actions, "int32", (size.actions,), writable=True))
-        self.owner = np.repeat(np.arange(size.sets, dtype=np.int32), np.diff(self.first))
+        self.owner = np.repeat(np.arange(size.infosets, dtype=np.int32), np.diff(self.first))
 
     def _enumerate(self) -> None:
         whole = ffi.new("int32_t *")
@@ -81,7 +81,7 @@ class Tree:
 
     def _read_sets(self, packed: npt.NDArray[np.uint8] | None) -> None:
         n = len(self)
-        lib.sk_tree_sets(
+        lib.sk_tree_infosets(
             self._handle,
             pointer(self.players, "int8", (n,), writable=True),
             pointer(self.before, "int32", (n,), writable=True),
@@ -150,11 +150,11 @@ class Tree:
         lib.sk_tree_reach(self._handle, self._each_action(policy), self._each_sequence(out))
         return out
 
-    def gains(self, player: int, reach: Vector) -> Vector:
-        """float64 [1 + E]: what the ends of the game that directly follow each sequence of
-        `player` bring it, weighted with the probability that chance and the opponent go there."""
+    def payoffs(self, player: int, reach: Vector) -> Vector:
+        """float64 [1 + E]: what the terminals that directly follow each sequence of `player` pay
+        it, weighted with the probability that chance and the opponent go there."""
         out = np.empty(len(self.actions) + 1)
-        lib.sk_tree_gains(
+        lib.sk_tree_payoffs(
             self._handle, _player(player), self._each_sequence(reach), self._each_sequence(out)
         )
         return out
@@ -165,28 +165,28 @@ class Tree:
         lib.sk_tree_weights(self._handle, self._each_sequence(reach), self._each_set(out))
         return out
 
-    def charge(self, player: int, reach: Vector, charges: Vector, values: Vector) -> None:
-        """Adds to `values` [1 + E] what `player` is paid, `charges` [I], whenever the opponent
-        acts."""
-        lib.sk_tree_charge(
+    def add_penalties(self, player: int, reach: Vector, penalties: Vector, values: Vector) -> None:
+        """Adds to `values` [1 + E] the `penalties` [I] that the opponent pays `player` for acting
+        there."""
+        lib.sk_tree_add_penalties(
             self._handle,
             _player(player),
             self._each_sequence(reach),
-            self._each_set(charges),
+            self._each_set(penalties),
             self._each_sequence(values),
         )
 
     def backup(
-        self, player: int, policy: Vector, values: Vector, tolls: Vector | None = None
+        self, player: int, policy: Vector, values: Vector, penalties: Vector | None = None
     ) -> float:
-        """Adds up `values` [1 + E] of `player`, as `gains` gives them, from the ends of the game to
-        its beginning; `tolls` [I] are subtracted at each set. Returns the value of the game."""
+        """Adds up `values` [1 + E] of `player`, as `payoffs` gives them, from the terminals to the
+        root; `penalties` [I] are subtracted at each set. Returns the value of the game."""
         return float(
             lib.sk_tree_backup(
                 self._handle,
                 _player(player),
                 self._each_action(policy),
-                ffi.NULL if tolls is None else self._each_set(tolls),
+                ffi.NULL if penalties is None else self._each_set(penalties),
                 self._each_sequence(values),
             )
         )

@@ -1,74 +1,148 @@
-"""A match: games among our own players in lockstep, and games with programs in threads."""
+"""Runs a match: opens the players, plays what the record does not have, and tells the score."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from stratkit.engine import Game
-from stratkit.match.adjudicate import Adjudicator, Limit
-from stratkit.match.schedule import Schedule
-from stratkit.play.table import Finished, Seating, Table, in_order
-from stratkit.players.player import Player
-from stratkit.ucc.engine_pool import ProgramGames
-from stratkit.ucc.process import Program
+from stratkit.errors import UsageError, named
+from stratkit.match import people
+from stratkit.match.entrants import AnyEntrant, check_values, network_rows, open_entrants
+from stratkit.match.games import MatchGames
+from stratkit.match.live import Console, LiveTable
+from stratkit.match.options import MatchOptions
+from stratkit.match.records import game_record, record_header
+from stratkit.match.schedule import Opening, Schedule
+from stratkit.match.scoreboard import Scoreboard
+from stratkit.play.finished import GameNote
+from stratkit.setups.openings import read_openings
+from stratkit.storage.records import GameRecord, RecordWriter
+from stratkit.storage.streams import STDOUT, input_name, open_input
+
+NOT_PLAYED, H0_ACCEPTED, UNDECIDED = 1, 3, 4  # exit statuses
 
 
-class Match:
-    """The games of a `schedule` between `players`, who have `names`.
+def run_match(options: MatchOptions, console: Console) -> int:
+    """Plays a match; the exit status. Raises `InputError` and `UsageError`, before the first game
+    unless a file changes meanwhile."""
+    options.check()
+    return _Match(options.with_record(), console).run()
 
-    Games among our own players are played `slots` at a time in lockstep, by `concurrency` threads
-    of the engine; of those with programs `concurrency` are played at a time. `tell` is told what
-    the user has to know at once. `resign` and `draw` end games early.
-    """
 
-    def __init__(
-        self,
-        game: Game,
-        schedule: Schedule,
-        players: Sequence[Player | Program],
-        names: Sequence[str],
-        seed: int,
-        slots: int,
-        concurrency: int,
-        tell: Callable[[str], None],
-        resign: Limit | None = None,
-        draw: Limit | None = None,
-    ) -> None:
-        self.game, self.schedule, self.players, self.seed = game, schedule, players, seed
-        self.slots, self.concurrency = slots, concurrency
-        self.resign, self.draw = resign, draw
-        self._with_programs = ProgramGames(game, players, names, concurrency, tell, self._judge)
+class _Match:
+    """A match whose players are open, and whose record is not."""
 
-    def _judge(self, rows: int) -> Adjudicator | None:
-        """Who may end `rows` games early."""
-        if self.resign or self.draw:
-            return Adjudicator(rows, self.game.players, self.resign, self.draw)
-        return None
+    def __init__(self, options: MatchOptions, console: Console) -> None:
+        assert options.game and options.games
+        self.options, self.console = options, console
+        self.game = Game(options.game, options.rules)
+        if self.game.players != 2:
+            what = f"a match seats two players, but {self.game.name} has {self.game.players}"
+            raise UsageError(what)
+        opening, self.setups_sha256 = self._read_setups()
+        self.entrants = self._open_entrants()
+        self.person = people.find_person(self.entrants, options.record)
+        even = options.games + options.games % 2
+        self.schedule = Schedule(len(self.entrants), even, opening, options.gauntlet)
+        names = [entrant.name for entrant in self.entrants]
+        self.board = Scoreboard(names, self.schedule, options.test)
+        self.table = LiveTable(self.board, console, console.live and self.person is None)
 
-    def rounds(self, numbers: Iterable[int]) -> Generator[Finished | None, None, None]:
-        """Plays the games `numbers`, ascending; yields them in this order, some at a time. Closing
-        it ends all programs."""
-        to_play, expected = itertools.tee(numbers)
-        with contextlib.closing(self._as_they_end(to_play)) as played:
-            yield from in_order(played, expected)
+    def _read_setups(self) -> tuple[Opening | None, str | None]:
+        path = self.options.setups
+        if path is None:
+            return None, None
+        with open_input(path) as stream:
+            return read_openings(stream, input_name(path), self.game.name)
 
-    def _as_they_end(self, numbers: Iterable[int]) -> Generator[Finished | None, None, None]:
-        for programs, some in itertools.groupby(numbers, self._needs_programs):
-            seatings = map(self.schedule.seating, some)
-            if programs:
-                yield from self._with_programs.rounds(seatings)
-            else:
-                yield from self._table(seatings).rounds()
-
-    def _needs_programs(self, number: int) -> bool:
-        seats = self.schedule.seats(number)
-        return any(isinstance(self.players[seat], Program) for seat in seats)
-
-    def _table(self, seatings: Iterator[Seating]) -> Table:
-        ours = [None if isinstance(player, Program) else player for player in self.players]
-        judge = self._judge(self.slots)
-        return Table(
-            self.game, ours, seatings, self.slots, self.concurrency, seed=self.seed, judge=judge
+    def _open_entrants(self) -> list[AnyEntrant]:
+        options, console = self.options, self.console
+        entrants = open_entrants(
+            options.players,
+            self.game,
+            options.seed,
+            network_rows(options.players, options.slots),
+            options.setups is not None,
+            console.warn,
+            console.verbose,
         )
+        if any(options.limits):
+            check_values(entrants)
+        return entrants
+
+    def run(self) -> int:
+        """Opens the record and plays; the exit status."""
+        options, record = self.options, self.options.record
+        header = record_header(options, self.game, self.schedule, self.entrants, self.setups_sha256)
+        finished = False
+        with (
+            people.open_log(options.explain, self.game, options.resume, options.force) as log,
+            named(STDOUT if record == "-" else record),
+            RecordWriter(
+                record, header, options.resume, options.force, met=self.board.add_recorded
+            ) as writer,
+        ):
+            entrants = log.begin(self.entrants)  # nothing is emptied before the record is locked
+            with people.seated(
+                self.person, entrants, self.game, record, options.resume, self.console.say
+            ) as ended:
+                try:
+                    self._play(entrants, writer, ended)
+                    finished = True
+                except BaseException:
+                    self.table.clear()
+                    if record != "-":
+                        self.console.interrupted(options.seed)
+                    raise
+        self.table.clear()
+        if not finished:  # a person has left
+            return 0
+        self.console.say(self.board.text())
+        return self._status()
+
+    def _play(
+        self,
+        entrants: Sequence[AnyEntrant],
+        writer: RecordWriter,
+        ended: Callable[[GameRecord], None],
+    ) -> None:
+        """Plays what is missing, until that is all or the test is decided. `ended` is called with
+        each game that is in the file."""
+        board, options = self.board, self.options
+        board.remaining = len(self.schedule) - len(writer.done)
+        if board.decision is not None:
+            return
+        games = MatchGames(
+            self.game,
+            self.schedule,
+            [entrant.player for entrant in entrants],
+            board.names,
+            options.seed,
+            1 if self.person else options.slots,
+            options.concurrency,
+            self.table.warn,
+            *options.limits,
+        )
+        with contextlib.closing(games.rounds(self.schedule.missing(writer.done))) as rounds:
+            for finished in rounds:
+                for episode, seats, plies in finished or ():
+                    assert finished is not None
+                    note = finished.notes.get(episode.number, GameNote())
+                    record = game_record(self.game, self.schedule, episode, seats, plies, note)
+                    if board.add_new(record):
+                        writer.write(record)
+                        ended(record)
+                    if board.decision is not None:
+                        return
+                self.table.draw()
+
+    def _status(self) -> int:
+        board = self.board
+        if board.not_played:
+            what = f"{board.not_played} games were not played; --resume asks for them again"
+            self.console.warn(what)
+            return NOT_PLAYED
+        if board.sprt is None or board.decision == 1:
+            return 0
+        return UNDECIDED if board.decision is None else H0_ACCEPTED

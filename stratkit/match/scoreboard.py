@@ -1,33 +1,26 @@
-"""The table of a match: who scored what, in figures that a terminal shows while games go on."""
+"""The score of a match: who won what against whom, and what the sequential test says of it."""
 
 from __future__ import annotations
 
 import math
-import shutil
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 
-from stratkit.errors import InputError, printable
+from stratkit.errors import InputError
 from stratkit.match.schedule import Schedule
 from stratkit.rating.sprt import Sprt, elo_interval, superiority
 from stratkit.storage.records import GameRecord
 from stratkit.ucc.engine_pool import NOT_PLAYED
 
-EVERY = 0.25  # seconds between two looks at the live table
-
 
 @dataclass
 class Tally:
-    """The games of one pairing, from the side of the player named first."""
+    """The games of one pairing, from the side of the player named first: `games` counts losses,
+    draws and wins, `pairs` pairs of games with 0, 1/2, 1, 3/2 and 2 points."""
 
-    games: list[int] = field(default_factory=lambda: [0] * 3)  # lost, drawn, won
-    pairs: list[int] = field(
-        default_factory=lambda: [0] * 5
-    )  # by the points of both games, times 2
+    games: list[int] = field(default_factory=lambda: [0] * 3)
+    pairs: list[int] = field(default_factory=lambda: [0] * 5)
     _half: dict[int, int] = field(default_factory=dict)  # of pairs that are half played
 
     def add(self, pair: int, outcome: int) -> None:
@@ -40,41 +33,34 @@ class Tally:
 
 
 class Scoreboard:
-    """Counts games and shows them.
+    """Counts the games of a match: `new` of this call, `remaining` to be played, `not_played` left
+    out because their player is not asked any more.
 
-    `remaining` games are to be played. Statistics count pairs where both games of a pair begin from
-    the same setups, and games otherwise; the test `sprt` always counts pairs. The
-    table is drawn while games go on if it is `live`; `warn` says what cannot wait.
+    Statistics count pairs where both games of a pair begin from the same setups, and games
+    otherwise; the test `sprt` always counts pairs.
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        schedule: Schedule,
-        sprt: Sprt | None,
-        live: bool,
-        warn: Callable[[str], None],
-    ) -> None:
+    def __init__(self, names: Sequence[str], schedule: Schedule, sprt: Sprt | None) -> None:
         self.names, self.schedule, self.sprt = names, schedule, sprt
-        self.live, self.warn = live, warn
         self.tallies = [Tally() for _ in schedule.pairings]
         self.faults: Counter[tuple[int, str]] = Counter()
-        self.remaining = 0
-        self.new = 0  # games of this call
-        self.not_played = 0
+        self.remaining = self.new = self.not_played = 0
         self._tested: tuple[tuple[int, ...], int | None] = (), None
-        self._began = self._shown = time.monotonic()
-        self._drawn = 0  # lines on the terminal
 
-    def met(self, record: GameRecord) -> None:
-        """Counts a game that was in the file already; `InputError`: it is none of the match."""
+    @property
+    def done(self) -> int:
+        """Games that are in the file."""
+        return sum(sum(tally.games) for tally in self.tallies)
+
+    def add_recorded(self, record: GameRecord) -> None:
+        """Counts a game that was in the file already. `InputError`: the match has no such game."""
         number, schedule = record.number, self.schedule
         if number >= len(schedule) or record.players != schedule.seats(number):
             raise InputError("a game that is none of this match", text=number)
         self.add(record)
 
     def add(self, record: GameRecord) -> None:
-        """Counts a game that is in the file."""
+        """Counts a game."""
         pairing = record.number // self.schedule.games
         first = self.schedule.pairings[pairing][0]
         score = record.returns[record.players.index(first)]
@@ -83,8 +69,8 @@ class Scoreboard:
             loser = record.players[record.returns.index(min(record.returns))]
             self.faults[loser, record.reason] += 1
 
-    def played(self, record: GameRecord) -> bool:
-        """Counts a game of this call; False: it was not played, because nobody asks its player."""
+    def add_new(self, record: GameRecord) -> bool:
+        """Counts a game of this call. False: it was not played."""
         self.remaining -= 1
         if record.reason == NOT_PLAYED:
             self.not_played += 1
@@ -95,7 +81,7 @@ class Scoreboard:
 
     @property
     def decision(self) -> int | None:
-        """What the test has decided: 0 or 1, the hypothesis; None: nothing, or there is no test."""
+        """The hypothesis that the test accepts, 0 or 1; None: undecided, or there is no test."""
         pairs = tuple(self.tallies[0].pairs)
         if self.sprt and pairs != self._tested[0]:
             self._tested = pairs, self.sprt.decision(pairs)
@@ -104,7 +90,7 @@ class Scoreboard:
     # --- text -------------------------------------------------------------------------------------
 
     def text(self) -> str:
-        """The table: a line for each pairing, then faults and the test."""
+        """The table: one line for each pairing, one for each player with faults, and the test."""
         lines = [self._pairing(index) for index in range(len(self.tallies))]
         return "\n".join(lines + self._faults() + self._test())
 
@@ -139,40 +125,6 @@ class Scoreboard:
         words = {None: "undecided", 0: "H0 is accepted", 1: "H1 is accepted"}[self.decision]
         elos = f"elo {self.sprt.elo0:g} against {self.sprt.elo1:g}"
         return [f"SPRT of {elos}: {words}, LLR {ratio:.2f} ({low:.2f} to {high:.2f})"]
-
-    # --- at a terminal ----------------------------------------------------------------------------
-
-    def show(self) -> None:
-        """Draws the live table if it is time to, on stderr, and only at a terminal."""
-        now = time.monotonic()
-        if self.live and now >= self._shown + EVERY:
-            self.clear()
-            size = shutil.get_terminal_size()
-            lines = [*self.text().split("\n"), self._speed(now)][-max(size.lines - 1, 1) :]
-            lines = [printable(line)[: size.columns - 1] for line in lines]
-            sys.stderr.write("".join(f"{line}\n" for line in lines))
-            sys.stderr.flush()
-            self._shown, self._drawn = now, len(lines)
-
-    def _speed(self, now: float) -> str:
-        done = sum(sum(tally.games) for tally in self.tallies)
-        line = f"{done} of {done + self.remaining} games"
-        if not self.new:
-            return line
-        rate = self.new / (now - self._began)
-        left = timedelta(seconds=math.ceil(self.remaining / rate))
-        return f"{line}, {60 * rate:.0f} a minute, {left} left"
-
-    def tell(self, text: str) -> None:
-        """Says something that the user has to know at once."""
-        self.clear()
-        self.warn(text)
-
-    def clear(self) -> None:
-        """Takes the live table away, so that something else can be said."""
-        if self._drawn:
-            sys.stderr.write(f"\x1b[{self._drawn}A\x1b[J")
-            self._drawn = 0
 
 
 def _elo(elo: float) -> str:

@@ -15,18 +15,28 @@ from torch import Tensor
 from torch.nn.functional import embedding
 
 from stratkit.engine import board_planes
-
-# Where things stand in a packed observation (bytes).
-COUNTERS, PHASE, STAGE, SELECTED, UNREVEALED, MOVES, CELLS = 0, 8, 9, 10, 12, 36, 156
-NONE = 255  # no such square, no such move, no attack
-TYPES, SHOWN_MOVES = 12, 40
-FLAG, BOMB = 0, 11
-
-# Where things stand among the planes.
-PRIVATE, PUBLIC, MOVED, LENGTH_RATIO, SELECTED_PLANE, PLANES = 1, 13, 37, 77, 81, 82
-
-# A cell byte: 0 empty, 1 lake, else PIECE | ENEMY | REVEALED | HAS_MOVED | type.
-LAKE, PIECE, ENEMY, REVEALED, HAS_MOVED, TYPE = 0x01, 0x80, 0x40, 0x20, 0x10, 0x0F
+from stratkit.engine.observation import (
+    CELLS,
+    ENEMY_PUBLIC,
+    LAKES,
+    LAST_MOVES,
+    MOVES,
+    NO_SQUARE,
+    OWN_PUBLIC,
+    OWN_TYPES,
+    OWN_UNREVEALED,
+    PHASE,
+    PHASE_AND_STAGE,
+    PLANES,
+    PLIES,
+    PUBLIC,
+    RATIOS,
+    SELECTED,
+    SELECTED_PIECE,
+    SHOWN_PLIES,
+    STAGE,
+)
+from stratkit.engine.stratego import BOMB, FLAG, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, TYPES
 
 # A hidden piece's row among the marginals of its game: side (own 0, enemy 1), then moved or not.
 NOT_HIDDEN, HIDDEN_ROWS = 0, 5
@@ -49,7 +59,7 @@ def expand(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = Non
     if packed.device.type == "cpu":
         planes = torch.from_numpy(board_planes(packed.contiguous().numpy(), shape))
         if pub is not None:
-            planes[:, PUBLIC:MOVED] = pub
+            planes[:, PUBLIC] = pub
         return planes
     return expand_in_torch(packed, shape, pub)
 
@@ -60,17 +70,17 @@ def expand_in_torch(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | N
     planes = torch.zeros((len(packed), height * width, PLANES), device=packed.device)
     _fill_pieces(packed, planes, with_public=pub is None)
     if pub is not None:
-        planes[:, :, PUBLIC:MOVED] = pub.flatten(2).transpose(1, 2)
-    _fill_moves(packed, planes[:, :, MOVED:LENGTH_RATIO])
-    planes[:, :, LENGTH_RATIO:SELECTED_PLANE] = _scalars(packed)[:, None, :]
-    _fill_selected(packed, planes[:, :, SELECTED_PLANE])
+        planes[:, :, PUBLIC] = pub.flatten(2).transpose(1, 2)
+    _fill_moves(packed, planes[:, :, LAST_MOVES])
+    planes[:, :, RATIOS.start : PHASE_AND_STAGE.stop] = _scalars(packed)[:, None, :]
+    _fill_selected(packed, planes[:, :, SELECTED_PIECE])
     return planes.view(len(packed), height, width, PLANES).permute(0, 3, 1, 2)
 
 
 def public_of(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
     """The exact marginals as `expand` has them, to be changed and handed to it as `pub`: float32
     [n, 24, H, W]. Arguments as of `expand`."""
-    return expand(packed, shape)[:, PUBLIC:MOVED].contiguous()
+    return expand(packed, shape)[:, PUBLIC].contiguous()
 
 
 def public_by_eq6(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
@@ -90,8 +100,8 @@ def public_by_eq6(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
     tables = _by_row(_divide(count, count.sum(2)[:, :, None]), moved_p)
     cells = packed[:, CELLS:].long()
     known, hidden = _cell_tables(packed.device)
-    public = known[cells][:, :, PUBLIC:] + _look_up(hidden[cells], tables)
-    return public.transpose(1, 2).reshape(len(packed), MOVED - PUBLIC, height, width)
+    public = known[cells][:, :, PUBLIC] + _look_up(hidden[cells], tables)
+    return public.transpose(1, 2).reshape(len(packed), PUBLIC.stop - PUBLIC.start, height, width)
 
 
 def quiet_ratio(packed: Tensor) -> Tensor:
@@ -104,7 +114,7 @@ def selected_type(packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
     Returns int64 (rows, squares, types), each [m] with m <= n. A type is 1..10 (spy to marshal).
     """
-    rows = (packed[:, SELECTED] != NONE).nonzero()[:, 0]
+    rows = (packed[:, SELECTED] != NO_SQUARE).nonzero()[:, 0]
     chosen = packed[rows]
     squares = chosen[:, SELECTED].long()
     cells = chosen[:, CELLS:].gather(1, squares[:, None])[:, 0]
@@ -115,10 +125,10 @@ def _fill_pieces(packed: Tensor, planes: Tensor, with_public: bool) -> None:
     """Lakes, own pieces and both sides' public information: planes 0 to 36."""
     cells = packed[:, CELLS:].long()
     known, hidden = _cell_tables(packed.device)
-    planes[:, :, :MOVED] = embedding(cells, known)
+    planes[:, :, : PUBLIC.stop] = embedding(cells, known)
     if with_public:
         rows = hidden[cells]
-        planes[:, :, PUBLIC:MOVED] += _look_up(rows, _marginals(packed, rows))
+        planes[:, :, PUBLIC] += _look_up(rows, _marginals(packed, rows))
 
 
 def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
@@ -146,12 +156,12 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
 
 def _unrevealed(packed: Tensor) -> Tensor:
     """Hidden pieces of each type, own and enemy's: int32 [n, 2, 12]."""
-    return packed[:, UNREVEALED:MOVES].int().view(-1, 2, TYPES)
+    return packed[:, OWN_UNREVEALED:MOVES].int().view(-1, 2, len(TYPES))
 
 
 def _by_row(never_moved_p: Tensor, moved_p: Tensor) -> Tensor:
     """Both [n, 2, 12] by side (own, enemy) as a table of rows, [n, HIDDEN_ROWS, 24]."""
-    marginals = never_moved_p.new_zeros((len(moved_p), HIDDEN_ROWS, 2, TYPES))
+    marginals = never_moved_p.new_zeros((len(moved_p), HIDDEN_ROWS, 2, len(TYPES)))
     for side, block in ((0, 1), (1, 0)):  # the enemy's block comes first
         marginals[:, _row(side, 0), block] = never_moved_p[:, side]
         marginals[:, _row(side, 1), block] = moved_p[:, side]
@@ -176,9 +186,9 @@ def _divide(numerator: Tensor, denominator: Tensor) -> Tensor:
 
 def _fill_moves(packed: Tensor, planes: Tensor) -> None:
     """The last 40 moves, a plane each, into planes [n, S, 40]: Eq. 7 of the paper."""
-    moves = packed[:, MOVES:CELLS].view(-1, 1, SHOWN_MOVES, 3)
+    moves = packed[:, MOVES:CELLS].view(-1, 1, SHOWN_PLIES, 3)
     start, end, attacker = moves.long().unbind(3)
-    there = start != NONE
+    there = start != NO_SQUARE
     # A move that was not made writes 0 on square 0.
     left = torch.where(there, _leaving(packed.device)[attacker], 0.0)
     planes.scatter_(1, torch.where(there, start, 0), left)
@@ -187,7 +197,7 @@ def _fill_moves(packed: Tensor, planes: Tensor) -> None:
 
 def _ratios(packed: Tensor) -> Tensor:
     """Game length and plies since the last attack, each over its limit: float32 [n, 2]."""
-    low, high = packed[:, COUNTERS:PHASE].int().view(-1, 4, 2).unbind(2)
+    low, high = packed[:, PLIES:PHASE].int().view(-1, 4, 2).unbind(2)
     numbers = low + 256 * high
     return _divide(numbers[:, 0::2], numbers[:, 1::2])
 
@@ -198,7 +208,7 @@ def _scalars(packed: Tensor) -> Tensor:
 
 def _fill_selected(packed: Tensor, plane: Tensor) -> None:
     selected = packed[:, SELECTED : SELECTED + 1].long()
-    there = selected != NONE
+    there = selected != NO_SQUARE
     plane.scatter_(1, torch.where(there, selected, 0), there.float())
 
 
@@ -206,17 +216,17 @@ def _fill_selected(packed: Tensor, plane: Tensor) -> None:
 def _cell_tables(device: torch.device) -> tuple[Tensor, Tensor]:
     """By cell byte: planes 0 to 36 as far as they are known (float32 [256, 37]), and the row
     among the marginals (int64 [256])."""
-    known = torch.zeros((256, MOVED))
+    known = torch.zeros((256, PUBLIC.stop))
     hidden = torch.zeros(256, dtype=torch.int64)
-    known[LAKE, 0] = 1.0
+    known[LAKE, LAKES] = 1.0
     for cell in range(PIECE, 256):
-        enemy, kind = int(bool(cell & ENEMY)), cell & TYPE
-        if not enemy and kind < TYPES:
-            known[cell, PRIVATE + kind] = 1.0
+        enemy, kind = int(bool(cell & SIDE)), cell & TYPE
+        if not enemy and kind < len(TYPES):
+            known[cell, OWN_TYPES.start + kind] = 1.0
         if not cell & REVEALED:
-            hidden[cell] = _row(enemy, int(bool(cell & HAS_MOVED)))
-        elif kind < TYPES:
-            known[cell, PUBLIC + (0 if enemy else TYPES) + kind] = 1.0
+            hidden[cell] = _row(enemy, int(bool(cell & MOVED)))
+        elif kind < len(TYPES):
+            known[cell, (ENEMY_PUBLIC if enemy else OWN_PUBLIC).start + kind] = 1.0
     return known.to(device), hidden.to(device)
 
 
@@ -225,5 +235,5 @@ def _leaving(device: torch.device) -> Tensor:
     """By attacker byte: the number on the square that the piece left. A table, because a GPU
     divides by a constant with a multiplication, and the last bit differs."""
     table = torch.tensor([-(float(24 + attacker) / 12) for attacker in range(256)])
-    table[NONE] = -1.0
+    table[NO_SQUARE] = -1.0
     return table.to(device)

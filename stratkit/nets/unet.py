@@ -20,7 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from stratkit.nets.expand import PHASE, STAGE, expand, quiet_ratio, selected_type
+from stratkit.engine.observation import PHASE, STAGE
+from stratkit.nets.expand import expand, quiet_ratio, selected_type
 from stratkit.nets.network import Network, last_layer, value_layer
 
 MOVABLE_TYPES = 10  # spy to marshal

@@ -7,15 +7,11 @@ first in the order of the squares is taken.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Sequence
 
-import numpy as np
-
-from stratkit.engine import Game
-from stratkit.engine.batch import Batch
-from stratkit.engine.stratego import BLUE, RED, Position, legal_moves
+from stratkit.engine.arbiter import Arbiter
+from stratkit.engine.stratego import RED, free_game
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import OBSERVER, Fenfs, fenfs_of, position, start_setups
 from stratkit.notation.gravon import KINDS
@@ -45,56 +41,38 @@ def game_of(numbered: Sequence[tuple[int, Fenfs]]) -> Log:
     variant = variants.pop() if len(variants) == 1 else None
     board = variant or start.variant
     kind = next((kind for kind, name in KINDS.items() if variant and name == variant.name), "")
-    batch = _batch(board.name)
-    batch.start(0, position(start).to_bytes())
-    moves, lines, broken = bytearray(), [], None
-    for (_, before), (line, after) in itertools.pairwise(numbered):
-        move = _move(batch, before, after)
+    arbiter = Arbiter(free_game(board.name), position(start))
+    lines, broken = [], None
+    for line, after in numbered[1:]:
+        move = _move(arbiter, after)
         if move is None:
             what = "no legal move leads from the position before to this one"
             broken = InputError(what, where=f"line {line}", text=str(after))
             break
-        moves += bytes(move)
+        arbiter.move(*move)
         lines.append(line)
-    returns, endings, _ = batch.result()
-    over = batch.game.endings[endings[0]]
-    winner = {1: RED, -1: BLUE}.get(int(returns[0, RED]))
     return Log(
         board,
         kind if variant else FREE,
         (red, blue),
-        bytes(moves),
+        bytes(itertools.chain.from_iterable(arbiter.moves)),
         PLAYERS,
-        over or "cut",
-        winner,
+        arbiter.ending or "cut",
+        arbiter.winner,
         lines,
         broken=broken,
     )
 
 
-def _move(batch: Batch, before: Fenfs, after: Fenfs) -> tuple[int, int] | None:
-    """The first legal move (from, to) after which the board is `after`'s; the batch has made it. If
-    there is none, the batch is where it was."""
-    here = batch.save(0) if batch.actors()[0] >= 0 else b""
-    changed = {s for s, (a, b) in enumerate(zip(before.board, after.board, strict=True)) if a != b}
-    if not here or len(changed) > 2:
-        return None
-    for from_, to in legal_moves(batch, 0):
-        if from_ in changed and changed <= {from_, to}:
-            for square in (from_, to):
-                own = square if before.side == RED else len(before.board) - 1 - square
-                batch.apply(np.array([own], np.int32))
-            if _board(batch, after) == after.board:
-                return from_, to
-            batch.start(0, here)
+def _move(arbiter: Arbiter, after: Fenfs) -> tuple[int, int] | None:
+    """The first legal move (from, to) that leads to the board of `after`, if there is one."""
+    before = arbiter.position()
+    boards = zip(fenfs_of(before).board, after.board, strict=True)
+    changed = {square for square, (a, b) in enumerate(boards) if a != b}
+    for move in arbiter.legal() if len(changed) <= 2 else []:
+        if move[0] in changed and changed <= set(move):
+            trial = Arbiter(arbiter.game, before)
+            trial.move(*move)
+            if fenfs_of(trial.position()).board == after.board:
+                return move
     return None
-
-
-def _board(batch: Batch, like: Fenfs) -> str:
-    return fenfs_of(Position.from_bytes(like.variant, batch.save(0))).board
-
-
-@functools.cache
-def _batch(name: str) -> Batch:
-    """One game without repetition rules and draw limits."""
-    return Batch(Game(name, dict.fromkeys(Game(name).rules, 0)), 1)

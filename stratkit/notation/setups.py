@@ -97,8 +97,7 @@ def field_text(variant: Variant, red: Setup, blue: Setup) -> str:
     for side, setup in ((RED, red), (BLUE, blue)):
         for own, type_ in enumerate(setup):
             if type_ != NO_PIECE:
-                square = own if side == RED else variant.squares - 1 - own
-                squares[square] = letter(side, int(type_))
+                squares[variant.framed(side, own)] = letter(side, int(type_))
     return "".join(squares)
 
 
@@ -152,8 +151,7 @@ def _check_square(square: int, content: str, variant: Variant) -> None:
     side_and_type = piece(content)
     if side_and_type is None:
         raise InputError(f"square {where} of the field: no letter of a piece", text=content)
-    own = square if side_and_type[0] == RED else variant.squares - 1 - square
-    if own >= variant.zone:
+    if variant.framed(side_and_type[0], square) >= variant.zone:
         raise InputError(f"square {where} of the field is not where its side sets up", text=content)
 
 

@@ -35,6 +35,6 @@ def transcript(
     red, blue = (setup_of(variant, actions[at : at + n]) for at in (0, n))
     plies = actions[2 * n :]
     plies = plies[: len(plies) // 2 * 2].reshape(-1, 2).astype(int)
-    plies[1::2] = variant.squares - 1 - plies[1::2]  # blue's frame is rotated
+    plies[1::2] = variant.flip(plies[1::2])
     moves = [move_text(from_, to, variant.width) for from_, to in plies.tolist()]
     return (setup_text(red), setup_text(blue)), moves

@@ -10,7 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Game, expand_planes, observation_dtype, sample, uniform
-from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, MINER, SCOUT, SPY, TYPES
+from stratkit.engine.combat import BOTH_FALL, LOSES, WINS, fight
+from stratkit.engine.observation import ENEMY_PUBLIC, LAKES, OWN_TYPES
+from stratkit.engine.random_streams import Stream
+from stratkit.engine.stratego import BOMB, FLAG, MINER, PIECE, SCOUT, SPY, TYPE, TYPES
 from stratkit.players.player import Decision, Player, Views
 
 Floats = npt.NDArray[np.float64]
@@ -22,7 +25,6 @@ ADVANCE = 0.12  # for a step towards the enemy's back rank
 RETREAT = -0.10
 CURIOSITY = 0.25  # for learning the rank of a hidden piece
 NOISE = 0.2  # breaks ties, and keeps it from shuttling for ever
-NOISE_STREAM = 7
 
 
 def _gains() -> Floats:
@@ -30,13 +32,8 @@ def _gains() -> Floats:
     gains = np.zeros((len(TYPES), len(TYPES)))
     for attacker in range(len(TYPES)):
         for defender in range(len(TYPES)):
-            wins = attacker > defender or (attacker == SPY and defender == MARSHAL)
-            if defender == BOMB:
-                wins = attacker == MINER
-            if attacker == defender:
-                gains[attacker, defender] = 0.0
-            else:
-                gains[attacker, defender] = VALUES[defender] if wins else -VALUES[attacker]
+            ends = {WINS: VALUES[defender], LOSES: -VALUES[attacker], BOTH_FALL: 0.0}
+            gains[attacker, defender] = ends[fight(attacker, defender)]
     return gains
 
 
@@ -74,7 +71,7 @@ class HeuristicPlayer(Player):
         weights = np.where(type_ == FLAG, np.exp(-6.0 * rank), weights)
         weights = np.where((type_ == MINER) | (type_ == SPY), back, weights)
         weights = np.where(type_ == SCOUT, 1 + rank, weights)
-        flag = (seen["cells"] & 0x8F) == 0x80 | FLAG
+        flag = (seen["cells"] & (PIECE | TYPE)) == PIECE | FLAG
         beside = sum(self._neighbour(flag.astype(float), d) for d in range(4))
         weights = np.where(type_ == BOMB, 0.3 + 10 * beside, weights)
         weights = weights * legal
@@ -103,13 +100,13 @@ class HeuristicPlayer(Player):
         games = np.repeat(views.games[rows], squares)
         numbers = np.repeat(views.numbers[rows], squares).astype(np.int64) * squares
         numbers += np.tile(np.arange(squares), len(rows))
-        flat = uniform(self.seed, games, numbers.astype(np.int32), NOISE_STREAM)
+        flat = uniform(self.seed, games, numbers.astype(np.int32), Stream.HEURISTIC_NOISE)
         return np.reshape(flat, (len(rows), squares))
 
     def _attack_worth(self, planes: npt.NDArray[np.float32]) -> Floats:
         """[n, attacker, square]: expected gain of attacking the enemy on a square; 0 where none
         is."""
-        enemy = planes[:, 13:25].astype(np.float64)
+        enemy = planes[:, ENEMY_PUBLIC].astype(np.float64)
         worth = np.einsum("ad,nds->nas", GAINS, enemy)
         hidden = (enemy.max(1) < 1) & (enemy.sum(1) > 0.5)
         return np.asarray(worth + CURIOSITY * hidden[:, None, :])
@@ -117,7 +114,7 @@ class HeuristicPlayer(Player):
     def _danger(self, planes: npt.NDArray[np.float32]) -> Floats:
         """[n, own type, square]: what a piece of ours on a square stands to lose to its neighbours,
         counting only enemies whose rank is known."""
-        enemy = planes[:, 13:25].astype(np.float64)
+        enemy = planes[:, ENEMY_PUBLIC].astype(np.float64)
         known = enemy * (enemy.max(1, keepdims=True) == 1)
         known[:, [FLAG, BOMB]] = 0
         loss = np.einsum("ad,nas->nds", np.maximum(GAINS, 0), known)
@@ -143,7 +140,7 @@ class HeuristicPlayer(Player):
     ) -> tuple[Floats, Floats]:
         """Scores of arriving on a square, and of leaving one, for pieces of types `own`
         [n, type, square] (one-hot): both [n, type, square]."""
-        enemy = planes[:, 13:25].sum(1, keepdims=True) > 0.5
+        enemy = planes[:, ENEMY_PUBLIC].sum(1, keepdims=True) > 0.5
         danger = self._danger(planes)
         arrive = np.where(enemy, worth, -0.8 * danger)
         leave = 0.5 * danger * own
@@ -151,9 +148,9 @@ class HeuristicPlayer(Player):
 
     def _piece_scores(self, planes: npt.NDArray[np.float32], worth: Floats) -> Floats:
         """[n, square]: the best single step of the piece on each square."""
-        own = planes[:, 1:13].astype(np.float64)
+        own = planes[:, OWN_TYPES].astype(np.float64)
         arrive, leave = self._step_scores(planes, worth, own)
-        blocked = planes[:, 0:1] + planes[:, 1:13].sum(1, keepdims=True)
+        blocked = planes[:, LAKES, None] + planes[:, OWN_TYPES].sum(1, keepdims=True)
         options = []
         for direction in range(4):
             forward = {2: ADVANCE, 3: RETREAT}.get(direction, 0.0)
@@ -169,7 +166,7 @@ class HeuristicPlayer(Player):
     ) -> Floats:
         """[n, square]: the score of each destination of the piece that is selected."""
         n = len(seen)
-        own = planes[:, 1:13].astype(np.float64)
+        own = planes[:, OWN_TYPES].astype(np.float64)
         selected = np.minimum(seen["selected"], self.height * self.width - 1).astype(int)
         type_ = own[np.arange(n), :, selected].argmax(1)
         arrive, _ = self._step_scores(planes, worth, own)

@@ -1,15 +1,11 @@
-"""Game records -> a pool. Of a game only who played and who won is kept.
-
-Millions of games are read, so a game as `match` writes it is recognised by one regular expression,
-which checks the whole line several times faster than parsing its JSON does. Every other line goes
-to the reader of game records, which knows all that is allowed and says what is wrong.
-"""
+"""Game records -> a pool. Of a game only who played and who won is kept."""
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import BinaryIO
 
 import numpy as np
@@ -17,30 +13,18 @@ import numpy as np
 from stratkit.errors import InputError, shown
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
 from stratkit.storage.records import (
-    MOST_LINE,
+    BLUE,
+    DRAW,
+    RED,
     GameRecord,
     RecordHeader,
     RecordPlayer,
     read_records,
 )
 
-_BLOCK = 1 << 20
+_GAMES = 1 << 14  # that are kept as objects
 _SPEC = re.compile(r"((?:[\w-]+=[^,]*,)*)(.*)", re.DOTALL)  # of a player: options, and what it is
-
-_WHOLE = rb"(?:0|[1-9]\d{0,17})"
-_POSITIVE = rb"([1-9]\d{0,8}(?:\.\d{1,17})?|0\.\d{0,16}[1-9])"
-_NUMBER = rb"(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?"
-_TEXT = rb'"[^"]*+"'  # where there are neither backslashes nor control characters
-_GAME = re.compile(
-    rb'\{"number":(%(whole)b),"pair":(%(whole)b),"players":\[(\d{1,6}),(\d{1,6})\],'
-    rb'"setups":(?:null|\[%(text)b,%(text)b\]),"moves":%(text)b,'
-    rb'"result":"(?:(red)","returns":\[%(positive)b,-\6|(draw)","returns":\[0,0'
-    rb'|(blue)","returns":\[-%(positive)b,\9)\],'
-    rb'"reason":%(text)b,"adjudicator":(?:null|(%(text)b)),(?:"fault":(?:null|%(text)b),)?"plies":%(whole)b,'
-    rb'"times":(?:null|\[%(number)b,%(number)b\])'
-    rb'(?:,"[a-z_]+":(?:null|true|false|%(number)b|%(text)b))*+\}\n'
-    % {b"whole": _WHOLE, b"text": _TEXT, b"positive": _POSITIVE, b"number": _NUMBER}
-)
+_RESULTS: Mapping[str | None, int] = {RED: WON, DRAW: DRAWN, BLUE: LOST}  # for red
 
 
 class PoolReader:
@@ -65,13 +49,14 @@ class PoolReader:
         """Adds all games of a stream; raises `InputError` for what is no game record or does not
         belong to the others."""
         self._files.append(name)
-        for header, rows in _games(stream, name):
+        games = read_records(stream, name)
+        for header, following in groupby(games, key=itemgetter(0)):
             match, ids = self._match(header, name)
-            number, pair, red, blue, result, adjudicated = _columns(rows)
-            _check_players(number, red, blue, len(ids), name)
-            self.adjudicated += int(adjudicated.sum())
-            columns = np.full(len(rows), match), number, pair, ids[red], ids[blue], result
-            self._blocks.append(np.stack(columns))
+            while rows := [_row(record, name) for _, record in islice(following, _GAMES)]:
+                number, pair, red, blue, result, adjudicated = np.array(rows, np.int64).T
+                self.adjudicated += int(adjudicated.sum())
+                columns = np.full(len(rows), match), number, pair, ids[red], ids[blue], result
+                self._blocks.append(np.stack(columns))
 
     def finish(self) -> Pool:
         """The pool. Raises `InputError` when there is no game at all."""
@@ -120,103 +105,12 @@ def match_key(header: RecordHeader) -> str:
     return repr((header.seed, header.games, header.players, header.setups))
 
 
-# What is written of a game: number, pair, red, blue, `red`, returns, `draw`, `blue`, returns,
-# adjudicator.
-Row = Sequence[bytes | None]
-
-
-def _games(stream: BinaryIO, name: str) -> Iterator[tuple[RecordHeader, list[Row]]]:
-    """The games of a stream, those that follow each other under one header together."""
-    lines = _Lines(name)
-    rest = b""
-    while block := stream.read(_BLOCK):
-        data = rest + block
-        end = data.rfind(b"\n") + 1
-        yield from lines.games(data[:end])
-        rest = data[end:]
-        if len(rest) >= MOST_LINE:
-            lines.parse(rest)
-    if not lines.head:
-        lines.parse(b"")
-
-
-class _Lines:
-    """Reads lines; remembers the header that they belong to."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.number = 0  # of the line
-        self.head = b""  # the line of the header
-        self.header: RecordHeader | None = None  # known once a game followed it
-
-    def games(self, data: bytes) -> Iterator[tuple[RecordHeader, list[Row]]]:
-        """The games in whole lines."""
-        plain = _plain(data)
-        rows: list[Row] = []
-        position = 0
-        while position < len(data):
-            if plain and self.header:
-                before = len(rows)
-                while found := _GAME.match(data, position):
-                    rows.append(found.groups())
-                    position = found.end()
-                self.number += len(rows) - before
-                if position == len(data):
-                    break
-            end = data.index(b"\n", position) + 1
-            line, position = data[position:end], end
-            if game := self.parse(line):
-                self.header, record = game
-                rows.append(_record_row(record, self.name))
-            else:
-                if self.header and rows:
-                    yield self.header, rows
-                self.head, self.header, rows = line, None, []
-        if self.header and rows:
-            yield self.header, rows
-
-    def parse(self, line: bytes) -> tuple[RecordHeader, GameRecord] | None:
-        """What the reader of records sees in a line; None if it is a header."""
-        self.number += 1
-        try:
-            return next(read_records(io.BytesIO(self.head + line), self.name), None)
-        except InputError as error:
-            error.where = error.where and f"line {self.number}"
-            raise
-
-
-def _plain(data: bytes) -> bool:
-    """Whether lines are in ASCII, without backslashes and control characters."""
-    ends = np.count_nonzero(np.frombuffer(data, np.int8) < 32)  # bytes above 127 are negative
-    return b"\\" not in data and ends == data.count(b"\n")
-
-
-def _record_row(record: GameRecord, name: str) -> Row:
-    if len(record.players) != 2:
-        what = "a game of two players is needed"
+def _row(record: GameRecord, name: str) -> tuple[int, ...]:
+    """Number, pair, red, blue, result, whether adjudicated. `InputError`: not a game of two."""
+    result = _RESULTS.get(record.result)
+    if result is None or record.players[0] == record.players[1]:
+        players = len(record.players)
+        what = "a player against itself" if players == 2 else "Elo is for games of two players"
         raise InputError(what, file=name, where=f"game {record.number}")
-    number, pair, red, blue = (b"%d" % n for n in (record.number, record.pair, *record.players[:2]))
-    won, drawn = (b"1" if record.result == result else None for result in ("red", "draw"))
-    adjudicator = None if record.adjudicator is None else b"1"
-    return number, pair, red, blue, won, None, drawn, None, None, adjudicator
-
-
-def _columns(rows: list[Row]) -> tuple[Ints, ...]:
-    """Number, pair, red, blue, result, and whether it was adjudicated."""
-    *whole, won, _, drawn, _, _, adjudicator = zip(*rows, strict=True)
-
-    def is_there(column: Sequence[bytes | None]) -> Ints:
-        return np.fromiter((text is not None for text in column), np.int64, len(rows))
-
-    numbers = (np.fromiter(map(int, column), np.int64, len(rows)) for column in whole)
-    result = np.where(is_there(won), WON, np.where(is_there(drawn), DRAWN, LOST))
-    return *numbers, result, is_there(adjudicator)
-
-
-def _check_players(number: Ints, red: Ints, blue: Ints, players: int, name: str) -> None:
-    for wrong, what in (
-        (np.maximum(red, blue) >= players, "a player that the header does not name"),
-        (red == blue, "a player against itself"),
-    ):
-        for game in number[wrong][:1]:
-            raise InputError(what, file=name, where=f"game {game}")
+    red, blue = record.players
+    return record.number, record.pair, red, blue, result, record.adjudicator is not None

@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import uniform
+from stratkit.engine.random_streams import Stream
 from stratkit.errors import UsageError
 from stratkit.setups.constraints import Constraints
 from stratkit.setups.placing import Placed, Placer, Placing, empty_squares
 from stratkit.setups.source import Setups
 
 CANDIDATES = 64
-CHOICES = 25  # a stream of random numbers
 
 
 class Conditioned(Placing):
@@ -35,7 +35,7 @@ class Conditioned(Placing):
         left = self._left(placed).reshape(n, CANDIDATES)
         chances = np.exp(left - left.max(axis=1, keepdims=True)).cumsum(axis=1)
         games = np.arange(first, first + n)
-        drawn = uniform(self.seed, games, np.zeros(n, np.int32), CHOICES) * chances[:, -1]
+        drawn = uniform(self.seed, games, np.zeros(n, np.int32), Stream.RESAMPLING) * chances[:, -1]
         chosen = (chances <= drawn[:, None]).sum(axis=1)
         return self.setups(placed[np.arange(n) * CANDIDATES + chosen])
 

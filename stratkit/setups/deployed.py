@@ -8,7 +8,7 @@ import numpy.typing as npt
 from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, RED, variant
 from stratkit.errors import UsageError
-from stratkit.players.player import Player, Views
+from stratkit.players.player import Player, PolicyPlayer, Views
 from stratkit.setups.placing import Legal, Placed
 
 
@@ -31,13 +31,12 @@ class Deploying:
         return squares
 
     def policy(self, placed: Placed, legal: Legal) -> npt.NDArray[np.float32]:
-        policy = getattr(self.player, "policy", None)
-        if policy is None:
+        if not isinstance(self.player, PolicyPlayer):
             raise UsageError("--logprob: this player tells no probabilities")
-        if getattr(getattr(self.player, "asked", None), "ties", "first") == "random":
+        if self.player.random_ties:
             raise UsageError("--logprob: with ties=random, chance decides on the policy too")
         views = self._views(np.zeros(len(placed), np.int64), placed, legal)
-        return np.asarray(policy(views), np.float32)
+        return self.player.policy(views)
 
     def _views(self, games: npt.NDArray[np.int64], placed: Placed, legal: Legal) -> Views:
         n, k = placed.shape

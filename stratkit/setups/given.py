@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import uniform
+from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import Variant
 from stratkit.errors import InputError, UsageError, in_file
 from stratkit.notation.lines import text_lines
@@ -18,8 +19,6 @@ from stratkit.notation.setups import Setup, read_setups
 from stratkit.setups.constraints import Constraints, mirror
 from stratkit.setups.numbering import setup_at
 from stratkit.setups.source import Setups
-
-LINES = 24  # a stream of random numbers
 
 
 def read_all(stream: BinaryIO, name: str, variant: Variant) -> Setups:
@@ -76,7 +75,7 @@ class Lines:
         return np.asarray(self.setups[(drawn * len(self.setups)).astype(int)])
 
     def _random(self, games: npt.NDArray[np.int64], number: int) -> npt.NDArray[np.float64]:
-        return uniform(self.seed, games, np.full(len(games), number, np.int32), LINES)
+        return uniform(self.seed, games, np.full(len(games), number, np.int32), Stream.SETUP_LINES)
 
     def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
         raise UsageError("--logprob: the lines of a file have no probabilities; model:FILE's have")

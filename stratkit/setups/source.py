@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import uniform
+from stratkit.engine.random_streams import Stream
 from stratkit.errors import InputError, UsageError
 from stratkit.setups.constraints import Constraints, mirror
 
@@ -18,7 +19,6 @@ Setups = npt.NDArray[np.uint8]  # [n, zone]: types as in `setup_text`
 
 ROWS = 256  # setups that are made at a time
 PATIENCE = 20_000  # draws in a row that bring nothing new before `--unique` gives up
-COINS = 20  # a stream of random numbers
 
 
 class Source(Protocol):
@@ -107,7 +107,7 @@ class Mirrored:
         straight = self.source.draw(first, n)
         turned = mirror(self.variant, self.turned.draw(first, n) if self.turned else straight)
         games = np.arange(first, first + n)
-        heads = uniform(self.seed, games, np.zeros(n, np.int32), COINS) < 0.5
+        heads = uniform(self.seed, games, np.zeros(n, np.int32), Stream.MIRROR) < 0.5
         return np.where(heads[:, None], straight, turned)
 
     def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:

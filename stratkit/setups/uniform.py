@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import uniform
+from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import NO_PIECE
 from stratkit.errors import InputError
 from stratkit.setups.constraints import EMPTY, Constraints
 from stratkit.setups.numbering import ways
 from stratkit.setups.source import Setups
 
-CELLS, SQUARES, PIECES = 21, 22, 23  # streams of random numbers
 MOST_STATES = 100_000  # that are counted: a few seconds
 
 State = tuple[int, tuple[int, ...]]  # what the row still needs, and what each column can take
@@ -121,7 +121,7 @@ class Uniform:
     def draw(self, first: int, n: int) -> Setups:
         games = np.arange(first, first + n)
         groups = self._groups(games)
-        places = np.argsort(groups + self._random(games, PIECES), axis=1)
+        places = np.argsort(groups + self._random(games, Stream.PIECES), axis=1)
         setups = np.empty(places.shape, np.uint8)
         np.put_along_axis(setups, places, self.pieces[None], axis=1)
         return setups
@@ -137,7 +137,7 @@ class Uniform:
         kinds = np.tile(np.arange(tables.shape[1]), n * tables.shape[2])
         # Class by class: so many of each group, on the squares of the class in random order.
         groups = np.repeat(kinds, tables.transpose(0, 2, 1).reshape(-1)).reshape(n, zone)
-        places = np.argsort(self.division.class_ + self._random(games, SQUARES), axis=1)
+        places = np.argsort(self.division.class_ + self._random(games, Stream.SQUARES), axis=1)
         found = np.empty_like(groups)
         np.put_along_axis(found, places, groups, axis=1)
         return found
@@ -149,7 +149,7 @@ class Uniform:
         states = {counter.first(): np.arange(len(games))}
         for at, (row, column) in enumerate(counter.cells):
             numbers = np.full(len(games), at, np.int32)
-            drawn = uniform(self.seed, games, numbers, CELLS)
+            drawn = uniform(self.seed, games, numbers, Stream.ZONES)
             following: dict[State, list[npt.NDArray[np.int64]]] = {}
             for state, who in states.items():
                 choices = counter.choices(at, state)
@@ -167,7 +167,7 @@ class Uniform:
             states = {state: np.concatenate(parts) for state, parts in following.items()}
         return tables.transpose(0, 2, 1) if self.turned else tables
 
-    def _random(self, games: npt.NDArray[np.int64], stream: int) -> npt.NDArray[np.float64]:
+    def _random(self, games: npt.NDArray[np.int64], stream: Stream) -> npt.NDArray[np.float64]:
         """float64 [n, zone] in [0, 1)."""
         zone = self.variant.zone
         numbers = np.tile(np.arange(zone, dtype=np.int32), len(games))

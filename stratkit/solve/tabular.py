@@ -82,9 +82,9 @@ class TabularRNaD:
         others = tree.weights(reach)  # probability of a set but for its player's own part
         q = np.empty_like(pi)
         for player in (0, 1):
-            values = tree.gains(player, reach)
-            tree.charge(player, reach, kl, values)
-            tree.backup(player, pi, values, tolls=kl * others)
+            values = tree.payoffs(player, reach)
+            tree.add_penalties(player, reach, kl, values)
+            tree.backup(player, pi, values, penalties=kl * others)
             np.copyto(q, values[1:], where=tree.mine == player)
         q = q / others[tree.owner] - eta * ratio
         return np.asarray(q - tree.sums(pi * q)[tree.owner], np.float64)

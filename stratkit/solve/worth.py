@@ -34,7 +34,7 @@ class Worth:
 def worth(tree: Tree, policy: Vector) -> Worth:
     """The worth of `policy`, float64 [E], of both players."""
     reach = tree.reach(policy)
-    value = tree.backup(0, policy, tree.gains(0, reach))
+    value = tree.backup(0, policy, tree.payoffs(0, reach))
     return Worth(value, (best_response(tree, 0, reach)[0], best_response(tree, 1, reach)[0]))
 
 
@@ -46,4 +46,4 @@ def best_response(tree: Tree, player: int, reach: Vector) -> tuple[float, Vector
     probabilities of several policies are averaged, one of them is drawn before the game.
     """
     policy = reach[1:] * 0.0
-    return tree.best_response(player, tree.gains(player, reach), policy), policy
+    return tree.best_response(player, tree.payoffs(player, reach), policy), policy

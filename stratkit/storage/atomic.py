@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import os
 import secrets
 import stat
+import time
+import zlib
 from collections.abc import Iterator
 from io import BufferedWriter
 from pathlib import Path
 
-from stratkit.errors import InputError
+from stratkit.errors import InputError, error_context
 
 TEMPORARY = ".tmp."  # names that begin so are never read
+_HERE = f"{TEMPORARY}{zlib.crc32(os.uname().nodename.encode()):08x}."  # of this machine's writers
+_DAY = 86400.0  # seconds
 
 
 @contextlib.contextmanager
@@ -22,17 +27,18 @@ def atomic_file(
 ) -> Iterator[BufferedWriter]:
     """A binary stream whose content becomes the file `path` when the block ends without an error.
 
-    Until then it has a temporary name in the same folder; after an error nothing is left.
-    `durable`: file and folder are on the disk (fsync) before it returns. A link is followed. Raises
-    `InputError` when `path` exists and `overwrite` is false, or is no regular file; `OSError` with
-    `path` as its file name for everything else, a full disk included.
+    Until then it has a temporary name in the same folder; after an error nothing is left, and what
+    a killed process left there is deleted. `durable`: file and folder are on the disk (fsync)
+    before it returns. A link is followed. Raises `InputError` when `path` exists and `overwrite` is
+    false, or is no regular file; `OSError` with `path` as its file name for everything else, a full
+    disk included.
     """
     name = os.fspath(path)
-    with _named(name):
+    with error_context(name, only=OSError):
         target = Path(os.path.realpath(name))
         _check_target(name, overwrite)
-        temporary = target.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
-        stream = open(temporary, "xb")  # noqa: SIM115 (a failed close must not hide the error)
+        remove_abandoned(target.parent)
+        temporary, stream, guard = _open_temporary(target.parent, name)
         try:
             yield stream
             stream.flush()
@@ -40,25 +46,74 @@ def atomic_file(
                 os.fsync(stream.fileno())
             stream.close()
             _appear(temporary, target, name, overwrite)
-        except BaseException:
+        except BaseException as error:
             with contextlib.suppress(OSError):
                 stream.close()
             with contextlib.suppress(OSError):
                 temporary.unlink()
+            if isinstance(error, OSError) and TEMPORARY in str(error.filename):
+                raise OSError(error.errno, error.strerror, name) from error
             raise
+        finally:
+            os.close(guard)
         if durable:
             sync_folder(target.parent)
 
 
-@contextlib.contextmanager
-def _named(name: str) -> Iterator[None]:
-    """Errors of the operating system inside carry the file name that the user knows."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None or TEMPORARY in str(error.filename):
+def _open_temporary(folder: Path, name: str) -> tuple[Path, BufferedWriter, int]:
+    """A new file in `folder`, its stream, and a descriptor that holds its lock until it is closed.
+
+    The lock says that the writer is alive. The stream alone would let it go before the file has
+    its final name.
+    """
+    while True:
+        temporary = folder / f"{_HERE}{secrets.token_hex(8)}"
+        try:
+            stream = open(temporary, "xb")  # noqa: SIM115 (a failed close must not hide the error)
+        except OSError as error:
             raise OSError(error.errno, error.strerror, name) from error
-        raise
+        guard = os.dup(stream.fileno())
+        if _is_locked_by_us(guard):
+            return temporary, stream, guard
+        stream.close()  # somebody took it for abandoned in the moment before it was locked
+        os.close(guard)
+
+
+def _is_locked_by_us(descriptor: int) -> bool:
+    """Locks an open file without waiting; false when another process has it, or deleted it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # a file system without locks: its files are nowhere taken for abandoned
+    return os.fstat(descriptor).st_nlink > 0
+
+
+@functools.cache  # once in a process: what was killed since then is for the next run
+def remove_abandoned(folder: Path) -> None:
+    """Deletes the temporary files in `folder` whose writers are gone.
+
+    A living writer of this machine holds a lock on its file. Locks of other machines may be
+    invisible here, so their files, and those without a machine in their names, must also be a day
+    old. What cannot be deleted is left alone.
+    """
+    with contextlib.suppress(OSError):
+        for found in list(os.scandir(folder)):
+            if found.name.startswith(TEMPORARY) and found.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    _remove_if_abandoned(found.path)
+
+
+def _remove_if_abandoned(path: str) -> None:
+    if not os.path.basename(path).startswith(_HERE) and time.time() - os.stat(path).st_mtime < _DAY:
+        return
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(path)
+    finally:
+        os.close(descriptor)
 
 
 def _check_target(name: str, overwrite: bool) -> None:

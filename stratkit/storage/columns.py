@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 MU_ROUNDING = 1e-3  # a probability may exceed 1 by this
 
+WHOLE_SHARE = 65535  # what the shares of a target policy sum to
+
 # The columns that a reader knows: their types, and whether every frame has them. Letter: unsigned,
-# signed, float; digit: bytes.
+# signed, float; digit: bytes. Float16 mu is read; writers before version 0.2 offered it.
 COLUMNS: Mapping[str, tuple[tuple[str, ...], bool]] = {
     "number": (("i8",), True),
     "step": (("i8",), True),
@@ -23,10 +25,41 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], bool]] = {
     "start": (("u1",), False),
     "actions": (("u1", "u2", "u4"), True),
     "mu": (("f4", "f2"), True),
+    "target_count": (("u2",), False),
+    "target_actions": (("u1", "u2", "u4"), False),
+    "target_share": (("u2",), False),
+    "root_value": (("f4",), False),
 }
+_TARGETS = ("target_count", "target_actions", "target_share")
 
 Column = npt.NDArray[Any]
 Columns = dict[str, Column]
+
+
+@dataclass(frozen=True)
+class Targets:
+    """A target policy for each of T actions, such as a search found: `count` int64 [T], of how many
+    actions it is (0: there is none); decision after decision, `actions` int32 [sum of count], in
+    ascending order, and their shares, `share` uint16 [sum of count], in 65535ths."""
+
+    count: Column
+    actions: Column
+    share: Column
+
+    @classmethod
+    def none(cls, actions: int) -> Self:
+        """No target for so many actions."""
+        return cls(np.zeros(actions, np.int64), np.empty(0, np.int32), np.empty(0, np.uint16))
+
+    @classmethod
+    def together(cls, parts: Sequence[Self]) -> Self:
+        """One after the other; at least one."""
+        return cls(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls)))
+
+    def take(self, at: Column | slice) -> Self:
+        """Those of the actions `at`, in that order."""
+        inside = _places(self.count, np.arange(len(self.count))[at])
+        return type(self)(self.count[at], self.actions[inside], self.share[inside])
 
 
 @dataclass(frozen=True)
@@ -36,7 +69,8 @@ class Episode:
     `number` of the game; `step` of the policy that played it (-1: none); `ending`, a code;
     `returns` float32 [players]; `actions` int32 [T], each in the acting side's frame; `mu` float32
     [T], the probability with which it was chosen, NaN where nobody chose; `start`, the game's own
-    bytes, empty for its usual start.
+    bytes, empty for its usual start. Of a search, or None: `targets` [T], its policies, and
+    `root_value` float32 [T], its values of the states for who acted, NaN where it did not search.
     """
 
     number: int
@@ -46,6 +80,8 @@ class Episode:
     actions: npt.NDArray[np.int32]
     mu: npt.NDArray[np.float32]
     start: bytes = b""
+    targets: Targets | None = None
+    root_value: npt.NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,7 +90,8 @@ class Episodes(Sequence[Episode]):
 
     One entry a game: `number`, `step`, `ending`, `length` (actions) and `start_length` int64 [n],
     `returns` float32 [n, players]. Game after game: `actions` int32, `mu` float32 [sum of length],
-    `start` uint8 [sum of start_length]. What they mean is said at `Episode`.
+    `start` uint8 [sum of start_length]; `targets` and `root_value` float32 [sum of length], or
+    None. What they mean is said at `Episode`.
     """
 
     number: Column
@@ -66,22 +103,32 @@ class Episodes(Sequence[Episode]):
     actions: Column
     mu: Column
     start: Column
+    targets: Targets | None = None
+    root_value: Column | None = None
 
     @classmethod
     def of(cls, episodes: Sequence[Episode]) -> Self:
-        """The same games as columns; at least one. `ValueError`: not as many mu as actions."""
-        if any(len(e.actions) != len(e.mu) for e in episodes):
-            raise ValueError("an episode with another number of mu than of actions")
+        """The same games as columns; at least one. `ValueError`: an episode has another number of
+        something than of actions."""
+        for e in episodes:
+            counts = {len(e.actions), len(e.mu)}
+            counts |= set() if e.targets is None else {len(e.targets.count)}
+            counts |= set() if e.root_value is None else {len(e.root_value)}
+            if len(counts) > 1:
+                raise ValueError("an episode with another number of something than of actions")
+        lengths = [len(e.actions) for e in episodes]
         return cls(
             np.array([e.number for e in episodes], np.int64),
             np.array([e.step for e in episodes], np.int64),
             np.array([e.ending for e in episodes], np.int64),
             np.stack([e.returns for e in episodes]).astype(np.float32),
-            np.array([len(e.actions) for e in episodes], np.int64),
+            np.array(lengths, np.int64),
             np.array([len(e.start) for e in episodes], np.int64),
             np.concatenate([e.actions for e in episodes]).astype(np.int32),
             np.concatenate([e.mu for e in episodes]).astype(np.float32),
             np.frombuffer(b"".join(e.start for e in episodes), np.uint8),
+            _all_targets([e.targets for e in episodes], lengths),
+            _all_values([e.root_value for e in episodes], lengths),
         )
 
     @classmethod
@@ -89,8 +136,14 @@ class Episodes(Sequence[Episode]):
         """One after the other; at least one."""
         if len(parts) == 1:
             return parts[0]
-        names = [field.name for field in fields(cls)]
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        names = [field.name for field in fields(cls) if field.name not in _OF_SEARCH]
+        lengths = [len(part.actions) for part in parts]
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in names
+        }
+        joined["targets"] = _all_targets([part.targets for part in parts], lengths)
+        joined["root_value"] = _all_values([part.root_value for part in parts], lengths)
+        return cls(**joined)
 
     def __len__(self) -> int:
         return len(self.number)
@@ -107,6 +160,8 @@ class Episodes(Sequence[Episode]):
                 self.actions[parts[i]],
                 self.mu[parts[i]],
                 starts[start_parts[i]],
+                self.targets and self.targets.take(parts[i]),
+                None if self.root_value is None else self.root_value[parts[i]],
             )
 
     def __getitem__(self, index: Any) -> Any:
@@ -129,6 +184,8 @@ class Episodes(Sequence[Episode]):
             self.actions[at],
             self.mu[at],
             self.start[start_at],
+            self.targets and self.targets.take(at),
+            None if self.root_value is None else self.root_value[at],
         )
 
     @property
@@ -136,7 +193,33 @@ class Episodes(Sequence[Episode]):
         """int64 [n]: bytes of each game's columns at most."""
         most: npt.NDArray[np.int64] = self.start_length + 8 * self.length
         most += 29 + 4 * self.returns.shape[1]
+        if self.root_value is not None:
+            most += 4 * self.length
+        if self.targets:
+            ends = np.cumsum(self.length)
+            counted = np.concatenate([[0], np.cumsum(self.targets.count)])
+            most += 2 * self.length + 6 * (counted[ends] - counted[ends - self.length])
         return most
+
+
+_OF_SEARCH = ("targets", "root_value")
+
+
+def _all_targets(found: Sequence[Targets | None], lengths: Sequence[int]) -> Targets | None:
+    """The targets of all parts; None when no part has any."""
+    if all(targets is None for targets in found):
+        return None
+    return Targets.together(
+        [targets or Targets.none(n) for targets, n in zip(found, lengths, strict=True)]
+    )
+
+
+def _all_values(found: Sequence[Column | None], lengths: Sequence[int]) -> Column | None:
+    """The values of all parts, NaN where a part has none; None when no part has any."""
+    if all(values is None for values in found):
+        return None
+    parts = [np.full(n, np.nan) if v is None else v for v, n in zip(found, lengths, strict=True)]
+    return np.concatenate(parts).astype(np.float32)
 
 
 def _places(lengths: Column, rows: npt.NDArray[np.int64]) -> Column | slice:
@@ -164,12 +247,25 @@ def to_columns(episodes: Episodes, half: bool = False) -> Columns:
     if len(episodes.start):
         columns["start_length"] = episodes.start_length.astype(np.uint32)
         columns["start"] = episodes.start
-    actions = episodes.actions
+    columns["actions"] = _smallest(episodes.actions)
+    columns["mu"] = episodes.mu.astype(np.float16) if half else episodes.mu
+    targets = episodes.targets
+    if targets is not None and targets.count.any():
+        if not 0 <= int(targets.count.min(initial=0)) <= int(targets.count.max(initial=0)) < 2**16:
+            raise ValueError("a target of too many actions")
+        columns["target_count"] = targets.count.astype(np.uint16)
+        columns["target_actions"] = _smallest(targets.actions)
+        columns["target_share"] = targets.share.astype(np.uint16)
+    if episodes.root_value is not None and not np.isnan(episodes.root_value).all():
+        columns["root_value"] = episodes.root_value
+    return columns
+
+
+def _smallest(actions: Column) -> Column:
+    """The actions in the smallest type that holds them."""
     if len(actions) and int(actions.min()) < 0:
         raise ValueError("a negative action")
-    columns["actions"] = actions.astype(np.min_scalar_type(int(actions.max(initial=0))))
-    columns["mu"] = episodes.mu.astype(np.float16) if half else episodes.mu
-    return columns
+    return actions.astype(np.min_scalar_type(int(actions.max(initial=0))))
 
 
 def type_name(column: Column) -> str:
@@ -199,6 +295,8 @@ def fault(columns: Columns, count: int, endings: int) -> str | None:
             return f"column {name!r} is not as long as its frame"
     if len(columns["returns"]) == 0 or len(columns["returns"]) % count:
         return "column 'returns' is not as long as its frame"
+    if not columns["length"].all():
+        return f"game {columns['number'][columns['length'] == 0][0]} has no actions"
     total = int(columns["length"].sum(dtype=np.uint64))
     if not len(columns["actions"]) == len(columns["mu"]) == total:
         return "the episodes' lengths do not fit their actions"
@@ -206,7 +304,7 @@ def fault(columns: Columns, count: int, endings: int) -> str | None:
     start_bytes = len(columns.get("start", ()))
     if len(starts) != count or int(starts.sum(dtype=np.uint64)) != start_bytes:
         return "the lengths of the episodes' starts do not fit"
-    return _wrong_value(columns, endings)
+    return _wrong_value(columns, endings) or _wrong_search(columns, total)
 
 
 def _wrong_value(columns: Columns, endings: int) -> str | None:
@@ -224,6 +322,30 @@ def _wrong_value(columns: Columns, endings: int) -> str | None:
     return None
 
 
+def _wrong_search(columns: Columns, total: int) -> str | None:
+    """What is wrong with the columns of a search, of which there may be none."""
+    values = columns.get("root_value")
+    if values is not None and (len(values) != total or np.isinf(values).any()):
+        return "column 'root_value' is not as long as the actions, or infinite"
+    there = [name in columns for name in _TARGETS]
+    if not any(there):
+        return None
+    if not all(there):
+        return f"no column {_TARGETS[there.index(False)]!r}"
+    count, actions, share = (columns[name].astype(np.int64) for name in _TARGETS)
+    if len(count) != total or not len(actions) == len(share) == int(count.sum()):
+        return "the lengths of the targets do not fit"
+    ends = np.cumsum(count)
+    sums = np.concatenate([[0], np.cumsum(share)])
+    if not np.isin((sums[ends] - sums[ends - count])[count > 0], WHOLE_SHARE).all():
+        return f"the shares of a target do not sum to {WHOLE_SHARE}"
+    first = np.zeros(len(actions) + 1, np.bool_)
+    first[ends - count] = True
+    if int(actions.max(initial=0)) >= 2**31 or not ((np.diff(actions) > 0) | first[1:-1]).all():
+        return "the actions of a target do not ascend, or are of over 31 bits"
+    return None
+
+
 def to_episodes(columns: Columns, count: int) -> Episodes:
     """The episodes in columns that were checked."""
     return Episodes(
@@ -236,7 +358,16 @@ def to_episodes(columns: Columns, count: int) -> Episodes:
         columns["actions"].astype(np.int32),
         columns["mu"].astype(np.float32),
         columns.get("start", np.empty(0, np.uint8)),
+        _targets(columns),
+        columns.get("root_value"),
     )
+
+
+def _targets(columns: Columns) -> Targets | None:
+    if _TARGETS[0] not in columns:
+        return None
+    count, actions, share = (columns[name] for name in _TARGETS)
+    return Targets(count.astype(np.int64), actions.astype(np.int32), share)
 
 
 def _slices(lengths: Column) -> list[slice]:

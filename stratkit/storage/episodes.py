@@ -7,21 +7,24 @@ with a line of JSON that says what it is; in a frame of episodes it lists the co
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import Any, BinaryIO, NoReturn, Self
+from typing import Annotated, Any, BinaryIO, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta
 
 from stratkit import __version__
-from stratkit.errors import InputError
-from stratkit.storage import fields as check
+from stratkit.errors import InputError, error_context
+from stratkit.storage import schema
 from stratkit.storage.columns import (
     COLUMNS,
     Columns,
     Episode,
     Episodes,
+    Targets,
     fault,
     from_planes,
     planes,
@@ -31,6 +34,7 @@ from stratkit.storage.columns import (
 )
 from stratkit.storage.frames import MOST_CONTENT, Frame, FrameReader, Truncated, compress
 from stratkit.storage.numbers import Numbers
+from stratkit.storage.schema import Count, Seed, Sha256, Text
 
 FORMAT = "episodes"
 VERSION = 1
@@ -39,7 +43,15 @@ MOST_JSON = 1 << 16  # bytes of a frame's first line
 MOST_STREAMS = 1 << 16  # (game, seed, network or step) of which the games are remembered
 _BLOCK = 256  # bytes from which on a plane is worth a block of its own
 
-__all__ = ["Episode", "EpisodeReader", "EpisodeWriter", "Episodes", "Header", "SeenGames"]
+__all__ = [
+    "Episode",
+    "EpisodeReader",
+    "EpisodeWriter",
+    "Episodes",
+    "Header",
+    "SeenGames",
+    "Targets",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,18 +62,31 @@ class Header:
     ends (code 0: it does not say); `seed` and `first_game`, the lowest number, of the writer;
     `network`, the SHA-256 of the policy's file, or None; `step`, its step, or -1; `post`, what was
     done to the network's policy before an action was drawn.
+
+    The fields are in the order of the file, and their types are its schema.
     """
 
-    game: str
-    rules: Mapping[str, int]
-    endings: tuple[str, ...]
-    seed: int
-    first_game: int = 0
-    writer: str = f"stratkit {__version__}"
-    network: str | None = None
-    step: int = -1
-    post: str = "none"
     version: int = VERSION
+    game: Text
+    rules: Mapping[Text, Count]
+    endings: Annotated[tuple[Text, ...], Meta(min_length=1, max_length=256)]
+    seed: Seed
+    first_game: Count = 0
+    writer: Text = f"stratkit {__version__}"
+    network: Sha256 | None = None
+    step: Annotated[int, Meta(ge=-1, le=2**63 - 1)] = -1
+    post: Text = "none"
+
+    def __post_init__(self) -> None:
+        schema.check_seed(self.seed)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The line of a frame of episodes: `columns` as [name, type, bytes]."""
+
+    count: Annotated[int, Meta(ge=1, le=MOST_CONTENT)]
+    columns: tuple[tuple[Text, Text, Annotated[int, Meta(ge=0, le=MOST_CONTENT)]], ...]
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -81,7 +106,8 @@ class EpisodeWriter:
         self._size = 0
         self._count = 0
         self._closed = False
-        self._put([_json_line({"frame": "header", "stratkit": FORMAT, **_header_json(header)})])
+        line = {"frame": "header", "stratkit": FORMAT, **asdict(header)}
+        self._put([_json_line({**line, "rules": dict(sorted(header.rules.items()))})])
 
     def write(self, episodes: Episodes) -> None:
         """Adds episodes; they may wait in memory for others.
@@ -148,13 +174,7 @@ class EpisodeWriter:
 
 
 def _json_line(value: Mapping[str, object]) -> bytes:
-    return check.compact(value) + b"\n"
-
-
-def _header_json(header: Header) -> dict[str, object]:
-    fields = asdict(header)
-    version = fields.pop("version")
-    return {"version": version, **fields, "rules": dict(sorted(header.rules.items()))}
+    return schema.compact(value) + b"\n"
 
 
 def _pack(columns: Columns, count: int) -> list[bytes]:
@@ -289,30 +309,28 @@ class EpisodeReader:
             self._fail(frame, "a frame of an unknown kind", kind)
         return None
 
+    def _in(self, frame: Frame) -> AbstractContextManager[None]:
+        return error_context(self.name, frame.where)
+
     def _fail(self, frame: Frame, what: str, text: object = None) -> NoReturn:
         raise InputError(what, file=self.name, where=frame.where, text=text)
 
     def _split(self, frame: Frame) -> tuple[dict[str, Any], memoryview]:
         """The frame's JSON line, and the bytes after it."""
         end = frame.content.find(b"\n", 0, MOST_JSON)
-        line = check.parse_object(frame.content[: max(end, 0)])
+        line = schema.parse_object(frame.content[: max(end, 0)])
         if line is None:
             self._fail(frame, "not a frame of an episode stream")
         return line, memoryview(frame.content)[end + 1 :]
 
     def _begin(self, frame: Frame, line: dict[str, Any]) -> None:
-        if line.get("stratkit") != FORMAT:
-            self._fail(frame, "not an episode stream", line.get("stratkit"))
-        if line.get("version") != VERSION:
-            self._fail(frame, f"a version that is not {VERSION}", line.get("version"))
-        wrong = check.wrong_field(line, _CHECKS)
-        if wrong is not None:
-            self._fail(frame, f"field {wrong!r} is missing or wrong", line.get(wrong))
+        with self._in(frame):
+            schema.check_format(line, FORMAT, VERSION, "an episode stream")
+            header = schema.convert(line, Header)
         if self._in_part:  # a killed writer's stream, and another one after it
             self._note_truncated(f"before {frame.where}")
         self._in_part, self._count = True, 0
-        known: dict[str, Any] = {key: line.get(key) for key in _CHECKS}
-        self._header = Header(**{**known, "endings": tuple(known["endings"])})
+        self._header = header
 
     def _end(self, frame: Frame, line: dict[str, Any]) -> None:
         if line.get("episodes") != self._count:
@@ -321,29 +339,25 @@ class EpisodeReader:
         self._in_part = False
 
     def _episodes(self, frame: Frame, line: dict[str, Any], body: memoryview) -> Episodes:
-        count = line.get("count")
-        if type(count) is not int or not 1 <= count <= MOST_CONTENT:
-            self._fail(frame, "a wrong count of episodes", count)
-        columns = self._unpack(frame, line.get("columns"), body)
-        wrong = fault(columns, count, len(self.header.endings))
+        with self._in(frame):
+            listed = schema.convert(line, _Frame)
+        columns = self._unpack(frame, listed, body)
+        wrong = fault(columns, listed.count, len(self.header.endings))
         if wrong:
             self._fail(frame, wrong)
-        episodes = to_episodes(columns, count)
-        self._count += count
+        episodes = to_episodes(columns, listed.count)
+        self._count += listed.count
         fresh = self._seen.add(self.header, episodes)
         if fresh.all():
             return episodes
         self.duplicates += int((~fresh).sum())
         return episodes.take(np.flatnonzero(fresh))
 
-    def _unpack(self, frame: Frame, listed: object, body: memoryview) -> Columns:
+    def _unpack(self, frame: Frame, listed: _Frame, body: memoryview) -> Columns:
         """The known columns among those `listed`, which must fill `body`."""
         columns: Columns = {}
         at = 0
-        for entry in listed if isinstance(listed, list) else []:
-            if not _is_column(entry):
-                self._fail(frame, "a wrong entry in the list of columns", entry)
-            name, kind, size = entry
+        for name, kind, size in listed.columns:
             stored = body[at : at + size]
             at += size
             if at > len(body):
@@ -351,29 +365,9 @@ class EpisodeReader:
             if name not in COLUMNS:
                 continue
             if name in columns or kind not in COLUMNS[name][0] or size % int(kind[1]):
+                entry = [name, kind, size]
                 self._fail(frame, f"column {name!r} of a wrong type or size, or twice", entry)
             columns[name] = from_planes(stored, kind)
         if at != len(body):
             self._fail(frame, "the columns do not fill the frame")
         return columns
-
-
-_CHECKS: Mapping[str, check.Check] = {
-    "game": check.text,
-    "rules": check.mapping(check.whole()),
-    "endings": check.list_of(check.text, most=256),
-    "seed": check.whole(0, 2**64),
-    "first_game": check.whole(),
-    "writer": check.text,
-    "network": check.optional(check.sha256),
-    "step": check.whole(-1),
-    "post": check.text,
-}
-
-
-def _is_column(entry: object) -> bool:
-    """Whether this is [name, type, bytes]."""
-    if not isinstance(entry, list) or len(entry) != 3:
-        return False
-    name, kind, size = entry
-    return check.text(name) and check.text(kind) and check.whole(0, MOST_CONTENT)(size)

@@ -6,16 +6,20 @@ import contextlib
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import Any, BinaryIO, NoReturn, Self
+from typing import Annotated, Any, BinaryIO, Self
+
+import msgspec
+from msgspec import Meta
 
 from stratkit import __version__
-from stratkit.errors import InputError, in_file
-from stratkit.storage import fields as check
+from stratkit.errors import InputError, error_context
+from stratkit.storage import schema
 from stratkit.storage.atomic import is_special, lock_descriptor
 from stratkit.storage.numbers import Numbers
+from stratkit.storage.schema import Count, Seed, Sha256, Text
 
 FORMAT = "games"
 ROUND_ROBIN, GAUNTLET = "round-robin", "gauntlet"
@@ -23,14 +27,19 @@ VERSION = 1
 MOST_LINE = 1 << 22  # bytes of a line; a game of 10,000 plies has 50,000
 
 
+MOST_PLAYERS = 1 << 20  # of a header
+
+RED, BLUE, DRAW = "red", "blue", "draw"  # results of games of two players
+
+
 @dataclass(frozen=True)
 class RecordPlayer:
     """Who plays: the `name` of the tables, the resolved `spec`, and the SHA-256 of the file of
     weights (None: it has none)."""
 
-    name: str
-    spec: str
-    sha256: str | None = None
+    name: Text
+    spec: Text
+    sha256: Sha256 | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,79 +49,69 @@ class RecordHeader:
     `games` a pairing; `setups`, where the setups come from, e.g. {"file": ..., "sha256": ...}, or
     None for the game's own start; `pairing`, `ROUND_ROBIN` or `GAUNTLET`; `resign`, `draw` and
     `sprt`, the options of `match` that end games or the match early, as they were given.
+
+    The fields are in the order of the file, and their types are its schema.
     """
 
-    game: str
-    rules: Mapping[str, int]
-    seed: int
-    games: int
-    players: tuple[RecordPlayer, ...]
-    setups: Mapping[str, str] | None = None
-    pairing: str = ROUND_ROBIN
-    resign: str | None = None
-    draw: str | None = None
-    sprt: str | None = None
-    writer: str = f"stratkit {__version__}"
+    game: Text
+    rules: Mapping[Text, Count]
+    seed: Seed
+    games: Count
+    players: Annotated[tuple[RecordPlayer, ...], Meta(min_length=1, max_length=MOST_PLAYERS)]
+    setups: Mapping[Text, Text] | None = None
+    pairing: Text = ROUND_ROBIN
+    resign: Text | None = None
+    draw: Text | None = None
+    sprt: Text | None = None
+    writer: Text = f"stratkit {__version__}"
+
+    def __post_init__(self) -> None:
+        schema.check_seed(self.seed)
 
 
-@dataclass(frozen=True, kw_only=True)
-class GameRecord:
-    """One game.
+class GameRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One game of P players. Millions of them are read, which a struct makes fast.
 
-    `number`, and `pair`, of which games with swapped colours share the setups; `players`, indices
-    into the header's, in the order of colours, red first; `setups`, each colour's letters from its
-    own view, or None; `moves`, words such as `A4A5`; `returns`, one a colour; `reason`, the name of
-    the ending; `adjudicator`, who decided a game that was not played out; `fault`, what the loser's
-    program did wrong; `plies`; `times`, the seconds each colour used, or None.
+    `number`, and `pair`, of which games with swapped colours share the setups; `players` [P],
+    indices into the header's, in the order of seats (red first); `setups` [P], each side's letters
+    from its own view, or None; `moves`, words such as `A4A5` with a blank between them; `result`,
+    what `result_of` says of `returns` [P]; `reason`, the name of the ending; `adjudicator`, who
+    decided a game that was not played out; `fault`, what the loser's program did wrong; `plies`;
+    `times` [P], the seconds that each side used, or None.
+
+    The fields are in the order of the file, and their types are its schema. Raises `InputError`
+    when players, returns and result do not fit.
     """
 
-    number: int
-    pair: int
-    players: tuple[int, ...]
-    setups: tuple[str, ...] | None
-    moves: tuple[str, ...]
+    number: Count
+    pair: Count
+    players: Annotated[tuple[Count, ...], Meta(min_length=1)]
+    setups: Annotated[tuple[str, ...], Meta(min_length=1)] | None
+    moves: str
+    result: str | None
     returns: tuple[float, ...]
     reason: str
-    plies: int
     adjudicator: str | None = None
-    times: tuple[float, ...] | None = None
     fault: str | None = None
+    plies: Count
+    times: Annotated[tuple[float, ...], Meta(min_length=1)] | None = None
 
-    @property
-    def result(self) -> str:
-        """`red` or `blue`, who got more, or `draw`."""
-        red, blue = self.returns[0], self.returns[-1]
-        return "draw" if red == blue else "red" if red > blue else "blue"
+    def __post_init__(self) -> None:
+        returns = self.returns
+        if len(self.players) != len(returns) or self.result != result_of(returns):
+            raise InputError("result and returns do not fit", text=self.result)
 
 
-_PLAYER = {"name": check.text, "spec": check.text, "sha256": check.optional(check.sha256)}
-_HEADER = {
-    "game": check.text,
-    "rules": check.mapping(check.whole()),
-    "seed": check.whole(0, 2**64),
-    "games": check.whole(),
-    "players": check.list_of(check.record(_PLAYER)),
-    "setups": check.optional(check.mapping(check.text)),
-    "pairing": check.optional(check.text),
-    "resign": check.optional(check.text),
-    "draw": check.optional(check.text),
-    "sprt": check.optional(check.text),
-    "writer": check.text,
-}
-_RECORD = {
-    "number": check.whole(),
-    "pair": check.whole(),
-    "players": check.list_of(check.whole()),
-    "setups": check.optional(check.list_of(check.text)),
-    "moves": check.text,
-    "result": check.text,
-    "returns": check.list_of(check.number),
-    "reason": check.text,
-    "adjudicator": check.optional(check.text),
-    "fault": check.optional(check.text),
-    "plies": check.whole(),
-    "times": check.optional(check.list_of(check.number)),
-}
+def result_of(returns: Sequence[float]) -> str | None:
+    """Of two players' returns: `RED` or `BLUE`, who got more, or `DRAW`. Of another number of
+    players', None."""
+    if len(returns) != 2:
+        return None
+    red, blue = returns
+    return DRAW if red == blue else RED if red > blue else BLUE
+
+
+_decode_game = msgspec.json.Decoder(GameRecord).decode
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -120,35 +119,22 @@ _RECORD = {
 
 def header_line(header: RecordHeader) -> bytes:
     """The line that begins a file of games."""
-    return check.compact({"stratkit": FORMAT, "version": VERSION, **_fields(header)}) + b"\n"
+    line = {"stratkit": FORMAT, "version": VERSION, **_header_fields(header)}
+    return schema.compact(line) + b"\n"
 
 
-def _fields(header: RecordHeader) -> dict[str, Any]:
-    """The header's fields as JSON has them."""
-    return {
-        "game": header.game,
-        "rules": dict(sorted(header.rules.items())),
-        "seed": header.seed,
-        "games": header.games,
-        "players": [asdict(player) for player in header.players],
-        "setups": None if header.setups is None else dict(sorted(header.setups.items())),
-        "pairing": header.pairing,
-        "resign": header.resign,
-        "draw": header.draw,
-        "sprt": header.sprt,
-        "writer": header.writer,
-    }
+def _header_fields(header: RecordHeader) -> dict[str, Any]:
+    """The header's fields as JSON has them: names of rules and setups sorted."""
+    fields = asdict(header)
+    for name in ("rules", "setups"):
+        fields[name] = fields[name] and dict(sorted(fields[name].items()))
+    return fields
 
 
 def record_line(record: GameRecord) -> bytes:
     """The line of one game."""
-    values = {
-        **vars(record),
-        "moves": " ".join(record.moves),
-        "returns": [int(r) if r == int(r) else r for r in record.returns],
-        "result": record.result,
-    }
-    return check.compact({key: values[key] for key in _RECORD}) + b"\n"
+    returns = [int(r) if r == int(r) else r for r in record.returns]
+    return schema.compact({**msgspec.structs.asdict(record), "returns": returns}) + b"\n"
 
 
 class RecordWriter:
@@ -213,15 +199,12 @@ class RecordWriter:
         with open(os.dup(self._descriptor), "rb") as stream:
             stream.seek(0)
             for number, line in _lines(stream, self.path):
-                value = _parse(line, self.path, number)
-                if number == 1 or "stratkit" in value:
-                    there = _parse_header(value, self.path, number)
-                    _compare(there, self._header, self.path, number)
-                else:
-                    record = _parse_record(value, self._header, self.path, number)
-                    if self.done.add(record.number):
-                        with in_file(self.path, f"line {number}"):
-                            self._met(record)
+                with error_context(self.path, f"line {number}"):
+                    found = _parse(line, self._header if end else None)
+                    if isinstance(found, RecordHeader):
+                        _compare(found, self._header)
+                    elif self.done.add(found.number):
+                        self._met(found)
                 end += len(line)
             stream.seek(0)
             if not end and not header_line(self._header).startswith(stream.read(MOST_LINE)):
@@ -270,19 +253,19 @@ class RecordWriter:
         self.close()
 
 
-def _compare(there: RecordHeader, header: RecordHeader, path: str, number: int) -> None:
+def _compare(there: RecordHeader, header: RecordHeader) -> None:
     """`InputError` that names the first field in which the file's header is another one."""
-    old, new = _fields(there), _fields(header)
+    old, new = _header_fields(there), _header_fields(header)
     for key in old:
         if key != "writer" and old[key] != new[key]:
             what, was, now = _difference(key, old[key], new[key])
             text = f"{was} there, {now} now"
-            _fail(f"cannot be resumed, {what} is another", path, number, text)
+            raise InputError(f"cannot be resumed, {what} is another", text=text)
 
 
 def _difference(what: str, old: Any, new: Any) -> tuple[str, str, str]:
     """What differs in two values of the field `what`, as deep inside as it can be said, and how."""
-    if isinstance(old, list) and isinstance(new, list):
+    if isinstance(old, tuple) and isinstance(new, tuple):
         if len(old) != len(new):
             return f"the number of {what}", str(len(old)), str(len(new))
         old, new = dict(enumerate(old, 1)), dict(enumerate(new, 1))
@@ -304,11 +287,16 @@ def read_records(stream: BinaryIO, name: str) -> Iterator[tuple[RecordHeader, Ga
     """
     header: RecordHeader | None = None
     for number, line in _lines(stream, name):
-        value = _parse(line, name, number)
-        if header is None or "stratkit" in value:
-            header = _parse_header(value, name, number)
+        try:
+            found = _parse(line, header)
+        except InputError as error:
+            error.file, error.where = name, f"line {number}"
+            raise
+        if isinstance(found, GameRecord):
+            assert header is not None  # or it would have been read as a header
+            yield header, found
         else:
-            yield header, _parse_record(value, header, name, number)
+            header = found
     if header is None:
         raise InputError("empty, or its first line is torn: no game record", file=name)
 
@@ -319,8 +307,9 @@ def read_header(path: str) -> RecordHeader | None:
     if not os.path.isfile(path):
         return None
     with open(path, "rb") as stream:
-        for number, line in _lines(stream, path):
-            return _parse_header(_parse(line, path, number), path, number)
+        for _, line in _lines(stream, path):
+            with error_context(path, "line 1"):
+                return _parse_header(_object(line))
     return None
 
 
@@ -331,50 +320,35 @@ def _lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
         number += 1
         yield number, line
     if len(line) == MOST_LINE:
-        _fail(f"a line of over {MOST_LINE} bytes", name, number + 1)
+        what = f"a line of over {MOST_LINE} bytes"
+        raise InputError(what, file=name, where=f"line {number + 1}")
 
 
-def _fail(what: str, name: str, number: int, text: object = None) -> NoReturn:
-    raise InputError(what, file=name, where=f"line {number}", text=text)
+def _parse(line: bytes, header: RecordHeader | None) -> RecordHeader | GameRecord:
+    """The header or, behind a `header`, the game in a line; raises `InputError`."""
+    if header is None:
+        return _parse_header(_object(line))
+    try:
+        record = _decode_game(line)
+    except schema.UNSOUND:
+        # A header, or something wrong; or right all the same: a file's name that is not UTF-8.
+        value = _object(line)
+        if "stratkit" in value:
+            return _parse_header(value)
+        record = schema.convert(value, GameRecord)
+    if max(record.players) >= len(header.players):
+        what = "a player that the header does not name"
+        raise InputError(what, text=max(record.players))
+    return record
 
 
-def _parse(line: bytes, name: str, number: int) -> dict[str, Any]:
-    value = check.parse_object(line)
+def _object(line: bytes) -> dict[str, Any]:
+    value = schema.parse_object(line)
     if value is None:
-        _fail("not a game record", name, number, line[:200].decode("utf-8", "replace").strip())
+        raise InputError("not a game record", text=line[:200].decode("utf-8", "replace").strip())
     return value
 
 
-def _known(
-    value: dict[str, Any], checks: Mapping[str, check.Check], name: str, number: int
-) -> dict[str, Any]:
-    """The known fields, checked; lists as tuples."""
-    wrong = check.wrong_field(value, checks)
-    if wrong is not None:
-        _fail(f"field {wrong!r} is missing or wrong", name, number, value.get(wrong))
-    fields = {key: value.get(key) for key in checks}
-    return {key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()}
-
-
-def _parse_header(value: dict[str, Any], name: str, number: int) -> RecordHeader:
-    if value.get("stratkit") != FORMAT:
-        _fail("not a game record", name, number, value.get("stratkit"))
-    if value.get("version") != VERSION:
-        _fail(f"a version that is not {VERSION}", name, number, value.get("version"))
-    known = _known(value, _HEADER, name, number)
-    players = (RecordPlayer(*(player.get(key) for key in _PLAYER)) for player in known["players"])
-    known["pairing"] = known["pairing"] or ROUND_ROBIN  # older files do not say it
-    return RecordHeader(**{**known, "players": tuple(players)})
-
-
-def _parse_record(
-    value: dict[str, Any], header: RecordHeader, name: str, number: int
-) -> GameRecord:
-    known = _known(value, _RECORD, name, number)
-    result = known.pop("result")
-    record = GameRecord(**{**known, "moves": tuple(known["moves"].split())})
-    if max(record.players) >= len(header.players):
-        _fail("a player that the header does not name", name, number, max(record.players))
-    if len(record.players) != len(record.returns) or result != record.result:
-        _fail("result and returns do not fit", name, number, result)
-    return record
+def _parse_header(value: Mapping[str, Any]) -> RecordHeader:
+    schema.check_format(value, FORMAT, VERSION, "a game record")
+    return schema.convert(value, RecordHeader)

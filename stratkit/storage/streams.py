@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO, cast
 
-from stratkit.errors import InputError, named
+from stratkit.errors import InputError, error_context
 
 STDIN, STDOUT = "standard input", "standard output"  # what `-` is called in messages
 
@@ -36,7 +36,7 @@ def check_stdin() -> None:
 
 def read_line() -> str | None:
     """A line of stdin with its end, or the first thousand characters of it; None: it is over."""
-    with named(STDIN):
+    with error_context(STDIN, only=OSError):
         check_stdin()
         return sys.stdin.readline(1000) or None
 
@@ -56,11 +56,11 @@ def open_output(path: str, force: bool = False, binary: bool = False) -> Iterato
     if path == "-":
         if binary and sys.stdout.isatty():
             raise InputError("binary data goes to no terminal: redirect it, or name a file with -o")
-        with named(STDOUT):
+        with error_context(STDOUT, only=OSError):
             yield sys.stdout.buffer if binary else sys.stdout
             sys.stdout.flush()
         return
-    with named(path), _open_file(path, force) as stream:
+    with error_context(path, only=OSError), _open_file(path, force) as stream:
         if binary:
             yield stream
             return

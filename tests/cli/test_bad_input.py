@@ -6,17 +6,19 @@ What other tests break thoroughly is left to them: the formats (tests/storage), 
 
 from __future__ import annotations
 
+import array
+import fcntl
 import os
 import pathlib
 import pickle
 import signal
 import subprocess
+import termios
 import time
-from collections.abc import Callable
 
 import pytest
 
-from running import ROOT, Done, command_line, run
+from running import PATIENCE, ROOT, Done, command_line, run
 from storage.stored import altered, save_network
 from stratkit.engine import Game
 
@@ -202,7 +204,7 @@ def in_shell(redirection: str, name: str, *arguments: object) -> Done:
     done = subprocess.run(
         ["bash", "-c", f'"$@" {redirection}', "bash", *words],
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     return Done(done.returncode, done.stdout, done.stderr.decode())
@@ -241,35 +243,30 @@ def test_a_full_disk_leaves_whole_lines_or_nothing(tmp_path: pathlib.Path) -> No
 # --- signals --------------------------------------------------------------------------------------
 
 
-def interrupted(
-    number: int, ready: Callable[[], object], name: str, *arguments: object
-) -> tuple[int, list[str]]:
-    """Status and stderr of a command that gets the signal when `ready`; its stdin stays open."""
-    with subprocess.Popen(
-        command_line(name, *arguments),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        deadline = time.monotonic() + 120
-        while not ready() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.send_signal(number)
-        assert process.stderr
-        lines = process.stderr.read().splitlines()
-        return process.wait(60), lines
+def unread(pipe: int) -> int:
+    """Bytes that nobody has read yet."""
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
 
 
-SIGNALS = [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
-signals = pytest.mark.parametrize(("number", "status", "word"), SIGNALS)
-
-
-@signals
+@pytest.mark.parametrize(
+    ("number", "status", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
 @pytest.mark.parametrize("call", [("rate", "-"), ("fenfs", "check", "-")], ids=lambda call: call[0])
 def test_commands_that_wait_for_stdin(
     number: int, status: int, word: str, call: tuple[str, str]
 ) -> None:
-    begun = time.monotonic()
-    found, lines = interrupted(number, lambda: time.monotonic() > begun + 1.5, *call)
-    assert (found, lines) == (status, [f"{call[0]}: {word}"])
+    """The signal comes when the command has read the beginning of a line and waits for the rest."""
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command_line(*call), stdout=subprocess.DEVNULL, **pipes) as process:
+        assert process.stdin and process.stderr
+        process.stdin.write(b"{")
+        process.stdin.flush()
+        while unread(process.stdin.fileno()):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        told = process.stderr.read().decode()
+        assert (process.wait(PATIENCE), told) == (status, f"{call[0]}: {word}\n")

@@ -7,6 +7,8 @@ import pathlib
 import shlex
 import sys
 
+import pytest
+
 from cli.test_finetune_command import untrained
 from running import ROOT, run
 from storage.stored import save_network
@@ -48,6 +50,31 @@ def test_the_chain_plays_against_programs(tmp_path: pathlib.Path) -> None:
     assert [record["fault"] for record in records] == [None, None]
     own = sum((r["plies"] + (r["players"][0] == 0)) // 2 for r in records)
     assert log.read_text().count("full: ") == own + 2 * variant("mini").pieces > 16
+
+
+@pytest.mark.parametrize(
+    ("rubbish", "said"),
+    [
+        (b"\xff\xfe\x00", "not the words of a person: not UTF-8"),
+        (b"my diary\n", "not a word of a game: 'my diary'"),
+        (b"my diary", "not a word of a game: 'my diary'"),
+        (b"7\n", "not a word of a game: '7'"),
+        (b"9" * 5000 + b" x\n", "not a word of a game: '9999"),
+        ("² x\n".encode(), "not a word of a game: '² x'"),
+        (b"0 \n0 xyzzy\n", "what was said does not fit this game: 'xyzzy'"),
+    ],
+)
+def test_rubbish_beside_the_record_is_one_line(
+    tmp_path: pathlib.Path, rubbish: bytes, said: str
+) -> None:
+    games = tmp_path / "g.jsonl"
+    first = run("match", "human", "random", *PLAY[1:], "-o", games, stdin=b"\nsave\n")
+    assert first.status == 0, first.err
+    (tmp_path / "g.jsonl.said").write_bytes(rubbish)
+    second = run("match", "--resume", "-o", games, stdin=b"resign\n")
+    assert second.status == 1 and said in second.err, second.err
+    assert (tmp_path / "g.jsonl.said").read_bytes() == rubbish
+    assert games.exists() and "Traceback" not in second.err
 
 
 def test_a_person_plays_leaves_and_comes_back(tmp_path: pathlib.Path) -> None:
@@ -97,13 +124,13 @@ def test_who_cannot_sit_down(tmp_path: pathlib.Path) -> None:
         done = run("match", *players, *PLAY[1:], "-o", tmp_path / "g.jsonl")
         assert done.status == 2, done.err
     done = run("match", "threshold=.1,human", "random", *PLAY[1:], "-o", tmp_path / "g.jsonl")
-    assert done.status == 2 and "no policy to correct" in done.error_line
+    assert done.status == 2 and "is for networks" in done.error_line
     done = run("match", "human", f"startup=60,{BOT}", "-n", 2, "--game", "mini",
                "-o", tmp_path / "g.jsonl")  # fmt: skip
-    assert done.status == 2 and "that is no program" in done.error_line
+    assert done.status == 2 and "which is no program" in done.error_line
     done = run("match", f"quanta=4,{BOT}", "random", *PLAY[1:], "-o", tmp_path / "g.jsonl")
-    assert done.status == 2 and "no policy to correct" in done.error_line
+    assert done.status == 2 and "is for networks" in done.error_line
     done = run("match", "--serve", "human", "--game", "mini")
     assert done.status == 2 and "people play matches" in done.error_line
     done = run("match", "human", "random", *PLAY[1:], "-o", "-")
-    assert done.status == 2 and "name a file" in done.error_line
+    assert done.status == 2 and "use -o FILE" in done.error_line

@@ -12,7 +12,8 @@ import pytest
 
 from running import ROOT, command_line, run
 from stratkit import __version__
-from stratkit.engine.stratego import VARIANTS, Tracker
+from stratkit.engine.arbiter import Arbiter
+from stratkit.engine.stratego import VARIANTS, Position, free_game
 from stratkit.notation.setups import parse_setup
 from stratkit.notation.squares import parse_move
 from stratkit.storage.records import read_records
@@ -63,7 +64,7 @@ def test_game_records_say_what_the_logs_say(tmp_path):
     assert header.setups == {"from": "gravon", "type": "barrage", "sha256": sha256}
     assert (game.result, game.reason, game.adjudicator) == ("blue", "flag_captured", None)
     moves = [a + b for a, b in re.findall(r'source="(.*)" target="(.*)"', XML.read_text())]
-    assert list(game.moves) == moves and game.plies == PLIES[XML]
+    assert game.moves.split() == moves and game.plies == PLIES[XML]
     setups = fenfs("convert", "--to", "setups", XML)[1].split()
     assert list(game.setups) == setups
     forfeits = [g for _, g in games if g.reason == "forfeit"]
@@ -76,11 +77,11 @@ def test_game_records_can_be_replayed(number):
     with (SAMPLES / "gravon.jsonl").open("rb") as stream:
         header, game = list(read_records(stream, "games"))[number]
     variant = VARIANTS[header.game]
-    free = header.setups["type"] == "classicfree"
-    tracker = Tracker(variant, *map(parse_setup, game.setups), free=free)
-    for move in game.moves:
-        tracker.apply(*parse_move(move, variant.width, variant.height))
-    assert (tracker.over == game.reason) == (game.adjudicator is None)
+    start = Position.of_setups(variant, *map(parse_setup, game.setups))
+    arbiter = Arbiter(free_game(variant.name), start)
+    for move in game.moves.split():
+        arbiter.move(*parse_move(move, variant.width, variant.height))
+    assert (arbiter.ending == game.reason) == (game.adjudicator is None)
 
 
 def test_files_folders_zips_and_stdin_give_the_same(tmp_path):

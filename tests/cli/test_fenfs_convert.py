@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from fenfs_here import LOGS, SAMPLES, fenfs
-from running import command_line, run
+from running import PATIENCE, command_line, run
 
 GSN, XML = LOGS / "barrage.2003.9.2.7.gsn", LOGS / "barrage-2010.11-204.xml"
 PLIES = {GSN: 71, XML: 38}
@@ -258,7 +258,7 @@ def runs(process: int) -> bool:
         return False
 
 
-def eventually(found: Callable[[], Any], seconds: float = 60) -> Any:
+def eventually(found: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     """What `found` gives as soon as that is something."""
     deadline = time.monotonic() + seconds
     while not (value := found()):

@@ -10,7 +10,7 @@ import numpy as np
 
 from cli.test_train import hashes, metrics
 from learn.games import episodes, write
-from running import forked_line, run
+from running import PATIENCE, forked_line, run
 from stratkit.cli.finetune import PROCESSING
 from stratkit.learn.run import Request
 from stratkit.learn.run import train as learn
@@ -64,7 +64,7 @@ def test_those_who_follow_play_the_processed_policy(tmp_path: pathlib.Path) -> N
         actor = subprocess.Popen(
             forked_line(
                 *("selfplay", "--follow", "--policy", fine, "--game", "nano", "--seed", 1),
-                *("--lead", 4, "-n", 8, "-q"),
+                *("--max-ahead", 4, "-n", 8, "-q"),
             ),
             stdout=subprocess.PIPE,
         )
@@ -83,7 +83,7 @@ def test_those_who_follow_play_the_processed_policy(tmp_path: pathlib.Path) -> N
             learner.stdin.write(chunk)
             learner.stdin.flush()
         learner.stdin.close()
-    assert (actor.wait(60), learner.wait(60)) == (0, 0), learner.stderr.read()
+    assert (actor.wait(PATIENCE), learner.wait(PATIENCE)) == (0, 0), learner.stderr.read()
     assert read_policy(fine)[1]["post"] == "threshold=0.03,quanta=4"
     with open(shards, "rb") as stream:
         reader = EpisodeReader(stream, "games.eps")

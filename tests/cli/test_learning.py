@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from running import forked_line, run
+from running import PATIENCE, forked_line, run
 
 STEPS = 300
 
@@ -18,7 +18,7 @@ def test_mini_is_learned_from_nothing(tmp_path: pathlib.Path) -> None:
     """After a few hundred updates (not seconds: load must not decide) the target network, as it is,
     clearly beats random play; without learning it wins 47 % and draws 8 %."""
     folder = tmp_path / "run"
-    arguments = ("--game", "mini", "--policy", folder, "--follow", "--seed", 1, "--lead", 128)
+    arguments = ("--game", "mini", "--policy", folder, "--follow", "--seed", 1, "--max-ahead", 128)
     with subprocess.Popen(
         forked_line("selfplay", *arguments),
         stdout=subprocess.PIPE,
@@ -34,7 +34,7 @@ def test_mini_is_learned_from_nothing(tmp_path: pathlib.Path) -> None:
         assert actor.stdout
         actor.stdout.close()
         assert learner.returncode == 0, learner.stderr
-        assert actor.wait(60) == 0
+        assert actor.wait(PATIENCE) == 0
     record = ("-n", 400, "--game", "mini", "--seed", 2, "-o", tmp_path / "games.jsonl")
     done = run("match", f"name=trained,{folder}", "random", *record)
     assert done.status == 0

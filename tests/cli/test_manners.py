@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from running import COMMANDS, ROOT, Done, click_command, command_line, module, run
+from running import COMMANDS, PATIENCE, ROOT, Done, click_command, command_line, module, run
 from stratkit import __version__
 
 EXAMPLE = pathlib.Path(__file__).with_name("example_tool.py")
@@ -36,7 +36,7 @@ def example(*arguments: object, **settings: object) -> Done:
         [sys.executable, EXAMPLE, *map(str, arguments)],
         capture_output="stdout" not in settings,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
         **settings,  # type: ignore[call-overload]
     )
@@ -51,7 +51,7 @@ def test_help_loads_nothing_heavy(name: str, words: list[str]) -> None:
     code = (
         "import atexit, sys; sys.path.insert(0, sys.argv.pop(1))\n"
         f"from {module(name)} import main\n"
-        "heavy = ('numpy', 'torch', 'matplotlib', 'tqdm', 'zstandard', 'cffi')\n"
+        "heavy = ('numpy', 'torch', 'matplotlib', 'tqdm', 'zstandard', 'msgspec', 'cffi')\n"
         "atexit.register(lambda: print(*(m for m in heavy if m in sys.modules), file=sys.stderr))\n"
         "main()"
     )
@@ -351,11 +351,11 @@ def test_signals_leave_no_torn_file(
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     ) as process:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (status, f"cleaned\nexample: {word}\n")
     assert list(tmp_path.iterdir()) == []
 
@@ -374,7 +374,7 @@ def test_a_signal_that_gets_lost_comes_again(command: str, told: list[str]) -> N
     ) as process:
         assert process.stderr and process.stderr.readline() == "begun\n"
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err.splitlines()) == (143, [*told, "example: terminated"])
 
 

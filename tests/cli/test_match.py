@@ -11,10 +11,9 @@ import time
 
 import pytest
 
-from running import Done, command_line, run
-from stratkit.engine.stratego import VARIANTS, Tracker
-from stratkit.notation.setups import parse_setup
-from stratkit.notation.squares import parse_move
+from running import PATIENCE, Done, command_line, run
+from stratkit import Board
+from stratkit.engine.stratego import VARIANTS
 
 ARGUMENTS = ("random", "heuristic", "-n", 20, "--game", "mini", "--seed", 5)
 
@@ -31,19 +30,16 @@ def play(path: pathlib.Path, *more: object) -> Done:
 def test_the_referee_is_right(game: str) -> None:
     """Every record, replayed move by move from its text, ends as it says."""
     done = run("match", "random", "heuristic", "-n", 6, "--game", game, "-o", "-", "--seed", 1)
-    variant = VARIANTS[game]
     for line in done.out.splitlines()[1:]:
         record = json.loads(line)
-        red, blue = (parse_setup(text, variant) for text in record["setups"])
-        tracker = Tracker(variant, red, blue)
+        board = Board(game, record["setups"])
         moves = record["moves"].split()
         assert len(moves) == record["plies"]
         for move in moves:
-            assert not tracker.over
-            tracker.apply(*parse_move(move, variant.width, variant.height))
-        if record["reason"] == "flag_captured":
-            assert tracker.over == record["reason"]
-            assert record["result"] == ("red", "blue")[tracker.winner or 0]
+            assert not board.result
+            board.push(move)
+        if not record.get("adjudicator"):
+            assert (board.ending, board.result) == (record["reason"], record["result"])
 
 
 def test_pairs_swap_colours(tmp_path: pathlib.Path) -> None:
@@ -130,7 +126,7 @@ def test_an_interrupted_match_says_how_to_go_on(tmp_path: pathlib.Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.stderr
         how, line = process.stderr.read().splitlines()
-        assert process.wait(30) == 130
+        assert process.wait(PATIENCE) == 130
     assert line == "match: interrupted"
     assert how.startswith("match: to go on: match random heuristic -n 4000 --game mini -o '")
     assert how.endswith("--resume") and " --seed " in how
@@ -163,7 +159,11 @@ def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
         (("random", "heuristic", "--draw", "x,3"), 2, "T[,K] is needed"),
         (("random", "heuristic", "--two-squares", "4"), 2, "'4' is none of 3, 5, off"),
         (("random", "heuristic", "--max-plies", "x"), 2, "--max-plies"),
-        (("random", "heuristic", "--max-plies", "off", "--max-quiet", "off"), 1, "more_squares"),
+        (
+            ("random", "heuristic", "--max-plies", "off", "--max-no-attack", "off"),
+            1,
+            "more_squares",
+        ),
         (("random", "heuristic", "--serve", "random"), 2, "give nothing else"),
         (("random", "heuristic", "-n", 10**20), 2, "'-n'"),
         (("random", "random"), 2, "two players are called 'random'"),

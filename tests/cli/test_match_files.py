@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import pathlib
 import signal
 import subprocess
@@ -9,11 +10,12 @@ import time
 
 import pytest
 
-from running import command_line, run
+from running import PATIENCE, command_line, run
 from storage.stored import save_network
-from stratkit.cli import match as matches
 from stratkit.engine import Game
+from stratkit.match.entrants import network_rows
 from stratkit.players.spec import parse_player
+from stratkit.ucc.kind import PLAYERS
 
 TWO = ("heuristic", "random", "--game", "mini", "-n", 2, "--seed", 1)
 
@@ -28,7 +30,10 @@ def test_every_file_has_one_task(tmp_path: pathlib.Path, options: str) -> None:
         (tmp_path / name).write_text(name)
     (tmp_path / "link").symlink_to("s")
     done = run("match", *TWO, *options.split(), cwd=tmp_path)
-    assert done.status == 2 and "what is written needs a file of its own: " in done.error_line
+    assert (
+        done.status == 2
+        and "-o and --explain must not name an input or each other: " in done.error_line
+    )
     assert {path.read_text() for path in tmp_path.iterdir()} == {"g.jsonl", "s", "net"}
 
 
@@ -46,18 +51,37 @@ def test_a_refused_explanation_costs_no_games(tmp_path: pathlib.Path) -> None:
     assert not games.exists() and log.read_text() == "old"
 
 
+def test_nothing_is_emptied_before_the_record_is_locked(tmp_path: pathlib.Path) -> None:
+    """A record that another match writes stays as it is, and so does its log."""
+    games, log = tmp_path / "g.jsonl", tmp_path / "log"
+    log.write_text("old")
+    with open(games, "w") as other:
+        other.write("theirs")
+        other.flush()
+        fcntl.flock(other, fcntl.LOCK_EX)
+        done = run("match", *TWO, "-o", games, "--explain", log, "-f")
+        assert done.status == 1 and "in use by" in done.error_line
+        assert (games.read_text(), log.read_text()) == ("theirs", "old")
+        done = run("match", *TWO, "-o", games, "--explain", tmp_path / "new")
+        assert done.status == 1 and not (tmp_path / "new").exists()
+    assert run("match", *TWO, "-o", games, "--explain", log, "-f").status == 0
+    assert games.read_text().count("\n") == 3 and log.read_text() == ""
+    done = run("match", *TWO, "-o", games, "--explain", tmp_path / "no" / "log", "-f")
+    assert done.status == 1 and games.read_text().count("\n") == 3
+
+
 def test_an_explanation_survives_an_interrupt_and_goes_on(tmp_path: pathlib.Path) -> None:
     network, games, log = (tmp_path / name for name in ("net.safetensors", "g.jsonl", "log"))
     save_network(network, "plain", Game("mini"))
     two = (f"name=net,{network}", "random", "--game", "mini", "-n", 40, "--slots", 1, "--seed", 1)
     command = command_line("match", *two, "-o", games, "--explain", log, "-vf")
     playing = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + PATIENCE
     while not (games.exists() and games.read_text().count("\n") > 3):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     playing.send_signal(signal.SIGINT)
-    told = playing.communicate(timeout=60)[1].splitlines()
+    told = playing.communicate(timeout=PATIENCE)[1].splitlines()
     assert playing.returncode == 130 and told[-1] == "match: interrupted"
     assert told[-2].endswith(f"--explain {log} -v --resume")
     before = log.read_text()
@@ -74,7 +98,7 @@ def test_a_reader_that_goes_away_ends_the_match(output: str) -> None:
     playing = subprocess.Popen(command_line("match", *arguments, "-q"), stdout=subprocess.PIPE)
     assert playing.stdout and playing.stdout.readline()
     playing.stdout.close()
-    assert playing.wait(100) == -signal.SIGPIPE
+    assert playing.wait(PATIENCE) == -signal.SIGPIPE
 
 
 def test_of_a_long_match_only_what_is_played_takes_memory(tmp_path: pathlib.Path) -> None:
@@ -82,7 +106,7 @@ def test_of_a_long_match_only_what_is_played_takes_memory(tmp_path: pathlib.Path
     arguments = ("random", "heuristic", "--game", "mini", "-n", 10_000_000, "-q")
     command = command_line("match", *arguments, "-o", tmp_path / "g.jsonl")
     playing = subprocess.Popen(command)
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + PATIENCE
     while not (tmp_path / "g.jsonl").exists() or (tmp_path / "g.jsonl").stat().st_size < 10_000:
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -102,8 +126,8 @@ def test_how_many_views_a_network_sees_at_once() -> None:
         (("run", "random"), 64),
         (("run", "other", "ucc:bot"), 64),
     ):
-        assert matches._rows([parse_player(text) for text in players], 128) == rows
-    assert matches._rows([parse_player("run"), parse_player("random")], 8) == 8
+        assert network_rows([parse_player(text, PLAYERS) for text in players], 128) == rows
+    assert network_rows([parse_player("run"), parse_player("random")], 8) == 8
 
 
 def test_who_is_no_person(tmp_path: pathlib.Path) -> None:

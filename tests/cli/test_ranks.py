@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from learn.games import episodes, write
-from running import ROOT, command_line
+from running import PATIENCE, ROOT, command_line
 from stratkit.errors import InputError
 from stratkit.learn.run import METRICS, Request, train
 from stratkit.storage.checkpoints import checkpoint_path, list_checkpoints, load_checkpoint
@@ -54,7 +54,7 @@ def two_ranks(*arguments: object, command: str = "train") -> list[tuple[int, str
         )
         for rank in (0, 1)
     ]
-    return [(learner.wait(120), (learner.stderr or sys.stderr).read()) for learner in both]
+    return [(learner.wait(PATIENCE), (learner.stderr or sys.stderr).read()) for learner in both]
 
 
 def metrics(run: pathlib.Path) -> list[dict[str, object]]:
@@ -72,7 +72,7 @@ def test_two_ranks_are_as_one(tmp_path: pathlib.Path) -> None:
         env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert started.returncode == 0, started.stderr
@@ -118,7 +118,7 @@ def test_two_ranks_are_as_one(tmp_path: pathlib.Path) -> None:
 def test_a_rank_that_waits_too_long_is_named(tmp_path: pathlib.Path) -> None:
     """And what was learned before is saved."""
     folder, out = a_folder(tmp_path / "games", (0, 1, 0)), tmp_path / "run"
-    (status, told), (other, named) = two_ranks(folder, "--timeout", 1, "--out", out)
+    (status, told), (other, named) = two_ranks(folder, "--timeout", 5, "--out", out)
     assert (status, other) == (1, 1)
     last = checkpoint_path(out, 3)
     saved = f"saved {last}; --resume goes on from there\n"
@@ -131,7 +131,7 @@ def test_a_rank_that_waits_too_long_is_named(tmp_path: pathlib.Path) -> None:
 def test_a_rank_that_waits_too_long_for_the_first_games(tmp_path: pathlib.Path) -> None:
     """Others would take it for dead; it says so before."""
     folder, out = a_folder(tmp_path / "games", (1,)), tmp_path / "run"
-    (status, told), (other, named) = two_ranks(folder, "--timeout", 1, "--out", out)
+    (status, told), (other, named) = two_ranks(folder, "--timeout", 5, "--out", out)
     assert (status, other) == (1, 1)
     what = rf"train: {folder}: rank 0 has waited \d+ s for episodes of its part"
     assert re.fullmatch(what, told.splitlines()[-1])

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+import msgspec
 import pytest
 
 from browser import Browser
@@ -29,7 +30,11 @@ def sample() -> tuple[RecordHeader, GameRecord]:
         return next(read_records(stream, "sample"))
 
 
-RETURNS = {"lost": (1.0, -1.0), "drawn": (0.0, 0.0), "won": (-1.0, 1.0)}  # of B, who is blue
+ENDED = {  # for B, who is blue
+    "lost": {"returns": (1.0, -1.0), "result": "red"},
+    "drawn": {"returns": (0.0, 0.0), "result": "draw"},
+    "won": {"returns": (-1.0, 1.0), "result": "blue"},
+}
 
 
 def chosen(
@@ -47,9 +52,9 @@ def chosen(
     standings.append(Standing("B", 0, None, None, *counts))
     chooser = GameChooser("B", most, renames or {}, standings)
     for number, outcome in enumerate(outcomes):
-        values = {"number": number, "returns": RETURNS[outcome], **changes}
+        values = {"number": number, **ENDED[outcome], **changes}
         was_full, before = chooser.full, chooser.shown()
-        chooser.take(header, dataclasses.replace(record, **values), "f")
+        chooser.take(header, msgspec.structs.replace(record, **values), "f")
         assert not was_full or chooser.shown() == before
     found = chooser.shown()
     return [int(re.findall(r"game (\d+)", one.result)[0]) for one in found]
@@ -69,8 +74,8 @@ def test_no_more_is_read_than_needed(sample: tuple[RecordHeader, GameRecord]) ->
     chooser = GameChooser("B", 3, {}, standings)
     full = []
     for number, outcome in enumerate(["won", "won", "won", "won", "lost", "won"]):
-        values: dict[str, Any] = {"number": number, "returns": RETURNS[outcome]}
-        chooser.take(header, dataclasses.replace(record, **values), "f")
+        values: dict[str, Any] = {"number": number, **ENDED[outcome]}
+        chooser.take(header, msgspec.structs.replace(record, **values), "f")
         full.append(chooser.full)
     assert full == [False, False, False, False, True, True]
     assert [one.title.split()[0] for one in chooser.shown()] == ["lost", "won", "won"]
@@ -78,12 +83,13 @@ def test_no_more_is_read_than_needed(sample: tuple[RecordHeader, GameRecord]) ->
 
 def test_what_is_passed_over(sample: tuple[RecordHeader, GameRecord]) -> None:
     header, record = sample
+    words = record.moves.split()
     lost = ["lost"] * 3
     assert chosen(sample, 5, lost) == [0, 1, 2]
     assert chosen(sample, 5, lost, number=7) == [7]  # met again
-    assert chosen(sample, 5, lost, moves=()) == []
-    assert chosen(sample, 5, lost, moves=(*record.moves[:4], "A1A9")) == []  # no such square
-    assert chosen(sample, 5, lost, moves=record.moves[1:]) == []  # illegal
+    assert chosen(sample, 5, lost, moves="") == []
+    assert chosen(sample, 5, lost, moves=" ".join([*words[:4], "A1A9"])) == []  # no such square
+    assert chosen(sample, 5, lost, moves=" ".join(words[1:])) == []  # illegal
     assert chosen(sample, 5, lost, setups=None) == []
     poker = dataclasses.replace(header, game="kuhn")
     assert chosen((poker, record), 5, lost) == []

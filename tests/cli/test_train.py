@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from learn.games import changed, episodes, stream, write
-from running import Done, command_line, forked_line, run
+from running import PATIENCE, Done, command_line, forked_line, run
 from storage.stored import HEADER, altered, stream_of
 from stratkit.cli.train import request_of
 from stratkit.engine import Game
@@ -66,13 +66,13 @@ def test_the_closed_loop(tmp_path: pathlib.Path, every: int) -> None:
                     "--publish-every", every),
         stdin=actor.stdout,
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )  # fmt: skip
     assert actor.stdout is not None
     actor.stdout.close()
     assert (learner.returncode, learner.stdout, learner.stderr) == (0, b"", b"")
-    assert actor.wait(60) == 0
+    assert actor.wait(PATIENCE) == 0
     assert sorted(hashes(tmp_path / "run")) == [0, 6]
     assert read_policy(tmp_path / "run")[1]["episodes"] == 24
     lines = metrics(tmp_path / "run")
@@ -132,7 +132,7 @@ def test_an_empty_folder_and_a_game(tmp_path: pathlib.Path) -> None:
     )
     wait_for(lambda: (out / "policy.safetensors").exists() and 0 in hashes(out))
     learner.terminate()
-    assert learner.wait(60) == 143
+    assert learner.wait(PATIENCE) == 143
 
 
 def test_a_folder_is_watched_and_consumed(
@@ -156,12 +156,12 @@ def test_a_folder_is_watched_and_consumed(
     assert (folder / "a.eps").exists()  # two of its games are still to be learned from
     write(tmp_path / "b.eps", game, games[10:])
     os.rename(tmp_path / "b.eps", folder / "b.eps")
-    _, told = learner.communicate(timeout=60)
+    _, told = learner.communicate(timeout=PATIENCE)
     assert learner.returncode == 0, told
     assert sorted(os.listdir(folder)) == [".tmp.half.eps", "b.eps", "notes.txt"]
 
 
-def wait_for(happened: Callable[[], bool], seconds: float = 60) -> None:
+def wait_for(happened: Callable[[], bool], seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < end
@@ -191,7 +191,7 @@ def test_a_signal_lets_it_save(
     wait_for(lambda: (out / "metrics.jsonl").exists() and len(metrics(out)) >= 4)
     learner.send_signal(number)
     told = learner.stderr.read().decode()
-    assert learner.wait(60) == status
+    assert learner.wait(PATIENCE) == status
     learner.stdin.close()
     steps = len(metrics(out))
     last = out / f"checkpoints/step-{steps:08}.safetensors"
@@ -209,7 +209,7 @@ def test_a_signal_before_the_first_episode(tmp_path: pathlib.Path) -> None:
     assert learner.stderr.readline() == b"waiting for the first episodes from -\n"
     learner.send_signal(signal.SIGTERM)
     told = learner.stderr.read().decode()
-    assert learner.wait(60) == 143
+    assert learner.wait(PATIENCE) == 143
     learner.stdin.close()
     assert told == "stopped before the first episode: there is nothing to save\ntrain: terminated\n"
     assert os.listdir(tmp_path / "run") == ["lock"]  # the same command may be given again

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stratkit.engine import Batch, Game, IllegalAction, replay, replay_many, sample
+from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.engine.batch import OVER
 from stratkit.engine.observation import observation_dtype
+from stratkit.engine.replay import legal_prefix, positions
 from stratkit.engine.stratego import (
     LAKE,
     PIECE,
     VARIANTS,
     Position,
-    Tracker,
     placements,
     setup_of,
 )
@@ -209,21 +212,75 @@ def test_setups_with_wrong_counts_are_refused() -> None:
         placements(variant, np.zeros(3, np.uint8))
 
 
-def test_tracker_follows_a_game() -> None:
+def test_an_arbiter_follows_a_game_by_squares() -> None:
     variant = VARIANTS["nano"]
     setup = np.array([0, 1, 10], np.uint8)  # flag, spy, marshal
-    tracker = Tracker(variant, setup, setup)
-    assert tracker.position().cells.tolist()[:3] == [0x80, 0x81, 0x8A]
-    assert not tracker.apply(2, 5).attack
+    arbiter = Arbiter(Game("nano"))
+    for _ in range(2):
+        assert arbiter.deploying and not arbiter.legal()
+        arbiter.deploy(setup)
+    assert arbiter.position().to_bytes() == Position.of_setups(variant, setup, setup).to_bytes()
+    assert arbiter.pieces() == {
+        0: (0, 0),
+        1: (0, 1),
+        2: (0, 10),
+        9: (1, 10),
+        10: (1, 1),
+        11: (1, 0),
+    }
+    arbiter.move(2, 5)
     for from_, to in ((11, 8), (10, 6), (2, 5)):  # a flag, a leap, a piece that has left
-        with pytest.raises(Exception, match=r"cannot move|no piece"):
-            tracker.apply(from_, to)
-    tracker.apply(9, 6)
-    tracker.apply(5, 8)
-    tracker.apply(6, 3)
-    result = tracker.apply(8, 11)
-    assert result.attack and result.attacker_stays and not result.defender_stays
-    assert (tracker.over, tracker.winner) == ("flag_captured", 0)
+        with pytest.raises(IllegalMove, match=r"cannot move|no piece"):
+            arbiter.move(from_, to)
+    for from_, to in ((9, 6), (5, 8), (6, 3), (8, 11)):
+        arbiter.move(from_, to)
+    assert (arbiter.ending, arbiter.winner, arbiter.plies) == ("flag_captured", 0, 5)
+
+
+@given(st.sampled_from(GAMES), st.integers(0, 10**6), st.integers(0, 30))
+@settings(max_examples=40)
+def test_a_prefix_is_as_long_as_the_actions_are_legal(name: str, seed: int, cut: int) -> None:
+    game = Game(name)
+    actions, endings, returns = _random_game(game, seed)
+    whole = legal_prefix(game, actions)
+    assert (whole.legal, whole.ending) == (len(actions), endings)
+    assert whole.returns.tolist() == returns.tolist()
+    longer = legal_prefix(game, np.append(actions, actions[-1:]).astype(np.int32))
+    assert (longer.legal, longer.ending) == (len(actions), endings)
+    cut = min(cut, len(actions) - 1)
+    wrong = actions.copy()
+    wrong[cut] = game.actions
+    broken = legal_prefix(game, wrong)
+    assert (broken.legal, broken.ending) == (cut, "")
+
+
+def _random_game(game: Game, seed: int) -> tuple[npt.NDArray[np.int32], str, npt.NDArray[Any]]:
+    """The actions of a random game, its ending and its returns."""
+    batch, played = Batch(game, 1), []
+    chosen = np.empty(1, np.int32)
+    while (actor := batch.actors()[0]) != OVER:
+        numbers = np.array([len(played)], np.int32)
+        chosen = sample(None, batch.legal(), seed, np.zeros(1, np.int64), numbers)[0]
+        if actor < 0:
+            batch.draw_chance(seed, np.zeros(1, np.int64), numbers, chosen)
+        batch.apply(chosen)
+        played.append(int(chosen[0]))
+    return (
+        np.array(played, np.int32),
+        game.endings[batch.endings()[0]],
+        batch.returns()[0],
+    )
+
+
+def test_positions_are_those_between_the_plies() -> None:
+    game = Game("nano")
+    setup = np.array([0, 1, 10], np.uint8)
+    arbiter = Arbiter(game, Position.of_setups(VARIANTS["nano"], setup, setup))
+    seen = [arbiter.position().to_bytes()]
+    for move in ((2, 5), (9, 6), (5, 8), (6, 3), (8, 11)):
+        arbiter.move(*move)
+        seen.append(arbiter.position().to_bytes())
+    assert list(positions(game, np.array(arbiter.actions, np.int32), seen[0])) == seen
 
 
 def test_unknown_games_and_rules() -> None:

@@ -6,6 +6,7 @@ import pathlib
 import time
 
 from learn.games import episodes, write
+from running import PATIENCE
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.source import Source
 from stratkit.storage.shards import shard_name
@@ -42,7 +43,7 @@ def test_files_that_were_consumed_leave_nothing_behind(tmp_path: pathlib.Path) -
         for complete in prepared.progress.complete:
             pathlib.Path(complete).unlink()
     assert len(list(tmp_path.iterdir())) == 1
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while len(source._consumed) > 1 and time.monotonic() < deadline:
         time.sleep(0.01)
     source.stop()

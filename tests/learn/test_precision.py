@@ -12,8 +12,9 @@ from learn.games import as_parts, episodes, gradient, optimizer
 from learn.test_rnad_update import setting, vector_batch
 from nets.drawn import drawn
 from running import run
+from stratkit.engine import Game
 from stratkit.learn.data import make_batch
-from stratkit.nets import build
+from stratkit.nets import build, place
 from stratkit.players.network import NetworkPlayer
 
 
@@ -24,6 +25,7 @@ def test_bfloat16_is_nearly_float32(net: str, games: int) -> None:
     metrics, gradients = [], []
     for precision in ("f32", "bf16"):
         learner = optimizer(net, game.shape, setting(precision=precision, chunk=64))
+        drawn(learner.algorithm.trained)
         metrics.append(learner.update(batch))
         gradients.append(gradient(learner))
         assert all(p.dtype == torch.float32 for p in learner.algorithm.trained.parameters())
@@ -95,6 +97,22 @@ def test_without_a_gpu_cuda_is_refused_at_once(tmp_path: pathlib.Path) -> None:
     assert torch.OutOfMemoryError.__name__ == "OutOfMemoryError"  # by which it is told
 
 
+def test_float32_is_float32_where_there_could_be_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is placed on any device but the CPU; the flags need no GPU, nor does the layout."""
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)  # as torch begins
+    network = build("tiny", Game("mini").shape, 1)
+    place(network, torch.device("cpu"))
+    assert torch.backends.cudnn.allow_tf32  # nobody's business
+    place(network, torch.device("meta"))
+    assert not torch.backends.cudnn.allow_tf32
+    assert not torch.backends.cuda.matmul.allow_tf32
+    assert torch.get_float32_matmul_precision() == "highest"
+    filters = [p for p in network.parameters() if p.ndim == 4 and min(p.shape[1:]) > 1]
+    assert filters
+    for weights in filters:
+        assert weights.is_meta and weights.is_contiguous(memory_format=torch.channels_last)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 @pytest.mark.parametrize("net", ["tiny", "small"])
 def test_a_gpu_does_the_same_step(net: str) -> None:
@@ -103,6 +121,7 @@ def test_a_gpu_does_the_same_step(net: str) -> None:
     gradients = []
     for device in ("cpu", "cuda"):
         learner = optimizer(net, game.shape, setting(chunk=64), device=torch.device(device))
+        drawn(learner.algorithm.trained)
         learner.update(batch)
         gradients.append(gradient(learner))
     torch.testing.assert_close(*gradients, rtol=1e-2, atol=1e-4)

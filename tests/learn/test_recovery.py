@@ -184,3 +184,27 @@ def test_a_damaged_checkpoint_takes_no_place_of_a_good_one(folder: pathlib.Path)
 def test_the_newest_checkpoints_and_milestones_are_kept(folder: pathlib.Path) -> None:
     train(a_request(folder, "run", keep=2, milestone=2))
     assert [step for step, _ in list_checkpoints(folder / "run")] == [0, 2, 4, 5]
+
+
+def test_episodes_are_deleted_when_what_learned_from_them_is_on_the_disk(
+    folder: pathlib.Path,
+    synced: list[tuple[pathlib.Path, set[str]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A power failure takes with it what was not synced: first the checkpoint's content and its
+    name, in a folder whose own name is safe, then its episodes may go."""
+    safe: set[str] = set()  # checkpoints, at each deletion
+    unlink = os.unlink
+
+    def noted(path: str, **options: int) -> None:
+        if str(path).endswith(".eps"):
+            assert (folder / "run") in [what for what, _ in synced]
+            whole = {name for what, names in synced for name in names if what == checkpoints}
+            assert whole > safe
+            safe.update(whole)
+        unlink(path, **options)
+
+    checkpoints = folder / "run/checkpoints"
+    monkeypatch.setattr(os, "unlink", noted)
+    train(replace(a_request(folder, "run"), consume=True))
+    assert os.listdir(folder / "games") == ["3.eps"]  # nobody has seen its end yet

@@ -21,7 +21,8 @@ def drawn(network: N) -> N:
     generator = torch.Generator().manual_seed(1)
     for parameter in network.parameters():
         if not parameter.any():
-            torch.nn.init.normal_(parameter, std=0.1, generator=generator)
+            said = torch.empty(parameter.shape).normal_(std=0.1, generator=generator)
+            parameter.data.copy_(said)
     return network
 
 

@@ -68,7 +68,7 @@ def planes(record: np.void, width: int, height: int) -> npt.NDArray[np.float32]:
         y, x = board[move["to"]]
         out[37 + number, y, x] = 1
     out[77] = _divide(int(record["plies"]), int(record["max_plies"]))
-    out[78] = _divide(int(record["quiet"]), int(record["max_quiet"]))
+    out[78] = _divide(int(record["no_attack"]), int(record["max_no_attack"]))
     out[79] = record["phase"]
     out[80] = record["stage"]
     if record["selected"] != 255:

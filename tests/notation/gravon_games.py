@@ -7,7 +7,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from stratkit.engine.stratego import NO_PIECE, VARIANTS, Tracker, Variant
+from stratkit.engine.arbiter import Arbiter
+from stratkit.engine.stratego import NO_PIECE, VARIANTS, Position, Variant, free_game
 from stratkit.notation.gravon import KINDS, REASONS
 from stratkit.notation.setups import Setup, field_text
 from stratkit.notation.squares import square_text
@@ -23,6 +24,11 @@ def random_setup(variant: Variant, rng: random.Random) -> Setup:
     return np.array(pieces, np.uint8)
 
 
+def free_arbiter(variant: Variant, red: Setup, blue: Setup) -> Arbiter:
+    """A game without repetition rules and draw limits, as old logs have them."""
+    return Arbiter(free_game(variant.name), Position.of_setups(variant, red, blue))
+
+
 class MadeUp:
     """A game of random legal moves, with what a log says about it."""
 
@@ -33,15 +39,15 @@ class MadeUp:
         self.setups = (random_setup(self.variant, rng), random_setup(self.variant, rng))
         self.players = ("Red <Nick>", 'Blue "vs" & Co')
         self.moves: list[str] = []
-        tracker = Tracker(self.variant, *self.setups)
-        self.positions = [tracker.position()]
-        while len(self.moves) < plies and not tracker.over:
-            from_, to = rng.choice(tracker.position().legal())
-            tracker.apply(from_, to)
+        game = free_arbiter(self.variant, *self.setups)
+        self.positions = [game.position()]
+        while len(self.moves) < plies and not game.ending:
+            from_, to = rng.choice(game.legal())
+            game.move(from_, to)
             self.moves.append(f"{square_text(from_, 10)}-{square_text(to, 10)}")
-            self.positions.append(tracker.position())
+            self.positions.append(game.position())
         codes = {"": 4, "flag_captured": 1, "no_legal_move": 0, "no_movable_pieces": 2}
-        self.ending, self.winner = codes[tracker.over], tracker.winner
+        self.ending, self.winner = codes[game.ending], game.winner
         self.reason = REASONS[self.ending]
 
     @property

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gravon_games import MadeUp, random_setup
+from gravon_games import MadeUp, free_arbiter, random_setup
 from stratkit.engine.stratego import (
     BLUE,
     MOVED,
@@ -17,7 +17,6 @@ from stratkit.engine.stratego import (
     SIDE,
     TYPE,
     VARIANTS,
-    Tracker,
 )
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import (
@@ -42,12 +41,12 @@ BARRAGE = (
 def some_position(variant_name, seed, plies):
     """A position within a game of random moves."""
     variant, rng = VARIANTS[variant_name], random.Random(seed)
-    tracker = Tracker(variant, random_setup(variant, rng), random_setup(variant, rng))
+    game = free_arbiter(variant, random_setup(variant, rng), random_setup(variant, rng))
     for _ in range(plies):
-        if tracker.over:
+        if game.ending:
             break
-        tracker.apply(*rng.choice(tracker.position().legal()))
-    return tracker.position()
+        game.move(*rng.choice(game.legal()))
+    return game.position()
 
 
 names = st.sampled_from(list(VARIANTS))

@@ -1,4 +1,5 @@
 import random
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -212,3 +213,24 @@ def test_moves_that_repetition_rules_forbid_are_taken():
     assert breaches([played.log], {"two_squares": 5}) == [10]
     assert breaches([played.log], {"two_squares": 3}) == [6]
     assert breaches([played.log], {"more_squares": 1}) == [None]
+
+
+@pytest.mark.parametrize("first", ["A5-A6", None])
+def test_a_log_is_played_no_longer_than_it_is_legal(first):
+    """A megabyte of moves is one call of the engine, not a call a move: 6 s became 0.3 s."""
+    made = MadeUp("classic", 1, plies=2)
+    lines = made.gsn().decode().splitlines()
+    lines[3:5] = [first or made.moves[0]] + ["A5-A6"] * 100_000
+    log = parse_log("\n".join(lines).encode(), "long.gsn")
+    calls = 0
+
+    def count(*_):
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    [played] = play_out([("long.gsn", log)])
+    sys.setprofile(None)
+    assert played.log.plies == (0 if first else 1)
+    assert str(played.fault).startswith(f"long.gsn: line {4 if first else 5}, move")
+    assert calls < 5000

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from stratkit.engine import Batch, Game
+from stratkit.engine.combat import LOSES, WINS, fight
 from stratkit.engine.stratego import (
     BLUE,
     BOMB,
@@ -27,7 +28,6 @@ from stratkit.engine.stratego import (
     legal_moves,
     variant,
 )
-from stratkit.players.testtime.board import LOSES, WINS, fight
 
 FREE = Game("mini", {"two_squares": 0, "more_squares": 0, "max_plies": 0, "max_quiet": 0})
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from running import ROOT
+from running import PATIENCE, ROOT
 
 README = (ROOT / "README.md").read_text()
 PATH = f"{ROOT / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -49,10 +49,10 @@ def running(script: str, home: pathlib.Path) -> Iterator[subprocess.Popen[str]]:
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
-        process.wait(60)
+        process.wait(PATIENCE)
 
 
-def wait_for(what: str, ready: object, seconds: float = 400) -> None:
+def wait_for(what: str, ready: object, seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not ready():  # type: ignore[operator]
         assert time.monotonic() < deadline, what
@@ -66,7 +66,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     folder = home / "stratego"
     folder.mkdir()
     learner = (  # a slow one, which leaves the machine to the evaluator
-        "nice selfplay --game mini --policy run --follow --lead 16 --slots 16 --seed 1"
+        "nice selfplay --game mini --policy run --follow --max-ahead 16 --slots 16 --seed 1"
         " | while dd bs=64K count=1 status=none; do sleep 0.2; done"
         " | nice train - --out run --steps 100000 --batch 16 --seed 1 --net plain --save-every 1"
     )
@@ -102,7 +102,7 @@ def test_the_line_of_the_crontab_twice_at_once(home: pathlib.Path) -> None:
     assert "%" not in command.replace("\\%", "")  # cron ends a command at a bare one
     script = command.replace("\\%", "%").replace("-n 200", "-n 6")
     both = [start(script, home, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
-    ends = [(*process.communicate(timeout=200), process.returncode) for process in both]
+    ends = [(*process.communicate(timeout=PATIENCE), process.returncode) for process in both]
     # The second may find the file in use, or wait, or come when the first is done.
     for out, err, status in ends:
         assert out == "" and (status == 0 or (status == 1 and "in use by" in err)), err

@@ -6,6 +6,7 @@ import json
 import pathlib
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -14,7 +15,6 @@ from stratkit.errors import InputError
 from stratkit.rating import reading
 from stratkit.rating.pool import WON, units
 from stratkit.rating.reading import PoolReader
-from stratkit.storage.records import GameRecord, record_line
 
 
 def read(*paths: pathlib.Path) -> PoolReader:
@@ -100,34 +100,18 @@ def test_what_is_no_game_of_two_players(tmp_path: pathlib.Path) -> None:
     path = write(tmp_path / "g", header("a", "b"), [record(7, 0, 0, "red")])
     with pytest.raises(InputError, match="^g: game 7: a player against itself$"):
         read(path)
-    write(path, header("a", "b"), [record(7, 0, 1, "red")])
-    changed(path, 1, players=[0], returns=[1], result="draw")
-    with pytest.raises(InputError, match="^g: game 7: a game of two players is needed$"):
+    write(path, header("a", "b", "c"), [record(7, 0, 1, "red")])
+    changed(path, 1, players=[0, 1, 2], returns=[2, -1, -1], result=None)
+    with pytest.raises(InputError, match="^g: game 7: Elo is for games of two players$"):
         read(path)
     with pytest.raises(InputError, match="^g: no games to rate$"):
         read(write(path, header("a", "b"), [])).finish()
 
 
-# --- the expression that recognises games ---------------------------------------------------------
-
-VARIED = [
-    record(0, 0, 1, "red"),
-    record(12, 1, 0, "draw"),
-    GameRecord(number=3, pair=1, players=(1, 0), setups=("MA", "AM"), moves=("A1A2", "A4A3"),
-               returns=(-1.5, 1.5), reason="flag_captured", plies=2, adjudicator="value",
-               times=(0.25, 11.0)),
-]  # fmt: skip
+# --- lines ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("game", VARIED)
-def test_what_match_writes_is_recognised(game: GameRecord, tmp_path: pathlib.Path) -> None:
-    """Otherwise reading would still be right, but slow."""
-    line = record_line(game)
-    assert reading._GAME.fullmatch(line)
-    assert reading._GAME.fullmatch(line.replace(b"}\n", b',"later":"x","nodes":3}\n'))
-
-
-def test_it_sees_what_the_reader_of_records_sees(
+def test_games_are_collected_in_blocks(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(0)
@@ -135,16 +119,17 @@ def test_it_sees_what_the_reader_of_records_sees(
         record(n, *rng.permutation(3)[:2].tolist(), str(rng.choice(["red", "draw", "blue"])))
         for n in range(300)
     ]
-    path = write(tmp_path / "g", header("a", "b", "c"), [*games, VARIED[2]])
-    monkeypatch.setattr(reading, "_BLOCK", 700)  # lines are cut
-    fast = read(path)
-    monkeypatch.setattr(reading, "_plain", lambda data: False)
-    slow = read(path)
-    assert fast.adjudicated == slow.adjudicated == 1
-    one, other = fast.finish(), slow.finish()
-    assert one.names == other.names and len(one) == 300 and fast.repeated == slow.repeated == 1
+    adjudicated = msgspec.structs.replace(games[3], number=300, adjudicator="value")
+    path = write(tmp_path / "g", header("a", "b", "c"), [*games, adjudicated, games[0]])
+    whole = read(path)
+    monkeypatch.setattr(reading, "_GAMES", 7)
+    cut = read(path)
+    assert whole.adjudicated == cut.adjudicated == 1
+    one, other = whole.finish(), cut.finish()
+    assert one.names == other.names and len(one) == 301 and whole.repeated == cut.repeated == 1
     for name in ("red", "blue", "result", "unit"):
         assert (getattr(one, name) == getattr(other, name)).all()
+    assert one.result.tolist()[:300] == [["blue", "draw", "red"].index(g.result) for g in games]
 
 
 BROKEN = {
@@ -164,7 +149,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("wrong", BROKEN)
-def test_it_recognises_no_broken_game(wrong: str, tmp_path: pathlib.Path) -> None:
+def test_a_broken_game_is_refused(wrong: str, tmp_path: pathlib.Path) -> None:
     """Each is refused, as the second line behind the header, which is where it is said to be."""
     path = write(tmp_path / "g", header("a", "b"), [record(2, 0, 1, "red"), record(0, 0, 1, "red")])
     data = path.read_bytes()

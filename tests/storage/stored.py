@@ -16,7 +16,15 @@ from nets.drawn import drawn
 from stratkit.engine import Game
 from stratkit.nets import build
 from stratkit.storage.checkpoints import metadata_hash, save_checkpoint
-from stratkit.storage.episodes import Episode, EpisodeReader, Episodes, EpisodeWriter, Header
+from stratkit.storage.columns import WHOLE_SHARE
+from stratkit.storage.episodes import (
+    Episode,
+    EpisodeReader,
+    Episodes,
+    EpisodeWriter,
+    Header,
+    Targets,
+)
 
 ENDINGS = ("", "flag", "cut")
 HEADER = Header(game="mini", rules={"two_squares": 3, "max_plies": 200}, endings=ENDINGS, seed=5)
@@ -66,7 +74,19 @@ def plain(one: Episode) -> tuple[object, ...]:
         one.mu.dtype,
         one.mu.tobytes(),
         one.start,
+        *searched(one),
     )
+
+
+def searched(one: Episode) -> tuple[object, object]:
+    """All of its targets and values. None is the same as none for each action."""
+    targets, value = one.targets, one.root_value
+    if targets is None or not targets.count.any():
+        policies = None
+    else:
+        policies = [(column.dtype, column.tobytes()) for column in vars(targets).values()]
+    without = value is None or np.isnan(value).all()
+    return policies, None if without else (value.dtype, value.tobytes())
 
 
 def altered(data: bytes, **metadata: object) -> bytes:
@@ -100,8 +120,8 @@ _mu = st.one_of(
 
 
 @st.composite
-def random_episode(draw: st.DrawFn, number: int, players: int) -> Episode:
-    length = draw(st.integers(0, 40))
+def random_episode(draw: st.DrawFn, number: int, players: int, searched: bool = False) -> Episode:
+    length = draw(st.integers(1, 40))
     highest = draw(st.sampled_from([3, 255, 256, 65535, 65536, 2**31 - 1]))
     return Episode(
         number,
@@ -111,7 +131,33 @@ def random_episode(draw: st.DrawFn, number: int, players: int) -> Episode:
         draw(arrays.arrays(np.int32, length, elements=st.integers(0, highest))),
         draw(arrays.arrays(np.float32, length, elements=_mu)),
         draw(st.binary(max_size=50)),
+        draw(random_targets(length)) if searched else None,
+        draw(arrays.arrays(np.float32, length, elements=_values)) if searched else None,
     )
+
+
+@st.composite
+def random_targets(draw: st.DrawFn, length: int) -> Targets:
+    """Policies for `length` decisions, some without one."""
+    policies = draw(st.lists(st.none() | _policies, min_size=length, max_size=length))
+    parts = [[] if policy is None else sorted(policy.items()) for policy in policies]
+    return Targets(
+        np.array([len(part) for part in parts], np.int64),
+        np.array([action for part in parts for action, _ in part], np.int32),
+        np.array([share for part in parts for _, share in part], np.uint16),
+    )
+
+
+def _shares(policy: dict[int, int]) -> dict[int, int]:
+    """The same actions with shares that sum to 65535."""
+    rest = WHOLE_SHARE - sum(policy.values())
+    return {**policy, min(policy): policy[min(policy)] + rest}
+
+
+_policies = st.dictionaries(
+    st.integers(0, 2**31 - 1), st.integers(0, WHOLE_SHARE // 8), min_size=1, max_size=8
+).map(_shares)
+_values = st.one_of(st.just(float("nan")), st.floats(-2, 2, width=32))
 
 
 @st.composite
@@ -119,4 +165,4 @@ def random_episodes(draw: st.DrawFn) -> list[Episode]:
     """Up to eight episodes with different numbers."""
     players = draw(st.integers(1, 3))
     numbers = draw(st.lists(st.integers(0, 2**63 - 1), max_size=8, unique=True))
-    return [draw(random_episode(number, players)) for number in numbers]
+    return [draw(random_episode(number, players, draw(st.booleans()))) for number in numbers]

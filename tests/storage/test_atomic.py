@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
 
 from stratkit.errors import InputError
-from stratkit.storage.atomic import atomic_file, lock
+from stratkit.storage.atomic import atomic_file, lock, remove_abandoned
 
 
 def names(folder: pathlib.Path) -> list[str]:
@@ -97,12 +99,80 @@ def test_errors_name_the_file_that_was_meant(tmp_path: pathlib.Path) -> None:
     assert ".tmp." not in str(caught.value)
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_durable_file_is_on_the_disk_with_its_name(
+    tmp_path: pathlib.Path, synced: list[tuple[pathlib.Path, set[str]]], overwrite: bool
+) -> None:
+    """Its content before it appears, and then the folder: a name is the folder's content."""
+    with atomic_file(tmp_path / "x", overwrite) as stream:
+        stream.write(b"1")
+    (file, before), (folder, after) = synced
+    assert (file.parent, folder) == (tmp_path, tmp_path)
+    assert before == {file.name} and after == {"x"}
+    synced.clear()
+    with atomic_file(tmp_path / "y", overwrite, durable=False) as stream:
+        stream.write(b"1")
+    assert not synced
+
+
 def run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     start = "import resource, sys\nfrom stratkit.storage.atomic import *\npath = sys.argv[1]\n"
     command = [sys.executable, "-c", start + code, *map(str, arguments)]
     root = str(pathlib.Path(__file__).parents[2])
     env = {**os.environ, "PYTHONPATH": root}
     return subprocess.run(command, env=env, capture_output=True, text=True)
+
+
+KILLED = (
+    "import os, signal\n"
+    "with atomic_file(path) as stream:\n"
+    "    stream.write(b'half')\n"
+    "    stream.flush()\n"
+    "    os.kill(os.getpid(), signal.SIGKILL)\n"
+)
+
+
+def test_what_a_killed_process_left_is_deleted_by_the_next(tmp_path: pathlib.Path) -> None:
+    run(KILLED, tmp_path / "x")
+    [left] = names(tmp_path)
+    assert left.startswith(".tmp.")
+    with atomic_file(tmp_path / "y") as stream:  # a living writer's file stays, however old
+        [living] = set(names(tmp_path)) - {left}
+        os.utime(tmp_path / living, (0, 0))
+        assert run("with atomic_file(path) as stream: pass", tmp_path / "x").returncode == 0
+        assert names(tmp_path) == sorted([living, "x"])
+        stream.write(b"whole")
+    assert names(tmp_path) == ["x", "y"]
+    assert (tmp_path / "y").read_bytes() == b"whole"
+
+
+def test_what_may_be_another_machines_is_deleted_after_a_day(tmp_path: pathlib.Path) -> None:
+    now = time.time()
+    for name, age in ((".tmp.00000000.new", 3600), (".tmp.old", 90_000), ("x.tmp.", 90_000)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (now - age, now - age))
+    (tmp_path / ".tmp.folder").mkdir()
+    os.utime(tmp_path / ".tmp.folder", (0, 0))
+    remove_abandoned(tmp_path)
+    assert names(tmp_path) == [".tmp.00000000.new", ".tmp.folder", "x.tmp."]
+
+
+def test_a_file_taken_for_abandoned_before_it_was_locked_is_made_again(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, taken = fcntl.flock, []
+
+    def other_was_faster(descriptor: int, how: int) -> None:
+        if not taken:
+            taken.extend(names(tmp_path))
+            (tmp_path / taken[0]).unlink()
+        real(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", other_was_faster)
+    with atomic_file(tmp_path / "x") as stream:
+        assert names(tmp_path) not in ([], taken)
+        stream.write(b"whole")
+    assert names(tmp_path) == ["x"] and (tmp_path / "x").read_bytes() == b"whole"
 
 
 @pytest.mark.parametrize("size", [100, 100_000])

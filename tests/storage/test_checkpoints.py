@@ -71,7 +71,7 @@ _arrays = arrays.arrays(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=list(HealthCheck), max_examples=50)
 @given(tensors=st.dictionaries(st.text("abc/._", min_size=1), _arrays, max_size=4), data=st.data())
 def test_what_is_written_is_read(
     tmp_path: pathlib.Path, tensors: dict[str, np.ndarray], data: st.DataObject

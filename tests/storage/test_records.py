@@ -9,7 +9,9 @@ import pathlib
 import resource
 import subprocess
 import sys
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +23,10 @@ from stratkit.storage.records import (
     RecordHeader,
     RecordPlayer,
     RecordWriter,
+    header_line,
     read_records,
+    record_line,
+    result_of,
 )
 
 A = RecordPlayer("A", "random")
@@ -42,7 +47,8 @@ def record(number: int, returns: tuple[float, float] = (1, -1)) -> GameRecord:
         pair=number // 2,
         players=(number % 2, 1 - number % 2),
         setups=("ABC", "CBA"),
-        moves=("A1A2", "F6F5"),
+        moves="A1A2 F6F5",
+        result=result_of(returns),
         returns=returns,
         reason="flag_captured",
         plies=2,
@@ -77,21 +83,33 @@ def four(path: pathlib.Path) -> bytes:
 _texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 _counts = st.integers(0, 2**63 - 1)
 _words = st.text(st.characters(codec="ascii", exclude_characters=" ", categories=["L", "N", "P"]))
-_moves = st.lists(_words.filter(bool), max_size=5).map(tuple)
-_returns = st.tuples(*[st.one_of(st.integers(-1, 1), st.floats(-2, 2))] * 2)
-_records = st.builds(
-    GameRecord,
-    number=_counts,
-    pair=_counts,
-    players=st.tuples(st.integers(0, 1), st.integers(0, 1)),
-    setups=st.one_of(st.none(), st.tuples(_texts, _texts)),
-    moves=_moves,
-    returns=_returns,
-    reason=_texts,
-    plies=_counts,
-    adjudicator=st.one_of(st.none(), _texts),
-    times=st.one_of(st.none(), st.tuples(st.floats(0, 1e6), st.floats(0, 1e6))),
-)
+_moves = st.lists(_words.filter(bool), max_size=5).map(" ".join)
+
+
+@st.composite
+def _records(draw: st.DrawFn) -> GameRecord:
+    """Of two to seven players."""
+    players = draw(st.integers(2, 7))
+
+    def each(values: st.SearchStrategy[Any]) -> tuple[Any, ...]:
+        return draw(st.tuples(*[values] * players))
+
+    returns = each(st.one_of(st.integers(-1, 1), st.floats(-2, 2)))
+    return GameRecord(
+        number=draw(_counts),
+        pair=draw(_counts),
+        players=each(st.integers(0, 1)),
+        setups=each(_texts) if draw(st.booleans()) else None,
+        moves=draw(_moves),
+        result=result_of(returns),
+        returns=returns,
+        reason=draw(_texts),
+        plies=draw(_counts),
+        adjudicator=draw(st.one_of(st.none(), _texts)),
+        times=each(st.floats(0, 1e6)) if draw(st.booleans()) else None,
+    )
+
+
 _headers = st.builds(
     RecordHeader,
     game=_texts,
@@ -103,7 +121,7 @@ _headers = st.builds(
 )
 
 
-@given(_headers, st.lists(_records, max_size=4))
+@given(_headers, st.lists(_records(), max_size=4))
 def test_what_is_written_is_read(header: RecordHeader, records: list[GameRecord]) -> None:
     source, sink = os.pipe()
     with RecordWriter(f"/dev/fd/{sink}", header) as writer:
@@ -115,8 +133,22 @@ def test_what_is_written_is_read(header: RecordHeader, records: list[GameRecord]
 
 
 def test_the_result_follows_from_the_returns() -> None:
-    results = [record(0, returns).result for returns in ((1, -1), (-1, 1), (0, 0))]
-    assert results == ["red", "blue", "draw"]
+    results = [result_of(returns) for returns in ((1, -1), (-1, 1), (0, 0), (2, -1, -1), (1,))]
+    assert results == ["red", "blue", "draw", None, None]
+    for wrong in ("blue", "draw", None, "x"):
+        with pytest.raises(InputError, match="result and returns do not fit"):
+            GameRecord(**{**msgspec.structs.asdict(record(0)), "result": wrong})
+
+
+def test_a_header_whose_names_are_not_utf_8_is_read(path: pathlib.Path) -> None:
+    """A player's spec is a file's name, and that may have any bytes."""
+    player = RecordPlayer("A", os.fsdecode(b"run/\xff"))
+    header = dataclasses.replace(HEADER, players=(player, B), setups={"file": os.fsdecode(b"\xfe")})
+    stored = header_line(header) + record_line(record(0))
+    assert read(stored) == [(header, record(0))]
+    path.write_bytes(stored)
+    with RecordWriter(str(path), header, resume=True) as writer:
+        assert list(writer.done) == [0]
 
 
 def test_files_one_after_the_other_are_a_stream(four: bytes) -> None:
@@ -207,13 +239,21 @@ def test_overwriting_begins_anew(path: pathlib.Path, four: bytes) -> None:
 WRONG = [
     (b'"stratkit":"games"', b'"stratkit":"x"', "line 1: not a game record: 'x'"),
     (b'"version":1', b'"version":2', "line 1: a version that is not 1: '2'"),
-    (b'"seed":7', b'"seed":-7', "line 1: field 'seed' is missing or wrong: '-7'"),
-    (b'"players":[{"name"', b'"players":[{"nome"', "line 1: field 'players'"),
-    (b'"12121212', b'"g2121212', "line 1: field 'players'"),
-    (b'"number":0', b'"number":0.5', "line 2: field 'number' is missing or wrong: '0.5'"),
+    (b'"seed":7', b'"seed":-7', "line 1: field 'seed': expected int >= 0: '-7'"),
+    (b'"seed":7', b'"seed":18446744073709551616', "line 1: expected a seed below 2"),
+    (
+        b'"players":[{"name"',
+        b'"players":[{"nome"',
+        r"line 1: field 'players\[0\].name' is missing$",
+    ),
+    (b'"12121212', b'"g2121212', r"line 1: field 'players\[1\].sha256': expected 64 hexadecimal"),
+    (b'"spec":"random"', b'"spec":"a\\u0000"', r"line 1: .* expected text without NUL: 'a\\x00'"),
+    (b'"two_squares":3', b'"two_squares":-3', "line 1: field 'rules': expected int >= 0: "),
+    (b'"number":0', b'"number":0.5', "line 2: field 'number': expected int, got float: '0.5'"),
+    (b'"plies":2', b'"flies":2', "line 2: field 'plies' is missing$"),
     (b'"number":0', b'"number":' + b"9" * 5000, "line 2: not a game record"),
-    (b'"returns":[1,-1]', b'"returns":[NaN,1]', "line 2: field 'returns'"),
-    (b'"returns":[1,-1]', b'"returns":[1e999,1]', "line 2: field 'returns'"),
+    (b'"returns":[1,-1]', b'"returns":[NaN,1]', "line 2: not a game record"),
+    (b'"returns":[1,-1]', b'"returns":[1e999,1]', "line 2: not a game record"),
     (b'"returns":[1,-1]', b'"returns":[1]', "line 2: result and returns do not fit"),
     (b'"players":[0,1]', b'"players":[0,2]', "line 2: a player that the header does not name"),
     (b'"players":[0,1]', b'"players":[]', "line 2: field 'players'"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib.util
 import json
+import math
 import pathlib
 import re
 import struct
@@ -30,6 +32,7 @@ MADE = [
     "episodes.eps",
     "games.jsonl",
     "policy.safetensors",
+    "searched.eps",
     "ucc.txt",
 ]
 
@@ -173,7 +176,7 @@ def test_the_sample_games(make: ModuleType) -> None:
     assert [one.reason for _, one in got] == ["flag_captured", "no_legal_move"]
     assert header.players[1] == RecordPlayer("B", "run/policy.safetensors", HASH)
     assert got[0][1].setups == got[1][1].setups
-    assert [len(one.moves) for _, one in got] == [one.plies for _, one in got]
+    assert [len(one.moves.split()) for _, one in got] == [one.plies for _, one in got]
 
 
 HASH = hashlib.sha256(read_sample("policy.safetensors")).hexdigest()
@@ -221,14 +224,40 @@ def test_the_tables_of_episodes() -> None:
     assert fields("episodes.md", "Frames of episodes") == list(some)
     assert fields("episodes.md", "Trailer") == list(trailer)
     rows = table("episodes.md", "Frames of episodes", 1)
+    of_search = table("episodes.md", "Frames of episodes", 2)
     documented = {
         name: (tuple(re.findall(r"[uif]\d", types)), "absent" not in count)
-        for name, types, count, _ in rows
+        for name, types, count, _ in (*rows, *of_search)
     }
     assert documented == dict(columns.COLUMNS)
-    assert [row[0] for row in rows] == [
-        name for name, _, _ in first_lines("episodes.eps")[2]["columns"]
-    ]
+    for frame, expected in ((2, [*rows]), (1, [*rows[:5], *rows[7:], *of_search])):
+        listed = first_lines("searched.eps")[frame]["columns"]
+        assert [name for name, _, _ in listed] == [row[0] for row in expected]
+
+
+def test_the_sample_of_a_search(make: ModuleType) -> None:
+    expected = make.searched()
+    with open(SAMPLES / "searched.eps", "rb") as stream:
+        assert [plain(e) for e in EpisodeReader(stream, "")] == [plain(e) for e in expected]
+    found = by_the_page(frames_of(read_sample("searched.eps"))[1][1])[1]
+    first = expected[0]
+    shares = iter(found["target_share"])
+    policies = [[next(shares) for _ in range(int(count))] for count in found["target_count"]]
+    assert all(sum(policy) in (0, 65535) for policy in policies)
+    at = 4  # of the first game; it has a target
+    before = int(sum(found["target_count"][:at]))
+    assert first.actions[at] in found["target_actions"][before : before + len(policies[at])]
+    assert found["root_value"][0] == -1 and math.isnan(found["root_value"][-1])
+
+
+def test_the_sample_with_float16_mu(make: ModuleType) -> None:
+    """Writers offered it once; it is read."""
+    with open(SAMPLES / "float16.eps", "rb") as stream:
+        got = list(EpisodeReader(stream, ""))
+    for one, whole in zip(got, make.episodes()[1], strict=True):
+        rounded = whole.mu.astype(np.float16).astype(np.float32)
+        assert plain(one) == plain(dataclasses.replace(whole, mu=rounded))
+    assert np.nanmax(np.abs(got[0].mu - make.episodes()[1][0].mu)) > 0
 
 
 def test_the_tables_of_games() -> None:

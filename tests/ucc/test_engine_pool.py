@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 
+from running import PATIENCE
 from stratkit.engine import Game
-from stratkit.play.table import Seating
+from stratkit.play.seating import Seating
 from stratkit.players.player import Decision, Views
 from stratkit.players.random import RandomPlayer
-from stratkit.ucc.engine_pool import AHEAD, ProgramGames
+from stratkit.ucc.engine_pool import MAX_AHEAD, ProgramGames
 
 CONCURRENCY = 2
-LAST = AHEAD * CONCURRENCY  # of the games that may begin while game 0 goes on
+LAST = MAX_AHEAD * CONCURRENCY  # of the games that may begin while game 0 goes on
 
 
 class Slow(RandomPlayer):
@@ -27,7 +28,7 @@ class Slow(RandomPlayer):
         if number >= LAST:
             (self.later if number > LAST else self.last).set()
         if number == 0 and self.seen is None:
-            self.seen = self.last.wait(60), self.later.wait(0.5)
+            self.seen = self.last.wait(PATIENCE), self.later.wait(0.5)
         return super().act(views)
 
 

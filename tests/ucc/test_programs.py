@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from running import ROOT, Done, command_line, run
+from running import PATIENCE, ROOT, Done, command_line, run
 
 BOT = ROOT / "tests" / "ucc" / "ucc_bot.py"
 FREE = ("--two-squares", "off", "--more-squares", "off")
@@ -42,7 +42,7 @@ def processes(tag: str) -> list[str]:
 def tag(tmp_path: pathlib.Path) -> Iterator[str]:
     """A word for the environment of a match; after the test no process may have it."""
     yield f"BOT_TAG={tmp_path}"
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while left := processes(f"BOT_TAG={tmp_path}"):
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
@@ -224,10 +224,32 @@ def test_resume_asks_again_for_the_games_that_were_not_played(
     # Pairings: heuristic - p (0 to 3), heuristic - random (4 to 7), p - random (8 to 11).
     assert [record["number"] for record in games(path)] == [0, 1, 2, 4, 5, 6, 7]
     write("")
-    assert run("match", "--resume", "-o", path).status == 0
+    assert run("match", *arguments[:3], "--resume", "-o", path).status == 0
     played = games(path)
     assert sorted(record["number"] for record in played) == list(range(12))
     assert [record["number"] for record in played if record["fault"]] == [0, 1, 2]
+
+
+def test_resume_starts_no_command_that_a_record_names(tmp_path: pathlib.Path, tag: str) -> None:
+    """The record may be anybody's. What it names is shown, to be given by whoever trusts it."""
+    path, touched = tmp_path / "g", tmp_path / "touched"
+    program = f"ucc:{shlex.join(['touch', str(touched)])}"
+    fine = ("name=a,random", "heuristic", "-n", 2, "--game", "mini", "--seed", 1)
+    assert run("match", *fine, "-o", path).status == 0
+    record = path.read_text()
+    commands = (program, f"time=1,{program}", "py:this_module_runs_code:Player")
+    for spec in commands:
+        path.write_text(record.replace('"spec":"random"', f'"spec":{json.dumps(spec)}'))
+        before = path.read_text()
+        done = run("match", "--resume", "-o", path)
+        assert done.status == 2 and path.read_text() == before
+        what = "--resume starts no command that a record names; if you trust these, give them: "
+        given = shlex.join([f"name=a,{spec}", "name=heuristic,heuristic"])
+        assert done.error_line == f"match: {path}: {what}{given}"
+    assert not touched.exists()
+    path.write_text(record.replace('"spec":"random"', f'"spec":{json.dumps(program)}'))
+    run("match", f"name=a,{program}", "heuristic", "--resume", "-o", path)
+    assert touched.exists()  # the user has said so
 
 
 # --- what a program is told -----------------------------------------------------------------------
@@ -370,8 +392,9 @@ def test_real_bots(tmp_path: pathlib.Path) -> None:
     for program in bots:
         path = tmp_path / program.name
         player = f"name=it,ucc:{shlex.quote(str(program))}"
-        done = run("match", "random", player, "-n", 2, "--game", "classic", *FREE,
-                   "--max-plies", 5000, "--max-quiet", "off", "-o", path, timeout=600)  # fmt: skip
+        long = ("--max-plies", 5000, "--max-no-attack", "off")
+        done = run("match", "random", player, "-n", 2, "--game", "classic", *FREE, *long,
+                   "-o", path)  # fmt: skip
         assert done.status == 0, done.err
         assert [record["fault"] for record in games(path)] == [None, None], program
 
@@ -394,7 +417,7 @@ def test_a_served_player_plays_as_it_does_among_us(red: bool, tmp_path: pathlib.
         pair = [f"name=own,{first}", second] if red else [first, f"name=own,{second}"]
         pair = [p.replace("name=own,ucc", "name=own,time=60,startup=60,ucc") for p in pair]
         done = run("match", *pair, "-n", 2, "--game", "mini", "--seed", 5, *FREE, "--max-plies",
-                   "off", "--max-quiet", 100, "-o", tmp_path / name)  # fmt: skip
+                   "off", "--max-no-attack", 100, "-o", tmp_path / name)  # fmt: skip
         assert done.status == 0, done.err
         record = games(tmp_path / name)[0]
         moves.append((record["setups"], record["moves"], record["reason"]))

@@ -220,7 +220,7 @@ def _show_positions(
 
 def _explain_positions(source: Source, player: str, board: Board, tally: Tally) -> None:
     """Tells what a player would do in each position."""
-    from stratkit.cli.people import position_explainer
+    from stratkit.match.people import position_explainer
 
     explain = position_explainer(player)
     for number, fenfs in positions(source, tally):

@@ -10,25 +10,22 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
+from stratkit.engine.combat import LOSES, WINS, fight
+from stratkit.engine.observation import CELLS, ENEMY_UNREVEALED, MOVES, OWN_UNREVEALED
 from stratkit.engine.stratego import (
     BOMB,
     FLAG,
     LAKE,
-    MARSHAL,
-    MINER,
     MOVED,
     PIECE,
     REVEALED,
     SCOUT,
     SIDE,
-    SPY,
     TYPE,
 )
 
 ENEMY = SIDE
 OWN, OTHER = 0, 1  # whose pieces
-UNREVEALED, MOVES, CELLS = 12, 36, 156  # where things stand in a packed observation
-WINS, LOSES, BOTH_FALL = 1, -1, 0  # the attacker
 
 Squares = tuple[int, ...]
 Bytes = bytes | bytearray
@@ -44,17 +41,6 @@ def _cells(mask: int, value: int) -> re.Pattern[bytes]:
 # Of either side, own first.
 PIECES = [_cells(PIECE | ENEMY, PIECE | side) for side in (0, ENEMY)]
 UNMOVED = [_cells(PIECE | ENEMY | REVEALED | MOVED, PIECE | side) for side in (0, ENEMY)]
-
-
-def fight(attacker: int, defender: int) -> int:
-    """How an attack ends, for the attacker."""
-    if attacker == defender:
-        return BOTH_FALL
-    if defender == BOMB:
-        return WINS if attacker == MINER else LOSES
-    if attacker == SPY and defender == MARSHAL:
-        return WINS
-    return WINS if attacker > defender else LOSES
 
 
 @functools.cache
@@ -87,7 +73,7 @@ class Board:
     @classmethod
     def of(cls, width: int, height: int, packed: bytes) -> Board:
         """The position of a packed observation of play."""
-        own, enemy = packed[UNREVEALED : UNREVEALED + 12], packed[UNREVEALED + 12 : MOVES]
+        own, enemy = packed[OWN_UNREVEALED:ENEMY_UNREVEALED], packed[ENEMY_UNREVEALED:MOVES]
         return cls(width, height, packed[CELLS:], [own, enemy])
 
     def side(self, square: int) -> int:

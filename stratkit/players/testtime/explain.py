@@ -13,19 +13,18 @@ from stratkit.engine.stratego import (
     BLUE,
     EMPTY,
     LAKE,
-    PIECE,
     RED,
-    SIDE,
     TYPE,
     TYPES,
     UNKNOWN,
     Position,
     Variant,
+    flip_cells,
 )
 from stratkit.notation.drawing import draw
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.squares import square_text
-from stratkit.players.testtime.pipeline import Explanation
+from stratkit.players.player import Explanation
 
 LEAST = 0.005  # moves that no link thinks more probable are only counted
 
@@ -33,7 +32,7 @@ LEAST = 0.005  # moves that no link thinks more probable are only counted
 REASONS = {
     "threshold": "too rare",
     "quanta": "nothing left to give",
-    "shuttle": "a pointless threat",
+    "threats": "a pointless threat",
     "bounds": "a mistake",
 }
 
@@ -55,11 +54,11 @@ def text(explanation: Explanation, variant: Variant, side: int) -> str:
     fields = _fields(explanation, variant)
     cells = fields["cells"].copy()
     if side == BLUE:
-        cells = np.where(cells & PIECE, cells ^ SIDE, cells)[::-1].copy()
+        cells = flip_cells(cells)
     position = Position(variant, cells, side, int(fields["plies"]))
     placed = TYPES[fields["to_place"]] if fields["phase"] else None
     lines = [_heading(explanation), _columns(explanation, "square" if placed else "move")]
-    first, last = explanation.links[0][1], explanation.links[-1][1]
+    first, last = explanation.stages[0][1], explanation.stages[-1][1]
     shown = np.maximum(first, last) >= LEAST
     for at in np.lexsort((-first, -last)):
         if shown[at]:
@@ -77,25 +76,22 @@ def _heading(explanation: Explanation) -> str:
 
 
 def _columns(explanation: Explanation, first: str) -> str:
-    names = "".join(f"{name:>11}" for name, _ in explanation.links)
+    names = "".join(f"{name:>11}" for name, _ in explanation.stages)
     return f"{first:26}{names}"
 
 
 def _row(explanation: Explanation, at: int, position: Position, placed: str | None) -> str:
     """A move; or a square for the piece that is `placed`."""
-    squares, cells = position.variant.squares, position.cells
-    start, end = explanation.moves[at]
-    if position.side == BLUE:
-        start, end = squares - 1 - start, squares - 1 - end
-    width = position.variant.width
+    variant, cells, width = position.variant, position.cells, position.variant.width
+    start, end = (variant.framed(position.side, square) for square in explanation.moves[at])
     where = square_text(end, width)
     what = f"{where} {placed}"
     if placed is None:
         mover = TYPES[cells[start] & TYPE]
         what = f"{square_text(start, width)} {where} {mover}{_target(int(cells[end]))}"
     numbers, gone = "", ""
-    for number, (name, policy) in enumerate(explanation.links):
-        before = explanation.links[max(number - 1, 0)][1][at]
+    for number, (name, policy) in enumerate(explanation.stages):
+        before = explanation.stages[max(number - 1, 0)][1][at]
         numbers += f"{100 * policy[at]:11.1f}" if policy[at] > 0 else f"{'-':>11}"
         if number and before > 0 and policy[at] == 0:
             gone = f"  {REASONS[name]}"

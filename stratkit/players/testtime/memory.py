@@ -16,8 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.engine.combat import LOSES, fight
 from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, PIECE, REVEALED, SPY, TYPE
-from stratkit.players.testtime.board import LOSES, Board, fight
+from stratkit.players.testtime.board import Board
 
 GENERAL, COLONEL = 9, 8
 

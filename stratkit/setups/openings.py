@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -11,29 +12,26 @@ import numpy.typing as npt
 from stratkit.engine.stratego import placements, variant
 from stratkit.errors import InputError
 from stratkit.notation.setups import read_setups
-from stratkit.storage.streams import input_name, open_input
 
 Opening = Callable[[int], npt.NDArray[np.int32]]
 
 
-def read_openings(path: str, game: str) -> tuple[Opening, str]:
-    """Two setups a game, red's and blue's, in the order of the file (`-`: stdin), which begins
-    again when it is at its end; and the SHA-256 of the setups.
+def read_openings(stream: BinaryIO, name: str, game: str) -> tuple[Opening, str]:
+    """The setups of a stream, called `name` in messages, as openings, and their SHA-256. Game k
+    begins from setups 2k (red's) and 2k + 1 (blue's), counted from 0 and, after the last one, from
+    the first again.
 
-    Raises `InputError` for the first line that is no setup of `game`.
+    Raises `InputError` for the first line that is no setup of `game`, and for an odd number.
     """
     kind = variant(game)
     setups = []
-    with open_input(path) as stream:
-        for _, setup in read_setups(stream, input_name(path), kind):
-            if isinstance(setup, InputError):
-                raise setup
-            setups.append(setup)
+    for _, setup in read_setups(stream, name, kind):
+        if isinstance(setup, InputError):
+            raise setup
+        setups.append(setup)
     if not setups or len(setups) % 2:
-        raise InputError(
-            f"two setups a game are needed, red's and blue's, but it has {len(setups)}",
-            file=input_name(path),
-        )
+        what = f"every game needs two setups, red's and blue's, but there are {len(setups)}"
+        raise InputError(what, file=name)
     actions = [placements(kind, setup) for setup in setups]
     digest = hashlib.sha256(b"".join(setup.tobytes() for setup in setups)).hexdigest()
 

@@ -1,0 +1,25 @@
+"""The streams of random numbers: of one seed, game and number each has its own.
+
+The values are a promise: equal seeds give equal games as long as they stay.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+@enum.unique
+class Stream(enum.IntEnum):
+    """What a random number decides; the third word of the generator's counter."""
+
+    ACTION = 0  # a player's action
+    CHANCE = 1  # the outcome of a chance node
+    HUMAN_SETUP = 5  # the setup that a person is offered
+    HEURISTIC_NOISE = 7  # which of two moves the heuristic takes that are about as good
+    TIES = 11  # which of two actions post-processing keeps that are equally likely
+    MIRROR = 20  # whether a setup is mirrored
+    ZONES = 21  # how many pieces of a type each group of squares gets
+    SQUARES = 22  # which squares of a group are taken
+    PIECES = 23  # which piece goes to which square
+    SETUP_LINES = 24  # which line of a file of setups
+    RESAMPLING = 25  # which of several setups is kept

@@ -1,0 +1,83 @@
+"""The games of a match: those among our own players in lockstep, those with programs in threads."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+
+from stratkit.engine import Game
+from stratkit.match.adjudicate import Limit, ValueAdjudicator
+from stratkit.match.schedule import Schedule
+from stratkit.play.finished import Finished, in_order
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
+from stratkit.players.player import Player
+from stratkit.ucc.engine_pool import ProgramGames
+from stratkit.ucc.process import Program
+
+
+class MatchGames:
+    """The games of a `schedule` between `players`, who have `names`.
+
+    Games among our own players are played `slots` at a time in lockstep, by `concurrency` threads
+    of the engine; of those with programs `concurrency` are played at a time. `warn` is called with
+    what the user has to know at once. `resign` and `draw` end games early.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        schedule: Schedule,
+        players: Sequence[Player | Program],
+        names: Sequence[str],
+        seed: int,
+        slots: int,
+        concurrency: int,
+        warn: Callable[[str], None],
+        resign: Limit | None = None,
+        draw: Limit | None = None,
+    ) -> None:
+        self.game, self.schedule, self.players, self.seed = game, schedule, players, seed
+        self.slots, self.concurrency = slots, concurrency
+        self.resign, self.draw = resign, draw
+        self._with_programs = ProgramGames(
+            game, players, names, concurrency, warn, self._adjudicator
+        )
+
+    def _adjudicator(self, rows: int) -> ValueAdjudicator | None:
+        """What may end `rows` games early."""
+        if self.resign or self.draw:
+            return ValueAdjudicator(rows, self.game.players, self.resign, self.draw)
+        return None
+
+    def rounds(self, numbers: Iterable[int]) -> Generator[Finished | None, None, None]:
+        """Plays the games `numbers`, ascending; yields them in this order, some at a time. Closing
+        it ends all programs."""
+        to_play, expected = itertools.tee(numbers)
+        with contextlib.closing(self._as_they_end(to_play)) as played:
+            yield from in_order(played, expected)
+
+    def _as_they_end(self, numbers: Iterable[int]) -> Generator[Finished | None, None, None]:
+        for programs, some in itertools.groupby(numbers, self._needs_programs):
+            seatings = map(self.schedule.seating, some)
+            if programs:
+                yield from self._with_programs.rounds(seatings)
+            else:
+                yield from self._table(seatings).rounds()
+
+    def _needs_programs(self, number: int) -> bool:
+        seats = self.schedule.seats(number)
+        return any(isinstance(self.players[seat], Program) for seat in seats)
+
+    def _table(self, seatings: Iterator[Seating]) -> Table:
+        ours = [None if isinstance(player, Program) else player for player in self.players]
+        return Table(
+            self.game,
+            ours,
+            Seatings(seatings),
+            self.slots,
+            self.concurrency,
+            seed=self.seed,
+            adjudicator=self._adjudicator(self.slots),
+        )

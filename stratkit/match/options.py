@@ -1,0 +1,154 @@
+"""What a match is asked for, and whether it makes sense."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from stratkit.errors import InputError, UsageError, in_file
+from stratkit.match.adjudicate import Limit, parse_limit
+from stratkit.players.registry import NETWORK
+from stratkit.players.spec import PlayerSpec, parse_player
+from stratkit.rating.sprt import Sprt, parse_sprt
+from stratkit.storage.records import GAUNTLET, RecordHeader, read_header
+from stratkit.ucc.kind import PLAYERS
+
+MAX_GAMES = 10**7  # a pairing
+# SPECs that name something to execute begin so.
+COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchOptions:
+    """The options of `match`; the fields are called as they are. `games` and `game` may be missing
+    where a record is resumed; `seed_given`: the user chose the seed, and not the system."""
+
+    players: tuple[PlayerSpec, ...]
+    games: int | None
+    game: str | None
+    gauntlet: bool
+    setups: str | None
+    rules: Mapping[str, int]
+    resign: str | None
+    draw: str | None
+    sprt: str | None
+    seed: int
+    seed_given: bool
+    slots: int
+    concurrency: int
+    output: str | None
+    resume: bool
+    explain: str | None
+    force: bool
+
+    @property
+    def record(self) -> str:
+        """The file of the record, or `-`."""
+        if self.output is None:
+            raise UsageError("missing option '-o'")
+        return self.output
+
+    @property
+    def limits(self) -> tuple[Limit | None, Limit | None]:
+        """When a player resigns, and when both agree to a draw."""
+        resign = None if self.resign is None else parse_limit(self.resign, "--resign")
+        return resign, None if self.draw is None else parse_limit(self.draw, "--draw")
+
+    @property
+    def test(self) -> Sprt | None:
+        """The sequential test that may stop the match."""
+        return None if self.sprt is None else parse_sprt(self.sprt)
+
+    def check(self) -> None:
+        """Raises `UsageError` for options that do not go together."""
+        if not self.players and not self.resume:
+            raise UsageError("missing PLAYERs")
+        if self.record == "-" and self.resume:
+            raise UsageError("--resume needs a file, not stdout")
+        if self.force and self.resume:
+            raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
+        if not self.resume:
+            self._check_whole()
+
+    def with_record(self) -> MatchOptions:
+        """With --resume: what is not given is as the record's header has it. Programs and other
+        code are never taken from there: a file must not start commands. Raises `InputError` and
+        `UsageError`."""
+        header = read_header(self.record) if self.resume else None
+        options = self if header is None else self._completed(header)
+        options._check_whole()
+        return options
+
+    def _completed(self, header: RecordHeader) -> MatchOptions:
+        setups = self.setups
+        if setups is None and header.setups is not None:
+            setups = header.setups.get("file")
+            if setups == "-":
+                raise UsageError("the setups came from stdin: give them again with --setups")
+        return replace(
+            self,
+            players=self.players or _players(header, self.record),
+            games=self.games or _games(header, self.record),
+            game=self.game or header.game,
+            gauntlet=self.gauntlet or header.pairing == GAUNTLET,
+            setups=setups,
+            rules={**header.rules, **self.rules},
+            resign=header.resign if self.resign is None else self.resign,
+            draw=header.draw if self.draw is None else self.draw,
+            sprt=header.sprt if self.sprt is None else self.sprt,
+            seed=self.seed if self.seed_given else header.seed,
+        )
+
+    def _check_whole(self) -> None:
+        """What can be said when all options are known."""
+        if len(self.players) < 2:
+            few = "a match needs at least two players" if self.players else "missing PLAYERs"
+            raise UsageError(few)
+        self._check_files()
+        test, _ = self.test, self.limits  # which are read here
+        if test and len(self.players) != 2:
+            raise UsageError("--sprt tests the first of two players against the second")
+        if not self.games or not self.game:
+            raise UsageError(f"missing option {'--game' if self.games else '-n'!r}")
+
+    def _check_files(self) -> None:
+        """-f overwrites files, but no input and not the other output."""
+        files = [
+            spec.spec
+            for spec in self.players
+            if spec.kind is NETWORK and spec.spec not in NETWORK.words
+        ]
+        inputs = [self.setups, *(spec.given.get("setup") for spec in self.players), *files]
+        taken = {os.path.realpath(path) for path in inputs if path and path != "-"}
+        for path in filter(None, (self.record, self.explain)):
+            real = path if path == "-" else os.path.realpath(path)
+            if real in taken:
+                raise UsageError("-o and --explain must not name an input or each other", text=path)
+            taken.add(real)
+
+
+def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
+    """The players of the record that is resumed. `UsageError`: one of them is a command."""
+    commands = [player for player in header.players if _is_command(player.spec)]
+    if commands:
+        texts = [f"name={player.name},{player.spec}" for player in header.players]
+        what = "--resume starts no command that a record names; if you trust these, give them"
+        raise UsageError(f"{what}: {shlex.join(texts)}", file=file)
+    with in_file(file):
+        specs = [(parse_player(player.spec, PLAYERS), player.name) for player in header.players]
+    return tuple(replace(spec, name=name) for spec, name in specs)
+
+
+def _is_command(text: str) -> bool:
+    """Whether a PLAYER names something to execute; a file of such a name counts too."""
+    return re.search(rf"(^|,)({'|'.join(COMMANDS)})", text) is not None
+
+
+def _games(header: RecordHeader, file: str) -> int:
+    """The games a pairing of the record that is resumed."""
+    if header.games > MAX_GAMES:
+        raise InputError(f"over {MAX_GAMES} games", file=file, where="line 1", text=header.games)
+    return header.games

@@ -1,0 +1,73 @@
+"""What a match writes of itself and of each game (formats/games.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stratkit.engine import Game
+from stratkit.match.entrants import AnyEntrant
+from stratkit.match.options import MatchOptions
+from stratkit.match.schedule import Schedule
+from stratkit.notation.transcript import game_text
+from stratkit.play.finished import GameNote
+from stratkit.storage.columns import Episode
+from stratkit.storage.records import (
+    GAUNTLET,
+    ROUND_ROBIN,
+    GameRecord,
+    RecordHeader,
+    RecordPlayer,
+    result_of,
+)
+
+
+def record_header(
+    options: MatchOptions,
+    game: Game,
+    schedule: Schedule,
+    entrants: Sequence[AnyEntrant],
+    setups_sha256: str | None,
+) -> RecordHeader:
+    """The header of a match. `setups_sha256`: of its setups, if they come from a file."""
+    resign, draw = options.limits
+    return RecordHeader(
+        game=game.name,
+        rules=game.rules,
+        seed=options.seed,
+        games=schedule.games,
+        players=tuple(RecordPlayer(e.name, e.spec, e.sha256) for e in entrants),
+        setups={"file": options.setups, "sha256": setups_sha256}
+        if options.setups and setups_sha256
+        else None,
+        pairing=GAUNTLET if options.gauntlet else ROUND_ROBIN,
+        resign=resign.text if resign else None,
+        draw=draw.text if draw else None,
+        sprt=options.sprt,
+    )
+
+
+def game_record(
+    game: Game,
+    schedule: Schedule,
+    episode: Episode,
+    seats: tuple[int, ...],
+    plies: int,
+    note: GameNote,
+) -> GameRecord:
+    """The record of one game, in which `seats` played each side (indices of players)."""
+    setups, moves = game_text(game, episode.actions)
+    returns = tuple(float(value) for value in episode.returns)
+    return GameRecord(
+        number=episode.number,
+        pair=schedule.pair(episode.number),
+        players=seats,
+        setups=setups,
+        moves=" ".join(moves),
+        result=result_of(returns),
+        returns=returns,
+        reason=note.reason or game.endings[episode.ending],
+        adjudicator=note.adjudicator,
+        fault=note.fault,
+        plies=plies,
+        times=note.times,
+    )

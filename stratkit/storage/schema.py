@@ -1,0 +1,97 @@
+"""JSON in files and streams: the types of its fields, and how a line becomes an object of them.
+
+A dataclass or `msgspec.Struct` whose fields have these types is the schema of a JSON object. A
+reader believes nothing that its schema did not check, and skips fields that the schema does not
+have: a newer writer may add some.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from stratkit.errors import InputError
+
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Positive = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+Seed = Annotated[int, Meta(ge=0)]  # below 2^64, which `check_seed` ensures: msgspec's ints have 63
+_TEXT, _SHA256 = r"\A[^\0]*\Z", r"\A[0-9a-f]{64}\Z"
+Text = Annotated[str, Meta(pattern=_TEXT)]  # may be the name of a file or a word of a command
+Sha256 = Annotated[str, Meta(pattern=_SHA256)]
+_WORDS = {_TEXT: "text without NUL", _SHA256: "64 hexadecimal digits"}
+
+# What msgspec's decoder raises for bytes that are no JSON, or not of the wanted type.
+UNSOUND = (msgspec.MsgspecError, ValueError, RecursionError)
+
+Object = TypeVar("Object")
+
+
+def check_seed(seed: int) -> None:
+    """Raises `ValueError` when a seed has over 64 bits."""
+    if seed >= 2**64:
+        raise ValueError("Expected a seed below 2^64")
+
+
+def compact(value: Mapping[str, object]) -> bytes:
+    """`value` as one line of JSON without its end: the same value gives the same bytes."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+def parse_object(text: bytes | str) -> dict[str, Any] | None:
+    """The JSON object in `text`, or None when it is something else. Infinity is no JSON."""
+    try:
+        value = json.loads(text, parse_constant=_finite, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
+
+
+def check_format(value: Mapping[str, Any], name: str, version: int, what: str) -> None:
+    """Raises `InputError` unless `value` begins the format `name` of this version; `what` says what
+    another format is not."""
+    if value.get("stratkit") != name:
+        raise InputError(f"not {what}", text=value.get("stratkit"))
+    if value.get("version") != version:
+        raise InputError(f"a version that is not {version}", text=value.get("version"))
+
+
+def convert(value: Mapping[str, Any], type_: type[Object]) -> Object:
+    """The object of `type_` with the fields of `value`. Raises `InputError`, which names the first
+    field that is missing or wrong, and shows it."""
+    try:
+        return msgspec.convert(value, type_)
+    except msgspec.ValidationError as error:
+        raise _wrong_field(value, str(error)) from None
+    except UnicodeEncodeError as error:  # half of a surrogate pair, in the name of a field
+        raise InputError("a name that is no text", text=error.object) from None
+
+
+def _wrong_field(value: Mapping[str, Any], message: str) -> InputError:
+    """msgspec's `message`, e.g. "Expected `int`, got `str` - at `$.players[0].name`", as ours."""
+    what, _, place = message.partition(" - at ")
+    for pattern, words in _WORDS.items():
+        what = what.replace(f"str` matching regex {pattern!r}", f"{words}`")
+    what = what[:1].lower() + what[1:].replace("`", "")
+    at = re.search(r"\$[^`]*", place)
+    path = at[0].removeprefix("$").removesuffix("[...]").removeprefix(".") if at else ""
+    if missing := re.fullmatch(r"object missing required field (\w+)", what):
+        return InputError(f"field {f'{path}.{missing[1]}'.removeprefix('.')!r} is missing")
+    if not path:
+        return InputError(what)
+    found: Any = value
+    for key in re.findall(r"\w+", path):
+        found = found[int(key)] if isinstance(found, list) else found[key]
+    return InputError(f"field {path!r}: {what}", text=found)

@@ -1,0 +1,65 @@
+"""The C engine's sources: what the library exports, names that files share, the list of files, the
+format."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from running import ROOT
+from stratkit.engine import _engine
+
+# A function that is not static begins its line, and its name is followed by its parameters.
+DEFINITION = re.compile(r"^(?!static|typedef)(?:const )?\w+ \**(\w+)\(", re.M)
+
+
+def test_the_library_exports_its_init_function_and_nothing_else() -> None:
+    if not shutil.which("nm"):
+        pytest.skip("nm is not installed")
+    command = ["nm", "-D", "--defined-only", _engine.__file__]
+    lines = subprocess.check_output(command, text=True).splitlines()
+    names = [line.split()[-1] for line in lines]
+    # A toolchain and its sanitizers add names of their own, which begin with an underscore.
+    assert [name for name in names if not name.startswith("_")] == ["PyInit__engine"]
+
+
+def test_functions_that_files_share_have_a_prefix() -> None:
+    shared = {
+        name
+        for path in sorted((ROOT / "cengine").glob("*.c"))
+        for name in DEFINITION.findall(path.read_text())
+    }
+    assert {"sk_batch_open", "stratego_open", "sk_source_hash"} <= shared
+    assert [name for name in shared if not name.startswith(("sk_", "stratego_"))] == []
+
+
+def test_the_page_lists_every_file() -> None:
+    page = (ROOT / "cengine/README.md").read_text()
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    listed = re.findall(r"`([\w.]+)/?`", " ".join(rows))
+    folder = ROOT / "cengine"
+    there = [path.name for path in folder.iterdir() if path.suffix not in (".o", ".md")]
+    assert sorted(listed) == sorted(set(there) - {"__pycache__", ".clang-format"})
+
+
+def test_the_sources_are_formatted() -> None:
+    """By the one version whose opinion counts: others differ in details."""
+    program = shutil.which("clang-format-14") or shutil.which("clang-format")
+    if program is None:
+        pytest.skip("clang-format is not installed")
+    version = subprocess.check_output([program, "--version"], text=True)
+    if "version 14." not in version:
+        pytest.skip(f"the sources are formatted by clang-format 14, not by {version.strip()}")
+    files = [*(ROOT / "cengine").rglob("*.[ch]"), *(ROOT / "tests/engine").glob("*.c")]
+    assert len(files) > 50
+    done = subprocess.run(
+        [program, "--dry-run", "-Werror", *files],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
