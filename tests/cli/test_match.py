@@ -168,7 +168,7 @@ def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
         (("random", "heuristic", "-n", 10**20), 2, "'-n'"),
         (("random", "random"), 2, "two players are called 'random'"),
         (("random", "heuristc"), 1, "did you mean 'heuristic'"),
-        (("random", "net=online,heuristic"), 2, "no networks"),
+        (("random", "net=online,heuristic"), 2, "net= is for networks"),
         (("random", "name=a\tb,random"), 2, "control"),
         (("random", "heuristic", "-o", "/dev/full"), 1, "No space left"),
         (("random", "heuristic", "-o", "-", "--resume"), 2, "--resume"),
