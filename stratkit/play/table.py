@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch, Game
 from stratkit.engine.batch import CHANCE
-from stratkit.errors import StratkitError
 from stratkit.play.finished import Finished, GameNote
 from stratkit.play.seating import GameSource, Seating
 from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
@@ -185,8 +184,6 @@ class Table:
         for mine, decision in decisions:
             if decision.resigned is not None:
                 self._resigned[mine] = decision.resigned
-            if (decision.actions[~self._resigned[mine]] < 0).any():
-                raise StratkitError("a player's policy has no action: its network is damaged")
             chosen[mine], mu[mine] = decision.actions, decision.mu
             if self.adjudicator and decision.values is not None:
                 self.adjudicator.observe(mine, self._actors[mine], decision.values)

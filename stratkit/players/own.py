@@ -41,15 +41,15 @@ def open_own(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
     if left:
         raise UsageError("no key=value", where="PLAYER", text=left)
     cls = _class(module, name, spec.text)
+    if not issubclass(cls, Player):
+        what = f"{target} makes no player: begin, act and end are needed"
+        raise InputError(what, text=spec.text)
     values = _values(cls, given, {"game": game, "seed": setting.seed}, spec.text)
     called = spec.name or name
     try:
         player = _guarded(cls, called)(**values)
     except Exception as error:
         raise InputError(f"{target}: {_said(error)}", text=spec.text) from error
-    if not isinstance(player, Player):
-        what = f"{target} makes no player: begin, act and end are needed"
-        raise InputError(what, text=spec.text)
     return Entrant(called, player, spec.spec)
 
 

@@ -13,11 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Batch
+from stratkit.errors import StratkitError
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
 Sides = npt.NDArray[np.int8]  # sides of games, [n]: the player's place in the game, from 0 on
 Moves = list[tuple[int, int]]
 Floats = npt.NDArray[np.float32]
+
+NO_ACTION = "a player's policy has no action: its network is damaged"
 
 
 def _no_moves(row: int) -> Moves:
@@ -123,11 +126,17 @@ class ValuePlayer(Player, Protocol):
         ...
 
 
-def decide(player: Player, views: Views, values: bool) -> Decision:
-    """What the player decides, with values if they are wanted and it has any."""
+def decide(player: Player, views: Views, values: bool = False) -> Decision:
+    """What the player decides, with values if they are wanted and it has any. `StratkitError`: it
+    decides nothing, because its policy is no policy."""
     if values and isinstance(player, ValuePlayer):
-        return player.act_with_values(views)
-    return player.act(views)
+        decision = player.act_with_values(views)
+    else:
+        decision = player.act(views)
+    none = decision.actions < 0
+    if none.any() and (decision.resigned is None or (none & ~decision.resigned).any()):
+        raise StratkitError(NO_ACTION)
+    return decision
 
 
 @dataclass(frozen=True)

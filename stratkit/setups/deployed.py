@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, RED, variant
-from stratkit.errors import UsageError
-from stratkit.players.player import Player, PolicyPlayer, Views
+from stratkit.errors import StratkitError, UsageError
+from stratkit.players.player import NO_ACTION, Player, PolicyPlayer, Views, decide
 from stratkit.setups.placing import Legal, Placed
 
 
@@ -25,7 +25,7 @@ class Deploying:
         sides = np.full(len(games), RED, np.int8)
         if not placed.shape[1]:
             self.player.begin(games, sides)
-        squares = self.player.act(self._views(games, placed, legal)).actions
+        squares = decide(self.player, self._views(games, placed, legal)).actions
         if placed.shape[1] == self.pieces - 1:
             self.player.end(games, sides)
         return squares
@@ -36,7 +36,10 @@ class Deploying:
         if self.player.random_ties:
             raise UsageError("--logprob: with ties=random, chance decides on the policy too")
         views = self._views(np.zeros(len(placed), np.int64), placed, legal)
-        return self.player.policy(views)
+        policy = self.player.policy(views)
+        if not np.isfinite(policy).all():
+            raise StratkitError(NO_ACTION)
+        return policy
 
     def _views(self, games: npt.NDArray[np.int64], placed: Placed, legal: Legal) -> Views:
         n, k = placed.shape
