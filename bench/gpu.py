@@ -29,6 +29,7 @@ from stratkit.learn.config import resolve
 from stratkit.learn.data import Batch, Part, make_batch
 from stratkit.learn.learner import Learner
 from stratkit.nets import build, unet
+from stratkit.nets.evaluator import Evaluator
 from stratkit.play.finished import Finished
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.selfplay import ending_names
@@ -138,8 +139,8 @@ class Bench:
     def play(self, net: str, slots: int, flop: float) -> None:
         network = build(net, self.game.shape, 1)
         size = sum(p.numel() for p in network.parameters())
-        player = NetworkPlayer(net, network, seed=1, rows=slots)
-        player.place(self.device.type, self.dtype)
+        player = NetworkPlayer(Evaluator(net, network, rows=slots), self.game, seed=1)
+        player.evaluator.place(self.device.type, self.dtype)
         timed = Timed(player, self.clock)
         self.reset_memory()
         rounds = games(self.game, player, slots, self.threads)
@@ -276,7 +277,7 @@ class Timed:
 
     def __init__(self, player: NetworkPlayer, clock: Callable[[], float]) -> None:
         self.seconds, self.rows = 0.0, 0
-        evaluate = player._in_parts
+        evaluate = player.evaluator._in_parts
 
         def timed(observations, pub, heads):  # type: ignore[no-untyped-def]
             start = clock()
@@ -285,7 +286,7 @@ class Timed:
             self.rows += len(observations)
             return found
 
-        player._in_parts = timed  # type: ignore[method-assign]
+        player.evaluator._in_parts = timed  # type: ignore[method-assign]
 
 
 def header(game: Game) -> Header:

@@ -16,7 +16,7 @@ from stratkit.engine import Game
 from stratkit.learn.data import make_batch
 from stratkit.learn.learner import Learner
 from stratkit.nets import build, place
-from stratkit.players.network import NetworkPlayer
+from stratkit.nets.evaluator import Evaluator
 
 
 @pytest.mark.parametrize(("net", "games"), [("plain", 6), ("tiny", 2)])
@@ -75,9 +75,9 @@ def test_a_player_in_bfloat16_plays_nearly_the_same() -> None:
     policies = []
     network = drawn(build("tiny", game.shape, 1))
     for precision in (torch.float32, torch.bfloat16):
-        player = NetworkPlayer("tiny", copy.deepcopy(network), seed=1, rows=16)
-        player.place("cpu", precision)
-        policy, _ = player.evaluate(batch.observations.numpy(), batch.legal.numpy())
+        evaluator = Evaluator("tiny", copy.deepcopy(network), rows=16)
+        evaluator.place("cpu", precision)
+        policy = evaluator.policy(batch.observations.numpy(), batch.legal.numpy())
         policies.append(torch.from_numpy(policy))
         assert policies[-1].dtype == torch.float32
         torch.testing.assert_close(policies[-1].sum(1), torch.ones(len(policy)))

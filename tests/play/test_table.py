@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from nets.random_play import views_of_games
-from players.sharp import post_processed, sharp_player
+from players.sharp import sharp_player
 from stratkit.engine import Game, replay_many
 from stratkit.engine.stratego import variant
 from stratkit.match.adjudicate import Limit, ValueAdjudicator
@@ -22,6 +22,7 @@ from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
 from stratkit.players.testtime.options import PostProcessing
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
 
 def test_step_is_the_policys_when_the_game_began() -> None:
@@ -108,16 +109,16 @@ def held(player: Player) -> int:
     return len(seen)
 
 
-def test_players_forget_the_games_that_are_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A match may be long: what is remembered is of as many games as are played at a time."""
-    pipeline, tracking = (f"stratkit.players.testtime.{name}" for name in ("pipeline", "tracking"))
-    monkeypatch.setattr(f"{pipeline}.MOST_PLANS", 8, raising=False)
-    monkeypatch.setattr(f"{tracking}.FORGET", 20, raising=False)
+def test_players_forget_the_games_that_are_over() -> None:
+    """A match may be long: what is remembered is of as many games as are played at a time, and
+    nothing when all are over."""
     game = Game("mini")
     asked = PostProcessing(threshold=0.03, quanta=16, memory="on", repeat_threats=False)
-    player, most = post_processed(sharp_player(game), asked), []
+    player, most = PostprocessedPlayer(sharp_player(game).evaluator, game, 1, asked), []
+    before = held(player)
     for games in (range(12), range(12, 72)):
         seatings = (Seating(number, (0, 0)) for number in games)
         rounds = Table(game, [player], Seatings(seatings), slots=4, max_actions=50).rounds()
         most.append(max(held(player) for _ in rounds))
-    assert most[1] < 1.5 * most[0]
+    assert before < most[1] < 1.5 * most[0]
+    assert held(player) == before
