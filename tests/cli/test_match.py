@@ -155,7 +155,7 @@ def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
         (("random", "heuristic", "--sprt", "elo0=0"), 2, "elo0 and elo1 are needed"),
         (("random", "heuristic", "name=r,random", "--sprt", "elo0=0,elo1=9"), 2, "first of two"),
         (("random", "heuristic", "--resign", "2"), 2, "T is above 0"),
-        (("random", "heuristic", "--resign", ".9"), 2, "nobody here is one"),
+        (("random", "heuristic", "--resign", ".9"), 2, "no player is one"),
         (("random", "heuristic", "--draw", "x,3"), 2, "T[,K] is needed"),
         (("random", "heuristic", "--two-squares", "4"), 2, "'4' is none of 3, 5, off"),
         (("random", "heuristic", "--max-plies", "x"), 2, "--max-plies"),

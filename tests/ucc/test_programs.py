@@ -137,7 +137,7 @@ def test_programs_get_no_setups_and_play_only_stratego(tmp_path: pathlib.Path) -
     (tmp_path / "x.setups").write_text("AKBAADACLMDE\nMEDBCKLAAADA\n")
     common = ("random", bot(), "-n", 2, "-o", tmp_path / "g")
     done = run("match", *common, "--game", "mini", "--setups", tmp_path / "x.setups")
-    assert done.status == 2 and "sets up by itself" in done.error_line
+    assert done.status == 2 and "which set up by themselves" in done.error_line
     done = run("match", *common, "--game", "kuhn")
     assert done.status == 1 and "programs do not play kuhn" in done.error_line
     done = run("deploy-gen", "--game", "mini", "-n", 1, "--from", bot())
