@@ -5,27 +5,26 @@ A *check* is a function that says whether a value may stand in a field.
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from stratkit.storage.schema import compact, parse_object
+
+__all__ = [
+    "Check",
+    "compact",
+    "list_of",
+    "mapping",
+    "optional",
+    "parse_object",
+    "sha256",
+    "text",
+    "whole",
+    "wrong_field",
+]
+
 Check = Callable[[object], bool]
-
-
-def compact(value: Mapping[str, object]) -> bytes:
-    """`value` as one line of JSON without its end: the same value gives the same bytes."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
-
-
-def parse_object(text: bytes | str) -> dict[str, Any] | None:
-    """The JSON object in `text`, or None when it is something else."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def wrong_field(value: Mapping[str, Any], checks: Mapping[str, Check]) -> str | None:
@@ -44,11 +43,6 @@ def whole(low: int = 0, high: int = 2**63) -> Check:
 def text(value: object) -> bool:
     """A string that may be the name of a file or a word of a command."""
     return isinstance(value, str) and "\0" not in value
-
-
-def number(value: object) -> bool:
-    """A finite number."""
-    return whole(-(2**63))(value) or (type(value) is float and math.isfinite(value))
 
 
 def sha256(value: object) -> bool:
@@ -71,8 +65,3 @@ def list_of(check: Check, least: int = 1, most: int = 1 << 20) -> Check:
 def mapping(check: Check) -> Check:
     """An object whose values `check` admits."""
     return lambda value: isinstance(value, dict) and all(map(check, value.values()))
-
-
-def record(checks: Mapping[str, Check]) -> Check:
-    """An object with these fields."""
-    return lambda value: isinstance(value, dict) and wrong_field(value, checks) is None
