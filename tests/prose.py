@@ -1,123 +1,100 @@
-"""Lists the long sentences of README, BENCHMARKS, formats, lab pages and manual.
+"""Long sentences of README, manual and formats.
 
-    python tests/prose.py [WORDS]
-
-prints each sentence of more than WORDS words (25, as the rule of the house is) with its page, and
-then how long sentences of running text are. Code is left out; a cell of a table is a paragraph.
+python tests/prose.py [WORDS]      prints those of more than so many words (40), longest first
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-import statistics
 import sys
 from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).parents[1]
-RULE, LIMIT = 25, 40
+LONGEST = 40  # words of a sentence
 
-_END = re.compile(r"(?<=[.!?])[\"')*]*\s+")
-_ITEM = re.compile(r"\s*(?:[*-]|\d+\.)\s+(.*)")
-_ALTERNATING = (".BR", ".RB", ".BI", ".IB", ".IR", ".RI")
-_CODE = {".nf": ".fi", ".EX": ".EE", ".TS": ".TE"}  # tables of section 5 are those of formats/
+# After these a point ends no sentence.
+NO_END = "".join(rf"(?<!\b{short}\.)" for short in (r"e\.g", r"i\.e", "al", "cf", "vs", "No"))
 
-
-def pages() -> list[pathlib.Path]:
-    """What is read: pages of section 5 are made from formats/."""
-    patterns = ("README.md", "BENCHMARKS.md", "formats/*.md", "bench/*.md", "man/*.[17]")
-    return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+# Of roff: requests that begin a new paragraph, that begin and end what is shown as it is, and those
+# whose arguments are text.
+BREAKS = {".SH", ".SS", ".PP", ".P", ".IP", ".br", ".sp", ".RS", ".RE", ".TH"}
+SHOWN = {".nf": ".fi", ".EX": ".EE", ".TS": ".TE"}
+FONTS = {".B", ".I", ".BR", ".RB", ".BI", ".IB", ".IR", ".RI", ".SM"}
 
 
-def paragraphs(path: pathlib.Path, cells: bool) -> Iterator[str]:
-    """The text of a page by paragraphs, items and `cells`, without code and marks of fonts."""
-    lines = path.read_text().splitlines()
-    kept = _markdown(lines, cells) if path.suffix == ".md" else _roff(lines)
-    joined: list[str] = []
-    for line in [*kept, ""]:
-        if line:
-            joined.append(line)
-        elif joined:
-            yield " ".join(joined)
-            joined = []
-
-
-def _markdown(lines: list[str], cells: bool) -> Iterator[str]:
-    """Lines of text; an empty one ends a paragraph."""
-    fenced, before = False, ""
-    for line in lines:
-        if line.startswith("```"):
-            fenced = not fenced
-            yield ""
-        elif fenced or (line.startswith("    ") and not before.strip()):
-            continue
-        elif line.lstrip().startswith("|"):
-            for cell in line.strip().strip("|").split("|") if cells else ():
-                yield from ("", cell.strip())
-            yield ""
-        elif line.startswith("#") or not line.strip():
-            yield ""
-        elif item := _ITEM.fullmatch(line):
-            yield from ("", item[1])
+def paragraphs_of_markdown(text: str) -> Iterator[str]:
+    """Paragraphs, items, headings and cells of tables, without blocks of code."""
+    text = re.sub(r"^```.*?^```$", "\n", text, flags=re.M | re.S)
+    text = re.sub(r"(?m)^    .*$", "", text)
+    text = re.sub(r"(?m)^(#+ .*)$", r"\n\1\n", text)
+    text = re.sub(r"(?m)^(- |\* |\d+\. )", r"\n\1", text)
+    for block in re.split(r"\n\s*\n", text):
+        if block.lstrip().startswith("|"):
+            for line in block.splitlines():
+                yield from line.strip("| ").split("|")
         else:
-            yield line.strip()
-        before = line
-    yield ""
+            yield block
 
 
-def _roff(lines: list[str]) -> Iterator[str]:
-    """The same of a page of the manual; a tag (what follows .TP) is no sentence."""
-    until, tag = "", False
-    for line in lines:
-        macro, _, rest = line.partition(" ")
+def paragraphs_of_roff(text: str) -> Iterator[str]:
+    """Paragraphs of a manual page, without examples, tables and the tags that they explain."""
+    text = re.sub(r"(?m)^\.T[PQ].*\n.*$", ".PP", text)
+    said: list[str] = []
+    until = ""
+    for line in text.splitlines():
+        request, _, rest = line.partition(" ")
         if until:
-            until = "" if macro == until else until
-        elif macro in _CODE:
-            until = _CODE[macro]
-            yield ""
-        elif macro.startswith((".SH", ".SS", ".TH", ".PP", ".IP", ".RS", ".RE", ".br", ".\\")):
-            yield ""
-        elif macro == ".TP":
-            tag = True
-            yield ""
-        elif tag:
-            tag = False
-        elif macro in _ALTERNATING:
-            yield _plain("".join(part.strip('"') for part in re.findall(r'"[^"]*"|\S+', rest)))
-        else:
-            yield _plain(rest if line.startswith(".") else line)
+            until = "" if request == until else until
+        elif request in SHOWN or request in BREAKS:
+            until = SHOWN.get(request, "")
+            yield " ".join(said)
+            said = []
+        elif request in FONTS:
+            said.append(rest.replace('"', "") if request in (".B", ".I") else _joined(rest))
+        elif not line.startswith((".", "'")):
+            said.append(line)
+    yield " ".join(said)
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"\\(?:f.|&|:|\[..\])", "", text).replace("\\-", "-").replace('"', "").strip()
+def _joined(arguments: str) -> str:
+    """Arguments in alternating fonts stand without spaces between them."""
+    return "".join(quoted or bare for quoted, bare in re.findall(r'"([^"]*)"|(\S+)', arguments))
 
 
-def sentences(paragraph: str) -> Iterator[str]:
-    """Code in a sentence is one word, and so is where a link leads."""
-    text = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "CODE", paragraph))
-    yield from _END.split(text)
+def sentences(path: pathlib.Path) -> Iterator[str]:
+    """All sentences of a page. What stands between backticks counts as one word."""
+    text = path.read_text()
+    markdown = path.suffix == ".md"
+    for paragraph in (paragraphs_of_markdown if markdown else paragraphs_of_roff)(text):
+        plain = re.sub(r"\\f.|\\&", "", paragraph).replace("\\-", "-")
+        if markdown:
+            plain = re.sub(r"`[^`]*`", "CODE", plain)
+            plain = re.sub(r"\]\([^)]*\)", "]", plain)
+        plain = " ".join(plain.split())
+        yield from re.split(rf"(?<=[.!?]){NO_END}[)\"”]* ", plain)
 
 
 def words(sentence: str) -> int:
-    return sum(bool(re.search(r"\w", word)) for word in sentence.split())
+    return sum(any(map(str.isalnum, word)) for word in sentence.split())
 
 
-def lengths(path: pathlib.Path, cells: bool = True) -> list[tuple[int, str]]:
-    """Words and text of each sentence of a page."""
-    found = [(words(s), s) for p in paragraphs(path, cells) for s in sentences(p)]
-    return [one for one in found if one[0]]
+def pages() -> list[pathlib.Path]:
+    """What users read; section 5 of the manual is made of formats/."""
+    found = [ROOT / "README.md", *ROOT.glob("formats/*.md"), *ROOT.glob("man/*.[17]")]
+    return sorted(found)
 
 
-def main(limit: int) -> None:
-    counts: list[int] = []
-    for path in pages():
-        counts += [count for count, _ in lengths(path, cells=False)]
-        for count, sentence in lengths(path):
-            if count > limit:
-                print(f"{path.relative_to(ROOT)}: {count} words: {sentence}")
-    tenth = statistics.quantiles(counts, n=10)[-1]
-    print(f"{len(counts)} sentences: median {statistics.median(counts):g}, 90 % up to {tenth:g}")
+def long_sentences(longest: int = LONGEST) -> list[tuple[int, str, str]]:
+    """Words, page and text of each sentence that has more of them, the longest first."""
+    found = [
+        (words(sentence), str(path.relative_to(ROOT)), sentence)
+        for path in pages()
+        for sentence in sentences(path)
+    ]
+    return sorted((one for one in found if one[0] > longest), reverse=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else RULE)
+    for count, page, sentence in long_sentences(*map(int, sys.argv[1:])):
+        print(f"{count} {page}: {sentence}")

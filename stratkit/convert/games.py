@@ -80,7 +80,7 @@ def log_of(raw: Raw) -> Log:
 
 
 def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
-    from stratkit.engine.stratego import variant
+    from stratkit.engine.stratego import Position, variant
     from stratkit.notation.log import FREE, Log
     from stratkit.notation.setups import has_counts, parse_setup
     from stratkit.notation.squares import move_bytes
@@ -92,8 +92,11 @@ def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
         raise InputError("two players and their setups are needed")
     setups = [parse_setup(text) for text in record.setups]
     for text, setup in zip(record.setups, setups, strict=True):
-        if len(setup) != board.zone or (kind != FREE and not has_counts(board, setup)):
+        free = kind == FREE and len(setup) in (board.zone, board.squares)
+        if not free and not has_counts(board, setup):
             raise InputError(f"a setup that {board.name} does not have", text=text)
+    if kind == FREE:
+        Position.of_setups(board, setups[0], setups[1])  # raises where they overlap
     known = move_bytes(board.width, board.height)
     words = record.moves.split()
     moves = [known.get(word) for word in words]
@@ -143,7 +146,7 @@ def _log_of_episode(header: Header, episode: Episode) -> Log:
 
 def _kind(variant: str) -> str:
     """Gravon's word for the type of games with regular setups, "" if it has none."""
-    from stratkit.notation.gravon import KINDS
+    from stratkit.notation.gravon_words import KINDS
 
     return next((kind for kind, name in KINDS.items() if name == variant), "")
 

@@ -188,14 +188,25 @@ class Position:
     def of_setups(
         cls, variant: Variant, red: npt.NDArray[np.uint8], blue: npt.NDArray[np.uint8]
     ) -> Position:
-        """The start of a game from both setups, uint8 [zone] as in `placements`; their counts are
-        not checked."""
+        """The start of a game from both setups, as in `placements`, but of any pieces; a setup that
+        reaches beyond its ranks is uint8 [squares]. Raises `InputError` where a square is taken."""
         cells = np.zeros(variant.squares, np.uint8)
         cells[list(variant.lakes)] = LAKE
         for side, setup in ((RED, red), (BLUE, blue)):
-            view = cells if side == RED else cells[::-1]
-            view[: variant.zone] = np.where(setup == NO_PIECE, EMPTY, PIECE | side * SIDE | setup)
+            squares = np.flatnonzero(setup != NO_PIECE)
+            absolute = variant.framed(side, squares)
+            if cells[absolute].any():
+                raise InputError("the setups have a piece on a lake, or two on one square")
+            cells[absolute] = PIECE | side * SIDE | setup[squares]
         return cls(variant, cells, RED)
+
+    def setup(self, side: int) -> npt.NDArray[np.uint8]:
+        """The pieces of `side`, uint8 [zone], or [squares] if one is beyond its ranks."""
+        own = (self.cells & (PIECE | SIDE)) == PIECE | side * SIDE
+        setup = np.where(own, self.cells & TYPE, NO_PIECE).astype(np.uint8)
+        setup = setup if side == RED else setup[::-1]
+        outside = (setup[self.variant.zone :] != NO_PIECE).any()
+        return setup if outside else setup[: self.variant.zone]
 
     @classmethod
     def from_bytes(cls, variant: Variant, start: bytes) -> Position:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from stratkit.engine import Game
 from stratkit.errors import UsageError, named
 from stratkit.match import people
-from stratkit.match.entrants import AnyEntrant, ask_for_values, network_rows, open_entrants
+from stratkit.match.entrants import AnyEntrant, check_values, network_rows, open_entrants
 from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
 from stratkit.match.options import MatchOptions
@@ -68,7 +68,7 @@ class _Match:
             console.verbose,
         )
         if any(options.limits):
-            ask_for_values(entrants)
+            check_values(entrants)
         return entrants
 
     def run(self) -> int:

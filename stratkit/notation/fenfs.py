@@ -23,7 +23,6 @@ from stratkit.engine.stratego import (
     FLAG,
     LAKE,
     MOVED,
-    NO_PIECE,
     PIECE,
     RED,
     REVEALED,
@@ -270,20 +269,18 @@ def seen_by(fenfs: Fenfs, view: int | None) -> Fenfs:
     return fenfs_of(position(fenfs), view, extended=fenfs.moved is not None)
 
 
-def start_setups(fenfs: Fenfs) -> list[Setup]:
-    """The setups, uint8 [zone], of the sides whose pieces the start of a game shows, red's first;
-    raises `InputError` when it is no start: a piece is outside its side's ranks, or known."""
-    cells = position(fenfs).cells
-    zone, squares = fenfs.variant.zone, fenfs.variant.squares
-    setups = []
-    for side in (RED, BLUE):
-        own = (cells & (PIECE | SIDE)) == PIECE | side * SIDE
-        framed, mine = (cells, own) if side == RED else (cells[::-1], own[::-1])
-        if mine[zone:].any() or (cells[own] & (REVEALED | MOVED)).any() or squares < 2 * zone:
-            raise InputError("ply 0 is not the start of a game here", text=str(fenfs))
-        if fenfs.view in (OBSERVER, side):
-            setups.append(np.where(mine, framed & TYPE, NO_PIECE)[:zone].astype(np.uint8))
-    return setups
+def start_setups(fenfs: Fenfs, anywhere: bool = False) -> list[Setup]:
+    """The setups, uint8 [zone], of the sides whose pieces the start of a game shows, red's first.
+
+    Raises `InputError` when it is no start: a piece is known, or, unless free setups are allowed
+    `anywhere` (uint8 [squares] then), outside its side's ranks.
+    """
+    start = position(fenfs)
+    setups = [start.setup(side) for side in (RED, BLUE)]
+    outside = any(len(setup) > fenfs.variant.zone for setup in setups)
+    if (start.cells & (REVEALED | MOVED)).any() or (outside and not anywhere):
+        raise InputError("ply 0 is not the start of a game here", text=str(fenfs))
+    return [setup for side, setup in enumerate(setups) if fenfs.view in (OBSERVER, side)]
 
 
 def legal_moves(fenfs: Fenfs) -> list[str]:

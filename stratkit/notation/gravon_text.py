@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 from stratkit.engine.stratego import BLUE, RED
 from stratkit.errors import InputError
-from stratkit.notation.gravon import BOARD, FORFEIT, KINDS, REASONS, TIE_AGREED
+from stratkit.notation.gravon_words import BOARD, FORFEIT, KINDS, REASONS, TIE_AGREED
 from stratkit.notation.log import Log
 from stratkit.notation.setups import field_text
 from stratkit.notation.squares import move_words

@@ -29,6 +29,9 @@ class Log:
     moves before it, text), only put a piece back, and `stamp` are the words of a .gsn's header that
     nothing else says. `remarks` are faults that the reader survived; `broken` is one that it did
     not: the moves before it were read.
+
+    The last `late` moves stand after END in the file: they belong to the game as far as they are
+    legal. With `one_digit` every rank was written as one digit, which may count from 0.
     """
 
     variant: Variant
@@ -43,6 +46,8 @@ class Log:
     stamp: tuple[str, str] = ("X38FA11", "1")
     remarks: tuple[InputError, ...] = ()
     broken: InputError | None = None
+    late: int = 0
+    one_digit: bool = False
 
     @property
     def plies(self) -> int:

@@ -103,13 +103,23 @@ def _prefix(game: Game, log: Log) -> Prefix:
 
 def _play(log: Log, boards: bool) -> Played:
     """A log with setups, played out."""
-    prefix = _prefix(free_game(log.variant.name), log)
+    game = free_game(log.variant.name)
+    prefix = _prefix(game, log)
+    if prefix.legal < 2 * log.plies and log.one_digit and not prefix.ending:
+        log, prefix = _counted_from_0(game, log, prefix)
     legal, over = prefix.legal // 2, prefix.ending
     red = prefix.returns[RED]
     winner = None if red == 0 else RED if red > 0 else BLUE
     sound = dataclasses.replace(log, moves=log.moves[: 2 * legal], lines=log.lines[:legal])
     remarks, fault = list(log.remarks), log.broken
-    if legal < log.plies and over:
+    first_late = log.plies - log.late
+    if legal > first_late:
+        what = "moves after END go on with the game, and belong to it"
+        remarks.append(_at(log, first_late, what))
+    if first_late <= legal < log.plies and not over:
+        what = "moves after END do not go on with the game, left out"
+        remarks.append(_at(log, legal, what))
+    elif legal < log.plies and over:
         left = log.plies - legal
         what = f"{left} move{'s' * (left > 1)} after the end of the game ({over}), left out"
         remarks.append(_at(log, legal, what))
@@ -124,6 +134,18 @@ def _play(log: Log, boards: bool) -> Played:
         remarks += _result_faults(log, over, winner)
     cells = [position[: log.variant.squares] for position in _positions(sound)] if boards else []
     return Played(sound, cells, over, winner, remarks, fault)
+
+
+def _counted_from_0(game: Game, log: Log, prefix: Prefix) -> tuple[Log, Prefix]:
+    """The log with ranks from 0 to 9, if that way more of its moves are legal."""
+    squares, width = log.variant.squares, log.variant.width
+    shift = bytes((square + width) % squares for square in range(256))
+    other = dataclasses.replace(log, moves=log.moves.translate(shift))
+    longer = _prefix(game, other)
+    if longer.legal <= prefix.legal:
+        return log, prefix
+    remark = _at(other, 0, "ranks that are counted from 0")
+    return dataclasses.replace(other, remarks=(*log.remarks, remark)), longer
 
 
 def _positions(sound: Log) -> Iterator[bytes]:

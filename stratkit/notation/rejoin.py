@@ -14,7 +14,7 @@ from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import RED, free_game
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import OBSERVER, Fenfs, fenfs_of, position, start_setups
-from stratkit.notation.gravon import KINDS
+from stratkit.notation.gravon_words import KINDS
 from stratkit.notation.log import FREE, Log
 from stratkit.notation.setups import variant_of
 
@@ -36,7 +36,7 @@ def game_of(numbered: Sequence[tuple[int, Fenfs]]) -> Log:
         raise InputError(what, where=f"line {line}")
     if start.side != RED:
         raise InputError("no start of a game: blue is to move", where=f"line {line}")
-    red, blue = start_setups(start)
+    red, blue = start_setups(start, anywhere=True)
     variants = {variant_of(red), variant_of(blue)}
     variant = variants.pop() if len(variants) == 1 else None
     board = variant or start.variant

@@ -13,7 +13,18 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine.stratego import BLUE, NO_PIECE, RED, TYPES, VARIANTS, Variant, placements
+from stratkit.engine.stratego import (
+    BLUE,
+    NO_PIECE,
+    PIECE,
+    RED,
+    SIDE,
+    TYPES,
+    VARIANTS,
+    Position,
+    Variant,
+    placements,
+)
 from stratkit.errors import InputError
 from stratkit.notation.lines import text_lines
 from stratkit.notation.squares import EMPTY_LETTER, LAKE_LETTER, letter, piece, square_text
@@ -104,13 +115,16 @@ def field_text(variant: Variant, red: Setup, blue: Setup) -> str:
 def parse_field(text: str, variant: Variant, free: bool = False) -> tuple[Setup, Setup]:
     """Red's and blue's setup from a field content; each from its owner's view.
 
-    With `free` the counts are not checked. Raises `InputError`.
+    With `free` there may be any pieces on any squares: a setup that reaches beyond its ranks is
+    uint8 [squares]. Raises `InputError`.
     """
     if len(text) != variant.squares:
         raise InputError(f"a field has {variant.squares} letters, not {len(text)}", text=text)
     if not _field_pattern(variant.name).fullmatch(text):
         for square, content in enumerate(text):
-            _check_square(square, content, variant)
+            _check_square(square, content, variant, free)
+        if free:
+            return _setups_anywhere(text, variant)
     red = text[: variant.zone].translate(_TYPES_OF_LETTERS)
     blue = text[: -variant.zone - 1 : -1].translate(_TYPES_OF_LETTERS)
     setups = tuple(np.frombuffer(side.encode("latin-1"), np.uint8) for side in (red, blue))
@@ -118,6 +132,14 @@ def parse_field(text: str, variant: Variant, free: bool = False) -> tuple[Setup,
         for side, setup in zip(("red", "blue"), setups, strict=True):
             _check_counts(variant, setup, side)
     return setups[RED], setups[BLUE]
+
+
+def _setups_anywhere(text: str, variant: Variant) -> tuple[Setup, Setup]:
+    """The setups of a field whose pieces may stand anywhere."""
+    pieces = [piece(content) for content in text]
+    cells = [PIECE | found[0] * SIDE | found[1] if found else 0 for found in pieces]
+    start = Position(variant, np.array(cells, np.uint8), RED)
+    return start.setup(RED), start.setup(BLUE)
 
 
 _TYPES_OF_LETTERS = {ord(EMPTY_LETTER): NO_PIECE} | {
@@ -141,7 +163,7 @@ def _field_pattern(name: str) -> re.Pattern[str]:
     return re.compile("".join(squares))
 
 
-def _check_square(square: int, content: str, variant: Variant) -> None:
+def _check_square(square: int, content: str, variant: Variant, free: bool) -> None:
     """Raises `InputError` when one letter of a field may not stand where it does."""
     where = square_text(square, variant.width)
     if (content == LAKE_LETTER) != (square in variant.lakes):
@@ -151,7 +173,7 @@ def _check_square(square: int, content: str, variant: Variant) -> None:
     side_and_type = piece(content)
     if side_and_type is None:
         raise InputError(f"square {where} of the field: no letter of a piece", text=content)
-    if variant.framed(side_and_type[0], square) >= variant.zone:
+    if not free and variant.framed(side_and_type[0], square) >= variant.zone:
         raise InputError(f"square {where} of the field is not where its side sets up", text=content)
 
 

@@ -142,7 +142,9 @@ class Actor:
 
             assert isinstance(self.player, NetworkPlayer)
             bf16 = self.options.precision == "bf16"
-            self.player.place(self.options.device, torch.bfloat16 if bf16 else torch.float32)
+            self.player.evaluator.place(
+                self.options.device, torch.bfloat16 if bf16 else torch.float32
+            )
 
     def _pause(self, seconds: float) -> None:
         if self.options.output == "-":

@@ -11,7 +11,8 @@ from stratkit.errors import InputError, in_file
 from stratkit.players.network import NetworkPlayer, network_player
 from stratkit.players.open import Entrant, open_player
 from stratkit.players.player import Player
-from stratkit.players.spec import SHIPPED, PlayerSpec, parse_player
+from stratkit.players.registry import NETWORK, SHIPPED, NetworkOptions
+from stratkit.players.spec import PlayerSpec, parse_player
 from stratkit.storage import fields as check
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 
@@ -20,7 +21,8 @@ def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant[Player]:
     """The online network of a checkpoint, or the newest that a RUN has published."""
     published = os.path.join(path, POLICY_FILE)
     file = published if path not in SHIPPED and os.path.isfile(published) else path
-    return open_player(PlayerSpec(path, file, {"net": "online"}), game, seed, rows)
+    spec = PlayerSpec(path, file, NETWORK, NetworkOptions(net="online"))
+    return open_player(spec, game, seed, rows)
 
 
 class Follower:
@@ -48,8 +50,9 @@ class Follower:
         """The player that plays by the weights published now, and after a `refresh` by later
         ones."""
         with in_file(self.run):
-            self.player = network_player(self.net, self.weights, self.game, seed, rows)
-            self.player.processing = self.processing
+            self.player = network_player(
+                self.net, self.weights, self.game, seed, rows, self.processing
+            )
         return self.player
 
     def refresh(self) -> bool:
@@ -75,8 +78,7 @@ class Follower:
                 what = f"the learner had the network {self.net} before, and now another one"
                 raise InputError(what, file=self.run, text=metadata["net"])
             with in_file(self.run):
-                self.player.load(weights)
-            self.player.processing = processing
+                self.player.load(weights, processing)
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
         with in_file(self.run):
@@ -94,7 +96,8 @@ def _processing(post: str) -> tuple[float, int]:
     """Threshold and quanta by which the learner wants its policy to be played."""
     if post == "none":
         return 0.0, 0
-    return parse_player(f"{post},policy").corrections.processing(deploying=False)
+    asked: NetworkOptions = parse_player(f"{post},policy").options
+    return asked.post.processing(deploying=False)
 
 
 def _metadata(metadata: Mapping[str, Any], name: str, checked: check.Check, otherwise: Any) -> Any:

@@ -13,10 +13,9 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch, Game
 from stratkit.engine.batch import CHANCE
-from stratkit.errors import StratkitError
 from stratkit.play.finished import Finished, GameNote
 from stratkit.play.seating import GameSource, Seating
-from stratkit.players.player import Decision, Games, Player, Sides, Views
+from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
 from stratkit.storage.columns import Episodes
 
 CUT = "cut"  # the ending of a game that reached `max_actions`: its code follows on the game's own
@@ -106,7 +105,8 @@ class Table:
     def _round(self) -> Finished | None:
         """One action in every live game."""
         chosen, asked = self._ask()
-        self._act(chosen, [(mine, player.act(views)) for mine, player, views in asked])
+        values = self.adjudicator is not None
+        self._act(chosen, [(mine, decide(player, views, values)) for mine, player, views in asked])
         return self._collect()
 
     def _begin_games(self) -> None:
@@ -184,8 +184,6 @@ class Table:
         for mine, decision in decisions:
             if decision.resigned is not None:
                 self._resigned[mine] = decision.resigned
-            if (decision.actions[~self._resigned[mine]] < 0).any():
-                raise StratkitError("a player's policy has no action: its network is damaged")
             chosen[mine], mu[mine] = decision.actions, decision.mu
             if self.adjudicator and decision.values is not None:
                 self.adjudicator.observe(mine, self._actors[mine], decision.values)

@@ -29,7 +29,7 @@ from stratkit.engine.stratego import (
     variant,
 )
 from stratkit.errors import InputError
-from stratkit.players.player import Player, Views, take_seat
+from stratkit.players.player import Player, Views, decide, take_seat
 from stratkit.ucc import protocol as ucc
 
 Setup = npt.NDArray[np.uint8]
@@ -130,7 +130,8 @@ class ConsistentGame:
 
 def _act(player: Player, arbiter: Arbiter) -> int:
     """One action of the player whose turn it is."""
-    action = int(player.act(Views.of_one(arbiter.batch, 0, len(arbiter.actions))).actions[0])
+    views = Views.of_one(arbiter.batch, 0, len(arbiter.actions))
+    action = int(decide(player, views).actions[0])
     arbiter.act(action)
     return action
 

@@ -17,11 +17,11 @@ import numpy.typing as npt
 from stratkit.engine import Game
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import BLUE, RED, Variant
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError
 from stratkit.play.finished import Finished, GameNote
 from stratkit.play.seating import Seating
 from stratkit.play.table import Adjudicator, returns_of_loss
-from stratkit.players.player import Player, Views, take_seat
+from stratkit.players.player import Player, Views, decide, take_seat
 from stratkit.storage.columns import Episode, Episodes
 from stratkit.ucc import protocol as ucc
 from stratkit.ucc.process import Fault, Process, Program
@@ -72,12 +72,13 @@ class Ours:
 
     def _act(self) -> int:
         board = self.board
-        decision = self.player.act(Views.of_one(board.batch, board.number, len(board.actions)))
+        views = Views.of_one(board.batch, board.number, len(board.actions))
+        decision = decide(self.player, views, values=board.adjudicator is not None)
         if board.adjudicator and decision.values is not None:
             board.adjudicator.observe(np.zeros(1, np.int64), board.batch.actors(), decision.values)
+        if decision.resigned is not None and decision.resigned[0]:
+            raise Fault(SURRENDER, "it surrendered")
         action = int(decision.actions[0])
-        if action < 0:
-            raise StratkitError("a player's policy has no action: its network is damaged")
         board.act(action, float(decision.mu[0]))
         return action
 

@@ -310,3 +310,62 @@ def test_names_in_zips_lead_out_of_no_folder(tmp_path: pathlib.Path) -> None:
     status, _, [line] = fenfs("convert", "--to", "xml", archive, "-o", out)
     assert status == 1 and "exists already; -f overwrites it" in line
     converted("xml", "-f", archive, "-o", out)
+
+
+def test_the_words_of_selections_are_those_of_records() -> None:
+    """The options' lists are written by hand, so that --help is fast: here are their sources."""
+    from stratkit.cli.fenfs import options
+    from stratkit.engine import Game
+    from stratkit.engine.stratego import VARIANTS
+    from stratkit.notation.gravon_words import KINDS, REASONS
+
+    assert set(options.VARIANTS) == {*VARIANTS, *KINDS}
+    page = (SAMPLES.parent / "games.md").read_text()
+    not_played_out = set(re.findall(r"^\| `(\w+)` \| `", page, re.M))
+    assert {"resigned", "agreed", "silence"} < not_played_out
+    engine = {ending for name in VARIANTS for ending in Game(name).endings} - {""}
+    assert set(options.ENDINGS) == engine | set(REASONS.values()) | not_played_out | {"cut"}
+
+
+@pytest.mark.parametrize("ending", ["resigned", "agreed", "surrender", "illegal_move", "cut"])
+def test_endings_of_matches_select_their_games(tmp_path: pathlib.Path, ending: str) -> None:
+    header, *games = (SAMPLES / "games.jsonl").read_text().splitlines()
+    one = json.loads(games[0]) | {"reason": ending}
+    path = tmp_path / "g.jsonl"
+    path.write_text("\n".join([header, json.dumps(one, separators=(",", ":")), *games[1:], ""]))
+    _, out, _ = fenfs("stats", "--json", "--ending", ending, path)
+    figures = json.loads(out)["inputs"]
+    assert figures["endings"] == {ending: 1} and figures["games"] == 1
+
+
+def test_gravons_words_select_variants() -> None:
+    for word, games in (("ultimate lightning", 2), ("ultimate", 2), ("duell", 2), ("duel", 2)):
+        _, out, _ = fenfs("stats", "--json", "--variant", word, LOGS)
+        assert json.loads(out)["inputs"]["games"] == games, word
+
+
+def test_free_setups_anywhere_survive_every_form(tmp_path: pathlib.Path) -> None:
+    """A red piece beyond its ranks; only a line of setups has no place for it."""
+    log = LOGS / "freesetup.2002.12.30.1.gsn"
+    lines = log.read_text().splitlines()
+    empty = lines[2].rindex("A")
+    lines[2] = lines[2][:empty] + "M" + lines[2][empty + 1 :]
+    path = tmp_path / "free.gsn"
+    path.write_text("\n".join([*lines[:4], "END", "A vs B result 3 winner 2", ""]))
+    assert fenfs("check", path) == (0, "", [])
+    whole = converted("fenfs", path)
+    for form, suffix in (("games", "jsonl"), ("xml", "xml"), ("fenfs", "fenfs")):
+        other = tmp_path / f"free.{suffix}"
+        assert fenfs("convert", "--to", form, path, "-o", other) == (0, "", [])
+        assert converted("games" if form == "fenfs" else "fenfs", other)
+        if form != "fenfs":
+            assert converted("fenfs", other) == whole
+    [_, record] = map(json.loads, (tmp_path / "free.jsonl").read_text().splitlines())
+    assert [len(setup) for setup in record["setups"]] == [100, 40]
+    broken = {**record, "setups": [record["setups"][0], "M" * 100]}
+    header = (tmp_path / "free.jsonl").read_text().splitlines()[0]
+    (tmp_path / "two.jsonl").write_text(f"{header}\n{json.dumps(broken, separators=(',', ':'))}\n")
+    _, _, [line] = fenfs("check", tmp_path / "two.jsonl")
+    assert "two on one square" in line
+    _, out, said = fenfs("convert", "--to", "setups", "-v", path)
+    assert out == "" and "beyond their own ranks: left out" in said[0]

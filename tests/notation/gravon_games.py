@@ -9,7 +9,7 @@ import numpy as np
 
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import NO_PIECE, VARIANTS, Position, Variant, free_game
-from stratkit.notation.gravon import KINDS, REASONS
+from stratkit.notation.gravon_words import KINDS, REASONS
 from stratkit.notation.setups import Setup, field_text
 from stratkit.notation.squares import square_text
 

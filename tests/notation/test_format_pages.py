@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stratkit.engine.stratego import BLUE, RED, TYPES
 from stratkit.notation.fenfs import read_fenfs
-from stratkit.notation.gravon import ENDINGS, KINDS, REASONS
+from stratkit.notation.gravon_words import ENDINGS, KINDS, REASONS
 from stratkit.notation.setups import read_setups, variant_of
 from stratkit.notation.squares import letter
 from stratkit.ucc import protocol as ucc

@@ -6,9 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gravon_games import MadeUp, random_setup
+from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
-from stratkit.notation.gravon import KINDS, MOST, parse_log
+from stratkit.notation.fenfs import parse_fenfs, position
+from stratkit.notation.gravon import MOST, parse_log
+from stratkit.notation.gravon_text import gsn_text, xml_text
+from stratkit.notation.gravon_words import KINDS
 from stratkit.notation.play import breaches, play_out
+from stratkit.notation.squares import parse_square
 
 games = st.builds(MadeUp, st.sampled_from(list(KINDS)), st.integers(0, 10**6), st.integers(0, 80))
 
@@ -111,7 +116,10 @@ END = len(LINES) - 1
         (gsn_with(END + 1, ["A beat B"]), f"line {END + 1}: a result like"),
         (gsn_with(END + 1, ["A vs B result 9 winner 0"]), f"line {END + 1}: unknown ending: '9'"),
         (gsn_with(END + 1, ["A vs B result 1 winner 3"]), "the winner is one of 0, 1, 2: '3'"),
-        (gsn_with(END + 1, ["A vs B result 4 winner 1"]), "tie agreed has no winner: '1'"),
+        (
+            gsn_with(END + 1, ["A vs B result 2 winner 1"]),
+            "both unable to move has no winner: '1'",
+        ),
         (GSN.replace(b"Red", b"\xff"), f"line {END + 1}: not UTF-8"),
         (XML[:-60], "line 36: not well-formed XML: unclosed token"),
         (XML.replace(b"<move", b"<mvoe", 1), "line 5: unknown element in <game>: 'mvoe'"),
@@ -234,3 +242,88 @@ def test_a_log_is_played_no_longer_than_it_is_legal(first):
     assert played.log.plies == (0 if first else 1)
     assert str(played.fault).startswith(f"long.gsn: line {4 if first else 5}, move")
     assert calls < 5000
+
+
+# ---- what Gravon's own archive has ----
+
+
+def test_free_setups_may_stand_anywhere():
+    """Red on rank 10 and blue on rank 1, pieces in the middle, and a side without a flag."""
+    field = list("A" * 100)
+    for lake in VARIANTS["classic"].lakes:
+        field[lake] = "_"
+    for square, piece in (("A10", "D"), ("C1", "P"), ("A5", "L"), ("K6", "X"), ("B9", "Y")):
+        field[parse_square(square, 10, 10)] = piece
+    text = "".join(field)
+    lines = ["#X38FA11 Stratego-Notation v1", "type 2", text, "A5-A6", "K6-K5", "A10-A9", "K5-K6"]
+    data = "\n".join([*lines, "END", "A vs B result 3 winner 1", ""]).encode()
+    played = play(parse_log(data, "f"))
+    assert (played.faults, played.log.plies) == ([], 4)
+    assert [len(setup) for setup in played.log.setups] == [100, 100]
+    assert played.boards[0] == position(parse_fenfs(f"{text} r 0")).cells.tobytes()
+    assert gsn_text(played.log).encode() == data
+    for form in (gsn_text, xml_text):
+        again = parse_log(form(played.log).encode(), "f")
+        assert [s.tolist() for s in again.setups] == [s.tolist() for s in played.log.setups]
+    with pytest.raises(InputError, match="square C1 of the field is not where its side sets up"):
+        parse_log(data.replace(b"type 2", b"type 0"), "f")
+    with pytest.raises(InputError, match="lakes are written _"):
+        parse_log(data.replace(b"__", b"_E", 1), "f")
+
+
+@pytest.mark.parametrize("ten", ["0", "X", ":"])
+def test_rank_ten_may_be_one_character(ten):
+    game = next(
+        made
+        for made in (MadeUp("classic", seed, plies=60) for seed in range(99))
+        if "10-" in "".join(made.moves) and any(m.endswith("10") for m in made.moves)
+    )
+    data = game.gsn().decode()
+    head, moves = data.split("\n")[:3], data.split("\n")[3:]
+    short = "\n".join([*head, *(move.replace("10", ten) for move in moves)])
+    assert {len(line) for line in short.split("\n")[3:-3]} == {5}
+    log = parse_log(short.encode(), "f")
+    assert [log.move_text(ply) for ply in range(log.plies)] == game.moves
+    assert play(log).faults == []
+    assert gsn_text(log) == data
+
+
+def test_ranks_may_be_counted_from_0():
+    """Taken only when that way the moves are legal, and told."""
+    for made in (MadeUp("classic", seed, plies=60) for seed in range(5)):
+        squares = [move.split("-") for move in made.moves]
+        short = ["-".join(f"{s[0]}{int(s[1:]) - 1}" for s in pair) for pair in squares]
+        data = made.gsn().decode().split("\n")
+        data[3 : 3 + len(short)] = short
+        played = play(parse_log("\n".join(data).encode(), "f"))
+        assert [str(fault) for fault in played.faults] == [
+            f"f: line 4, move 1: ranks that are counted from 0: '{made.moves[0]}'"
+        ]
+        assert [played.log.move_text(ply) for ply in range(played.log.plies)] == made.moves
+
+
+def test_a_tie_that_has_a_winner_is_read_and_told():
+    for data, winner in ((gsn_with(END + 1, ["A vs B result 4 winner 1"]), 1),
+                         (XML.replace(b'winner="3"', b'winner="1"'), 0)):  # fmt: skip
+        played = play(parse_log(data, "f"))
+        assert (played.log.reason, played.log.winner) == ("tie_agreed", winner)
+        assert [fault.what for fault in played.faults] == ["tie agreed has no winner"]
+
+
+@pytest.mark.parametrize("behind_result", [True, False])
+def test_moves_after_an_early_end_belong_to_the_game(behind_result):
+    head, moves, result = LINES[:3], LINES[3 : END - 1], LINES[-1]
+    late = moves[-5:]
+    tail = [result, *late] if behind_result else [*late, result]
+    early = [*head, *moves[:-5], "END", *tail]
+    played = play(parse_log("\n".join(early).encode(), "f"))
+    assert [played.log.move_text(ply) for ply in range(played.log.plies)] == GAME.moves
+    [said] = played.faults
+    assert said.what == "moves after END go on with the game, and belong to it"
+    assert (said.text, played.fault) == (late[0], None)
+    assert gsn_text(played.log).encode() == GSN
+    repeated = [*LINES, *moves[:5]]  # no moves that go on: the beginning once more
+    played = play(parse_log("\n".join(repeated).encode(), "f"))
+    assert [played.log.move_text(ply) for ply in range(played.log.plies)] == GAME.moves
+    [said] = played.faults
+    assert said.what == "moves after END do not go on with the game, left out"

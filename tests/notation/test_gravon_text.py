@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from gravon_games import MadeUp
 from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
-from stratkit.notation.gravon import KINDS, parse_log
+from stratkit.notation.gravon import parse_log
 from stratkit.notation.gravon_text import gsn_text, losses, xml_text
+from stratkit.notation.gravon_words import KINDS
 from stratkit.notation.log import Log
 from stratkit.notation.play import play_out
 

@@ -189,7 +189,11 @@ def _write_fenfs(piece: Piece, game: Game, form: Form) -> None:
 def _write_setups(piece: Piece, game: Game, form: Form) -> None:
     from stratkit.notation.setups import setup_text
 
-    piece.text = "".join(f"{setup_text(setup)}\n" for setup in game.log.setups or ())
+    setups = game.log.setups or ()
+    if any(len(setup) > game.log.variant.zone for setup in setups):
+        piece.notes.append(f"{game.raw.name}: free setups beyond their own ranks: left out")
+    else:
+        piece.text = "".join(f"{setup_text(setup)}\n" for setup in setups)
 
 
 def _write_log(piece: Piece, game: Game, form: Form) -> None:
