@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from stratkit.errors import named
+from stratkit.errors import error_context
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 MAX_LINE = 1000  # bytes; a move has about ten
@@ -54,7 +54,7 @@ class Process:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        with named(program.name):
+        with error_context(program.name, only=OSError):
             self._process = self._start(program)
         assert self._process.stdin and self._process.stdout
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
