@@ -83,7 +83,7 @@ class PoolReader:
             if known.sha256 != player.sha256:
                 what = f"player {player.name!r} has other weights than in {file}"
                 raise InputError(what, file=name)
-            if _plays_as(known) != _plays_as(player):
+            if plays_as(known) != plays_as(player):
                 what = f"player {player.name!r} is another one in {file}, {shown(known.spec)}"
                 raise InputError(what, file=name, text=player.spec)
         key = match_key(header)
@@ -91,7 +91,7 @@ class PoolReader:
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
 
 
-def _plays_as(player: RecordPlayer) -> tuple[str, str | None]:
+def plays_as(player: RecordPlayer) -> tuple[str, str | None]:
     """What may not differ between players of one name, beside the weights: of a checkpoint, which
     of its networks, and what is done to its policy; of a program, its limits and its command; but
     not where their files lie, nor with which setup a person begins."""
