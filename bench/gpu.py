@@ -29,9 +29,10 @@ from stratkit.learn.config import resolve
 from stratkit.learn.data import Batch, Part, make_batch
 from stratkit.learn.learner import Learner
 from stratkit.nets import build, unet
-from stratkit.play.groups import Groups
+from stratkit.play.finished import Finished
+from stratkit.play.seating import Seating, Seatings
 from stratkit.play.selfplay import ending_names
-from stratkit.play.table import Finished, Seating, Table
+from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
@@ -41,7 +42,7 @@ from stratkit.storage.episodes import EpisodeWriter, Header
 @dataclass(frozen=True)
 class Plan:
     """What is measured: the game, the side of the matrices, and by preset the slots of self-play,
-    the states of a step and the chunks to try; groups of games to try; seconds for each row. Of the
+    the states of a step and the chunks to try; seconds for each row. Of the
     net `whole` a step of so many games, and of the net `pipe` both commands at once, with steps of
     so many games, for so many seconds."""
 
@@ -51,7 +52,6 @@ class Plan:
     states: dict[str, int]
     chunks: dict[str, list[int]]
     seconds: float
-    groups: tuple[int, ...] = (1,)
     whole: tuple[str, int] | None = None
     pipe: tuple[str, int, float] | None = None
 
@@ -64,7 +64,6 @@ PLANS = {
         states={"small": 200_000, "paper": 60_000},
         chunks={"small": [2048, 8192, 32768], "paper": [1024, 4096]},
         seconds=10,
-        groups=(1, 2),
         whole=("paper", 768),
         pipe=("small", 256, 60),
     ),
@@ -75,7 +74,6 @@ PLANS = {
         states={"plain": 200},
         chunks={"plain": [100]},
         seconds=0.1,
-        groups=(1, 2),
         whole=("plain", 8),
         pipe=("plain", 4, 3),
     ),
@@ -137,15 +135,14 @@ class Bench:
 
     # ---- self-play ----
 
-    def play(self, net: str, slots: int, groups: int, flop: float) -> None:
-        """`slots` games in each group."""
+    def play(self, net: str, slots: int, flop: float) -> None:
         network = build(net, self.game.shape, 1)
         size = sum(p.numel() for p in network.parameters())
         player = NetworkPlayer(net, network, seed=1, rows=slots)
         player.place(self.device.type, self.dtype)
         timed = Timed(player, self.clock)
         self.reset_memory()
-        rounds = games(self.game, player, slots, self.threads, groups)
+        rounds = games(self.game, player, slots, self.threads)
         writer = EpisodeWriter(open(os.devnull, "wb"), header(self.game))  # noqa: SIM115
 
         def some() -> int:
@@ -161,12 +158,8 @@ class Bench:
         rate = self.rate(some, self.plan.seconds)
         took = self.clock() - start
         spent = 1e6 * timed.seconds / timed.rows
-        # In one group what is done beside the network comes on top; in several, much at its time.
         note = f"network {spent:.2f} us, beside it {1e6 * took / timed.rows - spent:.2f} us more"
-        what = (
-            f"self-play, {slots} games" if groups == 1 else f"self-play, {groups} x {slots} games"
-        )
-        self.add(what, net, size, flop, rate, note)
+        self.add(f"self-play, {slots} games", net, size, flop, rate, note)
 
     # ---- the learner ----
 
@@ -192,12 +185,12 @@ class Bench:
     def both(self, net: str, batch: int, seconds: float, flop: float) -> None:
         """`selfplay | train`, from the second half of the steps that they come to."""
         there = ["--device", self.device.type, "--precision", self.precision]
-        lead = 16 * batch  # and a quarter of it the slots
+        ahead = 16 * batch  # and a quarter of it the slots
         self.reset_memory()
         with tempfile.TemporaryDirectory() as folder:
             run = pathlib.Path(folder, "run")
             play = ["selfplay", "--game", self.game.name, "--policy", run, "--follow", *there]
-            play += ["--threads", str(self.threads), "--lead", str(lead)]
+            play += ["--threads", str(self.threads), "--max-ahead", str(ahead)]
             learn = ["train", "-", "--out", run, "--net", net, "--batch", str(batch), *there]
             with (
                 subprocess.Popen([*command(play[0]), *play[1:], "-q"], stdout=subprocess.PIPE) as a,
@@ -220,7 +213,9 @@ class Bench:
         rate = sum(line["states"] for line in late[1:]) / took
         waited = sum(line["seconds"]["wait"] for line in late[1:]) / took
         size = sum(p.numel() for p in build(net, self.game.shape, 1).parameters())
-        what = f"{batch} games a step, lead {lead}; {len(lines)} steps, {waited:.0%} waiting"
+        what = (
+            f"{batch} games a step, at most {ahead} ahead; {len(lines)} steps, {waited:.0%} waiting"
+        )
         self.add("both, through a pipe", net, size, flop, rate, what, elsewhere=True)
 
     # ---- the table ----
@@ -261,8 +256,8 @@ class Bench:
             self.note(f"{net}: {batch.states} states, {both / 1e6:.0f} MFLOP forward")
             for chunk in chunks:
                 self.learn(net, batch, chunk, 3 * both + value + policy)
-            for slots, groups in itertools.product(self.plan.slots[net], self.plan.groups):
-                self.play(net, slots, groups, policy)
+            for slots in self.plan.slots[net]:
+                self.play(net, slots, policy)
             if self.plan.whole and self.plan.whole[0] == net:
                 batch = random_batch(self.game, games_wanted=self.plan.whole[1])
                 self.learn(net, batch, max(chunks), 3 * both + value + policy)
@@ -297,13 +292,10 @@ def header(game: Game) -> Header:
     return Header(game=game.name, rules=game.rules, endings=ending_names(game), seed=1)
 
 
-def games(
-    game: Game, player: Player, slots: int, threads: int = 1, groups: int = 1
-) -> Iterator[Finished | None]:
+def games(game: Game, player: Player, slots: int, threads: int = 1) -> Iterator[Finished | None]:
     """Rounds of games without end."""
     seatings = (Seating(number, (0,) * game.players) for number in itertools.count())
-    tables = [Table(game, [player], seatings, slots, threads) for _ in range(groups)]
-    return tables[0].rounds() if groups == 1 else Groups(tables).rounds()
+    return Table(game, [player], Seatings(seatings), slots, threads).rounds()
 
 
 def command(name: str) -> list[str]:

@@ -15,7 +15,8 @@ static int64_t replay_one(const sk_game *game, void *state, const int32_t *actio
     for (int64_t t = begin; t < end; t++) {
         view(game, state, t, out->actors, out->legal, out->packed);
         if (out->given)
-            out->given[t] = out->actors[t] >= 0 && game->ops->given && game->ops->given(game, state);
+            out->given[t] =
+                out->actors[t] >= 0 && game->ops->given && game->ops->given(game, state);
         if (!game->ops->is_legal(game, state, actions[t]))
             return t - begin;
         game->ops->apply(game, state, actions[t]);

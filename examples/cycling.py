@@ -7,17 +7,51 @@ iterations with eta = 0.2. On the right R-NaD with exact expectations on Kuhn po
 the steps with eta = 0 and 0.2. Prints NashConv of both games. (Needs matplotlib, the extra [plot].)
 """
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Mapping, Sequence
+from typing import IO
 
 import numpy as np
+from replicator import MATCHING_PENNIES, Iteration, Profile, iterate, nash_conv, orbit
 
 from stratkit.engine import Game, Tree
-from stratkit.solve.plot import plot_cycling
-from stratkit.solve.replicator import MATCHING_PENNIES, iterate, nash_conv, orbit
+from stratkit.solve.exploitability import evaluate
+from stratkit.solve.plot import new_figure, save
 from stratkit.solve.tabular import Settings, TabularRNaD
-from stratkit.solve.worth import worth
 
 STEPS, EVERY, BETA = 8000, 25, 4.0
+
+
+def plot_cycling(
+    circle: Profile,
+    iterations: Sequence[Iteration],
+    curves: Mapping[str, Sequence[tuple[int, float]]],
+    stream: IO[bytes],
+) -> None:
+    """On the left an orbit of a game of two actions each, and the paths of R-NaD's iterations; on
+    the right curves of (step, NashConv). Raises `InputError` without matplotlib."""
+    figure = new_figure(10, 4.5)
+    paths, falls = figure.subplots(1, 2)
+    paths.plot(circle[0][:, 0], circle[1][:, 0], linewidth=1, label="eta = 0")
+    x, y = (np.concatenate([iteration.path[k][:, 0] for iteration in iterations]) for k in (0, 1))
+    paths.plot(x, y, linewidth=1, label="R-NaD")
+    paths.plot(x[-1], y[-1], "o", color="black", markersize=4)
+    paths.set_xlabel("first action of player 0")
+    paths.set_ylabel("first action of player 1")
+    paths.set_xlim(0, 1)
+    paths.set_ylim(0, 1)
+    for name, points in curves.items():
+        falls.plot(*zip(*points, strict=True), linewidth=1, label=name)
+    falls.set_xlabel("step")
+    falls.set_ylabel("NashConv")
+    falls.set_yscale("log")
+    for axes in (paths, falls):
+        axes.grid(alpha=0.3)
+        axes.legend(loc="lower left")
+    save(figure, stream)
+
 
 start = np.array([0.8, 0.2])
 circle = orbit(MATCHING_PENNIES, (start, start), 300)
@@ -34,7 +68,7 @@ for eta in (0.0, 0.2):
     curve = []
     for step in range(STEPS + 1):
         if step % EVERY == 0:
-            curve.append((step, worth(tree, learner.solution()).nash_conv))
+            curve.append((step, evaluate(tree, learner.solution()).nash_conv))
         learner.step()
     curves[f"eta = {eta:g}"] = curve
     half = [gain for step, gain in curve if step > STEPS / 2]

@@ -21,9 +21,9 @@ show fenfs convert --to games "$samples" -o gravon.jsonl
 show fenfs show "$(sed -n 11p barrage.fenfs)"
 
 title "An agent learns mini Stratego from nothing: selfplay | train, $steps steps"
-echo '$ selfplay --game mini --policy run --follow --seed 1 --lead 128 | train - --out run --seed 1' \
+echo '$ selfplay --game mini --policy run --follow --seed 1 --max-ahead 128 | train - --out run --seed 1' \
     "--steps $steps --net plain --save-every $((steps / 5))" >&2
-selfplay --game mini --policy run --follow --seed 1 --lead 128 |
+selfplay --game mini --policy run --follow --seed 1 --max-ahead 128 |
     train - --out run --seed 1 --steps "$steps" --net plain --save-every $((steps / 5))
 
 title "It meets a random player, rules of thumb, and itself before it learned anything"

@@ -124,12 +124,12 @@ class Experiments:
     # ---- how ----
 
     def learn(
-        self, name: str, game: str, steps: int, batch: int, lead: int, *options: str
+        self, name: str, game: str, steps: int, batch: int, ahead: int, *options: str
     ) -> pathlib.Path:
-        """The closed loop, `lead` batches ahead at most; returns the RUN."""
+        """The closed loop, at most `ahead` batches ahead; returns the RUN."""
         run, steps = self.folder / name, max(2, round(steps * self.scale))
         play = ["selfplay", "--game", game, "--policy", run, "--follow", "--seed", "1", "-q"]
-        play += ["--lead", str(batch * lead), "--slots", str(batch)]
+        play += ["--max-ahead", str(batch * ahead), "--slots", str(batch)]
         train = ["train", "-", "--out", run, "--seed", "1", "--steps", str(steps), "-q"]
         train += ["--batch", str(batch), "--save-every", str(max(1, steps // 24)), *options]
         with subprocess.Popen(play, stdout=subprocess.PIPE) as actor:

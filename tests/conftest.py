@@ -7,6 +7,10 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+from skips import pytest_sessionfinish, pytest_terminal_summary
+
+__all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
+
 # A machine may have other things to do: how long an example takes, or is drawn, is not its fault.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")

@@ -30,6 +30,7 @@ from stratkit.storage.checkpoints import load_checkpoint
 from stratkit.storage.episodes import EpisodeReader
 from stratkit.storage.frames import FrameReader, compress
 from stratkit.storage.records import header_line, read_records, record_line
+from stratkit.ucc import kind as players
 
 SAMPLES = ROOT / "formats" / "samples"
 FRAME = b"\0FRAME\0"
@@ -104,9 +105,8 @@ def matrix(data: bytes) -> None:
 
 
 def player(data: bytes) -> None:
-    spec = parse_player(data.decode("utf-8", "replace"))
-    assert parse_player(spec.text) == spec
-    _ = spec.corrections, spec.words, spec.name
+    spec = parse_player(data.decode("utf-8", "replace"), players.PLAYERS)
+    assert parse_player(spec.text, players.PLAYERS) == spec
 
 
 def anything(data: bytes, suffix: str = "") -> None:

@@ -25,7 +25,6 @@ def test_the_table_has_its_rows() -> None:
     assert [row[:3] for row in cells[1:]] == [
         ["learner, chunk 100", "plain", "16,770"],
         ["self-play, 16 games", "plain", "16,770"],
-        ["self-play, 2 x 16 games", "plain", "16,770"],
         ["learner, chunk 100", "plain", "16,770"],
         ["both, through a pipe", "plain", "16,770"],
     ]

@@ -58,6 +58,14 @@ def test_the_page_of_all_lists_the_commands() -> None:
     }
 
 
+def test_the_page_of_all_says_where_things_are() -> None:
+    page = (ROOT / "man/stratkit.7").read_text().replace("\\-", "-")
+    places = page.split(".SH WHERE THINGS ARE\n")[1].split("\n.SH ")[0]
+    named = re.findall(r"[\w/]+\.(?:c|h|py|md)\b", places)
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_shells_complete_as_the_page_says(tmp_path: pathlib.Path) -> None:
     page = (ROOT / "man/stratkit.7").read_text().replace("\\-", "-")
     (script,) = re.findall(r"^\.nf\n(.*?)^\.fi", page, re.M | re.S)

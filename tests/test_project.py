@@ -205,7 +205,7 @@ def options_of(command: click.Command) -> set[str]:
     names = {
         name
         for param in command.get_params(context)
-        if isinstance(param, click.Option)
+        if isinstance(param, click.Option) and not param.hidden
         for name in param.opts + param.secondary_opts
     }
     for sub in getattr(command, "commands", {}).values():

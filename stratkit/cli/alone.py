@@ -31,18 +31,20 @@ def serve_or_check(
     from stratkit.engine import Game
     from stratkit.engine.stratego import variant
     from stratkit.players.spec import parse_player
+    from stratkit.ucc.kind import PLAYERS, PROGRAM
 
     variant(game)
     limit = {} if check is None else {"max_plies": CHECKED_PLIES}
     opened = Game(game, {**dict.fromkeys(Game(game).rules, 0), **limit, **rules})
     if check is not None:
+        from stratkit.players.registry import Setting
         from stratkit.ucc.compliance import check_program
-        from stratkit.ucc.open_program import open_program
 
-        spec = parse_player(check)
-        if spec.words is None:
+        spec = parse_player(check, PLAYERS)
+        if spec.kind is not PROGRAM:
             raise UsageError("--check is for programs, ucc:COMMAND", text=check)
-        remarks = check_program(open_program(spec, opened, is_talkative()).player, opened, seed)
+        program = PROGRAM.open(spec, opened, Setting(seed, 1, is_talkative())).player
+        remarks = check_program(program, opened, seed)
         for sound, line in remarks:
             click.echo(f"{'ok' if sound else 'wrong'}: {printable(line)}")
         return 0 if all(sound for sound, _ in remarks) else 3
@@ -50,7 +52,7 @@ def serve_or_check(
     from stratkit.players.open import open_player
     from stratkit.ucc.agent import Agent
 
-    entrant = open_player(parse_player(serve), opened, seed, 1)
+    entrant = open_player(parse_player(serve, PLAYERS), opened, seed, 1)
     if entrant.caution and is_talkative():
         warn(entrant.caution)
     Agent(opened, entrant.player, _get, _put).run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -77,48 +78,65 @@ UNIFORM, NUMBER, MODEL = "uniform", "number:", "model:"
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines, with the numbers.")
 @seed_option
 @output_options
-def command(
-    game: str,
-    count: int | None,
-    source: str,
-    once: bool,
-    mirror: bool,
-    fixed: tuple[str, ...],
-    forbidden: tuple[str, ...],
-    unique: bool,
-    numbered: bool,
-    logprob: bool,
-    as_json: bool,
-    seed: int,
-    output: str,
-    force: bool,
-) -> None:
+def command(**given: Any) -> None:
     """Make N setups for one side of game G, one a line: the letters of StraDoS2, seen from the
     side's own chair, back rank first, left to right."""
-    if source.startswith(NUMBER) and (mirror or fixed or forbidden):
-        raise UsageError(
-            "a number says all of a setup: no --mirror, --fix or --forbid with number:"
-        )
-    if count is None and not once and not source.startswith(NUMBER):
-        raise UsageError("missing option '-n': how many setups?")
+    options = DeployOptions(**given)
+    options.check()
+    _run(options)
 
+
+@dataclass(frozen=True, kw_only=True)
+class DeployOptions:
+    """The options of `deploy-gen`."""
+
+    game: str
+    count: int | None
+    source: str
+    once: bool
+    mirror: bool
+    fixed: tuple[str, ...]
+    forbidden: tuple[str, ...]
+    unique: bool
+    numbered: bool
+    logprob: bool
+    as_json: bool
+    seed: int
+    output: str
+    force: bool
+
+    def check(self) -> None:
+        """`UsageError`: options that do not go together, or too few."""
+        numbers = self.source.startswith(NUMBER)
+        if numbers and (self.mirror or self.fixed or self.forbidden):
+            raise UsageError(
+                "a number says all of a setup: no --mirror, --fix or --forbid with number:"
+            )
+        if self.count is None and not self.once and not numbers:
+            raise UsageError("missing option '-n': how many setups?")
+
+
+def _run(options: DeployOptions) -> None:
+    """Makes the setups."""
     from stratkit.engine.stratego import variant
     from stratkit.setups.constraints import constraints
     from stratkit.setups.source import Entropy, setups_of
 
-    asked = constraints(variant(game), fixed, forbidden)
+    asked = constraints(variant(options.game), options.fixed, options.forbidden)
     asked.check()
-    maker = _source(source, asked, seed, once, mirror)
+    maker = _source(options.source, asked, options.seed, options.once, options.mirror)
     entropy = Entropy()
-    with open_output(output, force) as out:
-        for setups in setups_of(maker, count, unique):
-            logprobs = maker.logprobs(setups) if logprob else None
+    with open_output(options.output, options.force) as out:
+        for setups in setups_of(maker, options.count, options.unique):
+            logprobs = maker.logprobs(setups) if options.logprob else None
             if logprobs is not None:
                 entropy.add(logprobs)
-            lines = _json(game, setups, logprobs) if as_json else _text(setups, numbered, logprobs)
-            out.writelines(lines)
-        if logprob and not unique:  # which setups are kept depends on those before
-            _tell(entropy, as_json, out)
+            if options.as_json:
+                out.writelines(_json(options.game, setups, logprobs))
+            else:
+                out.writelines(_text(setups, options.numbered, logprobs))
+        if options.logprob and not options.unique:  # which are kept depends on those before
+            _tell(entropy, options.as_json, out)
 
 
 def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool) -> Source:
@@ -187,9 +205,10 @@ def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
     from stratkit.players.spec import parse_player
     from stratkit.setups.deployed import Deploying
     from stratkit.setups.placing import Placing
+    from stratkit.ucc.kind import PLAYERS
 
     game = Game(asked.variant.name)
-    entrant = open_player(parse_player(text), game, seed, ROWS)
+    entrant = open_player(parse_player(text, PLAYERS), game, seed, ROWS)
     if entrant.caution:
         warn(entrant.caution)
     placer = Deploying(game, entrant.player)

@@ -15,12 +15,12 @@ from stratkit.cli.messages import is_live, is_talkative, say, warn
 from stratkit.cli.options import GameName, OneOf, Text, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import named
-from stratkit.players.spec import BUILT_IN, SHIPPED
 from stratkit.storage.streams import STDOUT
+from stratkit.ucc.kind import PLAYERS
 
 MAX_GAMES = 10**7  # a pairing
 
-PLAYER = Text(*BUILT_IN, *SHIPPED)
+PLAYER = Text(*(word for kind in PLAYERS for word in kind.words))
 
 
 class Limit(click.ParamType[int]):
@@ -37,7 +37,11 @@ class Limit(click.ParamType[int]):
         return number
 
 
-@click.command(cls=Tool, short_help="Let players meet, and record every game.")
+@click.command(
+    cls=Tool,
+    renamed={"--max-quiet": "--max-no-attack"},
+    short_help="Play matches between players, and record every game.",
+)
 @click.argument("players", nargs=-1, metavar="PLAYER PLAYER...", type=PLAYER)
 @click.option(
     "-n",
@@ -65,7 +69,11 @@ class Limit(click.ParamType[int]):
 )
 @click.option("--max-plies", type=Limit(), metavar="N|off", help="Draw after N plies.")
 @click.option(
-    "--max-quiet", type=Limit(), metavar="N|off", help="Draw after N plies without an attack."
+    "--max-no-attack",
+    "max_quiet",  # as the rules are called in files
+    type=Limit(),
+    metavar="N|off",
+    help="Draw after N plies without an attack.",
 )
 @click.option(
     "--resign",
@@ -142,7 +150,7 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
     from stratkit.match.runner import run_match
     from stratkit.players.spec import parse_player
 
-    given["players"] = tuple(map(parse_player, given["players"]))
+    given["players"] = tuple(parse_player(text, PLAYERS) for text in given["players"])
     given["seed_given"] = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
     options = MatchOptions(**given, rules=rules)
     return run_match(options, Console(say, warn, _say_how_to_go_on, is_live(), is_talkative()))

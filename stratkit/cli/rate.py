@@ -1,12 +1,11 @@
-"""`rate`: the strength of players from their games."""
+"""The command `rate`: the strength of players from their games."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -15,19 +14,17 @@ from click.core import ParameterSource
 from stratkit.cli.messages import say, warn
 from stratkit.cli.options import Number, OneOf
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import InputError, UsageError, named, nearest, printable
-from stratkit.storage.streams import STDOUT, input_name, open_input, open_output
+from stratkit.errors import error_context, printable
+from stratkit.storage.streams import STDOUT, open_output
 
 if TYPE_CHECKING:
     from stratkit.rating.html import Games
-    from stratkit.rating.pool import Pool
-    from stratkit.rating.report import Given, How, Report
+    from stratkit.rating.options import RateOptions
+    from stratkit.rating.report import Report
     from stratkit.rating.tables import Table
 
 TABLES = ("ratings", "meetings", "superiority")
-ONLY_ML = ("prior", "first_move", "draws", "intervals", "confidence")
 MOST_WARNINGS = 5
-MOST_ELO, LEAST_SIGMA = 4000.0, 0.01  # farther apart than games could place anybody
 
 
 class FitOr(click.ParamType[float | None]):
@@ -46,16 +43,6 @@ class FitOr(click.ParamType[float | None]):
         if number is not None and not self.low <= number < self.below:
             self.fail(f"{value!r} is neither fit nor a number from {self.low:g} to {self.below:g}")
         return number
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which games are rated."""
-
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    rename: tuple[str, ...]
-    least_games: int
 
 
 @click.command(cls=Tool)
@@ -120,7 +107,7 @@ class Choice:
 )
 @click.option(
     "--table",
-    "kinds",
+    "tables",
     multiple=True,
     type=OneOf(TABLES),
     help=f"Print this table: {', '.join(TABLES)} (default: the first two).",
@@ -140,177 +127,55 @@ class Choice:
 @click.option("--curve", metavar="FILE.png", help="Draw checkpoints' ratings over their steps.")
 @click.option("-f", "--force", is_flag=True, help="Overwrite existing files.")
 @click.pass_context
-def command(
-    ctx: click.Context,
-    games: tuple[str, ...],
-    anchors: tuple[str, ...],
-    intervals: str | None,
-    confidence: float,
-    prior: int,
-    first_move: float | None,
-    draws: float | None,
-    method: str,
-    k: float,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    rename: tuple[str, ...],
-    least_games: int,
-    kinds: tuple[str, ...],
-    versus: str | None,
-    as_json: bool,
-    as_csv: bool,
-    html: str | None,
-    shown: int | None,
-    plot: str | None,
-    curve: str | None,
-    force: bool,
-) -> None:
+def command(ctx: click.Context, /, **values: Any) -> None:
     """Rates players by their GAMES: maximum-likelihood Elo of the whole pool, with intervals.
 
     `-` is standard input.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the matrices are too small to share
-    _check_options(ctx, method, kinds, versus, as_json, as_csv)
-    _check_files(games, [path for path in (html, plot, curve) if path is not None])
-    if shown is not None:
-        _check_shown(games, html)
-    pool, game, new_names = _read(games, Choice(include, exclude, rename, least_games))
-    from stratkit.rating.report import How
+    from stratkit.rating.options import RateOptions
 
-    how = How(
-        game,
-        _anchors(anchors, pool),
-        intervals == "mean" or not anchors,
-        prior,
-        k if method == "elo" else None,
-        confidence,
-    )
-    if versus is not None and versus not in pool.names:
-        raise UsageError(f"--versus: no player is called {versus!r}{nearest(versus, pool.names)}")
-    report = _report(pool, how, first_move, draws)
+    given = {
+        name for name in values if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    options = RateOptions(**values, given=given)
+    options.check()
+    if options.shown is not None:
+        from stratkit.convert.shown_games import check_read_twice
+
+        check_read_twice(options.games)
+    from stratkit.rating.runner import run_rating
+
+    report, new_names = run_rating(options, warn, say)
     for warning in report.warnings()[:MOST_WARNINGS]:
         warn(warning)
-    viewer = shown and _viewer(report, games, versus, shown, new_names)
-    _write_files(report, viewer or None, html, plot, curve, force)
-    with named(STDOUT):
-        if as_json:
+    _write_files(report, _viewer(report, options, new_names), options)
+    with error_context(STDOUT, only=OSError):
+        if options.as_json:
             click.echo(json.dumps(report.json(), indent=1))
-        elif as_csv:
-            click.echo(_tables(report, kinds or TABLES[:1], versus)[0].csv(), nl=False)
+        elif options.as_csv:
+            chosen = _tables(report, options.tables or TABLES[:1], options.versus)
+            click.echo(chosen[0].csv(), nl=False)
         else:
-            chosen = _tables(report, kinds or TABLES[:2], versus)
+            chosen = _tables(report, options.tables or TABLES[:2], options.versus)
             head = "; ".join(report.notes())
             click.echo("\n\n".join([head, *(table.text() for table in chosen)]))
 
 
-def _check_options(
-    ctx: click.Context,
-    method: str,
-    kinds: Sequence[str],
-    versus: str | None,
-    as_json: bool,
-    as_csv: bool,
-) -> None:
-    """Options that do not go together."""
-    for name in ONLY_ML if method == "elo" else ("k",):
-        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = "--" + name.replace("_", "-")
-            other = "ml" if method == "elo" else "elo"
-            raise UsageError(f"{option} belongs to --method {other}")
-    if ctx.params["intervals"] == "anchors" and not ctx.params["anchors"]:
-        raise UsageError("--intervals anchors needs an --anchor")
-    if as_json and (as_csv or kinds or versus):
-        raise UsageError("--json prints everything: --csv, --table and --versus do not go with it")
-    if versus and kinds:
-        raise UsageError("--versus prints a table of its own: leave --table out")
-    if as_csv and len(kinds) > 1:
-        raise UsageError("--csv prints one table: give --table once")
-    if method == "elo" and "superiority" in kinds:
-        raise UsageError("--method elo does not know who is likely stronger: --method ml does")
-
-
-def _check_files(games: tuple[str, ...], files: list[str]) -> None:
-    """Every input and output must be another file; -f overwrites files, but not these."""
-    if games.count("-") > 1:
-        raise UsageError("standard input can be read only once: give - once")
-    if "-" in files:
-        raise UsageError("a picture or page cannot go where the tables go: name a file")
-    met = {os.path.realpath(path) for path in games if path != "-"}
-    for path in files:
-        real = os.path.realpath(path)
-        if real in met:
-            raise UsageError("a picture or page cannot go where another file is", text=path)
-        met.add(real)
-
-
-def _check_shown(games: tuple[str, ...], html: str | None) -> None:
-    from stratkit.convert.shown_games import check_read_twice
-
-    if html is None:
-        raise UsageError("--games belongs to --html")
-    check_read_twice(games)
-
-
-def _viewer(
-    report: Report, paths: Sequence[str], versus: str | None, most: int, new_names: dict[str, str]
-) -> Games | None:
-    """Games of the player that is asked for, or of the best that is no anchor."""
+def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) -> Games | None:
+    """With --games: games of the player that is asked for, or of the best that is no anchor."""
+    if options.shown is None:
+        return None
     from stratkit.convert.shown_games import GameChooser, games_to_show
 
-    anchors = {anchor.name for anchor in report.how.anchors}
+    anchors = {anchor.name for anchor in report.options.anchors}
     names = [standing.name for standing in report.standings]
-    player = versus or next((name for name in names if name not in anchors), names[0])
-    found = games_to_show(GameChooser(player, most, new_names, report.standings), paths)
+    player = options.versus or next((name for name in names if name not in anchors), names[0])
+    chooser = GameChooser(player, options.shown, new_names, report.standings)
+    found = games_to_show(chooser, options.games)
     if found is None:
         warn(f"no game of {printable(player)} can be replayed: the page has none")
     return found
-
-
-def _read(games: Sequence[str], choice: Choice) -> tuple[Pool, str, dict[str, str]]:
-    """The chosen games, what game they are of, and who is called otherwise now."""
-    from stratkit.rating.reading import PoolReader
-    from stratkit.rating.selection import new_names, renamed, selected
-
-    reader = PoolReader()
-    for path in games:
-        with open_input(path) as stream:
-            reader.read(stream, input_name(path))
-    pool = reader.finish()
-    if reader.repeated:
-        warn(f"{reader.repeated} games were met again and counted once")
-    if reader.adjudicated:
-        warn(f"{reader.adjudicated} games were not played out but adjudicated")
-    names = new_names(pool, choice.rename)
-    if choice.rename:
-        pool, itself = renamed(pool, choice.rename)
-        if itself:
-            warn(f"{itself} games between players who are one now were left out")
-    pool, too_few = selected(pool, choice.include, choice.exclude, choice.least_games)
-    if too_few:
-        say(f"left out, with fewer than {choice.least_games} games: {', '.join(too_few)}")
-    if not len(pool):
-        raise InputError("no games are left to rate")
-    return pool, reader.game, names
-
-
-def _report(pool: Pool, how: How, first_move: float | None, draws: float | None) -> Report:
-    from stratkit.rating.bootstrap import Ratings, rate
-    from stratkit.rating.elo import sequential
-    from stratkit.rating.fit import Anchor, Model
-    from stratkit.rating.groups import check_linked
-    from stratkit.rating.report import report
-
-    anchors = [Anchor(pool.names.index(a.name), a.elo, a.sigma or 0) for a in how.anchors]
-    if how.k is None:
-        model = Model(first_move, draws, anchors, how.prior)
-        return report(pool, rate(pool, model, how.confidence, how.to_mean), how)
-    if len(anchors) > 1 or any(anchor.sigma for anchor in anchors):
-        raise UsageError("--method elo takes one --anchor, without SIGMA")
-    check_linked(pool)
-    elo = sequential(pool, how.k)
-    for anchor in anchors:
-        elo += anchor.elo - elo[anchor.player]
-    return report(pool, Ratings(elo), how)
 
 
 def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Table]:
@@ -327,14 +192,7 @@ def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Ta
     return [table for table in made if table is not None]
 
 
-def _write_files(
-    report: Report,
-    games: Games | None,
-    html: str | None,
-    plot: str | None,
-    curve: str | None,
-    force: bool,
-) -> None:
+def _write_files(report: Report, games: Games | None, options: RateOptions) -> None:
     """The page and the pictures that are asked for."""
 
     def draw_page(stream: IO[bytes]) -> None:
@@ -342,49 +200,24 @@ def _write_files(
 
         stream.write(page(report, games).encode())
 
-    def draw(name: str) -> Callable[[IO[bytes]], None]:
-        from stratkit.rating import plot as plots
+    def draw_ratings(stream: IO[bytes]) -> None:
+        from stratkit.rating.plot import plot
 
-        return lambda stream: getattr(plots, name)(report, stream)
+        plot(report, stream)
 
-    for path, write in ((html, draw_page), (plot, draw("plot")), (curve, draw("plot_curve"))):
+    def draw_curve(stream: IO[bytes]) -> None:
+        from stratkit.rating.plot import plot_curve
+
+        plot_curve(report, stream)
+
+    for path, write in (
+        (options.html, draw_page),
+        (options.plot, draw_ratings),
+        (options.curve, draw_curve),
+    ):
         if path is not None:
-            with open_output(path, force, binary=True) as stream:
+            with open_output(path, options.force, binary=True) as stream:
                 write(stream)
-
-
-def _anchors(texts: Sequence[str], pool: Pool) -> list[Given]:
-    anchors = [_anchor(text, pool) for text in texts]
-    for i, anchor in enumerate(anchors):
-        if any(anchor.name == other.name for other in anchors[:i]):
-            raise UsageError(f"--anchor: {anchor.name!r} is given twice")
-    return anchors
-
-
-def _anchor(text: str, pool: Pool) -> Given:
-    """NAME[=ELO][~SIGMA]; a name may have these characters, too."""
-    from stratkit.rating.report import Given
-
-    rest, tilde, sigma = text.rpartition("~")
-    for whole, spread in ((text, None), (rest, sigma))[: 1 + bool(tilde)]:
-        name, _, elo = whole.rpartition("=")
-        for known, value in ((whole, "0"), (name, elo)):
-            if known in pool.names and not (spread is None and "~" in value):
-                rating = _number(value, "rating")
-                return Given(known, rating, None if spread is None else _number(spread, "SIGMA"))
-    wrong = (rest or text).partition("=")[0]
-    raise UsageError(f"--anchor: no player is called {wrong!r}{nearest(wrong, pool.names)}")
-
-
-def _number(text: str, what: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    low = LEAST_SIGMA if what == "SIGMA" else -MOST_ELO
-    if not low <= number <= MOST_ELO:
-        raise UsageError(f"--anchor: not a {what} from {low:g} to {MOST_ELO:g}", text=text)
-    return number
 
 
 def main() -> NoReturn:

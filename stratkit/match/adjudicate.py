@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.errors import UsageError
-from stratkit.play.table import Note
+from stratkit.play.finished import GameNote
+from stratkit.play.table import Adjudicator, returns_of_loss
 
 DECISIONS = 8  # in a row, unless the user says otherwise
 
@@ -38,45 +39,44 @@ def parse_limit(text: str, option: str) -> Limit:
     return limit
 
 
-class Adjudicator:
-    """Decides games by values, of `rows` games at a time with `players` sides.
+class ValueAdjudicator(Adjudicator):
+    """Ends games by values, `rows` games at a time with `players` sides.
 
-    `resign`: who expects to lose by so much in so many decisions in a row has lost. `draw`: a game
-    in which all sides expected next to nothing in their last decisions is drawn. Players without
-    values never resign and never agree.
+    `resign`: a side that expects to lose by so much in so many decisions in a row has lost. `draw`:
+    a game in which all sides expect next to nothing in so many decisions in a row is drawn. Players
+    that return no values never resign and never agree to a draw.
     """
 
     def __init__(self, rows: int, players: int, resign: Limit | None, draw: Limit | None) -> None:
-        self.resign, self.draw = resign, draw
-        self._lost = np.zeros((rows, players), np.int64)
+        self.resign, self.draw, self.players = resign, draw, players
+        self._losing = np.zeros((rows, players), np.int64)  # decisions in a row
         self._even = np.zeros((rows, players), np.int64)
 
     def begin(self, rows: npt.NDArray[np.int64]) -> None:
         """Forgets what was expected in the games that these rows had."""
-        self._lost[rows] = self._even[rows] = 0
+        self._losing[rows] = self._even[rows] = 0
 
-    def note(
+    def observe(
         self,
         rows: npt.NDArray[np.int64],
         sides: npt.NDArray[np.int8],
         values: npt.NDArray[np.float32],
     ) -> None:
-        """What the sides on turn expect, [n] each."""
+        """What the acting sides expect, [n] each."""
         if self.resign:
-            _count(self._lost, rows, sides, values <= -self.resign.threshold)
+            _count(self._losing, rows, sides, values <= -self.resign.threshold)
         if self.draw:
             _count(self._even, rows, sides, np.abs(values) <= self.draw.threshold)
 
-    def verdict(self, row: int) -> tuple[npt.NDArray[np.float32], Note] | None:
-        """Returns float32 [players] and why, if the game in `row` is decided."""
-        if self.resign and (self._lost[row] >= self.resign.decisions).any():
-            lost = self._lost[row].argmax()
-            returns = np.ones(self._lost.shape[1], np.float32)
-            returns[lost] = -1
-            return returns, Note("resigned", f"resign {self.resign.text}")
+    def adjudicate(self, row: int) -> tuple[npt.NDArray[np.float32], GameNote] | None:
+        """The returns, float32 [players], and why, if the game in `row` is decided."""
+        if self.resign and (self._losing[row] >= self.resign.decisions).any():
+            loser = int(self._losing[row].argmax())
+            note = GameNote("resigned", f"resign {self.resign.text}")
+            return returns_of_loss(self.players, loser), note
         if self.draw and (self._even[row] >= self.draw.decisions).all():
-            nothing = np.zeros(self._even.shape[1], np.float32)
-            return nothing, Note("agreed", f"draw {self.draw.text}")
+            note = GameNote("agreed", f"draw {self.draw.text}")
+            return np.zeros(self.players, np.float32), note
         return None
 
 

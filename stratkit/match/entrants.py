@@ -7,11 +7,12 @@ from typing import TypeAlias
 
 from stratkit.engine import Game
 from stratkit.errors import UsageError
-from stratkit.players.open import Entrant, check_names, open_player
-from stratkit.players.player import Player
+from stratkit.players.open import Entrant, check_names
+from stratkit.players.player import Player, ValuePlayer
+from stratkit.players.registry import HUMAN, Setting
 from stratkit.players.spec import PlayerSpec
 from stratkit.ucc.engine_pool import check_start
-from stratkit.ucc.open_program import open_program
+from stratkit.ucc.kind import PROGRAM
 from stratkit.ucc.process import Program
 
 ROWS = 64  # views that a network evaluates at a time, where so many games are played at a time
@@ -33,12 +34,9 @@ def open_entrants(
     match gives the setups, which programs cannot take. Raises `InputError` and `UsageError`."""
     entrants: list[AnyEntrant] = []
     for spec in specs:
-        if spec.words is None:
-            entrants.append(open_player(spec, game, seed, rows, people=True))
-        elif setups:
+        if setups and spec.kind is PROGRAM:
             raise UsageError("a program sets up by itself: --setups is not for it", text=spec.text)
-        else:
-            entrants.append(open_program(spec, game, programs_talk))
+        entrants.append(spec.kind.open(spec, game, Setting(seed, rows, programs_talk)))
     check_names(entrants)
     for entrant in entrants:
         if isinstance(entrant.player, Program):
@@ -55,15 +53,12 @@ def open_entrants(
 def network_rows(specs: Sequence[PlayerSpec], slots: int) -> int:
     """How many views a network evaluates at a time. Against a person, or programs only, it is asked
     for one decision after the other."""
-    ours = [spec for spec in specs if spec.words is None]
-    alone = len(ours) < 2 or any(spec.spec == "human" for spec in ours)
+    ours = [spec for spec in specs if spec.kind is not PROGRAM]
+    alone = len(ours) < 2 or any(spec.kind is HUMAN for spec in ours)
     return 1 if alone else min(ROWS, slots)
 
 
-def ask_for_values(entrants: Sequence[AnyEntrant]) -> None:
-    """Has the networks return values with their decisions. `UsageError`: there is no network."""
-    networks = [e.player for e in entrants if hasattr(e.player, "tells_values")]
-    if not networks:
+def check_values(entrants: Sequence[AnyEntrant]) -> None:
+    """`UsageError`: no player has values to adjudicate games by."""
+    if not any(isinstance(entrant.player, ValuePlayer) for entrant in entrants):
         raise UsageError("--resign and --draw go by what networks expect: nobody here is one")
-    for network in networks:
-        network.tells_values = True

@@ -7,9 +7,11 @@ import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 from stratkit.engine import Game
-from stratkit.match.adjudicate import Adjudicator, Limit
+from stratkit.match.adjudicate import Limit, ValueAdjudicator
 from stratkit.match.schedule import Schedule
-from stratkit.play.table import Finished, Seating, Table, in_order
+from stratkit.play.finished import Finished, in_order
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.player import Player
 from stratkit.ucc.engine_pool import ProgramGames
 from stratkit.ucc.process import Program
@@ -39,12 +41,14 @@ class MatchGames:
         self.game, self.schedule, self.players, self.seed = game, schedule, players, seed
         self.slots, self.concurrency = slots, concurrency
         self.resign, self.draw = resign, draw
-        self._with_programs = ProgramGames(game, players, names, concurrency, warn, self._judge)
+        self._with_programs = ProgramGames(
+            game, players, names, concurrency, warn, self._adjudicator
+        )
 
-    def _judge(self, rows: int) -> Adjudicator | None:
-        """Who may end `rows` games early."""
+    def _adjudicator(self, rows: int) -> ValueAdjudicator | None:
+        """What may end `rows` games early."""
         if self.resign or self.draw:
-            return Adjudicator(rows, self.game.players, self.resign, self.draw)
+            return ValueAdjudicator(rows, self.game.players, self.resign, self.draw)
         return None
 
     def rounds(self, numbers: Iterable[int]) -> Generator[Finished | None, None, None]:
@@ -68,7 +72,12 @@ class MatchGames:
 
     def _table(self, seatings: Iterator[Seating]) -> Table:
         ours = [None if isinstance(player, Program) else player for player in self.players]
-        judge = self._judge(self.slots)
         return Table(
-            self.game, ours, seatings, self.slots, self.concurrency, seed=self.seed, judge=judge
+            self.game,
+            ours,
+            Seatings(seatings),
+            self.slots,
+            self.concurrency,
+            seed=self.seed,
+            adjudicator=self._adjudicator(self.slots),
         )

@@ -10,12 +10,15 @@ from dataclasses import dataclass, replace
 
 from stratkit.errors import InputError, UsageError, in_file
 from stratkit.match.adjudicate import Limit, parse_limit
-from stratkit.players.spec import BUILT_IN, SHIPPED, PlayerSpec, parse_player
+from stratkit.players.registry import NETWORK
+from stratkit.players.spec import PlayerSpec, parse_player
 from stratkit.rating.sprt import Sprt, parse_sprt
 from stratkit.storage.records import GAUNTLET, RecordHeader, read_header
+from stratkit.ucc.kind import PLAYERS
 
 MAX_GAMES = 10**7  # a pairing
-COMMANDS = ("ucc:", "py:")  # SPECs that name something to execute begin so
+# SPECs that name something to execute begin so.
+COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,9 +119,9 @@ class MatchOptions:
         files = [
             spec.spec
             for spec in self.players
-            if not (spec.spec.startswith(COMMANDS) or spec.spec in (*BUILT_IN, *SHIPPED))
+            if spec.kind is NETWORK and spec.spec not in NETWORK.words
         ]
-        inputs = [self.setups, *(spec.options.get("setup") for spec in self.players), *files]
+        inputs = [self.setups, *(spec.given.get("setup") for spec in self.players), *files]
         taken = {os.path.realpath(path) for path in inputs if path and path != "-"}
         for path in filter(None, (self.record, self.explain)):
             real = path if path == "-" else os.path.realpath(path)
@@ -135,8 +138,8 @@ def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
         what = "--resume starts no command that a record names; if you trust these, give them"
         raise UsageError(f"{what}: {shlex.join(texts)}", file=file)
     with in_file(file):
-        specs = [(parse_player(player.spec), player.name) for player in header.players]
-    return tuple(replace(spec, options={**spec.options, "name": name}) for spec, name in specs)
+        specs = [(parse_player(player.spec, PLAYERS), player.name) for player in header.players]
+    return tuple(replace(spec, name=name) for spec, name in specs)
 
 
 def _is_command(text: str) -> bool:

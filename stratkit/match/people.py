@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import sys
@@ -17,10 +18,8 @@ from stratkit.storage.streams import STDOUT, open_output, read_line
 if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.notation.fenfs import Fenfs
-    from stratkit.players.human import HumanPlayer
     from stratkit.players.open import Entrant
-    from stratkit.players.player import Player, Views
-    from stratkit.players.testtime.pipeline import ChainPlayer, Explanation
+    from stratkit.players.player import Explainer, Explanation, Interactive, Player, Views
     from stratkit.storage.records import GameRecord
     from stratkit.ucc.process import Program
 
@@ -30,20 +29,6 @@ WORDS = ".said"  # the file beside the record with what the person said
 
 
 # ---- the log ----
-
-
-def corrected(player: Player | Program, game: Game) -> ChainPlayer | None:
-    """A network as a player that can be asked how its moves come about; None: it is none."""
-    from stratkit.players.testtime.options import Corrections
-
-    if "stratkit.players.network" not in sys.modules:  # and so there is no network
-        return None
-    from stratkit.players.network import NetworkPlayer
-    from stratkit.players.testtime.pipeline import ChainPlayer
-
-    if isinstance(player, ChainPlayer):
-        return player
-    return ChainPlayer(player, game, Corrections()) if isinstance(player, NetworkPlayer) else None
 
 
 class MoveLog:
@@ -95,15 +80,16 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
 
 
 def _telling(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
-    player = corrected(entrant.player, game)
-    if player is None:
+    from stratkit.players.player import Explainer
+
+    player = entrant.player
+    if not isinstance(player, Explainer):
         return entrant
 
     def tell(explanation: Explanation) -> None:
         stream.write(f"{entrant.name}: {explanation_text(explanation, game)}\n")
 
-    player.explain = tell
-    return replace(cast("Entrant[Player]", entrant), player=player)
+    return replace(cast("Entrant[Player]", entrant), player=player.explained(tell))
 
 
 def explanation_text(explanation: Explanation, game: Game, side: int | None = None) -> str:
@@ -115,14 +101,9 @@ def explanation_text(explanation: Explanation, game: Game, side: int | None = No
     return text(explanation, kind, acting(explanation, kind) if side is None else side)
 
 
-def advise(player: ChainPlayer, views: Views, side: int) -> str:
-    """What a network thinks of one view of play."""
-    told: list[Explanation] = []
-    asked = type(player)(player.player, player.game, player.asked)
-    asked.explain = told.append
-    asked.policy(views)
-    value = float(player.player.values(views.observations)[0])
-    return "".join(explanation_text(replace(e, value=value), player.game, side) for e in told)
+def advise(player: Explainer, game: Game, views: Views, side: int) -> str:
+    """What a player thinks of one view of play."""
+    return "".join(explanation_text(turn, game, side) for turn in player.explain(views))
 
 
 def position_explainer(text: str) -> Callable[[Fenfs], str]:
@@ -131,16 +112,18 @@ def position_explainer(text: str) -> Callable[[Fenfs], str]:
     from stratkit.engine.stratego import variant
     from stratkit.notation.fenfs import complete
     from stratkit.players.open import game_of, open_player
-    from stratkit.players.player import Views
-    from stratkit.players.spec import BUILT_IN, parse_player
+    from stratkit.players.player import Explainer, Views
+    from stratkit.players.registry import NETWORK
+    from stratkit.players.spec import parse_player
+    from stratkit.ucc.kind import PLAYERS
 
-    spec = parse_player(text)
-    if spec.spec in BUILT_IN or spec.words is not None:
+    spec = parse_player(text, PLAYERS)
+    if spec.kind is not NETWORK:
         raise UsageError("only a network's moves can be explained", text=text)
     game = Game(game_of(spec))
     kind = variant(game.name)
-    player = corrected(open_player(spec, game, 0, 64).player, game)
-    assert player is not None
+    player = open_player(spec, game, 0, 64).player
+    assert isinstance(player, Explainer)
 
     def explain(fenfs: Fenfs) -> str:
         board = fenfs.variant
@@ -150,7 +133,7 @@ def position_explainer(text: str) -> Callable[[Fenfs], str]:
         batch.start(0, complete(replace(fenfs, variant=kind)).to_bytes())
         if batch.actors()[0] < 0:
             raise InputError("the game is over", text=fenfs)
-        return advise(player, Views.of_one(batch, 0, 0), fenfs.side)
+        return advise(player, game, Views.of_one(batch, 0, 0), fenfs.side)
 
     return explain
 
@@ -158,15 +141,13 @@ def position_explainer(text: str) -> Callable[[Fenfs], str]:
 # ---- the person ----
 
 
-def find_person(entrants: Sequence[Anybody], output: str) -> HumanPlayer | None:
+def find_person(entrants: Sequence[Anybody], output: str) -> Interactive | None:
     """The human among the players, of whom there can be one."""
-    if "stratkit.players.human" not in sys.modules:  # and so there is none
-        return None
-    from stratkit.players.human import HumanPlayer
+    from stratkit.players.player import Interactive
     from stratkit.ucc.process import Program
 
     found = [entrant.player for entrant in entrants]
-    people = [player for player in found if isinstance(player, HumanPlayer)]
+    people = [player for player in found if isinstance(player, Interactive)]
     if not people:
         return None
     if len(people) > 1 or len(entrants) > 2 or any(isinstance(p, Program) for p in found):
@@ -178,7 +159,7 @@ def find_person(entrants: Sequence[Anybody], output: str) -> HumanPlayer | None:
 
 @contextlib.contextmanager
 def seated(
-    person: HumanPlayer | None,
+    person: Interactive | None,
     entrants: Sequence[Anybody],
     game: Game,
     output: str,
@@ -193,24 +174,25 @@ def seated(
         yield lambda record: None
         return
     from stratkit.players.human import Saved
+    from stratkit.players.player import Explainer, Terminal
 
     path = output + WORDS
     if not resume:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
-    person.said = read_words(path)
+    said = read_words(path)
     me = [entrant.player for entrant in entrants].index(person)
     with named(path), open(path, "a", encoding="utf-8") as words:
 
-        def note(number: int, word: str) -> None:
+        def keep(number: int, word: str) -> None:
             words.write(f"{number} {word}\n")
             words.flush()
 
-        person.note, person.ask, person.tell = note, read_line, _tell
-        for entrant in entrants:
-            adviser = corrected(entrant.player, game)
-            if adviser is not None:
-                person.hint = lambda views, side, of=adviser: advise(of, views, side)
+        hint = None
+        for player in (entrant.player for entrant in entrants):
+            if isinstance(player, Explainer):
+                hint = functools.partial(advise, player, game)
+        person.sit_down(Terminal(read_line, _tell, said, keep, hint))
         try:
             yield lambda record: say(_result(record, me))
         except Saved:

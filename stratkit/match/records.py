@@ -9,7 +9,7 @@ from stratkit.match.entrants import AnyEntrant
 from stratkit.match.options import MatchOptions
 from stratkit.match.schedule import Schedule
 from stratkit.notation.transcript import game_text
-from stratkit.play.table import Note
+from stratkit.play.finished import GameNote
 from stratkit.storage.columns import Episode
 from stratkit.storage.records import (
     GAUNTLET,
@@ -52,7 +52,7 @@ def game_record(
     episode: Episode,
     seats: tuple[int, ...],
     plies: int,
-    note: Note,
+    note: GameNote,
 ) -> GameRecord:
     """The record of one game, in which `seats` played each side (indices of players)."""
     setups, moves = game_text(game, episode.actions)

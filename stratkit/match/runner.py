@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from stratkit.engine import Game
 from stratkit.errors import UsageError, named
 from stratkit.match import people
-from stratkit.match.entrants import AnyEntrant, ask_for_values, network_rows, open_entrants
+from stratkit.match.entrants import AnyEntrant, check_values, network_rows, open_entrants
 from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
 from stratkit.match.options import MatchOptions
 from stratkit.match.records import game_record, record_header
 from stratkit.match.schedule import Opening, Schedule
 from stratkit.match.scoreboard import Scoreboard
-from stratkit.play.table import Note
+from stratkit.play.finished import GameNote
 from stratkit.setups.openings import read_openings
 from stratkit.storage.records import GameRecord, RecordWriter
 from stratkit.storage.streams import STDOUT, input_name, open_input
@@ -68,7 +68,7 @@ class _Match:
             console.verbose,
         )
         if any(options.limits):
-            ask_for_values(entrants)
+            check_values(entrants)
         return entrants
 
     def run(self) -> int:
@@ -128,7 +128,7 @@ class _Match:
             for finished in rounds:
                 for episode, seats, plies in finished or ():
                     assert finished is not None
-                    note = finished.notes.get(episode.number, Note())
+                    note = finished.notes.get(episode.number, GameNote())
                     record = game_record(self.game, self.schedule, episode, seats, plies, note)
                     if board.add_new(record):
                         writer.write(record)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.play.table import Seating
+from stratkit.play.seating import Seating
 
 Opening = Callable[[int], npt.NDArray[np.int32]]  # pair number -> actions that begin both its games
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Game
-from stratkit.play.table import CUT, Finished, Seating, Table, in_order
-from stratkit.storage.columns import Episodes
-
-if TYPE_CHECKING:
-    from stratkit.play.backpressure import Pace
-    from stratkit.play.groups import Groups
+from stratkit.play.seating import Seating
+from stratkit.play.table import CUT
 
 Opening = Callable[[int], npt.NDArray[np.int32]]  # game number -> actions that begin the game
 
@@ -25,30 +20,16 @@ def ending_names(game: Game) -> tuple[str, ...]:
     return (*game.endings, CUT)
 
 
-def seatings(game: Game, numbers: Iterable[int], opening: Opening | None) -> Iterator[Seating]:
-    """The games `numbers`, the same player on every seat."""
+def seatings(
+    game: Game, numbers: Iterable[int], opening: Opening | None, step: int = -1
+) -> Iterator[Seating]:
+    """The games `numbers`, the same player on every seat; `step` is its policy's."""
     seats = (0,) * game.players
     for number in numbers:
-        yield Seating(number, seats, opening(number)) if opening else Seating(number, seats)
-
-
-def play_episodes(
-    table: Table | Groups, numbers: Iterable[int], pace: Pace | None = None
-) -> Iterator[Episodes | None]:
-    """Plays all games of a table; yields, after every round, the episodes whose turn it is, or
-    None. None while the table is waiting means: for the learner."""
-
-    def rounds() -> Iterator[Finished | None]:
-        for finished in table.rounds():
-            yield finished
-            if pace is not None:
-                pace.follower.refresh()
-                table.policy_step = pace.follower.step
-
-    for ready in in_order(rounds(), iter(numbers)):
-        if pace is not None and ready is not None:
-            pace.delivered += len(ready)
-        yield None if ready is None else ready.episodes
+        if opening:
+            yield Seating(number, seats, opening(number), step)
+        else:
+            yield Seating(number, seats, step=step)
 
 
 def numbers_of(first: int, count: int | None) -> Iterable[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,11 @@ from stratkit.notation.drawing import KEY, draw
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, square_text
-from stratkit.players.player import Decision, Player, Views
+from stratkit.players.open import Entrant, check_board
+from stratkit.players.options import options_text
+from stratkit.players.player import Decision, Games, Player, Sides, Terminal, Views
+from stratkit.players.registry import Setting
+from stratkit.players.spec import PlayerSpec
 
 HELP = """A move is written like A4 A5. Other words:
 ?  what the other player's network would play here     moves  all legal moves
@@ -40,24 +44,24 @@ class Saved(Exception):
 class HumanPlayer(Player):
     """Asks for whole moves and answers with their actions, one game at a time.
 
-    `ask` gives the next line that the person types (None: there are no more), `tell` shows text.
-    `setup`: letters as in a `.setups` file, or None: a uniformly random one is offered. `said`: by
-    game, the words that were said before the match was left; `note` keeps new ones. `hint`: what
-    the other player thinks of a position. A person has chosen with probability 1.
+    `setup`: letters as in a `.setups` file, or None: a uniformly random one is offered. A person
+    has chosen with probability 1.
     """
 
     def __init__(self, game: Game, seed: int, setup: npt.NDArray[np.uint8] | None = None) -> None:
         self.game, self.seed, self.setup = game, seed, setup
         self.variant = variant(game.name)
         self.dtype = observation_dtype(self.variant.squares)
-        self.ask: Callable[[], str | None] = lambda: None
-        self.tell: Callable[[str], None] = lambda text: None
-        self.note: Callable[[int, str], None] = lambda number, word: None
-        self.hint: Callable[[Views, int], str] | None = None
-        self.said: Mapping[int, Sequence[str]] = {}
-        self._game, self._words = -1, 0
+        self.terminal = Terminal(ask=lambda: None, show=lambda text: None)
+        self._words = 0  # that were said in this game
         self._placements: list[int] = []
         self._destination = -1
+
+    def sit_down(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+
+    def begin(self, games: Games, sides: Sides) -> None:
+        self._words = 0
 
     def act(self, views: Views) -> Decision:
         actions = np.array([self._action(views, row) for row in range(len(views))], np.int32)
@@ -65,16 +69,12 @@ class HumanPlayer(Player):
         return Decision(actions, mu, resigned=actions == RESIGN)
 
     def _action(self, views: Views, row: int) -> int:
-        number = int(views.games[row])
-        if number != self._game:
-            self._game, self._words = number, 0
         seen = views.observations[row].view(self.dtype)[0]
         if seen["phase"]:
             return self._place(views, row)
         if seen["stage"]:
             return self._destination
-        side = int(seen["plies"]) % 2
-        move = self._move(views, row, side)
+        move = self._move(views, row, int(views.sides[row]))
         if move is None:
             return RESIGN
         start, self._destination = move
@@ -100,7 +100,7 @@ class HumanPlayer(Player):
             try:
                 setup = parse_setup(word, self.variant) if word else offered
             except InputError as error:
-                self.tell(f"{error}\n")
+                self.terminal.show(f"{error}\n")
                 continue
             self._keep(number, word)
             return setup
@@ -130,12 +130,12 @@ class HumanPlayer(Player):
             try:
                 move = self._understand(word, views, row, side)
             except InputError as error:
-                self.tell(f"{error}\n")
+                self.terminal.show(f"{error}\n")
                 continue
             if move is None:
                 continue
             if move not in moves:
-                self.tell(f"{word}: not a legal move ({self._why(views, row, move)})\n")
+                self.terminal.show(f"{word}: not a legal move ({self._why(views, row, move)})\n")
                 continue
             self._keep(number, word)
             return move
@@ -144,23 +144,23 @@ class HumanPlayer(Player):
     def _understand(self, word: str, views: Views, row: int, side: int) -> tuple[int, int] | None:
         """The move that a word means, in the side's frame; None: it meant something else."""
         if word == "?":
-            self.tell(self._hint(views, row, side))
+            self.terminal.show(self._hint(views, row, side))
         elif word == "moves":
             text = " ".join(self._text(move, side) for move in views.moves(row))
-            self.tell(f"{text}\n")
+            self.terminal.show(f"{text}\n")
         elif word == "board":
             self._show(views, row, side)
         elif word == "save":
             raise Saved
         elif word in ("help", ""):
-            self.tell(f"{HELP}\n{KEY}\n")
+            self.terminal.show(f"{HELP}\n{KEY}\n")
         else:
             move = parse_move(word.upper(), self.variant.width, self.variant.height)
             return self._turned(move, side)
         return None
 
     def _hint(self, views: Views, row: int, side: int) -> str:
-        if self.hint is None:
+        if self.terminal.hint is None:
             return "nobody here can be asked\n"
         one = slice(row, row + 1)
         some = Views(
@@ -171,7 +171,7 @@ class HumanPlayer(Player):
             views.observations[one],
             lambda _: views.moves(row),
         )
-        return self.hint(some, side)
+        return self.terminal.hint(some, side)
 
     def _why(self, views: Views, row: int, move: tuple[int, int]) -> str:
         cells = views.observations[row].view(self.dtype)["cells"][0]
@@ -202,28 +202,37 @@ class HumanPlayer(Player):
             squares = self._turned((start, end), side)
             names = [square_text(square, self.variant.width) for square in squares]
             text += f"{names[0]} {what} {names[1]}\n"
-        self.tell(text)
+        self.terminal.show(text)
 
     # ---- what is said ----
 
     def _lines(self, number: int, prompt: str) -> Iterator[str]:
         """What was said before, then what the person types."""
-        before = self.said.get(number, ())
+        before = self.terminal.said.get(number, ())
         if self._words < len(before):
             yield before[self._words]  # who accepts it asks for no other line
             raise InputError("what was said does not fit this game", text=before[self._words])
         while True:
-            self.tell(prompt)
-            line = self.ask()
+            self.terminal.show(prompt)
+            line = self.terminal.ask()
             if line is None:
                 return
             yield " ".join(line.split())
 
     def _keep(self, number: int, word: str) -> None:
         """A word that counts: it is said again when the match is resumed."""
-        if self._words >= len(self.said.get(number, ())):
-            self.note(number, word)
+        if self._words >= len(self.terminal.said.get(number, ())):
+            self.terminal.keep(number, word)
         self._words += 1
+
+
+def open_human(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+    """The person that `spec` asks for."""
+    check_board(spec, game)
+    file = spec.options.setup
+    setup = read_setup(file, game) if file else None
+    player = HumanPlayer(game, setting.seed, setup)
+    return Entrant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
 
 
 def read_setup(file: str, game: Game) -> npt.NDArray[np.uint8]:

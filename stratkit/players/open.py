@@ -6,16 +6,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError, in_file, nearest
-from stratkit.players.heuristic import HeuristicPlayer
+from stratkit.players.options import options_text
 from stratkit.players.player import Player
-from stratkit.players.random import RandomPlayer
-from stratkit.players.spec import BUILT_IN, SHIPPED, PlayerSpec, path_text
-from stratkit.players.testtime.options import Corrections
+from stratkit.players.registry import KINDS, SHIPPED, Setting
+from stratkit.players.spec import PlayerSpec, path_text
+from stratkit.players.testtime.options import PostProcessing
 from stratkit.storage.checkpoints import FOLDER, StrPath, resolve
+
+if TYPE_CHECKING:
+    from stratkit.players.network import NetworkPlayer
 
 Kind = TypeVar("Kind")
 
@@ -34,31 +37,22 @@ class Entrant(Generic[Kind]):
     caution: str | None = None
 
 
-def open_player(
-    spec: PlayerSpec, game: Game, seed: int, rows: int, people: bool = False
-) -> Entrant[Player]:
-    """The player that `spec` asks for. `rows`: how many views a network evaluates at a time, at
-    most.
+def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:
+    """The player that `spec` asks for, outside a match. `rows`: how many views a network evaluates
+    at a time, at most.
 
-    Raises `InputError` or `UsageError` when there is no such player, it plays another game, it is
-    a program, or a human where no `people` can play.
+    Raises `InputError` or `UsageError` when there is no such player, it does not play the game, or
+    it plays matches only.
     """
-    if spec.words is not None:
-        raise UsageError("programs play matches, and nothing else", text=spec.text)
-    if spec.spec == "human" and not people:
-        raise UsageError("people play matches, and nothing else", text=spec.text)
-    if spec.spec in BUILT_IN:
-        if "net" in spec.options:
-            raise UsageError(f"{spec.spec} has no networks to choose from", text=spec.text)
-        if spec.corrections != Corrections():
-            raise UsageError(f"{spec.spec} has no policy to correct", text=spec.text)
-        if spec.spec != "random" and len(game.shape) != 3:
-            raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
-        return Entrant(spec.name or spec.spec, _built_in(spec, game, seed), _built_in_text(spec))
-    if spec.spec not in SHIPPED and not os.path.exists(spec.spec):
-        hint = nearest(spec.spec, (*BUILT_IN, *SHIPPED))
-        raise InputError(f"no built-in player, and no such file or folder{hint}", text=spec.spec)
-    return _open_network(spec, game, seed, rows)
+    if spec.kind.matches_only:
+        raise UsageError(f"{spec.kind.name} play matches, and nothing else", text=spec.text)
+    return spec.kind.open(spec, game, Setting(seed, rows))
+
+
+def check_board(spec: PlayerSpec, game: Game) -> None:
+    """`InputError`: the player needs a board, which the game has not."""
+    if len(game.shape) != 3:
+        raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
 
 
 def weights_file(spec: str) -> StrPath:
@@ -75,65 +69,57 @@ def game_of(spec: PlayerSpec) -> str:
     """The game that the network of `spec` has learned."""
     from stratkit.storage.checkpoints import load_network
 
-    return str(load_network(weights_file(spec.spec), spec.net)[1]["game"])
+    return str(load_network(weights_file(spec.spec), spec.options.net)[1]["game"])
 
 
-def _built_in(spec: PlayerSpec, game: Game, seed: int) -> Player:
-    if spec.spec == "random":
-        return RandomPlayer(seed)
-    if spec.spec == "heuristic":
-        return HeuristicPlayer(game, seed)
-    from stratkit.players.human import HumanPlayer, read_setup
-
-    file = spec.options.get("setup")
-    return HumanPlayer(game, seed, read_setup(file, game) if file else None)
-
-
-def _built_in_text(spec: PlayerSpec) -> str:
-    """The SPEC as it stands in a record."""
-    file = spec.options.get("setup")
-    return f"setup={file},{spec.spec}" if file else spec.spec
-
-
-def _open_network(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:
+def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+    """The network that `spec` asks for. `InputError`: there is none, or for another game."""
     from stratkit.storage.checkpoints import checkpoint_hash, load_network
 
-    path = os.fspath(weights_file(spec.spec))
     shipped = spec.spec in SHIPPED
-    weights, metadata, part = load_network(path, spec.net)
+    if not shipped and not os.path.exists(spec.spec):
+        hint = nearest(spec.spec, [word for kind in KINDS for word in kind.words])
+        raise InputError(f"no built-in player, and no such file or folder{hint}", text=spec.spec)
+    path = os.fspath(weights_file(spec.spec))
+    weights, metadata, part = load_network(path, spec.options.net)
     check_game(metadata, game, path)
     from stratkit.players.network import network_player  # torch: only for a sound file
 
-    asked = spec.corrections
-    if asked.of_stratego and len(game.shape) != 3:
-        raise UsageError(
-            f"{game.name} has no such corrections: {asked.text()[:-1]}", text=spec.text
-        )
+    post: PostProcessing = spec.options.post
+    if post.of_stratego and len(game.shape) != 3:
+        what = f"{game.name} has no such post-processing: {options_text(post)[:-1]}"
+        raise UsageError(what, text=spec.text)
     with in_file(path):
-        network = network_player(str(metadata["net"]), weights, game, seed, rows)
-    player: Player = network
-    if asked != Corrections():
-        from stratkit.players.testtime.pipeline import ChainPlayer
-
-        player = ChainPlayer(network, game, asked)
+        network = network_player(str(metadata["net"]), weights, game, setting.seed, setting.rows)
     step = int(metadata["step"])
+    name = spec.name or (spec.spec if shipped else _name(path, step))
     return Entrant(
-        name=spec.name or (spec.spec if shipped else _name(path, step)),
-        player=player,
-        spec=f"net={part},{asked.text()}{spec.spec if shipped else path_text(path)}",
+        name=name,
+        player=_post_processed(network, post),
+        spec=f"net={part},{options_text(post)}{spec.spec if shipped else path_text(path)}",
         sha256=checkpoint_hash(path),
         step=step,
-        caution=_other_rules(metadata["rules"], game, path),
+        caution=_other_rules(metadata["rules"], game, name, path),
     )
 
 
-def _other_rules(rules: Mapping[str, int], game: Game, file: str) -> str | None:
-    """Says by which rule a network has learned otherwise than the game is played."""
-    for rule in sorted({*rules, *game.rules}):
-        learned, played = rules.get(rule, 0), game.rules.get(rule, 0)
-        if learned != played:
-            return f"{file}: learned by other rules: {rule} {learned}, and {played} in this game"
-    return None
+def _post_processed(network: NetworkPlayer, post: PostProcessing) -> Player:
+    """The network as a player whose policy goes through these stages."""
+    if post == PostProcessing():
+        return network
+    from stratkit.players.testtime.pipeline import PostprocessedPlayer
+
+    return PostprocessedPlayer(network.evaluator, network.game, network.seed, post)
+
+
+def _other_rules(rules: Mapping[str, int], game: Game, name: str, file: str) -> str | None:
+    """Says by which rules a network has learned otherwise than the game is played."""
+    others = [
+        f"{rule} {rules.get(rule, 0)}, and {game.rules.get(rule, 0)} in this game"
+        for rule in sorted({*rules, *game.rules})
+        if rules.get(rule, 0) != game.rules.get(rule, 0)
+    ]
+    return f"{name}: {file}: learned by other rules: {'; '.join(others)}" if others else None
 
 
 def _name(path: str, step: int) -> str:

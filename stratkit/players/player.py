@@ -5,18 +5,22 @@ A player never sees the true state: a view holds what the acting side may know a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Batch
+from stratkit.errors import StratkitError
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
 Sides = npt.NDArray[np.int8]  # sides of games, [n]: the player's place in the game, from 0 on
 Moves = list[tuple[int, int]]
+Floats = npt.NDArray[np.float32]
+
+NO_ACTION = "a player's policy has no action: its network is damaged"
 
 
 def _no_moves(row: int) -> Moves:
@@ -72,6 +76,7 @@ class Decision:
     resigned: npt.NDArray[np.bool_] | None = None
 
 
+@runtime_checkable
 class Player(Protocol):
     """Chooses an action for each of many views at once.
 
@@ -92,6 +97,98 @@ class Player(Protocol):
         """These games are over for the player, played out or not. Nothing to do, unless
         overridden."""
         return
+
+
+# ---- what else a player may offer ----
+
+
+@runtime_checkable
+class PolicyPlayer(Player, Protocol):
+    """A player whose policy can be looked at."""
+
+    @property
+    def random_ties(self) -> bool:
+        """Whether chance decides on the policy too, where probabilities are equal."""
+        ...
+
+    def policy(self, views: Views) -> Floats:
+        """float32 [n, actions]: what `act` would draw from, 0 where illegal. Of a game that has not
+        begun the player knows what the view shows."""
+        ...
+
+
+@runtime_checkable
+class ValuePlayer(Player, Protocol):
+    """A player that says what it expects to get, for whoever adjudicates games."""
+
+    def act_with_values(self, views: Views) -> Decision:
+        """What `act` returns, with values, which take time."""
+        ...
+
+
+def decide(player: Player, views: Views, values: bool = False) -> Decision:
+    """What the player decides, with values if they are wanted and it has any. `StratkitError`: it
+    decides nothing, because its policy is no policy."""
+    if values and isinstance(player, ValuePlayer):
+        decision = player.act_with_values(views)
+    else:
+        decision = player.act(views)
+    none = decision.actions < 0
+    if none.any() and (decision.resigned is None or (none & ~decision.resigned).any()):
+        raise StratkitError(NO_ACTION)
+    return decision
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How the policy of one turn came about: the moves; by stage its name and the policy that it
+    left, float32 [m], the network's own first; the value of the position and each move's upper
+    bound, float32 [m] (NaN: not looked at), where a stage computes them. In deployment a move is
+    from a square to itself: where the next piece may go. `number` is that of the action."""
+
+    game: int
+    number: int
+    packed: npt.NDArray[np.uint8]
+    moves: Moves
+    stages: list[tuple[str, Floats]]
+    value: float | None
+    bounds: Floats | None
+
+
+@runtime_checkable
+class Explainer(Player, Protocol):
+    """A player that can explain its moves."""
+
+    def explained(self, log: Callable[[Explanation], None]) -> Player:
+        """The same player, which also logs how each of its turns came about."""
+        ...
+
+    def explain(self, views: Views) -> list[Explanation]:
+        """How it would play these turns, with the values of the positions."""
+        ...
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """Where a person plays. `ask` gives the next line that the person types (None: there are no
+    more), `show` shows text. `said`: by game, the words that were said before the match was left;
+    `keep` keeps new ones. `hint`: what another player thinks of a position, of a view and its side;
+    None: nobody can be asked."""
+
+    ask: Callable[[], str | None]
+    show: Callable[[str], None]
+    said: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    keep: Callable[[int, str], None] = lambda game, word: None
+    hint: Callable[[Views, int], str] | None = None
+
+
+@runtime_checkable
+class Interactive(Player, Protocol):
+    """A person, who plays one game at a time at a terminal."""
+
+    def sit_down(self, terminal: Terminal) -> None:
+        """Plays at this terminal from now on."""
+        ...
 
 
 def take_seat(player: Player, game: int, side: int) -> tuple[Games, Sides]:

@@ -1,12 +1,15 @@
 """How strong players are, from the games they played.
 
+options.py     what `rate` is asked for
+runner.py      from files of game records to a report
 reading.py     game records -> a pool
 pool.py        a pool: who played whom and how it ended, as arrays
 selection.py   which players are rated, and under which names
 groups.py      what games cannot tell: groups that never met, or won everything
-fit.py         the model, and its most likely parameters
+elo.py         maximum-likelihood Elo: Davidson's model and its fit
+sequential.py  Elo game by game, with a factor K
 bootstrap.py   ratings with intervals
-elo.py         ratings game by game
+sprt.py        the sequential test of one player against another
 residuals.py   where one number cannot tell the players' strength
 report.py      all that is said, and as JSON (formats/rating.md)
 tables.py      tables as text and CSV

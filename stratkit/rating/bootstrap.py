@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from stratkit.errors import CheckFailed
-from stratkit.rating.fit import Fit, Model, Tally, fit
+from stratkit.rating.elo import Fit, Model, Tally, fit
 from stratkit.rating.groups import check_linked, unbeaten
-from stratkit.rating.pool import DRAWN, LOST, WON, Floats, Pool, Units, units
+from stratkit.rating.pool import DRAWN, LOST, WON, Floats, Pairs, Pool, pairs
 
 RESAMPLES = 1000
 SEED = 1
@@ -62,13 +62,13 @@ def rate(
         if why := unbeaten(pool, anchored):
             raise CheckFailed(f"{why}: no rating is finite; --prior 1 makes one up, --exclude"
                               " leaves players out")  # fmt: skip
-    kinds = units(pool)
-    best = _fit(pool, kinds, model, 1, None, None)
+    met = pairs(pool)
+    best = _fit(pool, met, model, 1, None, None)
     generator = np.random.Generator(np.random.Philox(SEED))
-    cells = max((len(pool.names) + 1) ** 2, 6 * len(kinds.number))
+    cells = max((len(pool.names) + 1) ** 2, 6 * len(met.number))
     chunk = max(1, _CHUNK // cells)
     samples = [
-        _fit(pool, kinds, model, min(chunk, RESAMPLES - done), generator, best)
+        _fit(pool, met, model, min(chunk, RESAMPLES - done), generator, best)
         for done in range(0, RESAMPLES, chunk)
     ]
     players = slice(len(pool.names))  # without the prior's
@@ -101,7 +101,7 @@ def _above(one: Floats, all_: Floats) -> Floats:
 
 def _fit(
     pool: Pool,
-    kinds: Units,
+    met: Pairs,
     model: Model,
     samples: int,
     generator: np.random.Generator | None,
@@ -112,7 +112,7 @@ def _fit(
     sigmas = [anchor.sigma for anchor in model.anchors]
     if generator and any(sigmas):
         targets = targets + generator.standard_normal(targets.shape) * sigmas
-    found = fit(_tally(pool, kinds, model.prior, samples, generator), model, targets, start)
+    found = fit(_tally(pool, met, model.prior, samples, generator), model, targets, start)
     if model.anchors:
         return found
     mean = found.elo[:, : len(pool.names)].mean(1, keepdims=True)
@@ -120,9 +120,9 @@ def _fit(
 
 
 def _tally(
-    pool: Pool, kinds: Units, prior: int, samples: int, generator: np.random.Generator | None
+    pool: Pool, met: Pairs, prior: int, samples: int, generator: np.random.Generator | None
 ) -> Tally:
-    """The games, each unit with a random weight. The prior's are weighted like them."""
+    """The games, each pair with a random weight. The prior's are weighted like them."""
     players = len(pool.names)
 
     def weights(number: Floats) -> Floats:
@@ -132,16 +132,16 @@ def _tally(
             generator.standard_gamma(number, shape) if generator else np.tile(number, (samples, 1))
         )
 
-    weighted = weights(kinds.number.astype(float))
-    starts = kinds.starts
-    first, second = kinds.first[starts], kinds.second[starts]
+    weighted = weights(met.number.astype(float))
+    starts = met.starts
+    first, second = met.first[starts], met.second[starts]
     size = players + (prior > 0)
     games = np.zeros((samples, size, size))
     margin = np.zeros((samples, size, size))
     red, drawn = np.zeros(samples), np.zeros(samples)
     for colour, (i, j) in enumerate(((first, second), (second, first))):
         lost, even, won = (
-            np.add.reduceat(weighted * kinds.counts[:, colour, result], starts, axis=1)
+            np.add.reduceat(weighted * met.counts[:, colour, result], starts, axis=1)
             for result in (LOST, DRAWN, WON)
         )
         games[:, i, j] = lost + even + won

@@ -47,7 +47,7 @@ def page(report: Report, games: Games | None = None) -> str:
     policy = POLICY + (SCRIPTS if games else "")
     SubElement(head, "meta", {"http-equiv": "Content-Security-Policy", "content": policy})
     SubElement(head, "meta", {"name": "viewport", "content": "width=device-width"})
-    title = f"Ratings: {printable(report.how.game)}"
+    title = f"Ratings: {printable(report.options.game)}"
     SubElement(head, "title").text = title
     SubElement(head, "style").text = STYLE + (games.style if games else "")
     body = SubElement(html, "body")

@@ -20,15 +20,15 @@ class Pool:
     """Games between players `names`.
 
     All arrays are int64 [games]: `red` and `blue`, indices of names; `result`, red's: LOST, DRAWN
-    or WON; `unit`, the number of what is independent of all other games: the two games of a pair,
-    which share their setups, have one number.
+    or WON; `pair`, the number of the pair. The games of a pair share their setups; pairs are
+    independent of each other.
     """
 
     names: Sequence[str]
     red: Ints
     blue: Ints
     result: Ints
-    unit: Ints
+    pair: Ints
 
     def __len__(self) -> int:
         return len(self.red)
@@ -56,7 +56,7 @@ class Pool:
         stay, number = np.unique(np.concatenate([red, blue]), return_inverse=True)
         names = [self.names[i] for i in stay]
         half = len(red)
-        return Pool(names, number[:half], number[half:], self.result[games], self.unit[games])
+        return Pool(names, number[:half], number[half:], self.result[games], self.pair[games])
 
     def without(self, players: Iterable[int]) -> Pool:
         """The games in which none of these players is."""
@@ -65,12 +65,12 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Units:
-    """The units of a pool, alike ones counted together, ordered by who met.
+class Pairs:
+    """The pairs of games in a pool, alike ones counted together, ordered by who met.
 
     int64 [kinds] each: `first` and `second`, the players, the smaller index first; `number`, how
-    many units of this kind; `counts` [kinds, 2, 3]: their games by the first player's colour (red,
-    blue) and result.
+    many pairs of this kind; `counts` [kinds, 2, 3]: their games by the first player's colour (red,
+    blue) and result. A pair may have one game, while its other one is missing.
     """
 
     first: Ints
@@ -80,7 +80,7 @@ class Units:
 
     @property
     def points(self) -> Floats:
-        """[kinds]: what the first player scored in a unit."""
+        """[kinds]: what the first player scored in a pair."""
         return np.asarray((self.counts @ [0, 0.5, 1]).sum(1))
 
     @property
@@ -90,21 +90,21 @@ class Units:
         return np.flatnonzero(new)
 
 
-def units(pool: Pool) -> Units:
-    """The units of `pool`. Games of a unit that have other players are units of their own."""
+def pairs(pool: Pool) -> Pairs:
+    """The pairs of `pool`. Games of a pair that have other players are pairs of their own."""
     swapped = pool.red > pool.blue
     first = np.where(swapped, pool.blue, pool.red)
     second = np.where(swapped, pool.red, pool.blue)
     kind = np.where(swapped, 3 + WON - pool.result, pool.result)
     meeting = first * len(pool.names) + second
-    _, one, number = np.unique(joined(meeting, pool.unit), return_index=True, return_inverse=True)
+    _, one, number = np.unique(joined(meeting, pool.pair), return_index=True, return_inverse=True)
     counts = np.bincount(number * 6 + kind, minlength=len(one) * 6).reshape(-1, 6)
     key = meeting[one]
     for column in counts.T:
         key = joined(key, column)
     _, some, many = np.unique(key, return_index=True, return_counts=True)
     games = one[some]
-    return Units(first[games], second[games], many, counts[some].reshape(-1, 2, 3))
+    return Pairs(first[games], second[games], many, counts[some].reshape(-1, 2, 3))
 
 
 def joined(high: Ints, low: Ints) -> Ints:

@@ -8,6 +8,7 @@ from typing import Any
 
 from stratkit.errors import printable
 from stratkit.rating.bootstrap import CONFIDENCE, RESAMPLES, Estimate, Ratings
+from stratkit.rating.elo import Anchor
 from stratkit.rating.pool import DRAWN, LOST, WON, Pool
 from stratkit.rating.residuals import most_by_chance, residuals
 
@@ -16,21 +17,12 @@ VERSION = 2
 
 
 @dataclass(frozen=True)
-class Given:
-    """A player whose rating was given, and how surely (None: exactly)."""
-
-    name: str
-    elo: float
-    sigma: float | None = None
-
-
-@dataclass(frozen=True)
-class How:
+class RatingOptions:
     """How a pool was rated; `k` of the sequential method, None for maximum likelihood;
     `to_mean`: the intervals are those of differences from the mean."""
 
     game: str
-    anchors: Sequence[Given] = ()
+    anchors: Sequence[Anchor] = ()
     to_mean: bool = True
     prior: int = 0
     k: float | None = None
@@ -51,7 +43,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Meeting:
+class HeadToHead:
     """The games of two players, the stronger one first; `expected` is its expected share of the
     points, `deviation` how far its points are from that, in standard deviations."""
 
@@ -72,9 +64,9 @@ class Meeting:
         """The first one's share of the points."""
         return (self.won + self.drawn / 2) / self.games
 
-    def turned(self) -> Meeting:
+    def turned(self) -> HeadToHead:
         """The same from the other side."""
-        return Meeting(
+        return HeadToHead(
             self.second, self.first, self.lost, self.drawn, self.won,
             1 - self.expected, -self.deviation,
         )  # fmt: skip
@@ -85,9 +77,9 @@ class Report:
     """The strongest player first; `superiority` [i][j], how likely the i-th is stronger than the
     j-th."""
 
-    how: How
+    options: RatingOptions
     standings: Sequence[Standing]
-    meetings: Sequence[Meeting]
+    meetings: Sequence[HeadToHead]
     superiority: Sequence[Sequence[float]] | None = None
     first_move: Estimate = field(default=Estimate(0, 0, 0))
     draws: Estimate = field(default=Estimate(0, 0, 0))
@@ -98,10 +90,10 @@ class Report:
         return sum(meeting.games for meeting in self.meetings)
 
     @property
-    def surprises(self) -> list[Meeting]:
+    def surprises(self) -> list[HeadToHead]:
         """Meetings that ended so that one number is not enough to tell the players' strength, seen
         from the side that did better; the most surprising first."""
-        if self.how.k is not None:
+        if self.options.k is not None:
             return []  # these ratings need not have arrived where the games lead them
         limit = most_by_chance(len(self.meetings))
         found = [m if m.deviation > 0 else m.turned() for m in self.meetings]
@@ -117,7 +109,7 @@ class Report:
             for m in self.surprises
         ]
 
-    def versus(self, name: str) -> list[Meeting]:
+    def versus(self, name: str) -> list[HeadToHead]:
         """The meetings of one player, it first, the strongest opponent first."""
         seen = [m if m.first == name else m.turned() for m in self.meetings]
         rank = {s.name: i for i, s in enumerate(self.standings)}
@@ -125,38 +117,41 @@ class Report:
 
     def notes(self) -> list[str]:
         """How it was rated, in sentences without ends."""
-        how = self.how
-        notes = [f"{self.games} games of {printable(how.game)}"]
-        if how.k is not None:
-            notes.append(f"Elo game by game with K = {how.k:g}")
+        options = self.options
+        notes = [f"{self.games} games of {printable(options.game)}"]
+        if options.k is not None:
+            notes.append(f"Elo game by game with K = {options.k:g}")
         else:
-            of = "differences from the mean" if how.to_mean else "differences from the anchors"
-            notes.append(f"Elo with {100 * how.confidence:g} % intervals of {of}")
-        zero = ", ".join(map(_given, how.anchors))
+            of = "differences from the mean" if options.to_mean else "differences from the anchors"
+            notes.append(f"Elo with {100 * options.confidence:g} % intervals of {of}")
+        zero = ", ".join(map(_given, options.anchors))
         notes.append(f"given: {zero}" if zero else "the mean is 0")
         if self.first_move.value:
             notes.append(f"first move: {_ends(self.first_move, 1)} Elo")
         if self.draws.value:
             notes.append(f"draws between equals: {_ends(self.draws, 100)} %")
-        if how.prior:
-            notes.append(f"each player has {how.prior} more draws with one player made up")
+        if options.prior:
+            notes.append(f"each player has {options.prior} more draws with one player made up")
         return notes
 
     def json(self) -> dict[str, Any]:
         """The report as formats/rating.md describes it."""
-        how = self.how
+        options = self.options
+        intervals = "mean" if options.to_mean else "anchors"
         return {
             "stratkit": FORMAT,
             "version": VERSION,
-            "game": how.game,
+            "game": options.game,
             "games": self.games,
-            "method": "ml" if how.k is None else "elo",
-            "k": how.k,
-            "anchors": [asdict(anchor) for anchor in how.anchors],
-            "intervals": None if how.k is not None else "mean" if how.to_mean else "anchors",
-            "confidence": how.confidence,
+            "method": "ml" if options.k is None else "elo",
+            "k": options.k,
+            "anchors": [
+                {"name": a.name, "elo": a.elo, "sigma": a.sigma or None} for a in options.anchors
+            ],
+            "intervals": None if options.k is not None else intervals,
+            "confidence": options.confidence,
             "resamples": RESAMPLES,
-            "prior": how.prior,
+            "prior": options.prior,
             "first_move": _rounded(asdict(self.first_move), 2),
             "draws": _rounded(asdict(self.draws), 5),
             "players": [_rounded(asdict(s), 2) for s in self.standings],
@@ -166,7 +161,7 @@ class Report:
         }
 
 
-def report(pool: Pool, ratings: Ratings, how: How) -> Report:
+def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> Report:
     """The report on `pool`."""
     order = sorted(range(len(pool.names)), key=lambda i: (-ratings.elo[i], pool.names[i]))
     scores = pool.scores()
@@ -185,12 +180,12 @@ def report(pool: Pool, ratings: Ratings, how: How) -> Report:
     ):
         won, drawn, lost = (int(scores[i, j, r]) for r in (WON, DRAWN, LOST))
         names = pool.names[i], pool.names[j]
-        meeting = Meeting(*names, won, drawn, lost, float(expected), float(deviation))
+        meeting = HeadToHead(*names, won, drawn, lost, float(expected), float(deviation))
         better = rank[i] < rank[j]
         key = (rank[i], rank[j]) if better else (rank[j], rank[i])
         meetings.append((key, meeting if better else meeting.turned()))
     return Report(
-        how,
+        options,
         [standing(i) for i in order],
         [meeting for _, meeting in sorted(meetings, key=lambda pair: pair[0])],
         None if sure is None else sure[order][:, order].tolist(),
@@ -199,8 +194,8 @@ def report(pool: Pool, ratings: Ratings, how: How) -> Report:
     )
 
 
-def _given(anchor: Given) -> str:
-    sigma = "" if anchor.sigma is None else f" ± {anchor.sigma:g}"
+def _given(anchor: Anchor) -> str:
+    sigma = "" if not anchor.sigma else f" ± {anchor.sigma:g}"
     return f"{printable(anchor.name)} {anchor.elo:g}{sigma}"
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from stratkit.rating.bootstrap import Ratings
-from stratkit.rating.fit import expected_score
-from stratkit.rating.pool import DRAWN, Floats, Ints, Pool, units
+from stratkit.rating.elo import davidson_score
+from stratkit.rating.pool import DRAWN, Floats, Ints, Pool, pairs
 
 
 @dataclass(frozen=True)
@@ -27,29 +27,29 @@ class Residuals:
 def residuals(pool: Pool, ratings: Ratings) -> Residuals:
     """The points of each meeting against those that the ratings let expect.
 
-    The variance is that of the units around what was expected of them, so that games of a pair may
-    be as dependent as they like, and few games are never far off: n units deviate by at most the
+    The variance is that of the pairs around what was expected of them, so that games of a pair may
+    be as dependent as they like, and few games are never far off: n pairs deviate by at most the
     root of n. But it is not less than independent games would have: where all ended alike, as was
     nearly certain, they say nothing of it.
     """
-    kinds = units(pool)
-    starts = kinds.starts
-    ahead = ratings.elo[kinds.first] - ratings.elo[kinds.second]
+    met = pairs(pool)
+    starts = met.starts
+    ahead = ratings.elo[met.first] - ratings.elo[met.second]
     help_, draws = ratings.first_move.value, ratings.draws.value
-    games = kinds.counts.sum(2)  # [kinds, colour of the first]
-    scores = np.stack([expected_score(ahead + sign * help_, draws) for sign in (1, -1)], 1)
+    games = met.counts.sum(2)  # [met, colour of the first]
+    scores = np.stack([davidson_score(ahead + sign * help_, draws) for sign in (1, -1)], 1)
     points = (games * scores).sum(1)
-    error = kinds.points - points
-    spread = (games * scores * (1 - scores)).sum(1) - kinds.counts[:, :, DRAWN].sum(1) / 4
+    error = met.points - points
+    spread = (games * scores * (1 - scores)).sum(1) - met.counts[:, :, DRAWN].sum(1) / 4
 
     def of_meetings(each: Floats) -> Floats:
-        return np.asarray(np.add.reduceat(kinds.number * each, starts))
+        return np.asarray(np.add.reduceat(met.number * each, starts))
 
     with np.errstate(invalid="ignore"):
         variance = np.maximum(of_meetings(error**2), of_meetings(spread))
         deviation = of_meetings(error) / np.sqrt(variance)
     expected = of_meetings(points) / of_meetings(games.sum(1))
-    return Residuals(kinds.first[starts], kinds.second[starts], expected, np.nan_to_num(deviation))
+    return Residuals(met.first[starts], met.second[starts], expected, np.nan_to_num(deviation))
 
 
 def most_by_chance(meetings: int) -> float:

@@ -32,7 +32,7 @@ def renamed(pool: Pool, renames: Sequence[str]) -> tuple[Pool, int]:
     names = [new.get(name, name) for name in pool.names]
     merged = list(dict.fromkeys(names))
     number = np.array([merged.index(name) for name in names], np.int64)
-    pool = Pool(merged, number[pool.red], number[pool.blue], pool.result, pool.unit)
+    pool = Pool(merged, number[pool.red], number[pool.blue], pool.result, pool.pair)
     itself = pool.red == pool.blue
     return pool.only(~itself), int(itself.sum())
 

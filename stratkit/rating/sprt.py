@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from stratkit.errors import UsageError, nearest
+from stratkit.rating.elo import expected_score
 
 KEYS = ("elo0", "elo1", "alpha", "beta")
 RARE = 1e-3  # counts of an outcome that never came up, so that no logarithm is infinite
@@ -96,13 +97,8 @@ def most_likely(outcomes: list[float], shares: list[float], mean: float) -> list
     return [p / (1 + x * (a - mean)) for p, a in zip(shares, outcomes, strict=True)]
 
 
-def expected_score(elo: float) -> float:
-    """What somebody scores a game who is `elo` points the stronger one."""
-    return 1 / (1 + 10 ** (-elo / 400))
-
-
 def elo_of(score: float) -> float:
-    """The inverse of `expected_score`; infinite for 0 and 1."""
+    """The inverse of `elo.expected_score`; infinite for 0 and 1."""
     if not 0 < score < 1:
         return math.copysign(math.inf, score - 0.5)
     return -400 * math.log10(1 / score - 1)

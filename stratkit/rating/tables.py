@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from stratkit.errors import printable
-from stratkit.rating.report import Meeting, Report, Standing
+from stratkit.rating.report import HeadToHead, Report, Standing
 
 Cell = str | int | float | None
 
@@ -113,7 +113,7 @@ _AGAINST = [_words("against"), _count("games"), _share("wins"), _share("draws"),
 _EXPECTED = [_share("score"), _share("expected"), Column("sigma", _shown("+.1f"), _exact(".3f"))]
 
 
-def _against(m: Meeting) -> list[Cell]:
+def _against(m: HeadToHead) -> list[Cell]:
     return [m.second, m.games, m.won / m.games, m.drawn / m.games, m.lost / m.games]
 
 

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, RED, variant
-from stratkit.errors import UsageError
-from stratkit.players.player import Player, Views
+from stratkit.errors import StratkitError, UsageError
+from stratkit.players.player import NO_ACTION, Player, PolicyPlayer, Views, decide
 from stratkit.setups.placing import Legal, Placed
 
 
@@ -25,19 +25,21 @@ class Deploying:
         sides = np.full(len(games), RED, np.int8)
         if not placed.shape[1]:
             self.player.begin(games, sides)
-        squares = self.player.act(self._views(games, placed, legal)).actions
+        squares = decide(self.player, self._views(games, placed, legal)).actions
         if placed.shape[1] == self.pieces - 1:
             self.player.end(games, sides)
         return squares
 
     def policy(self, placed: Placed, legal: Legal) -> npt.NDArray[np.float32]:
-        policy = getattr(self.player, "policy", None)
-        if policy is None:
+        if not isinstance(self.player, PolicyPlayer):
             raise UsageError("--logprob: this player tells no probabilities")
-        if getattr(getattr(self.player, "asked", None), "ties", "first") == "random":
+        if self.player.random_ties:
             raise UsageError("--logprob: with ties=random, chance decides on the policy too")
         views = self._views(np.zeros(len(placed), np.int64), placed, legal)
-        return np.asarray(policy(views), np.float32)
+        policy = self.player.policy(views)
+        if not np.isfinite(policy).all():
+            raise StratkitError(NO_ACTION)
+        return policy
 
     def _views(self, games: npt.NDArray[np.int64], placed: Placed, legal: Legal) -> Views:
         n, k = placed.shape

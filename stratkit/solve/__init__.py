@@ -1,14 +1,13 @@
 """Exact tools for small games.
 
-    worth.py       what a policy is worth: value, best responses, NashConv, exploitability
-    cfr.py         counterfactual regret minimisation and its variants
-    flop.py        fictitious linear optimistic play
-    tabular.py     R-NaD on any tree, with exact expectations
-    solver.py      solvers by name
-    replicator.py  R-NaD on a matrix game, by replicator dynamics
-    distinct.py    what a network sees of a tree
-    report.py      exploitabilities as a table and as JSON
-    plot.py        pictures (matplotlib, an extra)
+    exploitability.py  what a policy is worth: value, best responses, NashConv, exploitability
+    cfr.py             counterfactual regret minimisation and its variants
+    flop.py            fictitious linear optimistic play
+    tabular.py         R-NaD on any tree, with exact expectations
+    solver.py          solvers by name
+    distinct.py        what a network sees of a tree
+    report.py          exploitabilities as a table and as JSON
+    plot.py            pictures (matplotlib, an extra)
 
 The tree itself, with the loops in C, is `stratkit.engine.Tree`.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from stratkit.engine.tree import Tree, Vector
 from stratkit.solve.cfr import from_reach
-from stratkit.solve.worth import best_response
+from stratkit.solve.exploitability import best_response
 
 
 class FLOP:

@@ -8,7 +8,7 @@ from typing import Any
 
 from stratkit.engine.tree import Tree
 from stratkit.errors import printable
-from stratkit.solve.worth import Worth
+from stratkit.solve.exploitability import PolicyValue
 
 FORMAT = "exploitability"
 VERSION = 1
@@ -23,7 +23,7 @@ class Entry:
     name: str
     policy: str
     step: int | None
-    worth: Worth
+    result: PolicyValue
 
     def json(self) -> dict[str, Any]:
         """As formats/exploitability.md describes it."""
@@ -31,10 +31,10 @@ class Entry:
             "name": self.name,
             "policy": self.policy,
             "step": self.step,
-            "value": round(self.worth.value, DIGITS),
-            "exploitability": round(self.worth.exploitability, DIGITS),
-            "nash_conv": round(self.worth.nash_conv, DIGITS),
-            "gains": [round(gain, DIGITS) for gain in self.worth.gains],
+            "value": round(self.result.value, DIGITS),
+            "exploitability": round(self.result.exploitability, DIGITS),
+            "nash_conv": round(self.result.nash_conv, DIGITS),
+            "gains": [round(x, DIGITS) for x in self.result.incentives],
         }
 
 
@@ -77,6 +77,6 @@ class Report:
 
 
 def _row(entry: Entry) -> list[str]:
-    numbers = (entry.worth.value, entry.worth.exploitability, entry.worth.nash_conv)
+    numbers = (entry.result.value, entry.result.exploitability, entry.result.nash_conv)
     step = "-" if entry.step is None else str(entry.step)
     return [printable(entry.name), step, *(f"{x + 0.0:.6f}" for x in numbers)]

@@ -1,4 +1,4 @@
-"""The names of the files in a folder that self-play writes and a learner reads."""
+"""Shards: the files of a folder that self-play writes and a learner reads."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import os
 import re
 import secrets
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
 
-from stratkit.storage.atomic import TEMPORARY
+from stratkit.errors import InputError
+from stratkit.storage.atomic import TEMPORARY, atomic_file
+from stratkit.storage.columns import Episodes
+from stratkit.storage.episodes import EpisodeWriter, Header
 
 _NAME = re.compile(r"seed-\d+_games-(\d{1,19})-(\d{1,19})_[0-9a-f]+\.eps")
 
@@ -40,10 +45,82 @@ def list_shards(folder: str) -> list[str]:
     return [name for name in names if name.endswith(".eps") and not name.startswith(TEMPORARY)]
 
 
-def waiting(folder: str, learned: Sequence[int]) -> list[int]:
-    """For each of the learners that share the folder, how many episodes wait for it there;
-    `learned` says from how many of the folder's they have learned."""
+def unread(folder: str, learned: Sequence[int]) -> list[int]:
+    """For each rank of the learner that reads the folder, how many episodes it has not read.
+    `learned` says from how many of the folder's each rank has learned."""
     found = [-n for n in learned]
     for name in list_shards(folder):
         found[rank_of(name, len(found))] += episodes_in(name)
     return [max(0, n) for n in found]
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+class Placement(Protocol):
+    """What a learner that waits for shards wants of them."""
+
+    @property
+    def starved(self) -> bool:
+        """Whether it waits for episodes that are not written."""
+
+    def shard_size(self, most: int) -> int:
+        """Episodes a shard, at most `most`."""
+
+    def place(self) -> tuple[int, int]:
+        """The rank that the next shard is for, and the number of ranks."""
+
+    def count_written(self, episodes: int) -> None:
+        """Called when a shard is there."""
+
+
+class ShardWriter:
+    """Writes episodes into a folder, `size` to a file, each of which appears whole. `placement` is
+    what a learner that is followed wants, once it is known. `InputError`: there is no such folder.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        size: int,
+        header: Header,
+        placement: Callable[[], Placement | None] = lambda: None,
+    ) -> None:
+        if not os.path.isdir(folder):
+            raise InputError("no such folder", file=folder)
+        self.folder, self.header, self.placement = folder, header, placement
+        self._most = size
+        self._pending: list[Episodes] = []
+        self._count = 0  # of the episodes pending
+
+    def write(self, episodes: Episodes | None) -> None:
+        """Adds episodes; they wait in memory for others. None: nothing new has come, but the
+        learner may wait for those."""
+        placement = self.placement()
+        size = placement.shard_size(self._most) if placement else self._most
+        while episodes is not None and self._count + len(episodes) >= size:
+            fit = max(1, size - self._count)
+            self._pending.append(episodes[:fit])
+            self.close()
+            episodes = episodes[fit:] if fit < len(episodes) else None
+        if episodes is not None:
+            self._pending.append(episodes)
+            self._count += len(episodes)
+        if self._pending and placement and placement.starved:
+            self.close()
+
+    def close(self) -> None:
+        """Puts the pending episodes, if any, into a file."""
+        parts, self._pending, self._count = self._pending, [], 0
+        if not parts:
+            return
+        first, last = int(parts[0].number[0]), int(parts[-1].number[-1])
+        placement = self.placement()
+        part, ranks = placement.place() if placement else (0, 1)
+        path = os.path.join(self.folder, shard_name(self.header.seed, first, last, part, ranks))
+        header = replace(self.header, first_game=first)
+        with atomic_file(path) as stream, EpisodeWriter(stream, header) as writer:
+            for episodes in parts:
+                writer.write(episodes)
+        if placement:
+            placement.count_written(sum(map(len, parts)))

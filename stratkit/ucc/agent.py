@@ -1,9 +1,9 @@
 """A player of ours as an agent of the UCC protocol, under somebody else's manager.
 
-Our players look at observations that the engine makes, and the engine wants to know every piece. So
-it is given a game in which the enemy's pieces are *some* pieces that would have done all that was
-seen: those whose ranks were shown are what they are, the others any that can be. The observation of
-a side does not depend on what that side does not know, and neither do its legal moves.
+Our players look at observations that the engine makes, and the engine must know every piece. It is
+given a consistent game: the enemy's pieces are *some* pieces that would have done all that was
+seen. Those whose ranks were shown are what they are, the others any that can be. The observation of
+a side does not depend on what the side does not know, and neither do its legal moves.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch, Game
-from stratkit.engine.batch import IllegalAction
+from stratkit.engine import Game
+from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.engine.stratego import (
     BLUE,
     BOMB,
@@ -25,12 +25,11 @@ from stratkit.engine.stratego import (
     RED,
     SCOUT,
     Variant,
-    placements,
     setup_of,
     variant,
 )
 from stratkit.errors import InputError
-from stratkit.players.player import Player, Views, take_seat
+from stratkit.players.player import Player, Views, decide, take_seat
 from stratkit.ucc import protocol as ucc
 
 Setup = npt.NDArray[np.uint8]
@@ -43,11 +42,11 @@ IMPOSSIBLE = "no move that is possible here"
 
 @dataclass
 class Enemy:
-    """What is known of the enemy's pieces, each called by the square where it began: where it
-    stands, which type it showed, and that it moved."""
+    """What is known of the enemy's pieces, each called by the square where it began: `standing`,
+    square -> piece; `types`, piece -> type, of those that showed it; those that `moved`."""
 
     variant: Variant
-    standing: dict[int, int]  # square -> piece
+    standing: dict[int, int]
     types: dict[int, int] = field(default_factory=dict)
     moved: set[int] = field(default_factory=set)
 
@@ -70,7 +69,7 @@ class Enemy:
         return guess
 
 
-class Shadow:
+class ConsistentGame:
     """The game as the side `colour` sees it, with `setup` as its own, in the engine."""
 
     def __init__(self, game: Game, colour: int, setup: Setup, enemy: Enemy) -> None:
@@ -80,15 +79,15 @@ class Shadow:
         self._rebuild()
 
     def play(self, from_: int, to: int, outcome: ucc.Outcome) -> None:
-        """A move and what it did. `IllegalAction` or `KeyError`: no enemy can make it so."""
+        """A move and what it did. Raises `IllegalMove` or `KeyError` if no enemy can make it so."""
         mine = from_ not in self.enemy.standing
         self._learn(mine, from_, to, outcome)
         self.moves.append((from_, to))
         try:
             if not self.enemy.fits(self._guess):
-                raise IllegalAction(0, None)
-            self._apply(from_, to)
-        except IllegalAction:  # it was a wrong guess: the enemy has other pieces
+                raise IllegalMove
+            self.arbiter.move(from_, to)
+        except IllegalMove:  # the guess was wrong: the enemy has other pieces
             self._rebuild()
 
     def _learn(self, mine: bool, from_: int, to: int, outcome: ucc.Outcome) -> None:
@@ -111,54 +110,40 @@ class Shadow:
     def _rebuild(self) -> None:
         """Plays the game again with a guess that fits what is known by now."""
         self._guess = self.enemy.guess()
-        self.batch, self.actions = Batch(self.game, 1), 0
         other = np.full(self.variant.zone, NO_PIECE, np.uint8)
         for piece, type_ in self._guess.items():
-            own_view = piece if self.colour == BLUE else self.variant.squares - 1 - piece
-            other[own_view] = type_
-        setups = (self.setup, other) if self.colour == RED else (other, self.setup)
-        for setup in setups:
-            for action in placements(self.variant, setup):
-                self._act(int(action))
+            other[self.variant.framed(1 - self.colour, piece)] = type_
+        self.arbiter = Arbiter(self.game)
+        for setup in (self.setup, other) if self.colour == RED else (other, self.setup):
+            self.arbiter.deploy(setup)
         for from_, to in self.moves:
-            self._apply(from_, to)
-
-    def _apply(self, from_: int, to: int) -> None:
-        blue = self.batch.actors()[0] == BLUE
-        for square in (from_, to):
-            self._act(self.variant.squares - 1 - square if blue else square)
-
-    def _act(self, action: int) -> None:
-        self.batch.apply(np.array([action], np.int32))
-        self.actions += 1
+            self.arbiter.move(from_, to)
 
     def choose(self, player: Player) -> tuple[int, int] | None:
         """(from, to) of the move that `player` makes; None when it has none."""
-        if self.batch.actors()[0] != self.colour:
+        if self.arbiter.turn != self.colour:
             return None
-        ahead = Batch(self.game, 1)
-        ahead.copy_row(0, self.batch, 0)
-        frame = [_act(player, ahead, self.actions + k) for k in (0, 1)]
-        blue = self.colour == BLUE
-        from_, to = (self.variant.squares - 1 - square if blue else square for square in frame)
+        ahead = self.arbiter.copy()
+        from_, to = (self.variant.framed(self.colour, _act(player, ahead)) for _ in range(2))
         return from_, to
 
 
-def _act(player: Player, batch: Batch, number: int) -> int:
-    action = player.act(Views.of_one(batch, 0, number)).actions
-    batch.apply(action)
-    return int(action[0])
+def _act(player: Player, arbiter: Arbiter) -> int:
+    """One action of the player whose turn it is."""
+    views = Views.of_one(arbiter.batch, 0, len(arbiter.actions))
+    action = int(decide(player, views).actions[0])
+    arbiter.act(action)
+    return action
 
 
 def _deploy(game: Game, player: Player, colour: int) -> Setup:
     """The player's setup. Nobody sees the other one while setting up: it may be any."""
-    batch, kind = Batch(game, 1), variant(game.name)
+    arbiter = Arbiter(game)
+    kind = arbiter.variant
     if colour == BLUE:
         for square in range(kind.pieces):
-            batch.apply(np.array([square], np.int32))
-    before = kind.pieces * colour
-    actions = [_act(player, batch, before + number) for number in range(kind.pieces)]
-    return setup_of(kind, np.array(actions, np.int32))
+            arbiter.act(square)
+    return setup_of(kind, np.array([_act(player, arbiter) for _ in range(kind.pieces)], np.int32))
 
 
 class Agent:
@@ -167,7 +152,7 @@ class Agent:
     def __init__(self, game: Game, player: Player, get: Get, put: Put) -> None:
         self.game, self.player, self.get, self.put = game, player, get, put
         self.variant = variant(game.name)
-        self.shadow: Shadow | None = None
+        self.consistent: ConsistentGame | None = None
 
     def run(self) -> None:
         """Plays one game. `InputError`: the manager said something that is not of the protocol."""
@@ -192,8 +177,8 @@ class Agent:
             echo = self._line()
             if echo is None:
                 return
-            if self.shadow and echo.split()[-1:] != ["ILLEGAL"]:
-                self._hear(self.shadow, self._read(echo), echo)
+            if self.consistent and echo.split()[-1:] != ["ILLEGAL"]:
+                self._hear(self.consistent, self._read(echo), echo)
 
     def _line(self) -> str | None:
         """The next line; None when the game is over."""
@@ -214,13 +199,14 @@ class Agent:
     def _turn(self, colour: int, setup: Setup, line: str, rows: list[str]) -> None:
         """Hears the other side's move, and moves."""
         played = None if line == ucc.START else self._read(line)
-        if self.shadow is None:
-            self.shadow = Shadow(self.game, colour, setup, self._enemy(colour, rows, played))
+        if self.consistent is None:
+            enemy = self._enemy(colour, rows, played)
+            self.consistent = ConsistentGame(self.game, colour, setup, enemy)
         if played:
-            self._hear(self.shadow, played, line)
-        if self.shadow.batch.actors()[0] == 1 - colour:  # START that begins no game
+            self._hear(self.consistent, played, line)
+        if self.consistent.arbiter.turn == 1 - colour:  # START that begins no game
             raise InputError(IMPOSSIBLE, text=line)
-        move = self.shadow.choose(self.player)
+        move = self.consistent.choose(self.player)
         self.put(ucc.SURRENDER if move is None else ucc.move_line(self.variant, *move))
 
     def _read(self, line: str) -> Played:
@@ -230,11 +216,11 @@ class Agent:
             raise InputError(IMPOSSIBLE, text=line)
         return played
 
-    def _hear(self, shadow: Shadow, played: Played, line: str) -> None:
+    def _hear(self, consistent: ConsistentGame, played: Played, line: str) -> None:
         """A move that `line` told."""
         try:
-            shadow.play(*played)
-        except (IllegalAction, KeyError):
+            consistent.play(*played)
+        except (IllegalMove, KeyError):
             raise InputError(IMPOSSIBLE, text=line) from None
 
     def _enemy(self, colour: int, rows: list[str], played: Played | None) -> Enemy:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import BLUE, RED, variant
-from stratkit.play.table import Seating
+from stratkit.play.seating import Seating
 from stratkit.players.random import RandomPlayer
 from stratkit.ucc import protocol as ucc
 from stratkit.ucc.process import Fault, Process, Program

@@ -13,14 +13,16 @@ import numpy as np
 from stratkit.engine import Game
 from stratkit.engine.stratego import RED, variant
 from stratkit.errors import InputError
-from stratkit.play.table import Finished, Judge, Note, Seating
+from stratkit.play.finished import Finished, GameNote
+from stratkit.play.seating import Seating
+from stratkit.play.table import Adjudicator
 from stratkit.players.player import Player
 from stratkit.ucc import protocol as ucc
 from stratkit.ucc.process import Fault, Process, Program
 from stratkit.ucc.referee import REFEREE, one_game, play_game
 
-PATIENCE = 3  # games in a row that a player may lose by faults
-AHEAD = 4  # x `concurrency`: games that begin after one that is not over
+MAX_FAULTS = 3  # games in a row that a player may lose by faults
+MAX_AHEAD = 4  # x `concurrency`: games that may begin after one that is not over
 NOT_PLAYED = "not_played"  # the reason of a game whose player is no longer asked
 
 
@@ -40,9 +42,9 @@ def check_start(program: Program, game: Game) -> None:
 class ProgramGames:
     """Plays games of which at least one player is a program, at most `concurrency` at a time.
 
-    `players` and their `names` are what seatings point to. After `PATIENCE` faults in a row a
-    player is `withdrawn`: `tell` is told, and its other games come back as `NOT_PLAYED`. `judge`
-    makes who may end so many games early.
+    `players` and their `names` are what seatings point to. After `MAX_FAULTS` faults in a row a
+    player is `withdrawn`: `warn` says so, and its other games come back as `NOT_PLAYED`.
+    `adjudicator` makes what may end so many games early.
     """
 
     def __init__(
@@ -51,12 +53,12 @@ class ProgramGames:
         players: Sequence[Player | Program],
         names: Sequence[str],
         concurrency: int,
-        tell: Callable[[str], None],
-        judge: Callable[[int], Judge | None] = lambda rows: None,
+        warn: Callable[[str], None],
+        adjudicator: Callable[[int], Adjudicator | None] = lambda rows: None,
     ) -> None:
-        self.judge = judge
+        self.adjudicator = adjudicator
         self.game, self.players, self.names = game, players, names
-        self.concurrency, self.tell = concurrency, tell
+        self.concurrency, self.warn = concurrency, warn
         self.withdrawn: set[int] = set()
         self._in_a_row: Counter[int] = Counter()
         self._running: set[Process] = set()
@@ -64,10 +66,10 @@ class ProgramGames:
         self._stopped = False
 
     def rounds(self, seatings: Iterator[Seating]) -> Iterator[Finished | None]:
-        """Plays the games; yields them as they end. Whoever stops listening ends them all.
+        """Plays the games; yields them as they end. Closing it ends all programs.
 
-        Whoever wants the games in order has to hold back those that overtook a slow one, and loses
-        them in an interrupt: so no game begins more than `AHEAD` x `concurrency` games after it.
+        A caller who wants the games in order holds back those that overtook a slow one, and loses
+        them in an interrupt: no game begins more than `MAX_AHEAD` x `concurrency` games after it.
         """
         self._stopped = False
         pool = ThreadPoolExecutor(self.concurrency)
@@ -79,7 +81,7 @@ class ProgramGames:
                     begun.popleft()
                 while (
                     len(running) < self.concurrency
-                    and len(begun) <= AHEAD * self.concurrency
+                    and len(begun) <= MAX_AHEAD * self.concurrency
                     and (seating := next(seatings, None))
                 ):
                     if self.withdrawn.isdisjoint(seating.seats):
@@ -109,8 +111,8 @@ class ProgramGames:
                 started.callback(self._end, process)
                 return process
 
-            judge = self.judge(1)
-            return play_game(self.game, seating, self.players, self.names, start, judge)
+            adjudicator = self.adjudicator(1)
+            return play_game(self.game, seating, self.players, self.names, start, adjudicator)
 
     def _end(self, process: Process) -> None:
         with self._lock:
@@ -131,16 +133,17 @@ class ProgramGames:
                 if isinstance(self.players[seat], Program):
                     lost = fault is not None and score < 0
                     self._in_a_row[seat] = self._in_a_row[seat] + 1 if lost else 0
-                    if self._in_a_row[seat] == PATIENCE:
+                    if self._in_a_row[seat] == MAX_FAULTS:
                         self._withdraw(seat, str(fault))
 
     def _withdraw(self, seat: int, fault: str) -> None:
         self.withdrawn.add(seat)
-        self.tell(
-            f"{self.names[seat]} lost {PATIENCE} games in a row by faults and is not asked any "
+        self.warn(
+            f"{self.names[seat]} lost {MAX_FAULTS} games in a row by faults and is not asked any "
             f"more; the last one: {fault}"
         )
 
 
 def _not_played(seating: Seating) -> Finished:
-    return one_game(seating, None, np.zeros(2, np.float32), 0, 0, Note(NOT_PLAYED, REFEREE))
+    returns = np.zeros(len(seating.seats), np.float32)
+    return one_game(seating, None, returns, GameNote(NOT_PLAYED, REFEREE))

@@ -3,35 +3,48 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import VARIANTS
-from stratkit.errors import InputError
+from stratkit.errors import InputError, UsageError
 from stratkit.players.open import Entrant
-from stratkit.players.spec import LIMITS, PlayerSpec
+from stratkit.players.registry import Setting
+from stratkit.players.spec import PlayerSpec
+from stratkit.ucc.kind import PREFIX
 from stratkit.ucc.process import Program
 
 
-def open_program(spec: PlayerSpec, game: Game, talkative: bool = False) -> Entrant[Program]:
-    """The program that `spec`, `ucc:COMMAND`, asks for; its stderr is ours if it is `talkative`.
+def open_program(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Program]:
+    """The program that `spec`, `ucc:COMMAND`, asks for; its stderr is ours if we are `talkative`.
 
     Raises `InputError` when there is no such program, or the protocol cannot speak of the game.
     """
-    words = spec.words
-    assert words is not None
+    words = command_words(spec)
     if game.name not in VARIANTS:
         raise InputError(f"programs do not play {game.name}", text=spec.text)
     if shutil.which(words[0]) is None:
         raise InputError(f"no such program, or not executable: {words[0]}", text=spec.text)
-    given = spec.options
+    asked = spec.options
     program = Program(
         name=spec.name or os.path.basename(words[0]),
         words=tuple(words),
-        time=float(given.get("time", Program.time)),
-        startup=float(given.get("startup", Program.startup)),
-        nodes=int(given["nodes"]) if "nodes" in given else None,
-        talkative=talkative,
+        time=asked.time,
+        startup=asked.startup,
+        nodes=asked.nodes,
+        talkative=setting.talkative,
     )
-    limits = "".join(f"{key}={given[key]}," for key in LIMITS if key in given)
+    limits = "".join(f"{key}={value}," for key, value in spec.given.items())
     return Entrant(program.name, program, limits + spec.spec)
+
+
+def command_words(spec: PlayerSpec) -> list[str]:
+    """The words of COMMAND, split as a shell splits them; `UsageError`."""
+    try:
+        words = shlex.split(spec.spec.removeprefix(PREFIX))
+    except ValueError as error:  # an open quote
+        raise UsageError(f"{error}".lower(), where="PLAYER", text=spec.text) from None
+    if not words or not words[0]:
+        raise UsageError("ucc: needs a COMMAND", where="PLAYER", text=spec.text)
+    return words

@@ -1,7 +1,7 @@
 """One game with programs at the board: the manager of the UCC protocol, the engine its referee.
 
-What a program is told is made here, of the words in `players.ucc`: the moves with their outcomes,
-which both sides see, and the board as its side may see it. Its moves are checked by the engine.
+Programs are told, in the words of protocol.py, all moves with their outcomes, and the board as
+their side may see it. The engine checks their moves.
 """
 
 from __future__ import annotations
@@ -14,21 +14,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch, Game
-from stratkit.engine.batch import OVER
-from stratkit.engine.stratego import (
-    BLUE,
-    RED,
-    Position,
-    Variant,
-    legal_moves,
-    placements,
-    variant,
-    why_illegal,
-)
-from stratkit.errors import InputError, StratkitError
-from stratkit.play.table import Finished, Judge, Note, Seating
-from stratkit.players.player import Player, Views, take_seat
+from stratkit.engine import Game
+from stratkit.engine.arbiter import Arbiter
+from stratkit.engine.stratego import BLUE, RED, Variant
+from stratkit.errors import InputError
+from stratkit.play.finished import Finished, GameNote
+from stratkit.play.seating import Seating
+from stratkit.play.table import Adjudicator, returns_of_loss
+from stratkit.players.player import Player, Views, decide, take_seat
 from stratkit.storage.columns import Episode, Episodes
 from stratkit.ucc import protocol as ucc
 from stratkit.ucc.process import Fault, Process, Program
@@ -41,42 +34,24 @@ ILLEGAL_SETUP, ILLEGAL_MOVE, UNREADABLE_MOVE = "illegal_setup", "illegal_move", 
 Start = Callable[[Program], Process]
 
 
-class Board:
-    """A game in progress. All squares are absolute."""
+class RecordedGame(Arbiter):
+    """Game `number`, with `mu`, the probability of each action (NaN: nobody chose it). The
+    `adjudicator` may end it early."""
 
-    def __init__(self, game: Game, number: int, judge: Judge | None = None) -> None:
-        self.game, self.number, self.variant = game, number, variant(game.name)
-        self.judge = judge
-        self.batch = Batch(game, 1)
-        self.actions: list[int] = []
+    def __init__(self, game: Game, number: int, adjudicator: Adjudicator | None = None) -> None:
+        super().__init__(game)
+        self.number, self.adjudicator = number, adjudicator
         self.mu: list[float] = []
 
-    @property
-    def actor(self) -> int:
-        """Whose turn it is, or `OVER`."""
-        return int(self.batch.actors()[0])
-
     def act(self, action: int, mu: float = np.nan) -> None:
-        """One action in the acting side's frame."""
-        self.batch.apply(np.array([action], np.int32))
-        self.actions.append(action)
+        super().act(action)
         self.mu.append(mu)
-
-    def move(self, from_: int, to: int) -> None:
-        """One ply."""
-        blue = self.actor == BLUE
-        for square in (from_, to):
-            self.act(self.variant.squares - 1 - square if blue else square)
-
-    def position(self) -> Position:
-        """The position between two plies."""
-        return Position.from_bytes(self.variant, self.batch.save(0))
 
 
 class Ours:
     """A player of ours on the side `colour`."""
 
-    def __init__(self, player: Player, colour: int, board: Board) -> None:
+    def __init__(self, player: Player, colour: int, board: RecordedGame) -> None:
         self.player, self.board = player, board
         self._seat = take_seat(player, board.number, colour)
 
@@ -91,20 +66,19 @@ class Ours:
 
     def move(self) -> tuple[int, int, str]:
         """Moves: (from, to, the move in the protocol's words)."""
-        side = self.board.actor
-        frame = self._act(), self._act()
-        squares = self.board.variant.squares
-        from_, to = (square if side == RED else squares - 1 - square for square in frame)
-        return from_, to, ucc.move_line(self.board.variant, from_, to)
+        side, kind = self.board.turn or RED, self.board.variant
+        from_, to = (kind.framed(side, self._act()) for _ in range(2))
+        return from_, to, ucc.move_line(kind, from_, to)
 
     def _act(self) -> int:
         board = self.board
-        decision = self.player.act(Views.of_one(board.batch, board.number, len(board.actions)))
-        if board.judge and decision.values is not None:
-            board.judge.note(np.zeros(1, np.int64), board.batch.actors(), decision.values)
+        views = Views.of_one(board.batch, board.number, len(board.actions))
+        decision = decide(self.player, views, values=board.adjudicator is not None)
+        if board.adjudicator and decision.values is not None:
+            board.adjudicator.observe(np.zeros(1, np.int64), board.batch.actors(), decision.values)
+        if decision.resigned is not None and decision.resigned[0]:
+            raise Fault(SURRENDER, "it surrendered")
         action = int(decision.actions[0])
-        if action < 0:
-            raise StratkitError("a player's policy has no action: its network is damaged")
         board.act(action, float(decision.mu[0]))
         return action
 
@@ -118,7 +92,7 @@ class Ours:
 class Theirs:
     """A program on the side `colour`."""
 
-    def __init__(self, process: Process, colour: int, opponent: str, board: Board) -> None:
+    def __init__(self, process: Process, colour: int, opponent: str, board: RecordedGame) -> None:
         self.process, self.colour, self.opponent = process, colour, opponent
         self.board = board
         self._heard = ucc.START
@@ -127,8 +101,7 @@ class Theirs:
         """Asks for the setup; `Fault`."""
         kind = self.board.variant
         setup = ask_setup(self.process, kind, self.colour, self.opponent)
-        for action in placements(kind, setup).tolist():
-            self.board.act(action)
+        self.board.deploy(setup)
 
     def move(self) -> tuple[int, int, str]:
         """Asks for a move; `Fault`."""
@@ -143,8 +116,8 @@ class Theirs:
             from_, to = ucc.read_move(position.variant, line)
         except InputError as error:
             raise Fault(UNREADABLE_MOVE, str(error)) from None
-        if (from_, to) not in legal_moves(self.board.batch, 0):
-            raise Fault(ILLEGAL_MOVE, f"{_why(position, from_, to)}: {line!r}")
+        if why := self.board.why_illegal(from_, to):
+            raise Fault(ILLEGAL_MOVE, f"{why}: {line!r}")
         self.board.move(from_, to)
         return from_, to, line
 
@@ -173,25 +146,20 @@ def ask_setup(process: Process, kind: Variant, colour: int, opponent: str) -> uc
         raise Fault(ILLEGAL_SETUP, str(error)) from None
 
 
-def _why(position: Position, from_: int, to: int) -> str:
-    if (from_, to) in position.legal():
-        return "a repetition rule forbids it"
-    return why_illegal(position, from_, to)
-
-
 def play_game(
     game: Game,
     seating: Seating,
     players: Sequence[Player | Program],
     names: Sequence[str],
     start: Start,
-    judge: Judge | None = None,
+    adjudicator: Adjudicator | None = None,
 ) -> Finished:
-    """One game; `start` starts programs, and whoever gave it ends them. `judge` is for one row."""
-    board = Board(game, seating.number, judge)
+    """One game. `start` starts programs, and whoever gave it ends them. The `adjudicator` is one of
+    one row."""
+    board = RecordedGame(game, seating.number, adjudicator)
     seats: list[Ours | Theirs] = []
     spent = [0.0, 0.0]
-    side, note, decided = RED, Note(), None
+    side, note, decided = RED, GameNote(), None
     try:
         for side in (RED, BLUE):
             player = players[seating.seats[side]]
@@ -202,50 +170,46 @@ def play_game(
                 seats.append(Ours(player, side, board))
             with _clock(spent, side):
                 seats[side].deploy()
-        while board.actor != OVER and not decided:
-            side = board.actor
+        while (turn := board.turn) is not None and not decided:
+            side = turn
             _ply(board, seats, side, spent)
-            decided = judge.verdict(0) if judge else None
+            decided = adjudicator.adjudicate(0) if adjudicator else None
     except Fault as fault:
         wrong = None if fault.reason in (SURRENDER, ATTRITION) else fault.text
-        note = Note(fault.reason, REFEREE, wrong)
+        note = GameNote(fault.reason, REFEREE, wrong)
     finally:
         for seat in seats:
             if isinstance(seat, Ours):
                 seat.leave()
-    returns, endings, plies = board.batch.result()
+    returns = board.returns
     if note.reason:
-        returns[0] = [-1, 1] if side == RED else [1, -1]
-    elif decided and board.actor != OVER:
-        returns[0], note = decided
+        returns = returns_of_loss(game.players, side)
+    elif decided and not board.ending:
+        returns, note = decided
     note = replace(note, times=tuple(round(seconds, 3) for seconds in spent))
-    ending, score = board.game.endings[endings[0]], float(returns[0, side])
-    _say_end(board, seats, side, names[seating.seats[side]], note, ending, score)
-    return one_game(seating, board, returns[0], int(endings[0]), int(plies[0]), note)
+    _say_end(board, seats, side, names[seating.seats[side]], note, float(returns[side]))
+    return one_game(seating, board, returns, note)
 
 
 def one_game(
     seating: Seating,
-    board: Board | None,
+    board: RecordedGame | None,
     returns: npt.NDArray[np.float32],
-    ending: int,
-    plies: int,
-    note: Note,
+    note: GameNote,
 ) -> Finished:
-    """A game as those who play many at a time give it; without a `board` nothing was played."""
-    actions, mu = (board.actions, board.mu) if board else ([], [])
+    """A game as a table returns it; without a `board` nothing was played."""
     episode = Episode(
         number=seating.number,
         step=-1,
-        ending=ending,
+        ending=int(board.batch.endings()[0]) if board else 0,
         returns=returns,
-        actions=np.array(actions, np.int32),
-        mu=np.array(mu, np.float32),
+        actions=np.array(board.actions if board else [], np.int32),
+        mu=np.array(board.mu if board else [], np.float32),
     )
     return Finished(
         Episodes.of([episode]),
         np.array([seating.seats], np.int32),
-        np.array([plies], np.int32),
+        np.array([board.plies if board else 0], np.int32),
         {seating.number: note},
     )
 
@@ -259,14 +223,16 @@ def _clock(spent: list[float], side: int) -> Iterator[None]:
         spent[side] += time.monotonic() - began
 
 
-def _ply(board: Board, seats: Sequence[Ours | Theirs], side: int, spent: list[float]) -> None:
+def _ply(
+    board: RecordedGame, seats: Sequence[Ours | Theirs], side: int, spent: list[float]
+) -> None:
     """One move of `side`, told to both. What the last move of a game did is not told: QUIT comes
     instead. `Fault` with the reason `ATTRITION`: the move cost the last piece that could move. The
     engine looks at the pieces of the side to move only, the protocol at those of both sides."""
     before = board.position().cells
     with _clock(spent, side):
         from_, to, words = seats[side].move()
-    if board.actor == OVER:
+    if board.ending:
         return
     after = board.position().cells
     if not ucc.can_move(after, side):
@@ -280,12 +246,11 @@ _RESULTS = {SURRENDER: "SURRENDER", ATTRITION: "SURRENDER", ILLEGAL_SETUP: "BAD_
 
 
 def _say_end(
-    board: Board,
+    board: RecordedGame,
     seats: Sequence[Ours | Theirs],
     side: int,
     name: str,
-    note: Note,
-    ending: str,
+    note: GameNote,
     score: float,
 ) -> None:
     """Tells the programs how the game ended: `side`, called `name`, was on turn and has `score`."""
@@ -294,14 +259,13 @@ def _say_end(
     elif score:
         result = "VICTORY" if score > 0 else "SURRENDER"
     else:
-        result = "DRAW_DEFAULT" if note.reason or ending.startswith("max_") else "DRAW"
+        result = "DRAW_DEFAULT" if note.reason or board.ending.startswith("max_") else "DRAW"
     values = (0, 0)
-    if len(board.actions) >= 2 * board.variant.pieces:
+    if not board.deploying:
         cells = board.position().cells
         values = ucc.army_value(cells, RED), ucc.army_value(cells, BLUE)
     moved = note.reason in (None, ATTRITION)  # the game ended with a move, not instead of one
-    plies = int(board.batch.plies()[0]) - moved
-    line = ucc.quit_line(name, side, result, plies, values)
+    line = ucc.quit_line(name, side, result, board.plies - moved, values)
     for seat in seats:
         if isinstance(seat, Theirs):
             seat.quit(line)

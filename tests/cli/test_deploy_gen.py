@@ -9,14 +9,17 @@ import os
 import pathlib
 import subprocess
 
+import numpy as np
 import pytest
 
 from running import command_line, here, run
 from storage.stored import save_network
 from stratkit.engine import Game
 from stratkit.engine.stratego import VARIANTS
+from stratkit.nets import build
 from stratkit.notation.setups import parse_setup
 from stratkit.setups.numbering import how_many, number_of
+from stratkit.storage.checkpoints import save_checkpoint
 from stratkit.storage.episodes import EpisodeReader
 
 
@@ -182,6 +185,28 @@ def test_a_policy_as_it_plays(network: pathlib.Path) -> None:
     )
     assert few["entropy"] < plain["entropy"] - 0.5
     assert make("mini", "--from", f"preset=deepnash,{network}", "-n", 3)
+
+
+@pytest.mark.parametrize(
+    ("weight", "what"), [(np.nan, "its weights are not all finite"), (1e38, "network is damaged")]
+)
+@pytest.mark.parametrize("more", [(), ("--logprob",)])
+def test_a_damaged_network_is_refused(
+    tmp_path: pathlib.Path, weight: float, what: str, more: tuple[str, ...]
+) -> None:
+    """Weights that are no numbers, and weights by which a policy is no number."""
+    network, game = tmp_path / "net.safetensors", Game("mini")
+    weights = build("plain", game.shape, 1, game.actions).state_dict()
+    tensors = {
+        f"{part}/{name}": np.full_like(w.numpy(), weight)
+        for part in ("online", "target")
+        for name, w in weights.items()
+    }
+    about = {"game": game.name, "rules": game.rules, "net": "plain"}
+    save_checkpoint(network, tensors, {**about, "step": 7, "episodes": 0, "batch": 4})
+    done = run("deploy-gen", "--game", "mini", "--from", network, "-n", 5, *more)
+    assert (done.status, done.out) == (1, "")
+    assert what in done.error_line
 
 
 def test_setups_like_those_of_a_file(people: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

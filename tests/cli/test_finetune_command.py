@@ -64,7 +64,7 @@ def test_those_who_follow_play_the_processed_policy(tmp_path: pathlib.Path) -> N
         actor = subprocess.Popen(
             forked_line(
                 *("selfplay", "--follow", "--policy", fine, "--game", "nano", "--seed", 1),
-                *("--lead", 4, "-n", 8, "-q"),
+                *("--max-ahead", 4, "-n", 8, "-q"),
             ),
             stdout=subprocess.PIPE,
         )

@@ -18,7 +18,7 @@ def test_mini_is_learned_from_nothing(tmp_path: pathlib.Path) -> None:
     """After a few hundred updates (not seconds: load must not decide) the target network, as it is,
     clearly beats random play; without learning it wins 47 % and draws 8 %."""
     folder = tmp_path / "run"
-    arguments = ("--game", "mini", "--policy", folder, "--follow", "--seed", 1, "--lead", 128)
+    arguments = ("--game", "mini", "--policy", folder, "--follow", "--seed", 1, "--max-ahead", 128)
     with subprocess.Popen(
         forked_line("selfplay", *arguments),
         stdout=subprocess.PIPE,

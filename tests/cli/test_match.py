@@ -159,7 +159,11 @@ def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
         (("random", "heuristic", "--draw", "x,3"), 2, "T[,K] is needed"),
         (("random", "heuristic", "--two-squares", "4"), 2, "'4' is none of 3, 5, off"),
         (("random", "heuristic", "--max-plies", "x"), 2, "--max-plies"),
-        (("random", "heuristic", "--max-plies", "off", "--max-quiet", "off"), 1, "more_squares"),
+        (
+            ("random", "heuristic", "--max-plies", "off", "--max-no-attack", "off"),
+            1,
+            "more_squares",
+        ),
         (("random", "heuristic", "--serve", "random"), 2, "give nothing else"),
         (("random", "heuristic", "-n", 10**20), 2, "'-n'"),
         (("random", "random"), 2, "two players are called 'random'"),

@@ -15,6 +15,7 @@ from storage.stored import save_network
 from stratkit.engine import Game
 from stratkit.match.entrants import network_rows
 from stratkit.players.spec import parse_player
+from stratkit.ucc.kind import PLAYERS
 
 TWO = ("heuristic", "random", "--game", "mini", "-n", 2, "--seed", 1)
 
@@ -125,7 +126,7 @@ def test_how_many_views_a_network_sees_at_once() -> None:
         (("run", "random"), 64),
         (("run", "other", "ucc:bot"), 64),
     ):
-        assert network_rows([parse_player(text) for text in players], 128) == rows
+        assert network_rows([parse_player(text, PLAYERS) for text in players], 128) == rows
     assert network_rows([parse_player("run"), parse_player("random")], 8) == 8
 
 

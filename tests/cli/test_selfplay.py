@@ -6,22 +6,20 @@ import hashlib
 import io
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from running import PATIENCE, command_line, forked_line, here, run
+from running import PATIENCE, command_line, forked_line, run
 from stratkit.engine import Game, replay_many
 from stratkit.errors import InputError
 from stratkit.nets import build
-from stratkit.play.backpressure import Follower
-from stratkit.play.groups import Groups
-from stratkit.play.table import Finished
+from stratkit.play.follower import Follower
 from stratkit.storage.checkpoints import publish_policy
 from stratkit.storage.episodes import Episode, EpisodeReader
 
@@ -109,9 +107,7 @@ def test_long_games_are_cut() -> None:
         (("--game", "mini", "-n", 1, "--part", "3/2"), 2, "'3/2' is not I/N"),
         (("--game", "mini", "--follow"), 2, "RUN"),
         (("--game", "mini", "-n", 1, "--first-game", 2**62 + 1), 2, "'--first-game'"),
-        (("--game", "mini", "-n", 1, "--lead", 3), 2, "--follow"),
-        (("--game", "mini", "-n", 1, "--groups", 2), 2, "--groups is for the policy of a network"),
-        (("--game", "mini", "-n", 1, "--half"), 2, "--half is for the policy of a network"),
+        (("--game", "mini", "-n", 1, "--max-ahead", 3), 2, "--follow"),
         (("--game", "mini", "-n", 1, "--policy", "randm"), 1, "did you mean 'random'"),
         (("--game", "mini", "-n", 1, "--setups", "none.setups"), 1, "none.setups: No such file"),
         (("--game", "mini", "-n", 1, "-o", "nowhere/x.eps"), 1, "nowhere/x.eps: No such file"),
@@ -211,7 +207,7 @@ def test_another_network_in_the_place_of_the_one_that_is_followed(tmp_path: path
 
 def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pathlib.Path) -> None:
     """As after a crash: what it published last is newer than what it goes on from."""
-    following = ("--policy", tmp_path / "run", "--follow", "--lead", 8, "--seed", 1, "-q")
+    following = ("--policy", tmp_path / "run", "--follow", "--max-ahead", 8, "--seed", 1, "-q")
     learning = ("-", "--out", tmp_path / "run", "--batch", 4, "--net", "mlp:8", "--seed", 1)
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     for rest in (("--steps", 6, "--save-every", 3), ("--steps", 5, "--resume")):
@@ -232,66 +228,42 @@ def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pa
     assert (tmp_path / "run/checkpoints/step-00000005.safetensors").exists()
 
 
-def test_policies_rounded_to_float16(tmp_path: pathlib.Path) -> None:
-    publish(tmp_path, "plain")
-    playing = ("--game", "nano", "--policy", tmp_path, "-n", 200, "--seed", 1)
-    whole, half = (run("selfplay", *playing, *more) for more in ((), ("--half",)))
-    assert whole.status == half.status == 0
-    assert len(half.data) < 0.75 * len(whole.data)
-    exact, rounded = (
-        [e for e in EpisodeReader(io.BytesIO(done.data), "-") if e.number < 20]
-        for done in (whole, half)
-    )
-    for one, other in zip(exact, rounded, strict=True):
-        assert (other.mu == other.mu.astype(np.float16)).all() and (other.mu > 0).all()
-        if one.actions.tolist() == other.actions.tolist():
-            np.testing.assert_allclose(other.mu, one.mu, rtol=1e-3)
-    alike = [a.actions.tolist() == b.actions.tolist() for a, b in zip(exact, rounded, strict=True)]
-    assert sum(alike) > 15  # the same numbers were drawn; a policy changes by a thousandth
-    taught = run(
-        "train", "--out", tmp_path / "run", "--net", "plain", "--batch", 200, stdin=half.data
-    )
-    assert taught.status == 0 and taught.err.startswith("step 1, 200 episodes")
-
-
-def test_the_same_bytes_from_groups_of_games(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A game does not depend on the others that are played; the network, by its rounding, on how
-    many it is asked about."""
-    sizes, rounds = [], Groups.rounds
-
-    def and_note(self: Groups) -> Iterator[Finished | None]:
-        sizes.append([table.batch.size for table in self.tables])
-        return rounds(self)
-
-    monkeypatch.setattr(Groups, "rounds", and_note)
-    publish(tmp_path, "plain")
-    playing = ("--game", "nano", "--policy", tmp_path, "-n", 100, "--seed", 1)
-    one, two = (
-        here("selfplay", *playing, "--slots", slots, "--groups", groups)
-        for slots, groups in ((16, 1), (31, 2))
-    )
-    assert one.status == two.status == 0 and sizes == [[16, 16]]
-    assert one.data == two.data
-
-
-def test_a_lead_in_which_no_batch_fits(tmp_path: pathlib.Path) -> None:
+def test_options_of_the_release_before(tmp_path: pathlib.Path) -> None:
+    """One has a new name; the others are ignored. Each says so."""
+    playing = ("selfplay", "--game", "mini", "-n", 20, "--seed", 1)
+    now, before = run(*playing), run(*playing, "--groups", 2, "--half")
+    assert before.data == now.data and before.err.splitlines() == [
+        "selfplay: --groups does nothing any more and will be removed",
+        "selfplay: --half does nothing any more and will be removed",
+    ]
     publish(tmp_path, "plain", batch=4)
-    following = ("--policy", tmp_path, "--follow", "--lead", 3, "--seed", 1)
+    following = ("selfplay", "--game", "nano", "--policy", tmp_path, "--follow", "--seed", 1)
+    for old in (("--lead", 3), ("--lead=3",)):
+        done = run(*following, *old)
+        first, second = done.err.splitlines()
+        assert first == "selfplay: --lead is now called --max-ahead"
+        assert second.startswith("selfplay: --max-ahead is less than the 4 episodes")
+    assert not re.search("--(lead|groups|half)", run("selfplay", "--help").out)
+
+
+def test_too_few_ahead_for_a_batch(tmp_path: pathlib.Path) -> None:
+    publish(tmp_path, "plain", batch=4)
+    following = ("--policy", tmp_path, "--follow", "--max-ahead", 3, "--seed", 1)
     process = run("selfplay", "--game", "nano", *following)
-    said = "selfplay: --lead is less than the 4 episodes from one publication to the next: '3'\n"
+    said = (
+        "selfplay: --max-ahead is less than the 4 episodes from one publication to the next: '3'\n"
+    )
     assert (process.status, process.err) == (2, said)
 
 
-def test_no_more_games_at_a_time_than_the_lead_allows(tmp_path: pathlib.Path) -> None:
+def test_no_more_games_at_a_time_than_may_be_ahead(tmp_path: pathlib.Path) -> None:
     """Which is told where more were asked for; by default they are a quarter of it."""
     publish(tmp_path, "plain", batch=1)
-    following = ("--game", "nano", "--policy", tmp_path, "--follow", "--lead", 8, "-n", 4)
+    following = ("--game", "nano", "--policy", tmp_path, "--follow", "--max-ahead", 8, "-n", 4)
     told = run("selfplay", *following, "--seed", 1, "--slots", 9)
     assert (told.status, told.err) == (
         0,
-        "selfplay: plays 8 games at a time, not 9: the lead allows no more\n",
+        "selfplay: plays 8 games at a time, not 9: --max-ahead allows no more\n",
     )
     silent = run("selfplay", *following, "--seed", 1)
     assert (silent.status, silent.err) == (0, "")
@@ -303,11 +275,11 @@ def test_a_learner_whose_run_is_deleted(tmp_path: pathlib.Path) -> None:
     learner, shards = tmp_path / "run", tmp_path / "shards"
     publish(learner, "plain", batch=1)
     shards.mkdir()
-    arguments = ("--game", "nano", "--policy", learner, "--follow", "--lead", 1, "--shard", 1)
+    arguments = ("--game", "nano", "--policy", learner, "--follow", "--max-ahead", 1, "--shard", 1)
     with subprocess.Popen(
         forked_line("selfplay", *arguments, "-o", shards), stderr=subprocess.PIPE, text=True
     ) as process:
-        while not os.listdir(shards):  # then the lead is used up
+        while not os.listdir(shards):  # then no more may be ahead
             assert process.poll() is None
             time.sleep(0.02)
         shutil.rmtree(learner)
@@ -323,11 +295,11 @@ def test_a_learner_whose_run_is_deleted(tmp_path: pathlib.Path) -> None:
 def test_a_follower_notices_while_it_waits_that_nobody_reads(
     tmp_path: pathlib.Path, published: bool
 ) -> None:
-    """It writes nothing then: the lead is used up, or the learner never began."""
+    """It writes nothing then: no more may be ahead, or the learner never began."""
     learner = tmp_path / "run"
     if published:
         publish(learner, "plain", batch=1)
-    arguments = ["--game", "nano", "--policy", learner, "--follow", "--lead", 1, "--seed", 1]
+    arguments = ["--game", "nano", "--policy", learner, "--follow", "--max-ahead", 1, "--seed", 1]
     with subprocess.Popen(
         forked_line("selfplay", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

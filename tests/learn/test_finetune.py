@@ -93,7 +93,7 @@ def test_settings_of_fine_tuning() -> None:
     assert post() == post(threshold=0.03) == post(actors="processed") == "none"
     asked = post(threshold=0.03, quanta=32, actors="processed")
     assert asked == "threshold=0.03,quanta=32"
-    assert parse_player(f"{asked},run").corrections.processing(False) == (0.03, 32)
+    assert parse_player(f"{asked},run").options.post.processing(False) == (0.03, 32)
     for wrong in ({"actors": "prosessed"}, {"threshold": 2.0}, {"quanta": -1}, {"quanta": 10**6}):
         with pytest.raises(InputError):
             post(**wrong)

@@ -17,7 +17,8 @@ from stratkit.learn.config import Config, resolve
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.learner import NETWORKS, Learner
 from stratkit.nets import legal_policy
-from stratkit.play.table import Seating, Table
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.random import RandomPlayer
 
 
@@ -75,7 +76,7 @@ def vector_batch(rows: int) -> tuple[Learner, Batch]:
     """40 random games of Kuhn poker; chance's actions are among them."""
     game = Game("kuhn")
     seatings = iter(Seating(number, (0, 0)) for number in range(40))
-    table = Table(game, [RandomPlayer(1)], seatings, slots=40, seed=1)
+    table = Table(game, [RandomPlayer(1)], Seatings(seatings), slots=40, seed=1)
     found = [one for finished in table.rounds() if finished for one in finished.episodes]
     learner = Learner("mlp:16", game.shape, setting(), game.actions)
     return learner, make_batch(game, as_parts(game, found), rows)

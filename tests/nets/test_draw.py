@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nets.drawn import assert_close, drawn
 from stratkit.engine import Batch, Game, sample, uniform
 from stratkit.nets import build, draw
+from stratkit.nets.evaluator import Evaluator
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Views
 
@@ -51,8 +52,9 @@ def test_a_player_on_a_gpu_draws_nearly_the_same(precision: torch.dtype) -> None
     decisions = []
     for device in ("cpu", "cuda"):
         network = drawn(build("tiny", game.shape, 1))
-        player = NetworkPlayer("tiny", network, seed=1, rows=256)
-        player.place(device, precision if device == "cuda" else torch.float32)
+        evaluator = Evaluator("tiny", network, 256)
+        player = NetworkPlayer(evaluator, game, seed=1)
+        evaluator.place(device, precision if device == "cuda" else torch.float32)
         decisions.append(player.act(views))
     here, there = decisions
     assert (views.legal[np.arange(n), there.actions] == 1).all()
@@ -61,8 +63,7 @@ def test_a_player_on_a_gpu_draws_nearly_the_same(precision: torch.dtype) -> None
     assert_close(there.mu[same], here.mu[same], rtol=0.1 if precision == torch.bfloat16 else 1e-3)
 
 
-@pytest.mark.parametrize("half", [False, True])
-def test_a_player_that_draws_where_its_network_is(half: bool) -> None:
+def test_a_player_that_draws_where_its_network_is() -> None:
     game, n = Game("nano"), 50
     rng = np.random.default_rng(1)
     views = Views(
@@ -73,9 +74,8 @@ def test_a_player_that_draws_where_its_network_is(half: bool) -> None:
         rng.integers(0, 2, (n, game.observation_bytes)).astype(np.uint8),
     )
     network = drawn(build("plain", game.shape, 1))
-    player = NetworkPlayer("plain", network, seed=1, rows=16)
-    player.processing, player.half, player.tells_values = (0.08, 16), half, True
-    here, there = player._act_here(views), player._act_there(views)
+    player = NetworkPlayer(Evaluator("plain", network, 16), game, 1, processing=(0.08, 16))
+    here, there = player._act_here(views, values=True), player._act_there(views, values=True)
     np.testing.assert_array_equal(there.actions, here.actions)
     assert_close(there.mu, here.mu, rtol=0, atol=0)
     assert_close(there.values, here.values, rtol=0, atol=0)

@@ -13,8 +13,11 @@ from nets.random_play import views_of_games
 from players.sharp import sharp_player
 from stratkit.engine import Game, replay_many
 from stratkit.engine.stratego import variant
-from stratkit.match.adjudicate import Adjudicator, Limit
-from stratkit.play.table import Seating, Table
+from stratkit.match.adjudicate import Limit, ValueAdjudicator
+from stratkit.play.backpressure import BackPressure, FollowedGames
+from stratkit.play.follower import Follower
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
@@ -25,12 +28,17 @@ from stratkit.players.testtime.pipeline import ChainPlayer
 def test_step_is_the_policys_when_the_game_began() -> None:
     """One slot, and a learner that publishes after every action: a game's step is then the number
     of actions of all games before it."""
-    seatings = (Seating(number, (0, 0)) for number in range(20))
-    table = Table(Game("mini"), [RandomPlayer(1)], seatings, slots=1)
-    table.policy_step, games = 0, []
-    for finished in table.rounds():
-        games += [] if finished is None else list(finished.episodes)
-        table.policy_step += 1
+
+    class Publishing(Follower):
+        def refresh(self) -> bool:
+            self.step += 1
+            return True
+
+    follower = Publishing("run", Game("mini"))
+    pressure = BackPressure(follower, 100, slots=1)
+    source = FollowedGames((Seating(number, (0, 0)) for number in range(20)), pressure, print)
+    rounds = Table(Game("mini"), [RandomPlayer(1)], source, slots=1).rounds()
+    games = [game for finished in rounds if finished for game in finished.episodes]
     lengths = [len(game.actions) for game in games]
     assert len(set(lengths)) > 5
     assert [game.step for game in games] == np.cumsum([0, *lengths[:-1]]).tolist()
@@ -45,8 +53,10 @@ def test_values_that_end_a_game_are_its_own(resign: Limit | None, draw: Limit | 
     player, alone = even_player(game, rows=4), even_player(game, rows=1)
     player.tells_values = True
     seatings = (Seating(number, (0, 0)) for number in range(60))
-    judge = Adjudicator(20, 2, resign, draw)
-    table = Table(game, [player], seatings, slots=20, max_actions=120, judge=judge)
+    adjudicator = ValueAdjudicator(20, 2, resign, draw)
+    table = Table(
+        game, [player], Seatings(seatings), slots=20, max_actions=120, adjudicator=adjudicator
+    )
     reasons = []
     for finished in filter(None, table.rounds()):
         for episode, _, _ in finished:
@@ -110,6 +120,6 @@ def test_players_forget_the_games_that_are_over(monkeypatch: pytest.MonkeyPatch)
     player, most = ChainPlayer(sharp_player(game), game, asked), []
     for games in (range(12), range(12, 72)):
         seatings = (Seating(number, (0, 0)) for number in games)
-        rounds = Table(game, [player], seatings, slots=4, max_actions=50).rounds()
+        rounds = Table(game, [player], Seatings(seatings), slots=4, max_actions=50).rounds()
         most.append(max(held(player) for _ in rounds))
     assert most[1] < 1.5 * most[0]

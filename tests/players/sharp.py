@@ -1,13 +1,21 @@
-"""Untrained networks that have an opinion, and views to have it of."""
+"""Untrained networks that have an opinion, and their post-processing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import torch
 
 from nets.drawn import drawn
 from stratkit.engine import Game
 from stratkit.nets import build
+from stratkit.nets.evaluator import Evaluator
 from stratkit.players.network import NetworkPlayer
+from stratkit.players.options import read_options
+from stratkit.players.player import Explanation
+from stratkit.players.testtime.options import PRESETS, PostProcessing
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
 
 def sharp_player(game: Game, net: str = "plain", seed: int = 1, rows: int = 8) -> NetworkPlayer:
@@ -19,4 +27,19 @@ def sharp_player(game: Game, net: str = "plain", seed: int = 1, rows: int = 8) -
                 parameter *= 12
             elif name.startswith("critic"):
                 parameter *= 10
-    return NetworkPlayer(net, network, seed, rows)
+    return NetworkPlayer(Evaluator(net, network, rows), game, seed)
+
+
+def post_processed(
+    raw: NetworkPlayer, asked: PostProcessing, log: Callable[[Explanation], None] | None = None
+) -> PostprocessedPlayer:
+    """The player, post-processed as is asked, in the middle of game 0, which it plays on both
+    sides."""
+    player = PostprocessedPlayer(raw.evaluator, raw.game, raw.seed, asked, log)
+    player.begin(np.zeros(2, np.int64), np.arange(2, dtype=np.int8))
+    return player
+
+
+def deepnash(**others: str) -> PostProcessing:
+    """The preset, but for some keys."""
+    return read_options(PostProcessing, {**PRESETS["deepnash"], **others})

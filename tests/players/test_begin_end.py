@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ import pytest
 from stratkit.engine import Game
 from stratkit.engine.stratego import variant
 from stratkit.errors import InputError
-from stratkit.match.adjudicate import Adjudicator, Limit
-from stratkit.play.table import Seating, Table
+from stratkit.match.adjudicate import Limit, ValueAdjudicator
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.player import Decision, Games, Sides, Views
 from stratkit.players.random import RandomPlayer
 from stratkit.setups.constraints import constraints
@@ -69,8 +69,8 @@ def _of(decision: Decision) -> tuple[np.ndarray, np.ndarray]:
     return decision.actions, decision.mu
 
 
-def seatings(games: int, seats: tuple[int, int] = (0, 0)) -> Iterator[Seating]:
-    return (Seating(number, seats) for number in range(games))
+def seatings(games: int, seats: tuple[int, int] = (0, 0)) -> Seatings:
+    return Seatings(Seating(number, seats) for number in range(games))
 
 
 def both_sides(games: int) -> Counter[tuple[int, int]]:
@@ -94,8 +94,14 @@ def test_each_player_of_a_table_has_its_own_side() -> None:
 
 def test_games_that_are_resigned_or_adjudicated() -> None:
     player = Recorder(resigns=1, loses=3)
-    judge = Adjudicator(2, 2, Limit(0.9, 1), None)
-    finished = [f for f in Table(Game("mini"), [player], seatings(5), 2, judge=judge).rounds() if f]
+    table = Table(
+        Game("mini"),
+        [player],
+        seatings(5),
+        2,
+        adjudicator=ValueAdjudicator(2, 2, Limit(0.9, 1), None),
+    )
+    finished = [f for f in table.rounds() if f]
     notes = {number: note.reason for f in finished for number, note in f.notes.items()}
     assert notes == {1: "resigned", 3: "resigned"}
     assert player.ended == both_sides(5) and not player.playing
@@ -118,7 +124,7 @@ def test_games_that_nobody_plays_on() -> None:
 def test_games_as_a_program_meets_them() -> None:
     first, second = Recorder(1), Recorder(2)
     games = ProgramGames(Game("mini"), [first, second], ["a", "b"], 2, print)
-    list(games.rounds(seatings(4, (1, 0))))
+    list(games.rounds(Seating(number, (1, 0)) for number in range(4)))
     assert second.ended == Counter((game, 0) for game in range(4))
     assert first.ended == Counter((game, 1) for game in range(4)) and not first.playing
 

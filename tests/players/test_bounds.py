@@ -11,13 +11,19 @@ import pytest
 from players import slow_bounds
 from players.positions import Scene
 from players.sharp import sharp_player
-from stratkit.engine import Game
 from stratkit.engine.stratego import MOVED, PIECE, REVEALED, SIDE, legal_moves
+from stratkit.nets.evaluator import Evaluator
 from stratkit.players.testtime import value_bounds as bounds
 from stratkit.players.testtime.board import Board
-from stratkit.players.testtime.options import Corrections
-from stratkit.players.testtime.pipeline import ChainPlayer
-from stratkit.players.testtime.value_bounds import Answer, Case, Sight, State, _best_of_worst
+from stratkit.players.testtime.options import PostProcessing
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
+from stratkit.players.testtime.value_bounds import (
+    Determinization,
+    Reply,
+    Root,
+    State,
+    _best_of_worst,
+)
 
 MOVABLE = (1, 2, 3, 5, 9, 10)
 
@@ -41,11 +47,11 @@ def compare(cells: bytes) -> tuple[int, int]:
     """Compares the bounds of red's moves; how many of them bind, and answers by hidden pieces."""
     batch = slow_bounds.begin(cells, 0)
     packed = batch.observe()[0].tobytes()
-    sight = Sight(packed, Board.of(6, 6, packed), None, 0)
+    root = Root(packed, Board.of(6, 6, packed), None, 0)
     finite = hidden = 0
     for move in legal_moves(batch, 0):
-        found = bounds.cases(sight, *move)
-        for answer in (answer for case in found for answer in case.answers):
+        found = bounds.determinizations(root, *move)
+        for answer in (answer for case in found for answer in case.replies):
             if math.isnan(answer.state.value):
                 answer.state.value = slow_bounds.value(answer.state.packed)
             hidden += answer.square != bounds.NONE
@@ -82,13 +88,13 @@ def test_hidden_attackers_share_the_types_that_are_left() -> None:
     assert _best_of_worst([{3: 0.5}, {3: 0.4}, {2: 0.3, 10: 0.6}], left) == 0.4
 
 
-# The network's opinion in what follows: own pieces less the enemy's, in tenths.
-class Counting(ChainPlayer):
-    def _value(self, states: list[State]) -> None:  # type: ignore[override]
-        self.asked_for = len(states)
-        for state in states:
-            own, other = len([*state.board.pieces(0)]), len([*state.board.pieces(1)])
-            state.value = (own - other) / 10
+class Counting(Evaluator):
+    """Its opinion: own pieces less the enemy's, in tenths."""
+
+    def values(self, observations: np.ndarray, pub: np.ndarray | None = None) -> np.ndarray:
+        boards = [Board.of(6, 6, packed.tobytes()) for packed in observations]
+        counts = [len([*board.pieces(0)]) - len([*board.pieces(1)]) for board in boards]
+        return np.array(counts, np.float32) / 10
 
 
 BASE = "M:A1 D:A2 E:F1 Y:F6 P:E6"
@@ -96,12 +102,10 @@ BASE = "M:A1 D:A2 E:F1 Y:F6 P:E6"
 
 def removed(scene: Scene) -> set[str]:
     """The moves that value bounds take from the policy."""
-    raw = sharp_player(scene.game)
-    player = Counting(raw, scene.game, Corrections(threshold=1e-9, bounds=0.05))
     gone: set[str] = set()
 
     def note(explanation: object) -> None:
-        links = dict(explanation.links)  # type: ignore[attr-defined]
+        links = dict(explanation.stages)  # type: ignore[attr-defined]
         moves = explanation.moves  # type: ignore[attr-defined]
         lost = (links["threshold"] > 0) & (links["bounds"] == 0)
         files = "ABCDEF"
@@ -111,7 +115,9 @@ def removed(scene: Scene) -> set[str]:
             if out
         )
 
-    player.explain = note
+    network = sharp_player(scene.game).evaluator.network
+    asked = PostProcessing(threshold=1e-9, bounds=0.05)
+    player = PostprocessedPlayer(Counting("plain", network, 8), scene.game, 1, asked, note)
     policy = player.policy(scene.views())[0]
     assert policy.sum() == pytest.approx(1)
     return gone
@@ -160,19 +166,19 @@ def test_the_two_squares_rule_forbids_answers() -> None:
         scene.play(*moves)
     packed, board = scene.packed(), scene.board()
     origin, back = scene.move("D4D5")
-    assert bounds._crosses_too_often(Sight(packed, board, None, 3), origin, back)
-    assert not bounds._crosses_too_often(Sight(packed, board, None, 0), origin, back)
-    assert not bounds._crosses_too_often(Sight(packed, board, None, 4), origin, back)
+    assert bounds._crosses_too_often(Root(packed, board, None, 3), origin, back)
+    assert not bounds._crosses_too_often(Root(packed, board, None, 0), origin, back)
+    assert not bounds._crosses_too_often(Root(packed, board, None, 4), origin, back)
     for other in ("D4D3", "D4C4"):
-        assert not bounds._crosses_too_often(Sight(packed, board, None, 3), *scene.move(other))
+        assert not bounds._crosses_too_often(Root(packed, board, None, 3), *scene.move(other))
 
 
 def test_the_ends_of_games() -> None:
     def bound(pieces: str, move: str, **rules: int) -> float:
         scene = Scene(pieces, **rules)
-        sight = Sight(scene.packed(), scene.board(), None, 3)
-        cases = bounds.cases(sight, *scene.move(move))
-        for state in (answer.state for case in cases for answer in case.answers):
+        root = Root(scene.packed(), scene.board(), None, 3)
+        cases = bounds.determinizations(root, *scene.move(move))
+        for state in (answer.state for case in cases for answer in case.replies):
             state.value = 0.5 if math.isnan(state.value) else state.value
         return max(case.bound() for case in cases)
 
@@ -184,20 +190,20 @@ def test_the_ends_of_games() -> None:
 
 
 def test_one_question_of_bounded_size() -> None:
-    game = Game("classic")
-    player = Counting(sharp_player(game), game, Corrections(threshold=1e-9, bounds=0.05))
-    answers = [Answer(State(Board(10, 10, bytes(100), [bytes(12)] * 2), b"", None))]
-    many = [Case(answers * 300, bytes(12))]
+    answers = [Reply(State(Board(10, 10, bytes(100), [bytes(12)] * 2), b"", None))]
+    many = [Determinization(answers * 300, bytes(12))]
     looked: list[int] = []
-    original = bounds.cases
+    original = bounds.determinizations
     try:
-        bounds.cases = lambda sight, start, end: many if looked.append(start) is None else []
+        bounds.determinizations = lambda root, start, end: (
+            many if looked.append(start) is None else []
+        )
         states: list[State] = []
-        sight = Sight(b"", answers[0].state.board, None, 0)
+        root = Root(b"", answers[0].state.board, None, 0)
         policy = np.array([0.1, 0.5, 0.0, 0.4], np.float32)
-        found = player._look_ahead(sight, [(i, i) for i in range(4)], policy, states)
+        found = bounds.look_ahead(root, [(i, i) for i in range(4)], policy, states)
     finally:
-        bounds.cases = original
+        bounds.determinizations = original
     assert looked == [1, 3, 0] and len(states) == 300
     assert [found[at][0].value for at in (1, 3, 0)] == [None, math.inf, math.inf]
-    assert not player._look_ahead(sight, [(0, 0)], np.ones(1, np.float32), states)
+    assert not bounds.look_ahead(root, [(0, 0)], np.ones(1, np.float32), states)

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 from players.positions import Scene
-from players.sharp import sharp_player
+from players.sharp import deepnash, post_processed, sharp_player
 from stratkit.engine import Game
 from stratkit.engine.stratego import TYPES, variant
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import complete, parse_fenfs
+from stratkit.players.options import read_options
+from stratkit.players.player import Explanation
 from stratkit.players.testtime.explain import acting, text
-from stratkit.players.testtime.options import read
-from stratkit.players.testtime.pipeline import ChainPlayer, Explanation
+from stratkit.players.testtime.options import PRESETS, PostProcessing
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.setups.constraints import constraints
 from stratkit.setups.deployed import Deploying
 from stratkit.setups.placing import Placing
@@ -25,8 +27,9 @@ PIECES = "M:A1 k:C3 E:B2 Y:F6 x:D4 P:E3 O:F2"
 
 def explanation(scene: Scene, **options: str) -> Explanation:
     told: list[Explanation] = []
-    player = ChainPlayer(sharp_player(scene.game), scene.game, read(options))
-    player.explain = told.append
+    preset = PRESETS[options.pop("preset")] if "preset" in options else {}
+    asked = read_options(PostProcessing, {**preset, **options})
+    player = post_processed(sharp_player(scene.game), asked, told.append)
     player.policy(scene.views())
     (one,) = told
     return one
@@ -37,14 +40,14 @@ def explained(scene: Scene, **options: str) -> str:
 
 
 def test_a_position_is_drawn_with_its_moves() -> None:
-    network = explanation(Scene(PIECES)).links[0][1]
+    network = explanation(Scene(PIECES)).stages[0][1]
     rare = repr(float(np.median(network)))
     found = explained(Scene(PIECES), preset="deepnash", threshold=rare).splitlines()
     assert found[0] == "red to move, ply 0, seen by red"
     assert " b10*" in "\n".join(found[:8]) and " b?" in "\n".join(found[:8])
     assert "bP" not in "\n".join(found) and "b2" not in "\n".join(found)  # nobody told red
     head = next(i for i, line in enumerate(found) if line.startswith("move"))
-    assert found[head].split()[1:] == ["network", "threshold", "quanta", "shuttle", "bounds"]
+    assert found[head].split()[1:] == ["network", "threshold", "quanta", "threats", "bounds"]
     assert found[head - 1].startswith("game 0, value ")
     rows = [line for line in found[head + 1 :] if line[0].isupper()]
     last = [line[26 + 4 * 11 : 26 + 5 * 11].strip() for line in rows]
@@ -66,8 +69,7 @@ def test_blue_has_its_own_squares() -> None:
 def test_a_deployment_is_told_square_by_square() -> None:
     told: list[Explanation] = []
     game = Game("mini")
-    player = ChainPlayer(sharp_player(game), game, read({"preset": "deepnash"}))
-    player.explain = told.append
+    player = PostprocessedPlayer(sharp_player(game).evaluator, game, 1, deepnash(), told.append)
     pieces = variant("mini").pieces
     Placing(Deploying(game, player), constraints(variant("mini"))).draw(0, 1)
     assert len(told) == pieces

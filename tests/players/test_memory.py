@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from players.positions import Scene
-from players.sharp import sharp_player
+from players.sharp import post_processed, sharp_player
 from stratkit.engine.stratego import MARSHAL, SPY
 from stratkit.players.testtime.memory import COLONEL, GENERAL, TYPES
-from stratkit.players.testtime.options import Corrections
-from stratkit.players.testtime.pipeline import ChainPlayer
-from stratkit.players.testtime.tracking import Watcher
+from stratkit.players.testtime.options import PostProcessing
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
+from stratkit.players.testtime.tracking import Tracker
 
 # Both flags, and a scout of each side that can waste a move: F1F2, F6F5.
 BASE = "M:A1 D:F1 Y:A6 P:F6"
@@ -19,12 +19,13 @@ BASE = "M:A1 D:F1 Y:A6 P:F6"
 
 def excluded(scene: Scene, *moves: str, at: str) -> set[int]:
     """What red excludes of the piece on a square after some plies."""
-    watcher = Watcher(6, 6)
-    watcher.look(0, scene.packed())
+    tracker = Tracker(6, 6)
+    tracker.begin(0, scene.side)
+    tracker.look(0, scene.side, scene.packed())
     for first, second in zip(moves[::2], moves[1::2], strict=True):
         scene.play(first, second)
-        watch = watcher.look(0, scene.packed())
-    bits = watch.excluded[scene.seen(at)]
+        track = tracker.look(0, scene.side, scene.packed())
+    bits = track.excluded[scene.seen(at)]
     return {t for t in range(TYPES) if bits >> t & 1}
 
 
@@ -85,7 +86,7 @@ def test_the_entries_of_both_public_tensors() -> None:
         player.policy(scene.views())
     scene.play(*WASTE)
     for mode, player in watched.items():
-        seen = player._see(scene.views(), np.ones(1, bool))
+        seen = player._show(scene.views(), np.ones(1, bool))
         assert seen.pub is not None
         planes[mode] = seen.pub[0].reshape(2, TYPES, -1)
     enemy, own = scene.seen("C4"), scene.seen("E2")
@@ -99,8 +100,8 @@ def test_the_entries_of_both_public_tensors() -> None:
     assert COLONEL not in np.flatnonzero(exact)
 
 
-def chain(scene: Scene, mode: str) -> ChainPlayer:
-    return ChainPlayer(sharp_player(scene.game), scene.game, Corrections(memory=mode))
+def chain(scene: Scene, mode: str) -> PostprocessedPlayer:
+    return post_processed(sharp_player(scene.game), PostProcessing(memory=mode))
 
 
 def test_the_network_is_shown_what_is_left() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +10,9 @@ from nets.drawn import assert_close, drawn
 from stratkit.engine import Batch, Game, distinct_views, sample
 from stratkit.errors import InputError, StratkitError
 from stratkit.nets import build
-from stratkit.play.table import Seating, Table
+from stratkit.nets.evaluator import Evaluator
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Views
 from stratkit.players.random import RandomPlayer
@@ -32,7 +32,7 @@ def kuhn_views(n: int) -> Views:
 def test_what_looks_the_same_is_played_the_same() -> None:
     game, views = Game("kuhn"), kuhn_views(50)
     net = build("mlp:32x16", game.shape, 1, game.actions)
-    policy = NetworkPlayer("mlp:32x16", net, seed=1, rows=8).policy(views)
+    policy = NetworkPlayer(Evaluator("mlp:32x16", net, 8), game, seed=1).policy(views)
     with torch.inference_mode():
         logits, _ = net(torch.from_numpy(views.observations), torch.from_numpy(views.legal))
     np.testing.assert_allclose(policy, torch.softmax(logits, 1).numpy(), atol=1e-6)
@@ -59,9 +59,8 @@ def test_more_views_of_a_board_than_rows() -> None:
     network = drawn(build("tiny", game.shape, 1))
     told = []
     for rows in (8, 50):
-        player = NetworkPlayer("tiny", network, seed=1, rows=rows)
-        player.tells_values = True
-        told.append(player.look(views))
+        evaluator = Evaluator("tiny", network, rows)
+        told.append(evaluator.evaluate_distinct(views.observations, views.legal, values=True))
     for shared, of_each in zip(*told, strict=True):  # policies, values
         assert_close(shared, of_each)
 
@@ -73,36 +72,14 @@ def test_views_that_look_alike_but_allow_other_moves_are_different() -> None:
     assert (first.tolist(), each.tolist()) == ([0, 1], [0, 1, 0])
 
 
-def test_half_draws_from_the_rounded_policy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What float16 has no number for is never drawn, and mu is what the rest was drawn with."""
-    game, n = Game("nano"), 4000
-    views = random_views(game, n, 0)
-    asked = np.array([1e-8, 1 / 3, 2 / 3, *[0] * 9], np.float32)
-    allowed = np.array([1, 1, 1, *[0] * 9], np.uint8)
-    views = dataclasses.replace(views, legal=np.tile(allowed, (n, 1)))
-    player = NetworkPlayer("tiny", build("tiny", game.shape, 1), seed=1, rows=8)
-    policy = np.tile(asked, (n, 1))
-    answers = policy, np.zeros(n, np.float32)
-    monkeypatch.setattr(player, "evaluate", lambda seen, _: [x[: len(seen)] for x in answers])
-    half = asked.astype(np.float16).astype(np.float32)
-    assert half[0] == 0 and half[1] != asked[1]
-    for player.half, wanted in ((False, asked), (True, half / half.sum())):
-        decision = player.act(views)
-        np.testing.assert_allclose(decision.mu, wanted[decision.actions], rtol=1e-7)
-        assert set(decision.actions.tolist()) == {1, 2}
-    tiny = np.array([0.5, 2e-8, *[0] * 10], np.float32)
-    policy[:] = tiny  # half of it is the first action's in float16, too: all of it
-    assert set(player.act(views).actions.tolist()) == {0}
-    np.testing.assert_array_equal(player.act(views).mu, 1)
-
-
 def test_a_network_without_numbers_is_an_error_and_no_endless_game() -> None:
     game = Game("mini")
     net = build("plain", game.shape, seed=1)
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.fill_(torch.nan)
-    table = Table(game, [NetworkPlayer("plain", net, 1, 4)], iter([Seating(0, (0, 0))]), slots=4)
+    games = Seatings(iter([Seating(0, (0, 0))]))
+    table = Table(game, [NetworkPlayer(Evaluator("plain", net, 4), game, 1)], games, slots=4)
     with pytest.raises(StratkitError, match="damaged"):
         list(table.rounds())
 
@@ -115,7 +92,7 @@ def test_a_network_for_other_observations(net: str, game: str) -> None:
 
 def test_chance_is_played_and_nobody_chose_it() -> None:
     seatings = iter(Seating(number, (0, 0)) for number in range(30))
-    table = Table(Game("kuhn"), [RandomPlayer(3)], seatings, slots=7, seed=5)
+    table = Table(Game("kuhn"), [RandomPlayer(3)], Seatings(seatings), slots=7, seed=5)
     found = [game for games in table.rounds() if games for game in games.episodes]
     assert len(found) == 30
     for game in found:

@@ -11,7 +11,8 @@ from running import run
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.players.open import game_of, open_player, weights_file
-from stratkit.players.spec import SHIPPED, parse_player, path_text
+from stratkit.players.registry import SHIPPED
+from stratkit.players.spec import parse_player, path_text
 from stratkit.storage.checkpoints import load_network
 
 

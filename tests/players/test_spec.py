@@ -17,7 +17,7 @@ VALUES = st.text(
 @given(VALUES, st.sampled_from(["online", "target", "average"]), VALUES)
 def test_options_then_spec(name: str, net: str, path: str) -> None:
     spec = parse_player(f"name={name},net={net},./{path}")
-    assert (spec.name, spec.net, spec.spec) == (name, net, f"./{path}")
+    assert (spec.name, spec.options.net, spec.spec) == (name, net, f"./{path}")
 
 
 @given(st.text())

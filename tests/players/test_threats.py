@@ -6,31 +6,38 @@ import numpy as np
 import pytest
 
 from players.positions import Scene
-from players.sharp import sharp_player
-from stratkit.players.testtime.options import Corrections
-from stratkit.players.testtime.pipeline import ChainPlayer
-from stratkit.players.testtime.tracking import Watch, Watcher
+from players.sharp import post_processed, sharp_player
+from stratkit.players.testtime.options import PostProcessing
+from stratkit.players.testtime.tracking import GameTrack, Tracker
 
 # A general threatens a miner, which evades; scouts to waste moves with.
 PIECES = "M:A1 k:B3 D:F1 Y:A6 q:C4 P:F6"
 TO_AND_FRO = ("B3B4", "C4C3", "B4B3", "C3C4", "B3B4", "C4C3")
 
 
-def watched(scene: Scene, *moves: str) -> Watch:
-    """Red's watch after some plies."""
-    watcher = Watcher(6, 6)
-    watch = watcher.look(0, scene.packed())
+def tracked() -> Tracker:
+    """A tracker in the middle of game 0, on both sides."""
+    tracker = Tracker(6, 6)
+    for side in (0, 1):
+        tracker.begin(0, side)
+    return tracker
+
+
+def watched(scene: Scene, *moves: str) -> GameTrack:
+    """Red's track after some plies."""
+    tracker = tracked()
+    track = tracker.look(0, scene.side, scene.packed())
     for first, second in zip(moves[::2], moves[1::2], strict=True):
         scene.play(first, second)
-        watch = watcher.look(0, scene.packed())
-    return watch
+        track = tracker.look(0, scene.side, scene.packed())
+    return track
 
 
 def pointless(*moves: str, then: str, pieces: str = PIECES) -> bool:
     scene = Scene(pieces, two_squares=5)
-    watch = watched(scene, *moves)
+    track = watched(scene, *moves)
     start, end = scene.move(then)
-    return watch.threats.pointless(watch.board, watch.pieces, start, end)
+    return track.threats.pointless(track.board, track.pieces, start, end)
 
 
 def test_three_threats_and_no_fourth() -> None:
@@ -68,18 +75,18 @@ def test_an_attack_is_no_threat() -> None:
 
 def test_only_the_own_threats_are_restricted() -> None:
     """Blue, who looks second, has threatened nothing."""
-    scene, watcher = Scene(PIECES, two_squares=5), Watcher(6, 6)
+    scene, tracker = Scene(PIECES, two_squares=5), tracked()
     for text in TO_AND_FRO:
-        watch = watcher.look(0, scene.packed())
+        track = tracker.look(0, scene.side, scene.packed())
         scene.play(text)
-    assert scene.side == 0 and not watcher._games[0, 1].threats._made
-    assert watch.plies == 5
+    assert scene.side == 0 and not track.threats._made
+    assert track.plies == 5
 
 
 def test_the_policy_is_without_them_unless_nothing_is_left() -> None:
     scene = Scene(PIECES, two_squares=5)
-    player = ChainPlayer(sharp_player(scene.game), scene.game, Corrections(shuttle="off"))
-    free = ChainPlayer(sharp_player(scene.game), scene.game, Corrections(threshold=1e-9))
+    player = post_processed(sharp_player(scene.game), PostProcessing(repeat_threats=False))
+    free = post_processed(sharp_player(scene.game), PostProcessing(threshold=1e-9))
     for first, second in zip(TO_AND_FRO[::2], TO_AND_FRO[1::2], strict=True):
         np.testing.assert_allclose(
             player.policy(scene.views()), free.policy(scene.views()), atol=1e-6
@@ -92,13 +99,13 @@ def test_the_policy_is_without_them_unless_nothing_is_left() -> None:
     assert end in free._plans[0, 0].destinations[start][0]
 
     alone = Scene("M:A1 k:B3 B:A4 B:B5 B:A3 B:B2 Y:A6 q:C4 P:F6", two_squares=5, more_squares=0)
-    player = ChainPlayer(sharp_player(alone.game), alone.game, Corrections(shuttle="off"))
+    player = post_processed(sharp_player(alone.game), PostProcessing(repeat_threats=False))
     for first, second in zip(TO_AND_FRO[::2], TO_AND_FRO[1::2], strict=True):
         player.policy(alone.views())
         alone.play(first, second)
     moves = alone.views().moves(0)
     assert set(moves) == {alone.move("B4B3"), alone.move("B4C4")}
-    free = ChainPlayer(sharp_player(alone.game), alone.game, Corrections(threshold=1e-9))
+    free = post_processed(sharp_player(alone.game), PostProcessing(threshold=1e-9))
     before, after = free.policy(alone.views()), player.policy(alone.views())
     np.testing.assert_allclose(after, before, atol=1e-6)
     assert len(player._plans[0, 0].destinations[alone.seen("B4")][0]) == 2

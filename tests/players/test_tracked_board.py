@@ -13,7 +13,7 @@ from stratkit.engine import Batch, Game, expand_planes, observation_dtype
 from stratkit.engine.stratego import variant
 from stratkit.players.testtime import value_bounds as bounds
 from stratkit.players.testtime.board import CELLS, OTHER, OWN, Board
-from stratkit.players.testtime.tracking import Watch, Watcher
+from stratkit.players.testtime.tracking import GameTrack, Tracker
 
 GAMES = [("mini", 6), ("barrage", 2), ("classic", 1)]
 
@@ -57,10 +57,10 @@ def test_two_plies_give_the_engines_next_observation(name: str, games: int) -> N
             assert bytes(last.cells) == then[3][CELLS:]
             assert list(last.unrevealed[OWN]) == list(after["own_unrevealed"])
             assert list(last.unrevealed[OTHER]) == list(after["enemy_unrevealed"])
-            sight = bounds.Sight(packed, board, None, 0)
+            root = bounds.Root(packed, board, None, 0)
             quiet = int(after["no_attack"])
             ply = bytes((origin, target, second, start, end, first))
-            assert bounds._state(sight, last, quiet, ply).packed == then[3]
+            assert bounds._state(root, last, quiet, ply).packed == then[3]
             compared += 1
             attacks += first != 255
     assert compared > 100 and attacks > 5
@@ -83,45 +83,47 @@ def test_possible_types_are_those_of_the_exact_marginals(name: str, games: int) 
 def test_a_watch_follows_every_ply(name: str, games: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """From turn to turn it finds the position between, and pieces keep their numbers."""
     width, height = variant(name).width, variant(name).height
-    watcher, followed = Watcher(width, height), []
-    real = Watch._ply
+    tracker, followed = Tracker(width, height), []
+    real = GameTrack._ply
 
-    def check(self: Watch, before: Board, start: int, end: int, after: Board) -> None:
+    def check(self: GameTrack, before: Board, start: int, end: int, after: Board) -> None:
         truth = self.truth if before.side(start) == OWN else None  # type: ignore[attr-defined]
         if truth is not None:
             assert bytes(after.cells) == truth
         real(self, before, start, end, after)
         followed.append(start)
 
-    monkeypatch.setattr(Watch, "_ply", check)
+    monkeypatch.setattr(GameTrack, "_ply", check)
     for number, group in itertools.groupby(turns(name, games), key=lambda turn: turn[1]):
         seen = list(group)
+        for side in (0, 1):
+            tracker.begin(number, side)
         for before, now in zip([None, *seen], seen, strict=False):
             packed = now[3]
-            key = number, int.from_bytes(packed[:2], "little") % 2
-            if before is not None and key in watcher._games:
-                watch = watcher._games[key]
+            side = now[2]
+            track = tracker._games[number, side]
+            if before is not None and track is not None:
                 cells = before[4] if now[2] == 0 else before[4][::-1]
                 flip = 0x40 if now[2] == 1 else 0
                 some = [c ^ flip if c & 0x80 else c for c in cells.tolist()]
                 some = [c | 15 if c & 0xE0 == 0xC0 else c for c in some]
-                watch.truth = bytes(some)  # type: ignore[attr-defined]
-            watch = watcher.look(number, packed)
-            assert bytes(watch.board.cells) == packed[CELLS:]
-            assert watcher.look(number, packed) is watch
-            standing = [p for p in watch.pieces if p >= 0]
-            there = [*watch.board.pieces(OWN), *watch.board.pieces(OTHER)]
-            assert all(watch.pieces[square] >= 0 for square in there)
+                track.truth = bytes(some)  # type: ignore[attr-defined]
+            track = tracker.look(number, side, packed)
+            assert bytes(track.board.cells) == packed[CELLS:]
+            assert tracker.look(number, side, packed) is track
+            standing = [p for p in track.pieces if p >= 0]
+            there = [*track.board.pieces(OWN), *track.board.pieces(OTHER)]
+            assert all(track.pieces[square] >= 0 for square in there)
             assert len(set(standing)) == len(standing)
     assert len(followed) > 100
 
 
-def test_games_that_are_over_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stratkit.players.testtime.tracking.FORGET", 10)
+def test_games_that_are_over_are_forgotten() -> None:
     packed = next(turns("mini", 1))[3]
-    watcher = Watcher(6, 6)
-    watcher.look(1, packed)
-    for _ in range(25):
-        watcher.tick()
-        watcher.look(2, packed)
-    assert [game for game, _ in watcher._games] == [2]
+    tracker = Tracker(6, 6)
+    tracker.begin(1, 0)
+    track = tracker.look(1, 0, packed)
+    assert tracker.look(1, 0, packed) is track
+    assert tracker.look(2, 0, packed) is not tracker.look(2, 0, packed)  # has not begun
+    tracker.end(1, 0)
+    assert not tracker._games

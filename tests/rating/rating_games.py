@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from stratkit.rating.fit import ELO
+from stratkit.rating.elo import ELO
 from stratkit.rating.pool import Pool
 from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, RecordWriter
 

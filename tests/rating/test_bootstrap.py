@@ -8,7 +8,7 @@ import pytest
 from rating_games import both, pool_of, simulated
 from stratkit.rating import bootstrap
 from stratkit.rating.bootstrap import Ratings, rate
-from stratkit.rating.fit import Anchor, Model
+from stratkit.rating.elo import Anchor, Model
 from stratkit.rating.pool import Floats, Pool
 
 

@@ -66,7 +66,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     folder = home / "stratego"
     folder.mkdir()
     learner = (  # a slow one, which leaves the machine to the evaluator
-        "nice selfplay --game mini --policy run --follow --lead 16 --slots 16 --seed 1"
+        "nice selfplay --game mini --policy run --follow --max-ahead 16 --slots 16 --seed 1"
         " | while dd bs=64K count=1 status=none; do sleep 0.2; done"
         " | nice train - --out run --steps 100000 --batch 16 --seed 1 --net plain --save-every 1"
     )

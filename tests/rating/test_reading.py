@@ -13,7 +13,7 @@ import pytest
 from rating_games import changed, header, record, write
 from stratkit.errors import InputError
 from stratkit.rating import reading
-from stratkit.rating.pool import WON, units
+from stratkit.rating.pool import WON, pairs
 from stratkit.rating.reading import PoolReader
 
 
@@ -44,7 +44,7 @@ def test_the_games_of_a_pair_are_one_unit(tmp_path: pathlib.Path) -> None:
         record(6, 0, 1, "red"),
         record(7, 1, 0, "red"),  # as the first pair
     ]
-    found = units(read(write(tmp_path / "g", header("a", "b"), games)).finish())
+    found = pairs(read(write(tmp_path / "g", header("a", "b"), games)).finish())
     assert (found.first == 0).all() and (found.second == 1).all() and len(found.starts) == 1
     # Lost, drawn, won by a as red, then as blue.
     kinds = {tuple(c.ravel()): int(n) for c, n in zip(found.counts, found.number, strict=True)}
@@ -56,12 +56,12 @@ def test_pairs_of_other_matches_are_other_units(tmp_path: pathlib.Path) -> None:
     one = write(tmp_path / "1", header("a", "b", seed=1), [record(0, 0, 1, "red")])
     two = write(tmp_path / "2", header("a", "b", seed=2), [record(1, 1, 0, "red")])
     pool = read(one, two).finish()
-    assert len(set(pool.unit.tolist())) == 2
+    assert len(set(pool.pair.tolist())) == 2
 
 
 def test_players_of_a_unit_who_differ(tmp_path: pathlib.Path) -> None:
     games = [record(0, 0, 1, "red"), record(1, 2, 0, "red")]
-    found = units(read(write(tmp_path / "g", header("a", "b", "c"), games)).finish())
+    found = pairs(read(write(tmp_path / "g", header("a", "b", "c"), games)).finish())
     assert found.number.tolist() == [1, 1] and len(found.starts) == 2
 
 
@@ -127,7 +127,7 @@ def test_games_are_collected_in_blocks(
     assert whole.adjudicated == cut.adjudicated == 1
     one, other = whole.finish(), cut.finish()
     assert one.names == other.names and len(one) == 301 and whole.repeated == cut.repeated == 1
-    for name in ("red", "blue", "result", "unit"):
+    for name in ("red", "blue", "result", "pair"):
         assert (getattr(one, name) == getattr(other, name)).all()
     assert one.result.tolist()[:300] == [["blue", "draw", "red"].index(g.result) for g in games]
 

@@ -8,7 +8,7 @@ import pytest
 from rating_games import both, pool_of
 from stratkit.errors import UsageError
 from stratkit.rating.bootstrap import Ratings, rate
-from stratkit.rating.report import How, report
+from stratkit.rating.report import RatingOptions, report
 from stratkit.rating.residuals import most_by_chance, residuals
 from stratkit.rating.selection import renamed, selected
 
@@ -87,7 +87,7 @@ def test_a_circle_is_told_and_a_ladder_is_not() -> None:
     def played(*beats: tuple[str, str]) -> list[str]:
         units = [(n, both(*who, s)) for who in beats for n, s in ((60, "won"), (20, "lost"))]
         pool = pool_of(*units)
-        return report(pool, rate(pool), How("mini")).warnings()
+        return report(pool, rate(pool), RatingOptions("mini")).warnings()
 
     circle = played(("a", "b"), ("b", "c"), ("c", "a"))
     assert len(circle) == 3

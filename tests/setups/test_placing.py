@@ -9,15 +9,14 @@ import math
 import numpy as np
 import pytest
 
-from players.sharp import sharp_player
+from players.sharp import post_processed, sharp_player
 from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, placements, variant
 from stratkit.errors import UsageError
 from stratkit.notation.setups import setup_text
 from stratkit.players.player import Player, Views
 from stratkit.players.random import RandomPlayer
-from stratkit.players.testtime.options import Corrections
-from stratkit.players.testtime.pipeline import ChainPlayer
+from stratkit.players.testtime.options import PostProcessing
 from stratkit.setups.constraints import Constraints, constraints
 from stratkit.setups.deployed import Deploying
 from stratkit.setups.numbering import how_many, setup_at
@@ -27,7 +26,7 @@ from stratkit.setups.uniform import Uniform
 
 
 def corrected(game: Game, **asked: object) -> Player:
-    return ChainPlayer(sharp_player(game, rows=64), game, Corrections(**asked))  # type: ignore[arg-type]
+    return post_processed(sharp_player(game, rows=64), PostProcessing(**asked))  # type: ignore[arg-type]
 
 
 def deployed(player: Player, asked: Constraints) -> Placing:
@@ -135,7 +134,7 @@ def test_classic_has_2_to_the_k_subsets_not_k_factorial_orders() -> None:
     comes out of 408 views a setup."""
 
     class Even(RandomPlayer):
-        asked = 0
+        asked, random_ties = 0, False
 
         def policy(self, views: Views) -> np.ndarray:
             self.asked += len(views)

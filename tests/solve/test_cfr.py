@@ -13,17 +13,17 @@ from solve.small_games import tree_of
 from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.solve.cfr import CFR, EXPONENTS, from_reach
+from stratkit.solve.exploitability import PolicyValue, evaluate
 from stratkit.solve.flop import FLOP
 from stratkit.solve.solver import NAMES, open_solver, parse_solver
-from stratkit.solve.worth import Worth, worth
 
 
-def solved(game: str, name: str, iterations: int) -> Worth:
+def solved(game: str, name: str, iterations: int) -> PolicyValue:
     tree = tree_of(game)
     solver = open_solver(name, tree)
     for _ in range(iterations):
         solver.step()
-    return worth(tree, solver.solution())
+    return evaluate(tree, solver.solution())
 
 
 BY_THE_LETTER: dict[str, tuple[float, Callable[[float, int], float]]] = {
@@ -57,7 +57,7 @@ def test_cfr_is_what_a_slow_one_is(name: str) -> None:
 def test_liars_dice(faces: str, uniform: float, bound: float) -> None:
     """As in the ReBeL paper's table 2: 1,024 iterations of linear CFR."""
     tree = tree_of(f"liars_dice:{faces}")
-    assert worth(tree, tree.uniform()).exploitability == pytest.approx(uniform, abs=5e-4)
+    assert evaluate(tree, tree.uniform()).exploitability == pytest.approx(uniform, abs=5e-4)
     assert solved(tree.game.name, "linear-cfr", 1024).exploitability < bound
 
 
@@ -66,7 +66,7 @@ def test_liars_dice(faces: str, uniform: float, bound: float) -> None:
 )
 def test_values_of_poker(game: str, value: float, uniform: float) -> None:
     tree = tree_of(game)
-    assert worth(tree, tree.uniform()).nash_conv == pytest.approx(uniform, abs=5e-4)
+    assert evaluate(tree, tree.uniform()).nash_conv == pytest.approx(uniform, abs=5e-4)
     found = solved(game, "cfr+", 3000)
     assert found.value == pytest.approx(value, abs=1e-4)
     assert found.nash_conv < 2e-4

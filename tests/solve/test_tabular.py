@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import pathlib
 import subprocess
@@ -11,16 +10,15 @@ import sys
 import numpy as np
 import pytest
 
+from examples import replicator
+from examples.replicator import MATCHING_PENNIES, Iteration, iterate, nash_conv, orbit
 from running import ROOT as PROJECT
 from solve.slow_tree import Node, grow, reaches, spelt_out, value
 from solve.small_games import tree_of
 from stratkit.engine import Game
-from stratkit.solve import replicator
 from stratkit.solve.distinct import distinct
-from stratkit.solve.plot import plot_iterations
-from stratkit.solve.replicator import MATCHING_PENNIES, Iteration, iterate, nash_conv, orbit
+from stratkit.solve.exploitability import evaluate
 from stratkit.solve.tabular import Settings, TabularRNaD, log_softmax, on_views
-from stratkit.solve.worth import worth
 
 START = np.array([0.999, 0.001])
 
@@ -55,15 +53,14 @@ def test_the_lyapunov_function_falls(figure3: list[Iteration]) -> None:
             assert np.array_equal(iteration.regularisation, before.fixed)
 
 
-def test_figure_3_is_drawn(figure3: list[Iteration]) -> None:
+def test_figure_3_is_drawn(tmp_path: pathlib.Path) -> None:
     pytest.importorskip("matplotlib")
-    stream = io.BytesIO()
-    plot_iterations(figure3, stream)
-    assert stream.getvalue().startswith(b"\x89PNG")
-    script = [sys.executable, PROJECT / "examples" / "figure3.py"]
+    picture = tmp_path / "figure3.png"
+    script = [sys.executable, PROJECT / "examples" / "figure3.py", picture]
     environment = {"PYTHONPATH": str(PROJECT)}
     done = subprocess.run(script, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("[0.8969, 0.1031]  [0.2628, 0.7372]  NashConv 1.2682\n")
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_game_that_is_not_square() -> None:
@@ -98,7 +95,7 @@ def test_kuhn_with_and_without_regularisation(eta: float, least: float, most: fl
     for step in range(6000):
         learner.step()
         if step >= 5000 and step % 50 == 0:
-            gains.append(worth(tree, learner.solution()).nash_conv)
+            gains.append(evaluate(tree, learner.solution()).nash_conv)
     assert least <= np.mean(gains) <= most
 
 
@@ -161,7 +158,7 @@ def learned(game: str, steps: int, settings: Settings) -> list[float]:
     for step in range(steps):
         learner.step()
         if (step + 1) % (steps // 100) == 0:
-            curve.append(worth(tree, learner.solution()).nash_conv)
+            curve.append(evaluate(tree, learner.solution()).nash_conv)
     return curve
 
 

@@ -14,7 +14,7 @@ from solve.slow_tree import best_value, grow, keys, nodes, reaches, spelt_out, v
 from stratkit.engine import Game, Tree
 from stratkit.errors import InputError
 from stratkit.solve.distinct import distinct
-from stratkit.solve.worth import best_response, worth
+from stratkit.solve.exploitability import best_response, evaluate
 
 KUHN = Tree(Game("kuhn"))
 ROOT = grow(Game("kuhn"))
@@ -52,13 +52,13 @@ def test_information_sets_are_those_of_perfect_recall(game: Game) -> None:
 def test_worth_is_that_of_the_slow_tree(seed: int, power: float) -> None:
     policy = drawn(KUHN, seed, power)
     slow = spelt_out(KUHN, policy)
-    found = worth(KUHN, policy)
+    found = evaluate(KUHN, policy)
     assert found.value == pytest.approx(value(ROOT, slow), abs=1e-12)
     best = best_value(ROOT, slow, 0), best_value(ROOT, slow, 1)
     assert found.best == pytest.approx(best, abs=1e-12)
     assert found.nash_conv == pytest.approx(sum(best), abs=1e-12)
     assert found.exploitability == found.nash_conv / 2
-    assert sum(found.gains) == pytest.approx(found.nash_conv)
+    assert sum(found.incentives) == pytest.approx(found.nash_conv)
 
 
 def test_reach_and_weights_are_those_of_the_slow_tree() -> None:
@@ -89,7 +89,7 @@ def test_a_best_response_wins_what_is_said() -> None:
 
 
 def test_published_figures_of_uniform_policies() -> None:
-    assert worth(KUHN, KUHN.uniform()).nash_conv == pytest.approx(0.9167, abs=5e-5)
+    assert evaluate(KUHN, KUHN.uniform()).nash_conv == pytest.approx(0.9167, abs=5e-5)
 
 
 def test_nano_is_enumerated_in_little_memory() -> None:

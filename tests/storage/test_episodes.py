@@ -16,7 +16,6 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage import older_reader
 from storage.stored import HEADER, episode, plain, random_episodes, read, stream_of
 from stratkit.errors import InputError
 from stratkit.storage.episodes import (
@@ -26,15 +25,11 @@ from stratkit.storage.episodes import (
     Episodes,
     EpisodeWriter,
     Header,
-    Targets,
 )
 from stratkit.storage.frames import MOST_CONTENT, compress
 
 TEN = [episode(i, length=5 + 3 * i) for i in range(10)]
 STREAM = stream_of(TEN, flush_after=(3, 6))
-_COUNT = np.zeros(len(TEN[1].actions), np.int64)
-_COUNT[2] = 2
-TARGETS = Targets(_COUNT, np.array([3, 5], np.int32), np.array([65534, 1], np.uint16))  # for TEN[1]
 
 
 def frames_of(stored: bytes) -> list[tuple[int, bytes]]:
@@ -171,14 +166,6 @@ def test_values_outside_the_format_are_never_sent() -> None:
         {"mu": good.mu * 0},
         {"mu": good.mu + 1},
         {"actions": good.actions[:0], "mu": good.mu[:0]},
-        {"root_value": good.mu[1:]},
-        {"root_value": good.mu * math.inf},
-        {"targets": Targets.none(len(good.actions) - 1)},
-        {"targets": dataclasses.replace(TARGETS, share=TARGETS.share - np.uint16(1))},
-        {"targets": dataclasses.replace(TARGETS, actions=TARGETS.actions[::-1])},
-        {"targets": dataclasses.replace(TARGETS, actions=-TARGETS.actions)},
-        {"targets": dataclasses.replace(TARGETS, count=TARGETS.count * 2)},
-        {"targets": dataclasses.replace(TARGETS, count=-TARGETS.count)},
     ):
         writer = EpisodeWriter(io.BytesIO(), HEADER)
         with pytest.raises(ValueError):
@@ -396,45 +383,6 @@ def changed(name: str, column: object, kind: type = np.uint8) -> dict[str, np.nd
     return {**COLUMNS, name: np.array(column, kind)}
 
 
-SEARCH = {
-    "target_count": np.array([3, 0], np.uint16),
-    "target_actions": np.array([1, 2, 4], np.uint8),
-    "target_share": np.array([5, 65500, 30], np.uint16),
-    "root_value": np.array([0.5, math.nan], np.float32),
-}
-
-
-def search(**columns: object) -> dict[str, np.ndarray]:
-    """Columns with a target, in which these are others, or absent."""
-    made = {**COLUMNS, **SEARCH}
-    for name, values in columns.items():
-        column = made.pop(name)
-        if values is not None:
-            made[name] = np.array(values, column.dtype)
-    return made
-
-
-def test_what_a_search_found_is_read_with_its_types() -> None:
-    (got,), _ = read(by_hand(search()))
-    assert got.targets is not None and got.root_value is not None
-    assert got.targets.count.tolist() == [3, 0] and got.targets.share.dtype == np.uint16
-    assert got.targets.actions.tolist() == [1, 2, 4] and got.targets.actions.dtype == np.int32
-    assert got.root_value[0] == 0.5 and np.isnan(got.root_value[1])
-    (got,), _ = read(by_hand(search(target_count=[2, 1], target_share=[5, 65530, 65535])))
-    assert got.targets.count.tolist() == [2, 1]
-    (got,), _ = read(by_hand())
-    assert got.targets is None and got.root_value is None
-
-
-@given(random_episodes(), st.sets(st.integers(0, 7)))
-def test_an_older_reader_sees_the_same_episodes(
-    episodes: list[Episode], flush_after: set[int]
-) -> None:
-    stored = stream_of(episodes, flush_after=sorted(flush_after))
-    without = [dataclasses.replace(e, targets=None, root_value=None) for e in episodes]
-    assert [plain(e) for e in older_reader.read(stored)] == [plain(e) for e in without]
-
-
 WRONG = [
     (by_hand(header={"stratkit": "games"}), "not an episode stream: 'games'"),
     (by_hand(header={"version": 2}), "a version that is not 1: '2'"),
@@ -472,16 +420,6 @@ WRONG = [
     (by_hand(changed("mu", [math.inf, 1], np.float32)), "a mu that is no probability"),
     (by_hand(changed("start", [1])), "the lengths of the episodes' starts do not fit"),
     (by_hand(changed("start_length", [1], np.uint32)), "the lengths of the episodes' starts"),
-    (by_hand(search(target_share=None)), "no column 'target_share'"),
-    (by_hand(search(target_count=[3])), "the lengths of the targets do not fit"),
-    (by_hand(search(target_count=[3, 1])), "the lengths of the targets do not fit"),
-    (by_hand(search(target_count=[2, 1])), "the shares of a target do not sum to 65535"),
-    (by_hand(search(target_share=[1, 65535, 0])), "the shares of a target do not sum to 65535"),
-    (by_hand(search(target_share=[0, 0, 0])), "the shares of a target do not sum to 65535"),
-    (by_hand(search(target_actions=[1, 3, 3])), "the actions of a target do not ascend"),
-    (by_hand(search(target_actions=[3, 1, 4])), "the actions of a target do not ascend"),
-    (by_hand(search(root_value=[0.5])), "column 'root_value' is not as long as the actions"),
-    (by_hand(search(root_value=[0.5, math.inf])), "column 'root_value' is .* infinite"),
     (compress([b"[" * 60_000 + b"\n"]), "not a frame of an episode stream"),
     (compress([b"no line"]), "not a frame of an episode stream"),
     (compress([line(HEAD)]) + compress([line({"frame": "new\x07"})]), r"unknown kind: 'new\\x07'"),

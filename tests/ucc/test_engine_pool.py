@@ -6,13 +6,13 @@ import threading
 
 from running import PATIENCE
 from stratkit.engine import Game
-from stratkit.play.table import Seating
+from stratkit.play.seating import Seating
 from stratkit.players.player import Decision, Views
 from stratkit.players.random import RandomPlayer
-from stratkit.ucc.engine_pool import AHEAD, ProgramGames
+from stratkit.ucc.engine_pool import MAX_AHEAD, ProgramGames
 
 CONCURRENCY = 2
-LAST = AHEAD * CONCURRENCY  # of the games that may begin while game 0 goes on
+LAST = MAX_AHEAD * CONCURRENCY  # of the games that may begin while game 0 goes on
 
 
 class Slow(RandomPlayer):

@@ -392,8 +392,9 @@ def test_real_bots(tmp_path: pathlib.Path) -> None:
     for program in bots:
         path = tmp_path / program.name
         player = f"name=it,ucc:{shlex.quote(str(program))}"
-        done = run("match", "random", player, "-n", 2, "--game", "classic", *FREE,
-                   "--max-plies", 5000, "--max-quiet", "off", "-o", path)  # fmt: skip
+        long = ("--max-plies", 5000, "--max-no-attack", "off")
+        done = run("match", "random", player, "-n", 2, "--game", "classic", *FREE, *long,
+                   "-o", path)  # fmt: skip
         assert done.status == 0, done.err
         assert [record["fault"] for record in games(path)] == [None, None], program
 
@@ -416,7 +417,7 @@ def test_a_served_player_plays_as_it_does_among_us(red: bool, tmp_path: pathlib.
         pair = [f"name=own,{first}", second] if red else [first, f"name=own,{second}"]
         pair = [p.replace("name=own,ucc", "name=own,time=60,startup=60,ucc") for p in pair]
         done = run("match", *pair, "-n", 2, "--game", "mini", "--seed", 5, *FREE, "--max-plies",
-                   "off", "--max-quiet", 100, "-o", tmp_path / name)  # fmt: skip
+                   "off", "--max-no-attack", 100, "-o", tmp_path / name)  # fmt: skip
         assert done.status == 0, done.err
         record = games(tmp_path / name)[0]
         moves.append((record["setups"], record["moves"], record["reason"]))

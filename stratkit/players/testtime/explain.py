@@ -24,7 +24,7 @@ from stratkit.engine.stratego import (
 from stratkit.notation.drawing import draw
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.squares import square_text
-from stratkit.players.testtime.pipeline import Explanation
+from stratkit.players.player import Explanation
 
 LEAST = 0.005  # moves that no link thinks more probable are only counted
 
@@ -32,7 +32,7 @@ LEAST = 0.005  # moves that no link thinks more probable are only counted
 REASONS = {
     "threshold": "too rare",
     "quanta": "nothing left to give",
-    "shuttle": "a pointless threat",
+    "threats": "a pointless threat",
     "bounds": "a mistake",
 }
 
@@ -58,7 +58,7 @@ def text(explanation: Explanation, variant: Variant, side: int) -> str:
     position = Position(variant, cells, side, int(fields["plies"]))
     placed = TYPES[fields["to_place"]] if fields["phase"] else None
     lines = [_heading(explanation), _columns(explanation, "square" if placed else "move")]
-    first, last = explanation.links[0][1], explanation.links[-1][1]
+    first, last = explanation.stages[0][1], explanation.stages[-1][1]
     shown = np.maximum(first, last) >= LEAST
     for at in np.lexsort((-first, -last)):
         if shown[at]:
@@ -76,7 +76,7 @@ def _heading(explanation: Explanation) -> str:
 
 
 def _columns(explanation: Explanation, first: str) -> str:
-    names = "".join(f"{name:>11}" for name, _ in explanation.links)
+    names = "".join(f"{name:>11}" for name, _ in explanation.stages)
     return f"{first:26}{names}"
 
 
@@ -90,8 +90,8 @@ def _row(explanation: Explanation, at: int, position: Position, placed: str | No
         mover = TYPES[cells[start] & TYPE]
         what = f"{square_text(start, width)} {where} {mover}{_target(int(cells[end]))}"
     numbers, gone = "", ""
-    for number, (name, policy) in enumerate(explanation.links):
-        before = explanation.links[max(number - 1, 0)][1][at]
+    for number, (name, policy) in enumerate(explanation.stages):
+        before = explanation.stages[max(number - 1, 0)][1][at]
         numbers += f"{100 * policy[at]:11.1f}" if policy[at] > 0 else f"{'-':>11}"
         if number and before > 0 and policy[at] == 0:
             gone = f"  {REASONS[name]}"

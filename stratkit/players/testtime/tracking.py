@@ -1,7 +1,7 @@
 """What a player keeps of each of its games, from one of its turns to the next.
 
-An observation shows the last plies, so a player that is asked at each of its turns misses nothing:
-of the two plies since the last one everything can be told, the ranks that they revealed included.
+An observation shows the last plies. A player that is asked at each of its turns misses nothing: the
+two plies since the last one can be told in full, with the ranks that they revealed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from stratkit.players.testtime.board import ENEMY, OTHER, OWN, Board
 from stratkit.players.testtime.repeat_threats import Threats
 
 NOBODY = -1
-FORGET = 4096  # turns after which a game that was not seen is over
 
 
 @dataclass
-class Watch:
+class GameTrack:
     """One game as one side has seen it: the position at its last turn; by square, the piece that
     stands there (a number for life) and the types that memory excludes (bits); its threats."""
 
@@ -28,10 +27,9 @@ class Watch:
     pieces: list[int]
     excluded: list[int]
     threats: Threats = field(default_factory=Threats)
-    turn: int = 0
 
     @classmethod
-    def begin(cls, plies: int, board: Board) -> Watch:
+    def begin(cls, plies: int, board: Board) -> GameTrack:
         squares = range(len(board.cells))
         return cls(plies, board, list(squares), [0 for _ in squares])
 
@@ -73,36 +71,33 @@ class Watch:
         self.pieces[start] = NOBODY
 
 
-class Watcher:
-    """The games that a player is in the middle of. A side of a game is known by the game's number
-    and the parity of the plies at its turns."""
+class Tracker:
+    """The games that a player is in the middle of, by game and side, on a board of this size."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
-        self._games: dict[tuple[int, int], Watch] = {}
-        self._turn = 0
+        self._games: dict[tuple[int, int], GameTrack | None] = {}
 
-    def look(self, game: int, packed: bytes) -> Watch:
-        """What is known of a game at a turn of play. A game that was not seen at the turn before
-        begins here."""
+    def begin(self, game: int, side: int) -> None:
+        """From now on the game is followed."""
+        self._games[game, side] = None
+
+    def end(self, game: int, side: int) -> None:
+        """Forgets the game."""
+        del self._games[game, side]
+
+    def look(self, game: int, side: int, packed: bytes) -> GameTrack:
+        """What is known of a game at a turn of play. The track of a game that was not seen at the
+        turn before begins here, and that of a game that has not begun is not kept."""
         plies = number(packed, PLIES)
-        key = game, plies % 2
-        watch = self._games.get(key)
-        if watch is None or watch.plies != plies or watch.board.cells != packed[CELLS:]:
-            board = Board.of(self.width, self.height, packed)
-            if watch is not None and watch.plies == plies - 2:
-                watch.follow(plies, board, packed)
-            else:
-                watch = self._games[key] = Watch.begin(plies, board)
-        watch.turn = self._turn
-        return watch
-
-    def tick(self) -> None:
-        """Another turn of some games; forgets those that have not been seen for long."""
-        self._turn += 1
-        if self._turn % FORGET == 0:
-            self._games = {
-                key: watch
-                for key, watch in self._games.items()
-                if watch.turn >= self._turn - FORGET
-            }
+        track = self._games.get((game, side))
+        if track is not None and track.plies == plies and track.board.cells == packed[CELLS:]:
+            return track
+        board = Board.of(self.width, self.height, packed)
+        if track is not None and track.plies == plies - 2:
+            track.follow(plies, board, packed)
+            return track
+        track = GameTrack.begin(plies, board)
+        if (game, side) in self._games:
+            self._games[game, side] = track
+        return track

@@ -1,15 +1,15 @@
 """Value bounds (Perolat et al. 2022, supplement, Eq. 8): mistakes whatever is hidden.
 
 A move's upper bound is the value two plies on, with the enemy's hidden pieces as is best for the
-mover, and then the worst of the enemy's safe answers. An answer is safe if the piece is known to
+mover, and then the worst of the enemy's safe replies. A reply is safe if the piece is known to
 move (and, for more than one square, to be a scout), wins for certain if it attacks, and cannot be
 captured at once, all as far as is public for both sides. A move whose bound lies below the value of
 the position is a mistake. To fall together with an attacker is to be captured.
 
 Of what is hidden only the piece that is attacked and the piece that attacks in return matter: each
 of their types is a state to be valued. Several hidden pieces that could attack share the types that
-are left. Where a game ends, its return is the value; where no answer is safe, or the flag may be
-what is attacked, there is no bound. Answers that the two-squares rule forbids are none; of the
+are left. Where a game ends, its return is the value; where no reply is safe, or the flag may be
+what is attacked, there is no bound. Replies that the two-squares rule forbids are none; of the
 more-squares rule nothing can be told from an observation.
 """
 
@@ -18,6 +18,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from stratkit.engine.combat import LOSES, WINS, fight
 from stratkit.engine.observation import (
@@ -32,10 +34,80 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.observation import NO_SQUARE as NONE
 from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SCOUT, TYPE
+from stratkit.nets.evaluator import Evaluator
+from stratkit.players.player import Floats, Moves
 from stratkit.players.testtime import memory
 from stratkit.players.testtime.board import OTHER, OWN, Board
+from stratkit.players.testtime.inputs import Inputs
+from stratkit.players.testtime.stages import Staged, Turns, keep
 
 MOST = 384  # states to be valued for one decision; moves that would need more have no bound
+
+
+class ValueBounds:
+    """The stage that drops moves whose upper bound lies below the value of the position by
+    `margin`. `evaluator` values what `inputs` shows it; `two_squares`: how often a border may be
+    crossed in consecutive turns (0: any number)."""
+
+    name = "bounds"
+
+    def __init__(
+        self, margin: float, evaluator: Evaluator, inputs: Inputs, two_squares: int
+    ) -> None:
+        self.margin, self.evaluator = margin, evaluator
+        self.inputs, self.two_squares = inputs, two_squares
+
+    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+        """The network is asked once, about all states of all turns."""
+        states: list[State] = []
+        decisions = []
+        for row, (moves, track) in enumerate(zip(turns.moves, turns.tracks, strict=True)):
+            packed = turns.views.observations[row].tobytes()
+            excluded = track.excluded if track and self.inputs.asked.memory != "off" else None
+            root = Root(packed, self.inputs.board(packed), excluded, self.two_squares)
+            position = State(root.board, packed, excluded)
+            states.append(position)
+            decisions.append((position, look_ahead(root, moves, policy[row], states)))
+        self._evaluate(states)
+        values = np.array([position.value for position, _ in decisions], np.float32)
+        bounds = np.full(policy.shape, np.nan, np.float32)
+        for row, (_, found) in enumerate(decisions):
+            for at, some in found.items():
+                bounds[row, at] = max(determinization.bound() for determinization in some)
+        mistakes = bounds + self.margin < values[:, None]
+        return Staged(keep(policy, ~mistakes), values, bounds)
+
+    def _evaluate(self, states: Sequence[State]) -> None:
+        """Fills in the values of states."""
+        packed = np.stack([np.frombuffer(state.packed, np.uint8) for state in states])
+        packed = self.inputs.eager(packed)
+        boards, excluded = [s.board for s in states], [s.excluded for s in states]
+        values = self.evaluator.values(packed, self.inputs.public(packed, boards, excluded))
+        for state, value in zip(states, values, strict=True):
+            state.value = float(value)
+
+
+def look_ahead(
+    root: Root, moves: Moves, policy: Floats, states: list[State]
+) -> dict[int, list[Determinization]]:
+    """The determinizations of the moves that may be played, by their place in `moves`.
+
+    The most probable move comes first, as long as there is room for the states, which are added to
+    `states`. Where there is no choice there is none.
+    """
+    possible = [int(at) for at in np.argsort(-policy, kind="stable") if policy[at] > 0]
+    room = MOST if len(possible) > 1 else 0
+    found = {}
+    for at in possible if room else []:
+        some = determinizations(root, *moves[at])
+        replies = [reply for determinization in some for reply in determinization.replies]
+        new = [reply.state for reply in replies if math.isnan(reply.state.value)]
+        if len(new) > room:
+            some, new = [Determinization(value=math.inf)], []
+        room -= len(new)
+        states += new
+        found[at] = some
+    return found
 
 
 @dataclass
@@ -50,8 +122,8 @@ class State:
 
 
 @dataclass
-class Answer:
-    """A safe answer; of a hidden attacker on `square` one for each `kind` it may be of."""
+class Reply:
+    """A safe reply; of a hidden attacker on `square` one for each `kind` it may be of."""
 
     state: State
     square: int = NONE
@@ -59,24 +131,24 @@ class Answer:
 
 
 @dataclass
-class Case:
-    """What a move may lead to: its answers, with the types that are left for hidden attackers; or
+class Determinization:
+    """What a move may lead to: its replies, with the types that are left for hidden attackers; or
     a value that is certain (infinite: no bound)."""
 
-    answers: list[Answer] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
     left: bytes = b""
     value: float | None = None
 
     def bound(self) -> float:
-        """The best for the mover, over what is hidden, of the worst answer."""
+        """The best for the mover, over what is hidden, of the worst reply."""
         if self.value is not None:
             return self.value
-        known = [a.state.value for a in self.answers if a.square == NONE]
+        known = [reply.state.value for reply in self.replies if reply.square == NONE]
         hidden: dict[int, dict[int, float]] = {}
-        for answer in self.answers:
-            if answer.square != NONE:
-                of = hidden.setdefault(answer.square, {})
-                of[answer.kind] = min(answer.state.value, of.get(answer.kind, math.inf))
+        for reply in self.replies:
+            if reply.square != NONE:
+                of = hidden.setdefault(reply.square, {})
+                of[reply.kind] = min(reply.state.value, of.get(reply.kind, math.inf))
         return min([*known, _best_of_worst(list(hidden.values()), self.left)])
 
 
@@ -99,7 +171,7 @@ def _best_of_worst(pieces: Sequence[Mapping[int, float]], left: bytes) -> float:
 
 
 @dataclass(frozen=True)
-class Sight:
+class Root:
     """A turn of play as the mover sees it: the observation, its board, what memory excludes (or
     None), and how often a border may be crossed in consecutive turns (0: any number)."""
 
@@ -109,75 +181,77 @@ class Sight:
     two_squares: int
 
 
-def cases(sight: Sight, start: int, end: int) -> list[Case]:
+def determinizations(root: Root, start: int, end: int) -> list[Determinization]:
     """One for each type that the attacked piece may have; one where that is known, or nothing is
     attacked."""
-    board = sight.board
+    board = root.board
     attacked = bool(board.cells[end] & PIECE)
     kinds = board.possible(end) if attacked and board.hidden(end) else [0]
     known = board.cells[end] & TYPE if attacked and not board.hidden(end) else kinds[0]
     if attacked and (known == FLAG or (board.hidden(end) and FLAG in kinds)):
-        return [Case(value=math.inf)]  # the best that can be
-    return [_case(sight, start, end, kind, attacked) for kind in kinds]
+        return [Determinization(value=math.inf)]  # the best that can be
+    return [_determinization(root, start, end, kind, attacked) for kind in kinds]
 
 
-def _case(sight: Sight, start: int, end: int, kind: int, attacked: bool) -> Case:
-    after = sight.board.play(start, end, defender=kind)
-    excluded = sight.excluded
+def _determinization(
+    root: Root, start: int, end: int, kind: int, attacked: bool
+) -> Determinization:
+    after = root.board.play(start, end, defender=kind)
+    excluded = root.excluded
     if excluded is not None:
-        excluded = memory.note(excluded, sight.board, start, end)
-    quiet = 0 if attacked else number(sight.packed, NO_ATTACK) + 1
+        excluded = memory.note(excluded, root.board, start, end)
+    no_attack = 0 if attacked else number(root.packed, NO_ATTACK) + 1
     if not _has_movers(after, OTHER):
-        return Case(value=1.0 if _has_movers(after, OWN) else 0.0)
-    attacker = sight.board.cells[start] & TYPE if attacked else NONE
+        return Determinization(value=1.0 if _has_movers(after, OWN) else 0.0)
+    attacker = root.board.cells[start] & TYPE if attacked else NONE
     ply = bytes((start, end, attacker))
-    answers: list[Answer] = []
+    replies: list[Reply] = []
     can_move = False
     for square, target in _known_moves(after):
-        if _crosses_too_often(sight, square, target):
+        if _crosses_too_often(root, square, target):
             continue
         can_move = True
         if is_safe(after, square, target):
-            answers += _answers(sight, after, excluded, ply, quiet, square, target)
-    if can_move and _at_limit(sight, 1, quiet):
-        return Case(value=0.0)
-    if not answers:
-        return Case(value=math.inf)
-    return Case(answers, bytes(after.unrevealed[OTHER]))
+            replies += _replies(root, after, excluded, ply, no_attack, square, target)
+    if can_move and _at_limit(root, 1, no_attack):
+        return Determinization(value=0.0)
+    if not replies:
+        return Determinization(value=math.inf)
+    return Determinization(replies, bytes(after.unrevealed[OTHER]))
 
 
-def _answers(
-    sight: Sight,
+def _replies(
+    root: Root,
     after: Board,
     excluded: list[int] | None,
     ply: bytes,
-    quiet: int,
+    no_attack: int,
     square: int,
     target: int,
-) -> Iterator[Answer]:
-    """The states that a safe answer leads to: of a hidden attacker one for each type."""
+) -> Iterator[Reply]:
+    """The states that a safe reply leads to: of a hidden attacker one for each type."""
     attacks = bool(after.cells[target] & PIECE)
     hidden = after.hidden(square)
     for kind in after.possible(square) if attacks and hidden else [0]:
         last = after.play(square, target, attacker=kind)
         attacker = last.cells[target] & TYPE if attacks else NONE
         plies = bytes((square, target, attacker)) + ply
-        state = _state(sight, last, 0 if attacks else quiet + 1, plies)
+        state = _state(root, last, 0 if attacks else no_attack + 1, plies)
         if excluded is not None:
             state.excluded = memory.note(excluded, after, square, target)
         if attacks and after.cells[target] & TYPE == FLAG:
             state.value = -1.0
-        yield Answer(state, square if attacks and hidden else NONE, kind)
+        yield Reply(state, square if attacks and hidden else NONE, kind)
 
 
-def _state(sight: Sight, board: Board, quiet: int, plies: bytes) -> State:
+def _state(root: Root, board: Board, no_attack: int, plies: bytes) -> State:
     """The observation of the same side two plies on."""
-    old = sight.packed
-    count = min(number(sight.packed, PLIES) + 2, 65535)
+    old = root.packed
+    count = min(number(old, PLIES) + 2, 65535)
     packed = (
         count.to_bytes(2, "little")
         + old[MAX_PLIES:NO_ATTACK]
-        + min(quiet, 65535).to_bytes(2, "little")
+        + min(no_attack, 65535).to_bytes(2, "little")
         + old[MAX_NO_ATTACK:PHASE]
         + bytes((0, 0, NONE, NONE))
         + bytes(board.unrevealed[OWN])
@@ -189,16 +263,16 @@ def _state(sight: Sight, board: Board, quiet: int, plies: bytes) -> State:
     value = math.nan
     if not any(True for square in _own_movers(board) for _ in _targets(board, square)):
         value = -1.0 if _has_movers(board, OTHER) or _has_movers(board, OWN) else 0.0
-    elif _at_limit(sight, 2, quiet):
+    elif _at_limit(root, 2, no_attack):
         value = 0.0
     return State(board, packed, None, value)
 
 
-def _at_limit(sight: Sight, plies: int, quiet: int) -> bool:
+def _at_limit(root: Root, plies: int, no_attack: int) -> bool:
     """Whether the game is drawn by a limit, so many plies on."""
-    most, played = number(sight.packed, MAX_PLIES), number(sight.packed, PLIES) + plies
-    most_quiet = number(sight.packed, MAX_NO_ATTACK)
-    return bool((most and played >= most) or (most_quiet and quiet >= most_quiet))
+    most, played = number(root.packed, MAX_PLIES), number(root.packed, PLIES) + plies
+    most_no_attack = number(root.packed, MAX_NO_ATTACK)
+    return bool((most and played >= most) or (most_no_attack and no_attack >= most_no_attack))
 
 
 def _has_movers(board: Board, side: int) -> bool:
@@ -247,25 +321,25 @@ def is_safe(board: Board, start: int, end: int) -> bool:
     )
 
 
-def _crosses_too_often(sight: Sight, start: int, end: int) -> bool:
+def _crosses_too_often(root: Root, start: int, end: int) -> bool:
     """Whether the two-squares rule forbids the enemy's move, as far as the shown plies tell."""
-    if not sight.two_squares:
+    if not root.two_squares:
         return False
-    borders = _borders(sight.board.width, start, end)
+    borders = _borders(root.board.width, start, end)
     at = start
     runs = dict.fromkeys(borders, 1)
     alive = set(borders)
     for ply in range(MOVES, CELLS, 6):  # the enemy's plies, the latest first
-        before, after = sight.packed[ply], sight.packed[ply + 1]
+        before, after = root.packed[ply], root.packed[ply + 1]
         if before == NONE or after != at:
             break
-        alive &= _borders(sight.board.width, before, after)
+        alive &= _borders(root.board.width, before, after)
         if not alive:
             break
         for border in alive:
             runs[border] += 1
         at = before
-    return max(runs.values()) > sight.two_squares
+    return max(runs.values()) > root.two_squares
 
 
 def _borders(width: int, start: int, end: int) -> set[tuple[int, int]]:

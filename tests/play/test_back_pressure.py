@@ -15,7 +15,9 @@ from running import PATIENCE, command_line
 from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.learn.run import METRICS
-from stratkit.play.backpressure import FolderPace, Follower, Pace
+from stratkit.play.backpressure import BackPressure, FolderBackPressure, FollowedGames
+from stratkit.play.follower import Follower
+from stratkit.play.seating import Seating
 from stratkit.storage.shards import episodes_in, list_shards, rank_of, shard_name
 
 
@@ -28,66 +30,90 @@ def test_names_say_how_many_and_for_whom() -> None:
 
 def test_what_waits_in_the_folder_counts_whoever_wrote_it(tmp_path: pathlib.Path) -> None:
     follower = SimpleNamespace(episodes=0, period=8, learned=[0], began=[0, 0])
-    pace = FolderPace(cast(Follower, follower), wanted=20, slots=4, folder=str(tmp_path))
-    assert pace.ahead == 0 and not pace.enough
-    pace.begun = 7
+    pressure = FolderBackPressure(cast(Follower, follower), 20, slots=4, folder=str(tmp_path))
+    assert pressure.in_flight == pressure.backlog == 0
+    pressure.begun = 7
     (tmp_path / shard_name(1, 0, 15)).touch()
     (tmp_path / ".tmp.x.eps").touch()
-    assert pace.look() == 16 and pace.ahead == 23 and pace.enough
-    pace.written = 5
+    assert pressure.look() == 16 and pressure.in_flight == 23
+    assert not pressure.worth_playing(1) and pressure.worth_playing(2)
+    pressure.written = 5
     follower.learned = [10]
-    assert pace.look() == 6 and pace.ahead == 8 and not pace.enough
+    assert pressure.look() == 6 and pressure.in_flight == 8 and pressure.worth_playing(1)
     follower.learned = [0, 0]  # two ranks now, of which one has nothing
-    assert pace.look() == 0 and pace.parts == 2 and pace.ahead == 2
+    assert pressure.look() == 0 and pressure.ranks == 2 and pressure.in_flight == 2
     for _ in range(2):
-        (tmp_path / shard_name(1, 16, 24, pace.poorest, 2)).touch()
-        pace.look()
-    assert pace.look() == 2 * min(16, 2 * 9)
+        (tmp_path / shard_name(1, 16, 24, pressure.least_loaded, 2)).touch()
+        pressure.look()
+    assert pressure.look() == 2 * min(16, 2 * 9)
 
 
-def test_the_lead_follows_a_learner_that_began_anew(tmp_path: pathlib.Path) -> None:
+def test_how_far_ahead_follows_a_learner_that_is_started_again(tmp_path: pathlib.Path) -> None:
     """Unless it was given; each rank may need as much as that which needs most."""
     follower = Follower(str(tmp_path), Game("nano"))
     follower.batch = 8
-    free = Pace(follower, None, slots=8)
-    given = Pace(follower, 30, slots=8)
-    assert (free.lead, given.lead) == (64, 30)
+    free = BackPressure(follower, None, slots=8)
+    given = BackPressure(follower, 30, slots=8)
+    assert (free.max_ahead, given.max_ahead) == (64, 30)
     given.check()
     follower.publish_every = 5
-    assert (free.lead, given.lead) == (320, 30)
+    assert (free.max_ahead, given.max_ahead) == (320, 30)
     free.check()
     with pytest.raises(UsageError, match="less than the 40 episodes from one publication"):
         given.check()
     follower.batch, follower.publish_every, follower.learned = 9, 3, [0, 0]
     assert follower.period == 2 * 15
     with pytest.raises(UsageError, match="less than the 30 episodes"):
-        Pace(follower, 27, slots=8).check()
+        BackPressure(follower, 27, slots=8).check()
 
 
-def test_a_publication_that_was_missed_costs_no_lead(tmp_path: pathlib.Path) -> None:
+def test_a_game_notes_the_step_at_which_it_began(tmp_path: pathlib.Path) -> None:
+    """It is begun when the back-pressure allows it, after a look at what was published."""
+
+    class Published(Follower):
+        def refresh(self) -> bool:
+            self.step, self.episodes = self.step + 1, self.episodes + 2
+            return True
+
+    follower = Published(str(tmp_path), Game("nano"))
+    waited: list[None] = []
+    games = (Seating(number, (0, 0)) for number in range(7))
+    pressure = BackPressure(follower, 4, slots=4)
+    source = FollowedGames(games, pressure, lambda: waited.append(None))
+    taken = [[(game.number, game.step) for game in source.take(3)] for _ in range(4)]
+    assert taken == [[(0, 0), (1, 0), (2, 0)], [(3, 1), (4, 1), (5, 1)], [(6, 2)], []]
+    assert source.ended and pressure.begun == 7
+    source.wait()
+    assert waited == [None]
+    follower = Published(str(tmp_path), Game("nano"))
+    source = FollowedGames(iter([Seating(0, (0, 0))] * 9), BackPressure(follower, 1, 4), print)
+    assert [len(source.take(9)) for _ in range(3)] == [3, 2, 2] and not source.ended
+
+
+def test_a_publication_that_was_missed_costs_nothing(tmp_path: pathlib.Path) -> None:
     """RUN has the weights of a learner that was killed; one that goes on from a checkpoint is seen
     only after its first step. Whether its predecessor began with as many episodes is no matter."""
     follower = Follower(str(tmp_path), Game("nano"))
     follower.episodes, follower.began = 1500, [1000, 7]
-    pace = Pace(follower, 8, slots=8)
-    assert pace.consumed == 0
+    pressure = BackPressure(follower, 8, slots=8)
+    assert pressure.consumed == 0
     follower.episodes, follower.began = 1008, [1000, 8]
-    assert pace.consumed == 8
+    assert pressure.consumed == 8
     follower.episodes = 1024
-    assert pace.consumed == 24
+    assert pressure.consumed == 24
     follower.episodes, follower.began = 1016, [1008, 9]
-    assert pace.consumed == 32
+    assert pressure.consumed == 32
 
 
-def test_a_lead_that_its_files_do_not_fill(tmp_path: pathlib.Path) -> None:
-    """Files of two, a lead of five, which is a batch: the fifth episode has a file of its own."""
+def test_a_bound_that_whole_files_do_not_fill(tmp_path: pathlib.Path) -> None:
+    """Files of two, five episodes ahead, which is a batch: the fifth has a file of its own."""
     folder, run = tmp_path / "games", tmp_path / "run"
     folder.mkdir()
     learning = "--net plain --batch 5 --rows 32 --seed 1 --steps 2 -q".split()  # noqa: SIM905
     learner = subprocess.Popen(
         command_line("train", folder, "--out", run, "--game", "nano", *learning)
     )
-    following = ("--policy", run, "--follow", "--game", "nano", "--lead", 5, "-q")
+    following = ("--policy", run, "--follow", "--game", "nano", "--max-ahead", 5, "-q")
     writer = subprocess.Popen(command_line("selfplay", *following, "--seed", 1, "-o", folder))
     try:
         assert learner.wait(PATIENCE) == 0
@@ -107,11 +133,9 @@ def test_two_writers_and_a_learner(tmp_path: pathlib.Path) -> None:
             *"--net plain --batch 4 --rows 32 --seed 1 --save-every 2 --consume".split(),  # noqa: SIM905
         ]
     )
-    following = ("--policy", run, "--follow", "--game", "nano", "--lead", 8, "-q")
+    following = ("--policy", run, "--follow", "--game", "nano", "--max-ahead", 8, "-q")
     writers = [
-        subprocess.Popen(
-            command_line("selfplay", *following, "--seed", k, "--groups", k, "-o", folder)
-        )
+        subprocess.Popen(command_line("selfplay", *following, "--seed", k, "-o", folder))
         for k in (1, 2)
     ]
     try:
@@ -128,5 +152,5 @@ def test_two_writers_and_a_learner(tmp_path: pathlib.Path) -> None:
         learner.kill()
     lines = [json.loads(line) for line in (run / METRICS).open()]
     assert len(lines) == 12 and lines[-1]["episodes"] == 48
-    # Shards of four: two leads that wait, two checkpoints' worth that may not be deleted yet.
+    # Shards of four: two writers' that wait, two checkpoints' worth that may not be deleted yet.
     assert 0 < most <= 4 + 5

@@ -10,29 +10,31 @@ import pytest
 import torch
 
 from players.positions import Scene
-from players.sharp import sharp_player
+from players.sharp import deepnash, post_processed, sharp_player
 from stratkit.engine import Batch, Game, observation_dtype
 from stratkit.engine.stratego import variant
 from stratkit.nets import build, process
-from stratkit.play.table import Seating, Table
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
-from stratkit.players.player import Decision, Games, Player, Sides, Views
-from stratkit.players.testtime.options import Corrections, read
-from stratkit.players.testtime.pipeline import ChainPlayer, Explanation, eager
+from stratkit.players.player import Decision, Explanation, Games, Player, Sides, Views
+from stratkit.players.testtime.inputs import eager
+from stratkit.players.testtime.options import PostProcessing
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage.columns import Episode
 
 
 def play(game: Game, *players: object, games: int = 4, slots: int = 4) -> list[Episode]:
     seats = tuple(range(len(players))) if len(players) > 1 else (0, 0)
     seatings: Iterator[Seating] = (Seating(number, seats) for number in range(games))
-    table = Table(game, players, seatings, slots, max_actions=80)  # type: ignore[arg-type]
+    table = Table(game, players, Seatings(seatings), slots, max_actions=80)  # type: ignore[arg-type]
     return [episode for ended in table.rounds() if ended for episode, _, _ in ended]
 
 
 class Audit(Player):
     """Asks both the network and the corrected player, and keeps what they say."""
 
-    def __init__(self, raw: NetworkPlayer, chain: ChainPlayer) -> None:
+    def __init__(self, raw: NetworkPlayer, chain: PostprocessedPlayer) -> None:
         self.raw, self.chain = raw, chain
         self.plays: list[tuple[Views, np.ndarray, np.ndarray, list[list[tuple[int, int]]]]] = []
 
@@ -51,19 +53,20 @@ class Audit(Player):
 def test_values_come_with_decisions_where_they_are_asked_for() -> None:
     game = Game("mini")
     raw = sharp_player(game)
-    chain = ChainPlayer(raw, game, Corrections(quanta=8))
+    chain = post_processed(raw, PostProcessing(quanta=8))
     views = Views.of_one(Batch(game, 1), 0, 0)
     assert chain.act(views).values is None and raw.act(views).values is None
-    chain.tells_values = True
+    values = raw.evaluator.values(views.observations)
+    assert values[0] != 0
     for player in (chain, raw):
-        np.testing.assert_allclose(player.act(views).values, raw.values(views.observations))
+        np.testing.assert_allclose(player.act_with_values(views).values, values)
 
 
 def test_deployment_and_play_have_values_of_their_own() -> None:
     game = Game("mini")
     raw = sharp_player(game)
-    asked = Corrections(threshold=0.05, quanta=16, deploy_threshold=0.0, deploy_quanta=4)
-    audit = Audit(raw, ChainPlayer(raw, game, asked))
+    asked = PostProcessing(threshold=0.05, quanta=16, deploy_threshold=0.0, deploy_quanta=4)
+    audit = Audit(raw, post_processed(raw, asked))
     play(game, audit)
     deployed = 0
     for views, before, after, moves in audit.plays:
@@ -82,7 +85,7 @@ def test_a_move_is_played_with_the_probability_that_was_decided_on() -> None:
     """Select, then choose the destination: together, the processed policy of whole moves."""
     game = Game("mini")
     raw = sharp_player(game)
-    audit = Audit(raw, ChainPlayer(raw, game, Corrections(threshold=0.03, quanta=16)))
+    audit = Audit(raw, post_processed(raw, PostProcessing(threshold=0.03, quanta=16)))
     finished = play(game, audit)
     products = []
     for played in finished:
@@ -101,7 +104,7 @@ def test_a_move_is_played_with_the_probability_that_was_decided_on() -> None:
 def test_the_policy_of_moves_is_the_product_of_both_actions() -> None:
     game = Game("mini")
     raw = sharp_player(game)
-    audit = Audit(raw, ChainPlayer(raw, game, Corrections(threshold=1e-9)))
+    audit = Audit(raw, post_processed(raw, PostProcessing(threshold=1e-9)))
     play(game, audit, games=2)
     for views, before, after, _ in audit.plays:
         if views.numbers[0] >= 2 * variant("mini").pieces:
@@ -111,9 +114,9 @@ def test_the_policy_of_moves_is_the_product_of_both_actions() -> None:
 @pytest.mark.parametrize("slots", [2, 5])
 def test_games_do_not_depend_on_their_company(slots: int) -> None:
     game = Game("mini")
-    asked = Corrections(threshold=0.03, quanta=16, ties="random")
-    games = play(game, ChainPlayer(sharp_player(game), game, asked), games=5, slots=slots)
-    same = play(game, ChainPlayer(sharp_player(game), game, asked), games=5, slots=3)
+    asked = PostProcessing(threshold=0.03, quanta=16, ties="random")
+    games = play(game, post_processed(sharp_player(game), asked), games=5, slots=slots)
+    same = play(game, post_processed(sharp_player(game), asked), games=5, slots=3)
     for one in games:
         (other,) = (g for g in same if g.number == one.number)
         np.testing.assert_array_equal(one.actions, other.actions)
@@ -123,9 +126,9 @@ def test_who_has_selected_a_piece_need_not_be_the_player() -> None:
     """Asked for a destination only, it answers from the policy of this one action."""
     game = Game("mini")
     raw = sharp_player(game)
-    audit = Audit(raw, ChainPlayer(raw, game, Corrections(threshold=0.2)))
+    audit = Audit(raw, post_processed(raw, PostProcessing(threshold=0.2)))
     play(game, audit, games=2)
-    fresh = ChainPlayer(raw, game, Corrections(threshold=0.2))
+    fresh = post_processed(raw, PostProcessing(threshold=0.2))
     seen = 0
     for views, before, _, _ in audit.plays:
         choosing = np.flatnonzero(views.observations[:, 9] == 1)
@@ -140,7 +143,7 @@ def test_who_has_selected_a_piece_need_not_be_the_player() -> None:
 def test_small_games_have_actions_only() -> None:
     game = Game("kuhn")
     raw = sharp_player(game, "mlp:16")
-    finished = play(game, ChainPlayer(raw, game, Corrections(quanta=4)), games=50)
+    finished = play(game, post_processed(raw, PostProcessing(quanta=4)), games=50)
     mu = np.concatenate([played.mu for played in finished])
     units = mu[~np.isnan(mu)] * 4
     np.testing.assert_allclose(units, units.round(), atol=1e-5)
@@ -172,7 +175,7 @@ def test_eagerness_is_in_the_plane_and_in_what_the_heads_read() -> None:
 def test_eagerness_changes_what_is_played() -> None:
     scene = Scene("M:A1 E:C3 D:E2 Y:F6 P:C5")
     raw = sharp_player(scene.game)
-    player = ChainPlayer(raw, scene.game, Corrections(eager=2.0))
+    player = post_processed(raw, PostProcessing(eager=2.0))
     before = raw.policy(scene.views())
     np.testing.assert_allclose(player.policy(scene.views()), before, atol=1e-6)  # r is 0
     scene.play("C3C2", "C5C6")
@@ -183,21 +186,20 @@ def test_a_legal_move_always_remains() -> None:
     """Under the whole chain games are played on, each link only takes away from the one before."""
     game = Game("mini")
     raw = sharp_player(game)
-    chain = ChainPlayer(raw, game, read({"preset": "deepnash", "bounds": "0"}))
     seen: list[Explanation] = []
-    chain.explain = seen.append
+    chain = post_processed(raw, deepnash(bounds="0"), seen.append)
     play(game, chain, games=2, slots=2)
     assert len(seen) > 50
     acted = set()
     for explanation in seen:
-        names = [link for link, _ in explanation.links]
+        names = [link for link, _ in explanation.stages]
         deploying = explanation.moves[0][0] == explanation.moves[0][1]
-        links = ["network", "threshold", "quanta", "shuttle", "bounds"]
+        links = ["network", "threshold", "quanta", "threats", "bounds"]
         assert names == (links[:3] if deploying else links)
-        for (_, before), (link, after) in itertools.pairwise(explanation.links):
+        for (_, before), (link, after) in itertools.pairwise(explanation.stages):
             assert after.sum() == pytest.approx(1, abs=1e-4)
             assert (before[after > 0] > 0).all()
             if ((before > 0) & (after == 0)).any():
                 acted.add(link)
-        assert len(explanation.moves) == len(explanation.links[-1][1])
+        assert len(explanation.moves) == len(explanation.stages[-1][1])
     assert {"threshold", "bounds"} <= acted

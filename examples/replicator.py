@@ -1,5 +1,7 @@
-"""R-NaD on a matrix game, as section 2.2 of the DeepNash paper tells it: transform the rewards,
-follow the replicator dynamics to their fixed point, make that the regularisation policy, repeat.
+"""R-NaD on a matrix game by replicator dynamics (DeepNash paper, section 2.2).
+
+Transform the rewards, follow the replicator dynamics to their fixed point, make that the
+regularisation policy, repeat. `figure3.py` and `cycling.py` draw it.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ def orbit(
 
 
 def nash_conv(payoffs: Vector, profile: Profile) -> float:
-    """What both players together could gain by best responses."""
+    """The sum of what both players gain by best responses."""
     return float((payoffs @ profile[1]).max() - (profile[0] @ payoffs).min())
 
 

@@ -1,0 +1,151 @@
+"""A network where it computes: packed observations in, policies and values out.
+
+Players, the stages of post-processing and whoever searches share this. It knows no player.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from stratkit.engine import distinct_views
+from stratkit.errors import InputError
+from stratkit.nets.network import Network, check_device, place
+from stratkit.nets.policy import draw, legal_policy
+
+Floats = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.uint8]
+
+MOST_ON_CPU = 256  # views at a time: more of them leave its caches
+
+
+class Evaluator:
+    """Evaluates `network`, of the preset `net`, for `rows` views at a time, on a CPU at most
+    `MOST_ON_CPU`.
+
+    The last rows of a batch are padded: the shape of the computation, and with it the rounding,
+    does not depend on how many games happen to wait for a decision. One thread may evaluate while
+    another loads new weights. Observations are packed, uint8 [n, observation_bytes], and `legal`
+    actions uint8 [n, A]; `pub`, float32 [n, 24, H, W], is as in `expand`.
+    """
+
+    def __init__(self, net: str, network: Network, rows: int) -> None:
+        self.net, self.network = net, network.eval()
+        self.rows = min(rows, MOST_ON_CPU)
+        self._most = rows
+        self.device, self.precision = torch.device("cpu"), torch.float32
+        self._weights = Lock()  # held by whoever reads or writes them
+
+    def place(self, device: str, precision: torch.dtype) -> None:
+        """Computes there from now on, with layers of this precision. `InputError`: there is no
+        such device."""
+        check_device(device)
+        self.device, self.precision = torch.device(device), precision
+        if device != "cpu":
+            self.rows = self._most
+            place(self.network, self.device)
+
+    def load(self, weights: Mapping[str, Floats]) -> None:
+        """Evaluates these weights from now on. `InputError`: they are another network's, or not
+        finite."""
+        if not all(np.isfinite(w).all() for w in weights.values()):
+            raise InputError("its weights are not all finite")
+        try:
+            tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
+            with self._weights:
+                self.network.load_state_dict(tensors)
+        except (RuntimeError, TypeError):  # torch's: missing, unknown or misshapen tensors
+            raise InputError("its tensors are not this network's", text=self.net) from None
+
+    def policy(self, observations: Bytes, legal: Bytes, pub: Floats | None = None) -> Floats:
+        """float32 [n, A]: the probability of each action, 0 where illegal."""
+        return self.evaluate(observations, legal, pub)[0]
+
+    def values(self, observations: Bytes, pub: Floats | None = None) -> Floats:
+        """float32 [n]: what the acting sides may expect, by the network."""
+
+        def head(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor]:
+            return (self.network.value(embedding, inputs).float(),)
+
+        return self._in_parts(observations, pub, head)[0]
+
+    def evaluate(
+        self, observations: Bytes, legal: Bytes, pub: Floats | None = None, values: bool = False
+    ) -> tuple[Floats, Floats | None]:
+        """Policy and values, or None unless `values` are wanted: they take time."""
+
+        def heads(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, ...]:
+            return self._heads(inputs, embedding, legal[part], values)
+
+        policy, *expected = self._in_parts(observations, pub, heads)
+        return policy, expected[0] if values else None
+
+    def evaluate_distinct(
+        self, observations: Bytes, legal: Bytes, values: bool = False
+    ) -> tuple[Floats, Floats | None]:
+        """The same. Equal views, as most of a small game are, are evaluated once, where there are
+        more than `rows`."""
+        if len(observations) <= self.rows:
+            return self.evaluate(observations, legal, values=values)
+        first, each = distinct_views(observations, legal)
+        policy, expected = self.evaluate(observations[first], legal[first], values=values)
+        return policy[each], None if expected is None else expected[each]
+
+    def draw(
+        self,
+        observations: Bytes,
+        legal: Bytes,
+        u: npt.NDArray[np.float64],
+        finish: Callable[[Tensor], Tensor],
+        values: bool = False,
+    ) -> tuple[npt.NDArray[np.int32], Floats, Floats | None]:
+        """Actions drawn by `u` [n] from what `finish` makes of the policy, with their
+        probabilities, and values as in `evaluate`. No policy leaves the device."""
+
+        def heads(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, ...]:
+            policy, *expected = self._heads(inputs, embedding, legal[part], values)
+            return *draw(finish(policy), self._padded(u[part])), *expected
+
+        actions, mu, *expected = self._in_parts(observations, None, heads)
+        return actions, mu, expected[0] if values else None
+
+    def _heads(
+        self, inputs: Any, embedding: Tensor, legal: Bytes, values: bool
+    ) -> tuple[Tensor, ...]:
+        """The policy, and the values if they are wanted."""
+        allowed = self._padded(legal)
+        policy = legal_policy(self.network.logits(embedding, inputs, allowed).float(), allowed)[0]
+        return (policy, self.network.value(embedding, inputs).float()) if values else (policy,)
+
+    @torch.inference_mode()
+    def _in_parts(
+        self,
+        observations: Bytes,
+        pub: Floats | None,
+        heads: Callable[[Any, Tensor, slice], tuple[Tensor, ...]],
+    ) -> list[npt.NDArray[Any]]:
+        """What `heads` make of inputs and embedding, `rows` observations at a time."""
+        found = []
+        for at in range(0, len(observations), self.rows):
+            part = slice(at, at + self.rows)
+            packed = self._padded(observations[part])
+            inputs = self.network.prepare(packed, None if pub is None else self._padded(pub[part]))
+            n = len(observations[part])
+            layers = torch.autocast(
+                self.device.type, torch.bfloat16, enabled=self.precision == torch.bfloat16
+            )
+            with self._weights, layers:
+                outputs = heads(inputs, self.network.embed(inputs), part)
+            found.append([tensor[:n].cpu().numpy() for tensor in outputs])
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
+    def _padded(self, x: npt.NDArray[Any]) -> Tensor:
+        missing = self.rows - len(x)
+        rows = np.pad(x, ((0, missing), *[(0, 0)] * (x.ndim - 1)), mode="edge")
+        return torch.from_numpy(rows).to(self.device)

@@ -1,0 +1,152 @@
+"""Self-play as its options ask for it, by a fixed policy or following a learner."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from stratkit.engine import Game
+from stratkit.play.finished import in_order
+from stratkit.play.options import MAX_SLOTS, SelfplayOptions
+from stratkit.play.seating import GameSource, Seatings
+from stratkit.play.selfplay import Opening, ending_names, numbers_of, seatings
+from stratkit.play.table import Table
+from stratkit.players.player import Player
+from stratkit.players.random import RandomPlayer
+from stratkit.storage.episodes import Episodes, Header
+from stratkit.storage.streams import check_reader
+
+if TYPE_CHECKING:  # these need torch, random play does not
+    from stratkit.play.backpressure import BackPressure, FolderBackPressure
+    from stratkit.play.follower import Follower
+
+SLOTS = 128  # games at a time, where nobody waits for them
+POLL = 0.001  # seconds between looks at the learner, while there is nothing to play
+
+
+class Actor:
+    """Plays the games that the options ask for. `say` shows remarks, `warn` what cannot wait. Opens
+    a fixed policy at once, so that its header is known; that of a learner may not be there yet."""
+
+    def __init__(
+        self, options: SelfplayOptions, say: Callable[[str], None], warn: Callable[[str], None]
+    ) -> None:
+        self.options, self.say, self.warn = options, say, warn
+        self.game = Game(options.game)
+        self.follower: Follower | None = None
+        self.pressure: BackPressure | None = None
+        self.network: str | None = None
+        self.slots, self.step = options.slots or SLOTS, -1
+        self.player: Player = RandomPlayer(options.seed)
+        if options.by_network:
+            import torch
+
+            from stratkit.play.follower import Follower
+
+            torch.set_num_threads(1)  # the same sums whatever --threads says
+            if options.follow:
+                self.follower = Follower(options.policy, self.game)
+            else:
+                self._open_policy()
+
+    def _open_policy(self) -> None:
+        """A network that stays as it is."""
+        from stratkit.play.follower import open_policy
+
+        options = self.options
+        entrant = open_policy(options.policy, self.game, options.seed, self.slots)
+        self.player, self.network, self.step = entrant.player, entrant.sha256, entrant.step
+        if entrant.caution:
+            self.warn(entrant.caution)
+
+    def header(self) -> Header:
+        """What the episodes share."""
+        return Header(
+            game=self.game.name,
+            rules=self.game.rules,
+            endings=ending_names(self.game),
+            seed=self.options.seed,
+            first_game=self.options.range[0],
+            network=self.network,
+            step=self.step,
+            post="published" if self.follower else "none",
+        )
+
+    @property
+    def placement(self) -> FolderBackPressure | None:
+        """Where the learner that is followed wants its shards."""
+        from stratkit.play.backpressure import FolderBackPressure
+
+        return self.pressure if isinstance(self.pressure, FolderBackPressure) else None
+
+    def episodes(self, opening: Opening | None) -> Iterator[Episodes | None]:
+        """Plays; yields after every round, or moment of waiting, the episodes whose turn it is, or
+        None. Waits first for the learner that is followed."""
+        options = self.options
+        numbers, expected = itertools.tee(numbers_of(*options.range))
+        games = seatings(self.game, numbers, opening, self.step)
+        source: GameSource = Seatings(games)
+        if self.follower is not None:
+            from stratkit.play.backpressure import FollowedGames
+
+            self._wait_for_learner(self.follower)
+            self.pressure = self._back_pressure(self.follower)
+            self.pressure.check()
+            self.player = self.follower.make_player(options.seed, self.slots)
+            source = FollowedGames(games, self.pressure, lambda: self._pause(POLL))
+        self._place()
+        table = Table(
+            self.game,
+            [self.player],
+            source,
+            self.slots,
+            options.threads,
+            options.max_actions,
+            options.seed,
+        )
+        for finished in in_order(table.rounds(), expected):
+            if self.pressure is not None and finished is not None:
+                self.pressure.delivered += len(finished)
+            yield None if finished is None else finished.episodes
+
+    def _wait_for_learner(self, follower: Follower) -> None:
+        if not follower.refresh():
+            self.say(f"selfplay: waits for the learner to publish weights in {follower.run}")
+            while not follower.refresh():
+                self._pause(50 * POLL)
+
+    def _back_pressure(self, follower: Follower) -> BackPressure:
+        """Also sets the slots. Episodes are delivered in order, so a long game holds back those
+        behind it: a `max_ahead` of about four times the slots keeps them filled."""
+        from stratkit.play.backpressure import PERIODS_AHEAD, BackPressure, FolderBackPressure
+
+        options = self.options
+        ahead = options.max_ahead or PERIODS_AHEAD * follower.period
+        slots = options.slots or min(MAX_SLOTS, max(1, ahead // 4))
+        if slots > ahead:
+            what = f"plays {ahead} games at a time, not {slots}: --max-ahead allows no more"
+            self.say(f"selfplay: {what}")
+        self.slots = min(slots, ahead)
+        if options.to_folder:
+            return FolderBackPressure(follower, options.max_ahead, self.slots, options.output)
+        return BackPressure(follower, options.max_ahead, self.slots)
+
+    def _place(self) -> None:
+        """A network to where it computes."""
+        if self.options.by_network:
+            import torch
+
+            from stratkit.players.network import NetworkPlayer
+
+            assert isinstance(self.player, NetworkPlayer)
+            bf16 = self.options.precision == "bf16"
+            self.player.evaluator.place(
+                self.options.device, torch.bfloat16 if bf16 else torch.float32
+            )
+
+    def _pause(self, seconds: float) -> None:
+        if self.options.output == "-":
+            check_reader()
+        time.sleep(seconds)

@@ -1,0 +1,108 @@
+"""The policy of self-play: a network that stays as it is, or one that a learner publishes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from stratkit.engine import Game
+from stratkit.errors import InputError, in_file
+from stratkit.players.network import NetworkPlayer, network_player
+from stratkit.players.open import Entrant, open_player
+from stratkit.players.player import Player
+from stratkit.players.registry import NETWORK, SHIPPED, NetworkOptions
+from stratkit.players.spec import PlayerSpec, parse_player
+from stratkit.storage import fields as check
+from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
+
+
+def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant[Player]:
+    """The online network of a checkpoint, or the newest that a RUN has published."""
+    published = os.path.join(path, POLICY_FILE)
+    file = published if path not in SHIPPED and os.path.isfile(published) else path
+    spec = PlayerSpec(path, file, NETWORK, NetworkOptions(net="online"))
+    return open_player(spec, game, seed, rows)
+
+
+class Follower:
+    """What a learner publishes in the folder RUN: its policy, and how many `episodes` it has
+    consumed. `learned`: of those, how many each of its ranks has from the files in its folder.
+    `began`: with how many episodes consumed it began, and when."""
+
+    def __init__(self, run: str, game: Game) -> None:
+        self.run, self.game = run, game
+        self.player: NetworkPlayer | None = None
+        self.step, self.episodes, self.net = -1, 0, ""
+        self.batch = self.publish_every = 1
+        self.learned: list[int] = [0]
+        self.began = [0, 0]
+        self._stamp: object = None
+
+    @property
+    def period(self) -> int:
+        """Episodes from one publication to the next, if each rank consumes as many as the one that
+        consumes most."""
+        ranks = len(self.learned)
+        return self.publish_every * -(-self.batch // ranks) * ranks
+
+    def make_player(self, seed: int, rows: int) -> NetworkPlayer:
+        """The player that plays by the weights published now, and after a `refresh` by later
+        ones."""
+        with in_file(self.run):
+            self.player = network_player(
+                self.net, self.weights, self.game, seed, rows, self.processing
+            )
+        return self.player
+
+    def refresh(self) -> bool:
+        """Reads what was published since the last call, if anything: whether there was something.
+
+        Raises `InputError` when it is damaged, gone, or of another game or network.
+        """
+        stamp = policy_stamp(self.run)
+        if stamp is None and self._stamp is not None:
+            raise InputError("the learner's weights are gone", file=self.run)
+        if stamp is None or stamp == self._stamp:
+            return False
+        weights, metadata = read_policy(self.run)
+        if (metadata["game"], metadata["rules"]) != (self.game.name, self.game.rules):
+            raise InputError(
+                f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules",
+                file=self.run,
+            )
+        with in_file(self.run):
+            processing = _processing(str(metadata.get("post", "none")))
+        if self.player is not None:
+            if metadata["net"] != self.net:
+                what = f"the learner had the network {self.net} before, and now another one"
+                raise InputError(what, file=self.run, text=metadata["net"])
+            with in_file(self.run):
+                self.player.load(weights, processing)
+        self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
+        self.batch = int(metadata["batch"])
+        with in_file(self.run):
+            self.publish_every = _metadata(metadata, "publish_every", check.whole(1), 1)
+            self.learned = _metadata(metadata, "learned", check.list_of(check.whole()), [0])
+            self.began = _metadata(metadata, "began", check.list_of(check.whole(), 2, 2), [0, 0])
+        self.net = str(metadata["net"])
+        self.processing = processing
+        self._stamp = stamp
+        self.weights = weights
+        return True
+
+
+def _processing(post: str) -> tuple[float, int]:
+    """Threshold and quanta by which the learner wants its policy to be played."""
+    if post == "none":
+        return 0.0, 0
+    asked: NetworkOptions = parse_player(f"{post},policy").options
+    return asked.post.processing(deploying=False)
+
+
+def _metadata(metadata: Mapping[str, Any], name: str, checked: check.Check, otherwise: Any) -> Any:
+    """What the metadata say; `otherwise` if they are of an older learner and do not."""
+    found = metadata.get(name, otherwise)
+    if not checked(found):
+        raise InputError(f"metadata {name!r} is wrong", text=found)
+    return found

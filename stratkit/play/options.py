@@ -1,0 +1,64 @@
+"""What self-play is asked for, and whether it makes sense."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from stratkit.errors import UsageError
+from stratkit.play.selfplay import part_of
+
+MAX_SLOTS = 1 << 16
+RANDOM = "random"  # the policy that is no network
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfplayOptions:
+    """The options of `selfplay`; the fields are called as they are."""
+
+    game: str
+    games: int | None
+    follow: bool
+    policy: str
+    setups: str | None
+    seed: int
+    first_game: int
+    part: tuple[int, int] | None
+    max_ahead: int | None
+    slots: int | None
+    threads: int
+    device: str
+    precision: str
+    max_actions: int | None
+    shard: int
+    output: str
+    force: bool
+
+    @property
+    def by_network(self) -> bool:
+        """Whether a network plays."""
+        return self.policy != RANDOM
+
+    @property
+    def to_folder(self) -> bool:
+        """Whether the output is a folder of shards."""
+        return os.path.isdir(self.output) or self.output.endswith("/")
+
+    @property
+    def range(self) -> tuple[int, int | None]:
+        """The first game, and how many; None: without end."""
+        if self.part is None or self.games is None:
+            return self.first_game, self.games
+        first, games = part_of(self.games, *self.part)
+        return self.first_game + first, games
+
+    def check(self) -> None:
+        """Raises `UsageError` for options that do not go together."""
+        if self.games is None and not self.follow:
+            raise UsageError("how many games? give -n GAMES, or --follow")
+        if self.games is None and self.part is not None:
+            raise UsageError("--part divides -n GAMES: give -n too")
+        if self.follow and not self.by_network:
+            raise UsageError("--follow needs the learner's RUN as --policy")
+        if self.max_ahead is not None and not self.follow:
+            raise UsageError("--max-ahead goes with --follow")

@@ -1,0 +1,65 @@
+"""Which games are played, who sits where, and when."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+_NO_ACTIONS = np.empty(0, np.int32)
+
+
+@dataclass(frozen=True)
+class Seating:
+    """A game to be played: its number; `seats`, who plays each side (indices of players); the
+    actions that begin it, int32 [k], which nobody chooses (given setups); and the policy's `step`
+    (-1: none), which its episode keeps."""
+
+    number: int
+    seats: tuple[int, ...]
+    opening: npt.NDArray[np.int32] = field(default_factory=lambda: _NO_ACTIONS)
+    step: int = -1
+
+
+class GameSource(Protocol):
+    """Says to a table which games to begin, and whether to play."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether there are no more games to begin."""
+
+    def take(self, free: int) -> Sequence[Seating]:
+        """At most `free` games to begin now. Called before every round."""
+
+    def worth_playing(self, live: int) -> bool:
+        """Whether to play a round of `live` games now, and not to wait for more."""
+
+    def wait(self) -> None:
+        """Called when no round is played now; returns a moment later."""
+
+
+class Seatings(GameSource):
+    """The games of an iterator, each begun as soon as there is a slot for it."""
+
+    def __init__(self, games: Iterator[Seating]) -> None:
+        self._games = games
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
+    def take(self, free: int) -> Sequence[Seating]:
+        games = list(itertools.islice(self._games, free))
+        self._ended = self._ended or len(games) < free
+        return games
+
+    def worth_playing(self, live: int) -> bool:
+        return True
+
+    def wait(self) -> None:
+        return

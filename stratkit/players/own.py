@@ -1,0 +1,155 @@
+"""A player of the user's own: `py:MODULE:CLASS[,key=value...]`.
+
+MODULE is imported from the working directory or from where Python finds modules. CLASS is called
+with the options and, where it takes them, with `game` and `seed`. Options are text; those of a
+dataclass are made what its annotations say: int, float, bool (on or off) or str.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from stratkit.engine import Game
+from stratkit.errors import InputError, StratkitError, UsageError, nearest
+from stratkit.players.open import Entrant
+from stratkit.players.options import switch
+from stratkit.players.player import Decision, Games, Player, Sides, Views
+from stratkit.players.registry import Setting
+from stratkit.players.spec import PlayerSpec, split_options
+
+PREFIX = "py:"
+OFFERED = ("game", "seed")  # what a class may ask for beside its options
+
+
+def open_own(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+    """The player that `spec` asks for. `InputError` or `UsageError`: there is no such module or
+    class, it does not take these options, or what it makes is no player."""
+    target, _, rest = spec.spec.removeprefix(PREFIX).partition(",")
+    module, _, name = target.partition(":")
+    if not module or not name.isidentifier():
+        raise UsageError("py:MODULE:CLASS is needed", where="PLAYER", text=spec.text)
+    given, left = split_options(rest)
+    if left:
+        raise UsageError("no key=value", where="PLAYER", text=left)
+    cls = _class(module, name, spec.text)
+    if not issubclass(cls, Player):
+        what = f"{target} makes no player: begin, act and end are needed"
+        raise InputError(what, text=spec.text)
+    values = _values(cls, given, {"game": game, "seed": setting.seed}, spec.text)
+    called = spec.name or name
+    try:
+        player = _guarded(cls, called)(**values)
+    except Exception as error:
+        raise InputError(f"{target}: {_said(error)}", text=spec.text) from error
+    return Entrant(called, player, spec.spec)
+
+
+class _Guard:
+    """Stands before a class of the user's: its exceptions become one line that names the player,
+    and what it decides is checked."""
+
+    called = ""
+
+    def begin(self, games: Games, sides: Sides) -> None:
+        with _errors_of(f"{self.called}: begin"):
+            super().begin(games, sides)  # type: ignore[misc]
+
+    def act(self, views: Views) -> Decision:
+        with _errors_of(f"{self.called}: act"):
+            return _checked(super().act(views), views)  # type: ignore[misc]
+
+    def end(self, games: Games, sides: Sides) -> None:
+        with _errors_of(f"{self.called}: end"):
+            super().end(games, sides)  # type: ignore[misc]
+
+
+def _guarded(cls: Any, called: str) -> Any:
+    """The class with a guard before it. It keeps whatever else it offers."""
+    return type(cls.__name__, (_Guard, cls), {"called": called})
+
+
+@contextlib.contextmanager
+def _errors_of(what: str) -> Iterator[None]:
+    try:
+        yield
+    except StratkitError:
+        raise
+    except Exception as error:
+        raise StratkitError(f"{what}: {_said(error)}") from error
+
+
+def _checked(decision: Decision, views: Views) -> Decision:
+    """The decision in the dtypes of `Decision`. `ValueError`: it is none about these views."""
+    rows = np.arange(len(views))
+    actions = np.asarray(decision.actions, np.int32)
+    mu = np.asarray(decision.mu, np.float32)
+    if actions.shape != rows.shape or mu.shape != rows.shape:
+        raise ValueError(f"{len(rows)} actions and mu are needed")
+    played = rows if decision.resigned is None else rows[~np.asarray(decision.resigned, bool)]
+    possible = (actions >= 0) & (actions < views.legal.shape[1])
+    legal = possible & (views.legal[rows, np.where(possible, actions, 0)] > 0)
+    if not legal[played].all():
+        row = played[~legal[played]][0]
+        raise ValueError(f"action {actions[row]} is illegal in game {views.games[row]}")
+    return dataclasses.replace(decision, actions=actions, mu=mu)
+
+
+def _class(module: str, name: str, text: str) -> Any:
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name not in (module, module.partition(".")[0]):
+            raise InputError(f"module {module}: {_said(error)}", text=text) from error
+        raise InputError(f"no such module: {module}", text=text) from None
+    except Exception as error:
+        raise InputError(f"module {module}: {_said(error)}", text=text) from error
+    cls = getattr(found, name, None)
+    if not inspect.isclass(cls):
+        classes = [word for word, value in vars(found).items() if inspect.isclass(value)]
+        raise InputError(f"no class {name} in {module}{nearest(name, classes)}", text=text)
+    return cls
+
+
+def _values(
+    cls: Any, given: Mapping[str, str], offered: Mapping[str, Any], text: str
+) -> dict[str, Any]:
+    """The arguments for the class."""
+    known = inspect.signature(cls).parameters
+    free = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    types = get_type_hints(cls) if dataclasses.is_dataclass(cls) else {}
+    values = {key: value for key, value in offered.items() if key in known}
+    for key, value in given.items():
+        name = key.replace("-", "_")
+        if name in OFFERED or not (free or name in known):
+            keys = [word for word in known if word not in OFFERED]
+            what = f"{cls.__name__} has no option {key!r}{nearest(key, keys)}"
+            raise UsageError(what, where="PLAYER", text=text)
+        try:
+            values[name] = _read(types.get(name, str), value)
+        except ValueError:
+            what = f"{key}={value}: {types[name].__name__} is needed"
+            raise UsageError(what, where="PLAYER", text=text) from None
+    return values
+
+
+def _read(kind: Any, text: str) -> Any:
+    """The text as a value of a type; `ValueError`."""
+    if kind is bool:
+        return switch().read(text)
+    return kind(text) if kind in (int, float) else text
+
+
+def _said(error: BaseException) -> str:
+    """An error that is not ours, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,0 +1,73 @@
+"""What a network is shown: observations with eagerness to attack and without what memory excludes
+(Perolat et al. 2022, supplement, "Test Time Improvements")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from stratkit.engine import Game, observation_dtype
+from stratkit.nets.expand import public_of
+from stratkit.players.player import Floats
+from stratkit.players.testtime import memory
+from stratkit.players.testtime.board import Board
+from stratkit.players.testtime.options import PostProcessing
+
+
+class Inputs:
+    """Changes the observations of `game`, which is played on a board, as is `asked`."""
+
+    def __init__(self, game: Game, asked: PostProcessing) -> None:
+        self.planes, self.height, self.width = game.shape
+        self.dtype = observation_dtype(self.width * self.height)
+        self.asked = asked
+
+    def board(self, packed: bytes) -> Board:
+        """The position of a packed observation of play."""
+        return Board.of(self.width, self.height, packed)
+
+    def eager(self, packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """The observations, uint8 [n, B], as `eager` makes them."""
+        return eager(packed, self.asked.eager, self.dtype)
+
+    def public(
+        self,
+        packed: npt.NDArray[np.uint8],
+        boards: Sequence[Board | None],
+        excluded: Sequence[list[int] | None],
+    ) -> Floats | None:
+        """The public information of observations without what memory excludes by square, as bits:
+        float32 [n, 24, H, W] as in `expand`; None: as it is."""
+        rows = [row for row, bits in enumerate(excluded) if bits and any(bits)]
+        if self.asked.memory == "off" or not rows:
+            return None
+        shape = (self.planes, self.height, self.width)
+        public = public_of(torch.from_numpy(packed), shape).numpy()
+        some = [(boards[row], excluded[row]) for row in rows]
+        allowed = memory.possible([b for b, _ in some if b], [e for _, e in some if e])
+        left = public[rows] * allowed
+        if self.asked.memory == "renormalised":
+            left = memory.renormalised(left, public[rows])
+        public[rows] = left
+        return public
+
+
+def eager(
+    packed: npt.NDArray[np.uint8], alpha: float, dtype: np.dtype[np.void]
+) -> npt.NDArray[np.uint8]:
+    """The observations with less time left until the draw: the no-attack ratio r is replaced by
+    1 - (1 - r)^alpha, for all that read it. It is written as so many 65535ths, so it is off by no
+    more than 1 / 131070."""
+    if alpha == 1:
+        return packed
+    packed = packed.copy()
+    fields = packed.view(dtype)[:, 0]
+    limited = fields["max_no_attack"] > 0
+    ratio = fields["no_attack"] / np.maximum(fields["max_no_attack"], 1)
+    shown = 65535 * (1 - (1 - np.minimum(ratio, 1)) ** alpha)
+    fields["no_attack"] = np.where(limited, np.rint(shown), fields["no_attack"])
+    fields["max_no_attack"] = np.where(limited, 65535, 0)
+    return packed

@@ -1,0 +1,108 @@
+"""The stages through which a policy goes on its way to the board.
+
+A stage takes a policy over the moves of n turns and returns one over the same moves. Whose policy
+it is, a network's or a search's, does not matter to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from stratkit.engine import uniform
+from stratkit.engine.random_streams import Stream
+from stratkit.nets import process
+from stratkit.players.player import Floats, Moves, Views
+from stratkit.players.testtime.tracking import GameTrack
+
+
+@dataclass(frozen=True)
+class Turns:
+    """n turns: what the players see, and of turns in which a move begins the moves that are legal
+    and what the player has kept of the game, if anything."""
+
+    views: Views
+    moves: Sequence[Moves] = ()
+    tracks: Sequence[GameTrack | None] = ()
+
+
+@dataclass(frozen=True)
+class Staged:
+    """What a stage leaves: the policy float32 [n, m], and, where it computes them, the values of
+    the positions float32 [n] and an upper bound for each move float32 [n, m] (NaN: none)."""
+
+    policy: Floats
+    values: Floats | None = None
+    bounds: Floats | None = None
+
+
+class Stage(Protocol):
+    """A stage, with the `name` by which explanations call it."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+        """`policy`: float32 [n, m], of each turn's moves or actions, padded with 0."""
+        ...
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Drops what is less probable than `least`."""
+
+    least: float
+    name = "threshold"
+
+    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+        return Staged(process(torch.from_numpy(policy), self.least).numpy())
+
+
+@dataclass(frozen=True)
+class Quanta:
+    """Rounds probabilities to multiples of 1 / `parts`. Of equally probable moves the lower squares
+    come first; or chance decides, by `ties_seed`."""
+
+    parts: int
+    ties_seed: int | None
+    name = "quanta"
+
+    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+        ties = None if self.ties_seed is None else _ties(self.ties_seed, turns.views, policy)
+        return Staged(process(torch.from_numpy(policy), 0.0, self.parts, ties).numpy())
+
+
+def _ties(seed: int, views: Views, policy: Floats) -> torch.Tensor:
+    """float32 [n, m]: random numbers."""
+    width = policy.shape[1]
+    games = np.repeat(views.games, width)
+    numbers = np.repeat(views.numbers, width) * np.int32(width)
+    numbers += np.tile(np.arange(width, dtype=np.int32), len(views))
+    drawn = uniform(seed, games, numbers, Stream.TIES)
+    return torch.from_numpy(drawn.astype(np.float32).reshape(-1, width))
+
+
+@dataclass(frozen=True)
+class WithoutRepeatedThreats:
+    """Drops pointless threats, where anything else is left."""
+
+    name = "threats"
+
+    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+        kept = np.ones(policy.shape, bool)
+        for row, (moves, track) in enumerate(zip(turns.moves, turns.tracks, strict=True)):
+            assert track is not None
+            for at, (start, end) in enumerate(moves):
+                kept[row, at] = not track.threats.pointless(track.board, track.pieces, start, end)
+        return Staged(keep(policy, kept))
+
+
+def keep(policy: Floats, kept: np.ndarray) -> Floats:
+    """The policy of what is kept, bool [n, m], renormalised; as it is where nothing would be."""
+    left = np.where(kept, policy, np.float32(0))
+    total = left.sum(1, keepdims=True)
+    return np.where(total > 0, left / np.where(total > 0, total, 1), policy).astype(np.float32)

@@ -1,0 +1,117 @@
+"""What `rate` is asked for, and whether it makes sense."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+from stratkit.errors import UsageError, nearest
+from stratkit.rating.elo import Anchor
+
+ONLY_ML = ("prior", "first_move", "draws", "intervals", "confidence")
+MOST_ELO, LEAST_SIGMA = 4000.0, 0.01  # farther apart than games could place anybody
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateOptions:
+    """The options of `rate`; the fields are called as they are.
+
+    `games` are the files of records and `shown` is --games; `first_move` and `draws` are None to be
+    fitted; `given` has the names of the fields that the command line set.
+    """
+
+    games: tuple[str, ...]
+    anchors: tuple[str, ...]
+    intervals: str | None
+    confidence: float
+    prior: int
+    first_move: float | None
+    draws: float | None
+    method: str
+    k: float
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    rename: tuple[str, ...]
+    least_games: int
+    tables: tuple[str, ...]
+    versus: str | None
+    as_json: bool
+    as_csv: bool
+    html: str | None
+    shown: int | None
+    plot: str | None
+    curve: str | None
+    force: bool
+    given: Set[str]
+
+    def check(self) -> None:
+        """Raises `UsageError` for options that do not go together."""
+        for name in ONLY_ML if self.method == "elo" else ("k",):
+            if name in self.given:
+                other = "ml" if self.method == "elo" else "elo"
+                raise UsageError(f"--{name.replace('_', '-')} belongs to --method {other}")
+        if self.intervals == "anchors" and not self.anchors:
+            raise UsageError("--intervals anchors needs an --anchor")
+        if self.as_json and (self.as_csv or self.tables or self.versus):
+            what = "--json prints everything: --csv, --table and --versus do not go with it"
+            raise UsageError(what)
+        if self.versus and self.tables:
+            raise UsageError("--versus prints a table of its own: leave --table out")
+        if self.as_csv and len(self.tables) > 1:
+            raise UsageError("--csv prints one table: give --table once")
+        if self.method == "elo" and "superiority" in self.tables:
+            raise UsageError("--method elo does not know who is likely stronger: --method ml does")
+        if self.shown is not None and self.html is None:
+            raise UsageError("--games belongs to --html")
+        self._check_files()
+
+    def _check_files(self) -> None:
+        """Every input and output must be another file; -f overwrites files, but not these."""
+        written = [path for path in (self.html, self.plot, self.curve) if path is not None]
+        if self.games.count("-") > 1:
+            raise UsageError("standard input can be read only once: give - once")
+        if "-" in written:
+            raise UsageError("a picture or page cannot go where the tables go: name a file")
+        taken = {os.path.realpath(path) for path in self.games if path != "-"}
+        for path in written:
+            real = os.path.realpath(path)
+            if real in taken:
+                raise UsageError("a picture or page cannot go where another file is", text=path)
+            taken.add(real)
+
+    def anchors_among(self, names: Sequence[str]) -> list[Anchor]:
+        """The anchors, as indices of `names`. Raises `UsageError` for an unknown or a second one,
+        and for those that `method` does not know."""
+        anchors = [parse_anchor(text, names) for text in self.anchors]
+        for i, anchor in enumerate(anchors):
+            if any(anchor.player == other.player for other in anchors[:i]):
+                raise UsageError(f"--anchor: {anchor.name!r} is given twice")
+        if self.method == "elo" and (len(anchors) > 1 or any(a.sigma for a in anchors)):
+            raise UsageError("--method elo takes one --anchor, without SIGMA")
+        return anchors
+
+
+def parse_anchor(text: str, names: Sequence[str]) -> Anchor:
+    """Reads NAME[=ELO][~SIGMA]; a name may contain `=` and `~`. Raises `UsageError`."""
+    rest, tilde, sigma = text.rpartition("~")
+    for whole, spread in ((text, None), (rest, sigma))[: 1 + bool(tilde)]:
+        name, _, elo = whole.rpartition("=")
+        for known, value in ((whole, "0"), (name, elo)):
+            if known in names and not (spread is None and "~" in value):
+                rating = _number(value, "rating", -MOST_ELO)
+                wide = 0.0 if spread is None else _number(spread, "SIGMA", LEAST_SIGMA)
+                return Anchor(names.index(known), rating, wide, known)
+    wrong = (rest or text).partition("=")[0]
+    raise UsageError(f"--anchor: no player is called {wrong!r}{nearest(wrong, names)}")
+
+
+def _number(text: str, what: str, low: float) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not low <= number <= MOST_ELO:
+        raise UsageError(f"--anchor: not a {what} from {low:g} to {MOST_ELO:g}", text=text)
+    return number

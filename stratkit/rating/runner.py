@@ -1,0 +1,76 @@
+"""From files of game records to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from stratkit.errors import InputError, UsageError, nearest
+from stratkit.rating.bootstrap import Ratings, rate
+from stratkit.rating.elo import Model
+from stratkit.rating.groups import check_linked
+from stratkit.rating.options import RateOptions
+from stratkit.rating.pool import Pool
+from stratkit.rating.reading import PoolReader
+from stratkit.rating.report import RatingOptions, Report, report
+from stratkit.rating.selection import new_names, renamed, selected
+from stratkit.rating.sequential import sequential
+from stratkit.storage.streams import input_name, open_input
+
+Say = Callable[[str], None]
+
+
+def run_rating(options: RateOptions, warn: Say, say: Say) -> tuple[Report, Mapping[str, str]]:
+    """The report on the games that `options` name and choose, and the new names of players.
+
+    Warnings and remarks go to `warn` and `say`. Raises `InputError` for files that are no game
+    records or do not belong together, `UsageError` for players that are not there, `CheckFailed`
+    when the games do not determine the ratings.
+    """
+    pool, game, names = _chosen(options, warn, say)
+    how = RatingOptions(
+        game,
+        options.anchors_among(pool.names),
+        options.intervals == "mean" or not options.anchors,
+        options.prior,
+        options.k if options.method == "elo" else None,
+        options.confidence,
+    )
+    name = options.versus
+    if name is not None and name not in pool.names:
+        raise UsageError(f"--versus: no player is called {name!r}{nearest(name, pool.names)}")
+    return report(pool, _ratings(pool, how, options), how), names
+
+
+def _chosen(options: RateOptions, warn: Say, say: Say) -> tuple[Pool, str, Mapping[str, str]]:
+    """The chosen games, what game they are of, and the new names of players."""
+    reader = PoolReader()
+    for path in options.games:
+        with open_input(path) as stream:
+            reader.read(stream, input_name(path))
+    pool = reader.finish()
+    if reader.repeated:
+        warn(f"{reader.repeated} games were met again and counted once")
+    if reader.adjudicated:
+        warn(f"{reader.adjudicated} games were not played out but adjudicated")
+    names = new_names(pool, options.rename)
+    if options.rename:
+        pool, itself = renamed(pool, options.rename)
+        if itself:
+            warn(f"{itself} games between players who are one now were left out")
+    pool, too_few = selected(pool, options.include, options.exclude, options.least_games)
+    if too_few:
+        say(f"left out, with fewer than {options.least_games} games: {', '.join(too_few)}")
+    if not len(pool):
+        raise InputError("no games are left to rate")
+    return pool, reader.game, names
+
+
+def _ratings(pool: Pool, how: RatingOptions, options: RateOptions) -> Ratings:
+    if how.k is None:
+        model = Model(options.first_move, options.draws, how.anchors, how.prior)
+        return rate(pool, model, how.confidence, how.to_mean)
+    check_linked(pool)
+    elo = sequential(pool, how.k)
+    for anchor in how.anchors:
+        elo += anchor.elo - elo[anchor.player]
+    return Ratings(elo)

@@ -1,0 +1,47 @@
+"""Programs as a kind of player: `[key=value,]...ucc:COMMAND`. This module imports neither torch nor
+numpy: `--help` needs it too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stratkit.players.options import option, seconds, whole
+from stratkit.players.registry import KINDS, PlayerKind, Setting
+
+if TYPE_CHECKING:
+    from stratkit.engine import Game
+    from stratkit.players.open import Entrant
+    from stratkit.players.spec import PlayerSpec
+    from stratkit.ucc.process import Program
+
+DAY = 86_400.0  # seconds
+PREFIX = "ucc:"
+
+
+@dataclass(frozen=True)
+class ProgramOptions:
+    """Of a program: its limits."""
+
+    time: float = option(5.0, seconds(DAY), "how long a program may take for a line")
+    startup: float = option(10.0, seconds(DAY), "how long it may take until its first line")
+    nodes: int | None = option(
+        None, whole(1, 10**18 - 1), "tell the program this budget for a move, as MATCH_NODES"
+    )
+
+
+def _open(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Program]:
+    from stratkit.ucc.open_program import open_program
+
+    return open_program(spec, game, setting)
+
+
+PROGRAM = PlayerKind(
+    "programs (ucc:COMMAND)",
+    _open,
+    prefix=PREFIX,
+    options=ProgramOptions,
+    matches_only=True,
+    runs_code=True,
+)
+PLAYERS = (*KINDS, PROGRAM)  # everybody who can be at a board

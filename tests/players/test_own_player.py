@@ -1,0 +1,127 @@
+"""A player of the user's own, by `py:MODULE:CLASS`."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+from running import ROOT, run
+
+OWN = """
+from dataclasses import dataclass
+import nothing_at_all_is_missing as missing
+"""
+
+FAULTY = """
+from dataclasses import dataclass
+import numpy as np
+from stratkit.players.player import Decision, Player
+from stratkit.players.random import RandomPlayer
+
+class Player3(RandomPlayer):
+    def act(self, views):
+        return {}["no such key"]
+
+class Cheat(RandomPlayer):
+    def act(self, views):
+        return Decision(np.zeros(len(views), int), np.ones(len(views)))
+
+class Short(RandomPlayer):
+    def act(self, views):
+        return Decision(np.zeros(0, int), np.zeros(0))
+
+class Broken(RandomPlayer):
+    def __init__(self, seed):
+        raise ValueError("never made")
+
+class NoPlayer:
+    pass
+
+@dataclass
+class Typed(RandomPlayer):
+    seed: int
+    depth: int = 2
+    deep: bool = False
+
+class Free(RandomPlayer):
+    def __init__(self, seed, **options):
+        super().__init__(seed)
+        assert options == {"deploy_depth": "3"}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pathlib.Path]:
+    (tmp_path / "faulty_players.py").write_text(FAULTY)
+    (tmp_path / "needs_more.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+MATCH = ("random", "--game", "mini", "-n", 4, "--seed", 1, "-o", "g.jsonl")
+
+
+def test_the_example(folder: pathlib.Path) -> None:
+    """It is under 30 lines, plays the same games again, and obeys its option."""
+    code = (ROOT / "examples/players/greedy.py").read_text()
+    assert code.count("\n") < 30
+    (folder / "greedy.py").write_text(code)
+    player = "name=G,py:greedy:Greedy,courage=2"
+    done = run("match", player, "random", "--game", "barrage", "-n", 6, "--seed", 1,
+               "-o", "b.jsonl")  # fmt: skip
+    assert done.status == 0, done.err
+    header, *games = map(json.loads, (folder / "b.jsonl").read_text().splitlines())
+    assert header["players"][0]["name"] == "G" and len(games) == 6
+    assert header["players"][0]["spec"] == "py:greedy:Greedy,courage=2"
+    again = run("match", player, "random", "--game", "barrage", "-n", 6, "--seed", 1, "-o", "-")
+    assert again.out == (folder / "b.jsonl").read_text()
+    shy = run("match", player.replace("=2", "=0"), "random", "--game", "barrage", "-n", 6,
+              "--seed", 1, "-o", "-")  # fmt: skip
+    assert shy.out.splitlines()[1:] != again.out.splitlines()[1:]
+
+
+@pytest.mark.parametrize("player", ["Typed,depth=3,deep=on", "Typed", "Free,deploy-depth=3"])
+def test_options(folder: pathlib.Path, player: str) -> None:
+    assert run("match", f"py:faulty_players:{player}", *MATCH).status == 0
+
+
+@pytest.mark.parametrize(
+    ("player", "status", "what"),
+    [
+        ("py:nowhere:Player", 1, "no such module: nowhere"),
+        ("py:needs_more:Player", 1, "No module named 'nothing_at_all_is_missing'"),
+        ("py:faulty_players:Chaet", 1, "no class Chaet in faulty_players (did you mean 'Cheat'?)"),
+        ("py:faulty_players", 2, "py:MODULE:CLASS is needed"),
+        ("py:faulty_players:NoPlayer", 1, "makes no player: begin, act and end are needed"),
+        ("py:faulty_players:Broken", 1, "Broken: ValueError: never made"),
+        ("py:faulty_players:Typed,dept=3", 2, "no option 'dept' (did you mean 'depth'?)"),
+        ("py:faulty_players:Typed,depth=x", 2, "depth=x: int is needed"),
+        ("py:faulty_players:Typed,seed=3", 2, "no option 'seed'"),
+        ("py:faulty_players:Typed,depth", 2, "no key=value: 'depth'"),
+        ("threshold=.1,py:faulty_players:Typed", 2, "threshold= is for networks"),
+        ("name=Three,py:faulty_players:Player3", 1, "Three: act: KeyError: 'no such key'"),
+        ("py:faulty_players:Cheat", 1, "Cheat: act: ValueError: action 0 is illegal in game "),
+        ("py:faulty_players:Short", 1, "Short: act: ValueError: 2 actions and mu are needed"),
+    ],
+)
+def test_errors_are_one_line(folder: pathlib.Path, player: str, status: int, what: str) -> None:
+    done = run("match", player, *MATCH)
+    assert done.status == status and what in done.err.splitlines()[-1], done.err
+    assert "Traceback" not in done.err
+
+
+def test_the_traceback_of_an_error(folder: pathlib.Path) -> None:
+    done = run("match", "-v", "-v", "py:faulty_players:Player3", *MATCH)
+    assert 'return {}["no such key"]' in done.err and "KeyError" in done.err
+
+
+def test_a_record_starts_no_code(folder: pathlib.Path) -> None:
+    done = run("match", "py:faulty_players:Typed", *MATCH)
+    assert done.status == 0
+    again = run("match", "--resume", "-o", "g.jsonl")
+    assert again.status == 2 and "py:faulty_players:Typed" in again.error_line
+    (folder / "faulty_players.py").write_text("raise SystemExit('it was started')")
+    assert "it was started" not in run("match", "--resume", "-o", "g.jsonl").err

@@ -1,0 +1,71 @@
+"""README, manual and formats have no sentence that must be read twice."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from prose import LONGEST, long_sentences, pages, sentences, words
+
+ALLOWED = 0  # sentences of more than LONGEST words; this number may only shrink
+
+
+def test_no_sentence_is_long() -> None:
+    found = long_sentences()
+    assert len(found) <= ALLOWED, "\n".join(f"{n} words in {page}: {s}" for n, page, s in found)
+    assert LONGEST == 40
+
+
+def test_every_page_is_read() -> None:
+    counts = {path.name: len(list(sentences(path))) for path in pages()}
+    assert {"README.md", "episodes.md", "train.1", "stratkit.7"} <= set(counts)
+    assert min(counts.values()) > 10 and sum(counts.values()) > 1000
+
+
+MARKDOWN = """# A heading
+
+One `of two` words
+here (see [a page](https://x.y/z)). and three, e.g. these (Perolat et al. 2022).
+
+    code is not read. At all.
+
+```sh
+nor is this
+```
+- An item
+- another one. With two!
+
+| cell | three words here |
+"""
+ROFF = """.TH X 1
+.SH NAME
+x \\- makes things
+.SH DESCRIPTION
+It is
+.B bold text
+and
+.BR another (5),
+which goes on. Then it ends.
+.TP
+.BI \\-\\-option " N"
+What it does.
+.nf
+an example
+.fi
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        ("x.md", MARKDOWN, [2, 7, 8, 2, 2, 2, 1, 3]),
+        ("x.1", ROFF, [3, 9, 3, 3]),
+    ],
+)
+def test_what_is_a_sentence(
+    name: str, text: str, wanted: list[int], tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / name).write_text(text.replace("\\\\", "\\"))
+    counts = map(words, sentences(tmp_path / name))
+    assert [count for count in counts if count] == wanted
