@@ -27,7 +27,7 @@ def header_faults(raw: Raw) -> list[InputError]:
 
 
 def _wrong_players(header: RecordHeader, record: GameRecord) -> list[str]:
-    from stratkit.rating.reading import plays_as
+    from stratkit.storage.identities import plays_as
 
     known: dict[str, object] = {}
     wrong = []
