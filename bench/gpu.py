@@ -25,9 +25,10 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from stratkit.engine import Game
-from stratkit.learn.config import resolve
-from stratkit.learn.data import Batch, Part, make_batch
-from stratkit.learn.learner import Learner
+from stratkit.learn.algorithm import open_algorithm
+from stratkit.learn.data import Batch, EpisodeChunk, make_batch
+from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.settings import resolve
 from stratkit.nets import build, unet
 from stratkit.play.finished import Finished
 from stratkit.play.seating import Seating, Seatings
@@ -165,9 +166,13 @@ class Bench:
 
     def learn(self, net: str, batch: Batch, chunk: int, flop: float) -> None:
         options = {"seed": 1, "chunk": chunk, "precision": self.precision}
-        config = resolve(net, {}, {}, options)
-        learner = Learner(net, self.game.shape, config, self.game.actions, device=self.device)
-        size = sum(p.numel() for p in learner.online.parameters())
+        settings = resolve(net, {}, {}, options)
+        shape, actions = self.game.shape, self.game.actions
+        algorithm = open_algorithm(
+            settings.algorithm, net, shape, actions, settings.hyper, settings.run.seed, self.device
+        )
+        learner = Optimizer(algorithm, settings.run, device=self.device)
+        size = sum(p.numel() for p in algorithm.trained.parameters())
         batch = batch.pinned() if self.device.type == "cuda" else batch
         self.reset_memory()
 
@@ -314,7 +319,7 @@ def random_batch(game: Game, states: int = 0, games_wanted: int = 0) -> Batch:
     for finished in games(game, RandomPlayer(1), 64):
         if finished is not None:
             episodes = finished.episodes
-            parts.append(Part(episodes, ending_names(game), "random games"))
+            parts.append(EpisodeChunk(episodes, ending_names(game), "random games"))
             there, count = there + int(episodes.length.sum()), count + len(episodes)
             if there >= states and count >= games_wanted:
                 break

@@ -1,15 +1,24 @@
-"""The names of networks: `plain`, `tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`.
+"""The names of networks: `plain`, `tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`, and
+`py:MODULE:CLASS` for a network of the user's own.
 
-Not in `stratkit.nets`, which imports torch: `train --help` needs them."""
+Not in `stratkit.nets`, which imports torch: `train --help` needs them.
+
+A checkpoint stores the name of its network. A name `py:...` would run the code of that module, so
+`stratkit.nets.build` imports it only where the user has named it: by `train --net`, or in the
+environment variable `STRATKIT_NETS`, which holds such names with commas between them.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
 from stratkit.errors import InputError, nearest
 
 NETS = ("plain", "tiny", "small", "paper", "mlp")
+PYTHON = "py:"  # begins the name of a network of the user's own
+ALLOWED = "STRATKIT_NETS"  # the environment variable
 WIDEST, DEEPEST = 4096, 8  # of what a name may ask for
 
 
@@ -21,6 +30,11 @@ def default_net(shape: Sequence[int]) -> str:
 def check_net(net: object) -> None:
     """Raises `InputError` unless this is the name of a network."""
     kind, colon, sizes = net.partition(":") if isinstance(net, str) else ("", "", "")
+    if colon and kind == "py":
+        module, _, name = sizes.partition(":")
+        if not all(word.isidentifier() for word in (*module.split("."), name)):
+            raise InputError("a network of one's own is named py:MODULE:CLASS", text=net)
+        return
     if kind not in NETS or (colon and kind != "mlp"):
         raise InputError("unknown network" + nearest(str(net), NETS), text=net)
     numbers = sizes.split("x")
@@ -37,3 +51,19 @@ def hidden_sizes(net: str) -> tuple[int, ...]:
     if kind != "mlp":
         return ()
     return tuple(map(int, sizes.split("x"))) if colon else (256, 256)
+
+
+def preset_of(net: str) -> str:
+    """The kind of network whose preset this one has: one of the user's own has that of `plain`."""
+    return "plain" if net.startswith(PYTHON) else net.partition(":")[0]
+
+
+def allow_net(net: str) -> None:
+    """The user has named this network: its module may be imported, here and in child processes."""
+    if net.startswith(PYTHON) and not is_allowed(net):
+        os.environ[ALLOWED] = ",".join(filter(None, (os.environ.get(ALLOWED), net)))
+
+
+def is_allowed(net: str) -> bool:
+    """Whether the module of a network `py:...` may be imported."""
+    return net in os.environ.get(ALLOWED, "").split(",")

@@ -14,7 +14,8 @@ import sys
 import pytest
 
 from running import COMMANDS, ROOT
-from stratkit.learn.config import PRESETS, resolve
+from stratkit.learn.config import PRESETS
+from stratkit.learn.settings import resolve
 
 MAKE = runpy.run_path(str(ROOT / "man/make.py"))
 PAGES = sorted((ROOT / "man").glob("*.[157]"))
@@ -127,9 +128,10 @@ def test_the_page_of_train_has_the_presets() -> None:
     rows = {name.replace("-", "_"): values for name, *values in map(str.split, table.splitlines())}
     assert set(rows) == {name for preset in PRESETS.values() for name in preset}
     for column, net in enumerate(("plain", "tiny", "small", "mlp", "paper")):
-        config = resolve(net, {}, {}, {})
+        settings = resolve(net, {}, {}, {})
+        config = {**vars(settings.run), **vars(settings.hyper)}
         for name, values in rows.items():
-            value = getattr(config, name)
+            value = config[name]
             told = value if isinstance(value, tuple) else (value,)
             assert tuple(map(float, values[column].split(","))) == told, (net, name)
 

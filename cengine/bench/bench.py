@@ -50,11 +50,17 @@ def instructions(program: str, what: str, game: str, n: int) -> float | None:
     """Counted for n, less what comes before the loop; None without valgrind."""
     if not shutil.which("valgrind"):
         return None
+    # A sanitizer that Python was started with and valgrind exclude each other.
+    env = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
 
     def count(times: int) -> int:
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
         done = subprocess.run(
-            [*command, program, what, game, str(times)], capture_output=True, text=True, check=True
+            [*command, program, what, game, str(times)],
+            env=env,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return int(done.stderr.split("Collected : ")[1].split()[0])
 

@@ -145,10 +145,12 @@ def metadata() -> dict[str, Any]:
         "game": header.game,
         "rules": dict(header.rules),
         "net": "tiny",
+        "algorithm": "rnad",
         "step": 3,
         "episodes": 24,
         "batch": 8,
         "post": "none",
+        "networks": ["online", "target", "regularization", "previous", "average"],
         "seed": 7,
         "config": {"lr": 0.001, "rho": "inf"},
         "parents": [],
@@ -173,7 +175,7 @@ def make(folder: pathlib.Path) -> None:
     online = {"weight": tensors()["online/weight"], "bias": tensors()["online/bias"]}
     shared = {
         key: metadata()[key]
-        for key in ("game", "rules", "net", "step", "episodes", "batch", "post")
+        for key in ("game", "rules", "net", "algorithm", "step", "episodes", "batch", "post")
     }
     publish_policy(folder, online, shared)
     (folder / "ucc.txt").write_text(dialogue())

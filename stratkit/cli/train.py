@@ -1,4 +1,4 @@
-"""train: learn from episodes by R-NaD."""
+"""train: learn from episodes."""
 
 from __future__ import annotations
 
@@ -15,20 +15,16 @@ from stratkit.cli.options import GameName, NetName, Number, OneOf, device_option
 from stratkit.cli.signals import Terminated
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError
-from stratkit.learn.config import (
-    CHOICES,
-    Config,
-    check_settings,
-    help_of,
-    option_name,
-    read_file,
-)
+from stratkit.learn.config import ALGORITHMS, RNAD
+from stratkit.learn.options import option_name
+from stratkit.learn.request import Outcome, Request
+from stratkit.learn.settings import all_fields, check_settings, help_of, read_file
+from stratkit.netnames import allow_net
 from stratkit.storage.streams import check_stdin
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from stratkit.learn.run import Outcome
     from stratkit.learn.tensorboard import Scalars
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -51,7 +47,7 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
 _METAVARS = {int: "N", float: "X", tuple: "N,...", str: "WORD"}
 
 
-# Under the names of the fields of `Request`, but for the file of settings.
+# Under the names of the fields of `Request`, but for `file` and `tensorboard`.
 _OF_REQUEST = (
     click.option("--out", "run", metavar="RUN", required=True, help="The folder of the run."),
     click.option(
@@ -89,98 +85,89 @@ _OF_REQUEST = (
 
 
 def learning_options(function: Function) -> Function:
-    """What `train` and `finetune` are asked alike, for `learn`: how to go about it, and an option
-    for every field of the configuration."""
-    function = _with_settings(function)
+    """The options that `train` and `finetune` share: those of the request, and one for every
+    setting."""
+    kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers()}
+    for name, found in reversed(all_fields().items()):
+        words, kind = found.metadata["words"], type(found.default)
+        function = click.option(
+            option_name(name),
+            name,
+            type=OneOf(words) if words else kinds[kind],
+            metavar=_METAVARS[kind],
+            help=help_of(name),
+        )(function)
     for option in reversed(_OF_REQUEST):
         function = option(function)
     return function
 
 
-def _with_settings(function: Function) -> Function:
-    kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers()}
-    for found in reversed(fields(Config)):
-        words = CHOICES.get(found.name)
-        function = click.option(
-            option_name(found.name),
-            found.name,
-            type=OneOf(words) if words else kinds[type(found.default)],
-            metavar=_METAVARS[type(found.default)],
-            help=help_of(found.name),
-        )(function)
-    return function
-
-
-def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the configuration's options that were given; one out of its range is an error of
-    usage."""
-    given = {name: value for name, value in options.items() if value is not None}
-    try:
-        check_settings(given)
-    except InputError as error:
-        raise UsageError(error.what, text=error.text) from None
-    return given
-
-
 @click.command(cls=Tool)
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
+@click.option(
+    "--algorithm", type=OneOf(tuple(ALGORITHMS)), metavar="WORD", help="rnad (the default)."
+)
 @click.option("--net", type=NetName(), help="The network (default: tiny, or mlp:256x256).")
 @click.option("--game", type=GameName(), help="The game, if a folder is empty at first.")
 @learning_options
-def command(
-    inputs: tuple[str, ...], net: str | None, game: str | None, file: str | None, **options: Any
-) -> int:
-    """Learn from episodes by R-NaD: from stdin (-), files, and folders, which are watched for more.
+def command(**options: Any) -> int:
+    """Learn from episodes: from stdin (-), files, and folders, which are watched for more.
 
     RUN gets the acting network for `selfplay --follow` (policy.safetensors), checkpoints, and
     metrics.jsonl with a line a step.
     """
-    settings = read_file(file) if file else {}
-    of_file = settings.pop("net", None)
-    return learn("train", inputs, settings, options, net=net or of_file, game=game)
+    settings = read_file(options["file"]) if options["file"] else {}
+    if options["net"]:
+        allow_net(options["net"])
+    for word in ("net", "algorithm"):
+        options[word] = options[word] or settings.pop(word, None)
+    return learn("train", request_of(options, settings), options["tensorboard"])
 
 
-def learn(
-    tool: str,
-    inputs: tuple[str, ...],
-    settings: Mapping[str, Any],
-    options: Mapping[str, Any],
-    **more: Any,
-) -> int:
-    """Does what is asked for until its end, or a signal; returns the exit status.
+def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Request:
+    """The request of a command line with these options, and the settings of its file.
 
-    settings: a file's; options: those of `learning_options`; more: other fields of `Request`.
+    UsageError: a setting is out of its range.
     """
-    of_config = {field.name for field in fields(Config)}
-    asked = {name: x for name, x in options.items() if name not in of_config}
-    folder = asked.pop("tensorboard")
-    given = given_settings({name: options[name] for name in of_config})
-    _check_inputs(inputs)
+    given = {name: options[name] for name in all_fields() if options.get(name) is not None}
+    try:
+        check_settings(given, options.get("algorithm") or RNAD)
+    except InputError as error:
+        raise UsageError(error.what, text=error.text) from None
+    asked = {field.name for field in fields(Request)}.intersection(options)
+    inputs = options["inputs"] or ("-",)
+    values = {**{name: options[name] for name in asked}, "inputs": inputs}
+    return Request(**values, settings=settings, options=given)
+
+
+def learn(tool: str, request: Request, tensorboard: str | None) -> int:
+    """Does what is asked for until its end, or a signal; returns the exit status."""
+    _check_inputs(request.inputs)
+    request.check()
     import os
 
     # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     import torch
 
-    from stratkit.learn.run import Request, train
+    from stratkit.learn.run import train
 
-    request = Request(inputs or ("-",), settings=settings, options=given, **asked, **more)
     # The learner has threads of its own. Torch's, which wait for each other at every operation,
     # made an update ten times slower with a busy second core.
     torch.set_num_threads(1)
     signals = _Signals()
-    with progress(request.steps, "step", tool) as bar, _scalars(folder) as scalars:
-        teller = _Teller(bar, request.inputs, scalars)
-        outcome = train(request, signals.stop, teller.tell, warn)
+    with progress(request.steps, "step", tool) as bar, _scalars(tensorboard) as scalars:
+        logger = _Logger(bar, request.inputs, scalars)
+        outcome = train(request, signals.stop, logger.log, warn)
     return _conclude(outcome, signals)
 
 
-def _check_inputs(inputs: tuple[str, ...]) -> None:
+def _check_inputs(inputs: Sequence[str]) -> None:
     import sys
 
-    if inputs.count("-") > 1:
+    if list(inputs).count("-") > 1:
         raise UsageError("standard input can be read only once")
-    if "-" in (inputs or "-"):
+    if "-" in inputs:
         check_stdin()
         if sys.stdin.isatty():
             raise UsageError("episodes come through a pipe or from files, not from a terminal")
@@ -214,13 +201,13 @@ def _scalars(folder: str | None) -> AbstractContextManager[Scalars | None]:
     return Scalars(folder)
 
 
-class _Teller:
-    """Shows a run's metrics: as a bar at a terminal, by -v as lines, and as curves."""
+class _Logger:
+    """Logs a run's metrics: as a bar at a terminal, with -v as lines, and for TensorBoard."""
 
     def __init__(self, bar: tqdm[NoReturn], inputs: Sequence[str], scalars: Scalars | None) -> None:
         self.bar, self.inputs, self.scalars, self.waited = bar, inputs, scalars, False
 
-    def tell(self, metrics: Mapping[str, Any]) -> None:
+    def log(self, metrics: Mapping[str, Any]) -> None:
         if "waiting" in metrics:
             if not self.waited:
                 say(f"waiting {metrics['waiting']} from {' '.join(self.inputs)}", 1)
@@ -242,7 +229,7 @@ def _conclude(outcome: Outcome, signals: _Signals) -> int:
     for line in outcome.truncated:
         warn(line)
     if outcome.rank == 0:
-        _tell_end(outcome)
+        _say_end(outcome)
     if outcome.stopped and signals.number is not None:
         raise signals.error()
     if outcome.error:
@@ -250,7 +237,7 @@ def _conclude(outcome: Outcome, signals: _Signals) -> int:
     return 3 if outcome.truncated else 0
 
 
-def _tell_end(outcome: Outcome) -> None:
+def _say_end(outcome: Outcome) -> None:
     if outcome.checkpoint is None:
         say("stopped before the first episode: there is nothing to save")
     elif outcome.stopped or outcome.error:

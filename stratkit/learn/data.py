@@ -19,7 +19,7 @@ CUT = "cut"  # the ending of an episode that was stopped before the end of its g
 
 
 @dataclass(frozen=True)
-class Part:
+class EpisodeChunk:
     """Some episodes, the names of their endings, and where they were read, for messages."""
 
     episodes: Episodes
@@ -38,9 +38,10 @@ class Batch:
     uint8 [u, A].
     Per step [n]: `view` int64, `action` int64, `mu` float32, `player` int64 (-1: an action that
     nobody sampled).
-    `cell` int64 [m] places the m steps that are learned from, whose rows are `learned` int64 [m],
-    in a grid of `time` x B. Per episode [B]: `returns` float32 [B, 2], `lengths` (actions) and
-    `steps` (the policy's step, as played) int64, `endings` their names.
+    `learned` int64 [m]: the rows of the m steps that are learned from. `cell` int64 [m]: their
+    places in a grid of `time` x B.
+    Per episode [B]: `returns` float32 [B, P] of P players, `lengths` (actions) and `steps` (the
+    policy's step, as played) int64, `endings` their names.
     """
 
     observations: Tensor
@@ -61,6 +62,10 @@ class Batch:
     def states(self) -> int:
         """Steps that are learned from."""
         return len(self.learned)
+
+    def step_counts(self) -> Tensor:
+        """float32 [P]: how many steps of each player are learned from."""
+        return step_counts(self.player, self.returns.shape[1])
 
     def to(self, device: torch.device) -> Batch:
         """The same on a device; from pinned memory, while the host goes on."""
@@ -90,27 +95,33 @@ class Batch:
         return out
 
     def rewards(self) -> Tensor:
-        """float32 [time, B, 2]: each player's return, at the last step learned from."""
-        out = self.returns.new_zeros((self.time, len(self.returns), 2))
+        """float32 [time, B, P]: each player's return, at the last step learned from."""
+        out = self.returns.new_zeros((self.time, *self.returns.shape))
         ends = self.grid((self.player >= 0).float()).sum(0).long() - 1
         there = (ends >= 0).nonzero()[:, 0]
         out[ends[there], there] = self.returns[there]
         return out
 
 
-def make_batch(game: Game, parts: Sequence[Part], rows: int = 1) -> Batch:
+def step_counts(player: Tensor, players: int) -> Tensor:
+    """N_k, how many steps of player k there are: float32 [players]. player: integer [n], 0 to
+    players - 1, or -1 for an action that nobody sampled."""
+    return (player[:, None] == torch.arange(players, device=player.device)).float().sum(0)
+
+
+def make_batch(game: Game, chunks: Sequence[EpisodeChunk], rows: int = 1) -> Batch:
     """Replays the episodes and lays their steps out as a batch, its views padded to a multiple of
     `rows`.
 
     InputError: an illegal action, an episode that ends otherwise than it says, or one whose play
     was not sampled. The message names file, episode and action.
     """
-    episodes = Episodes.together([part.episodes for part in parts])
+    episodes = Episodes.together([chunk.episodes for chunk in chunks])
     actions, mu, lengths = episodes.actions, episodes.mu, episodes.length
-    endings = np.concatenate([np.array(part.endings)[part.episodes.ending] for part in parts])
-    played = _replay(game, parts, episodes, endings)
+    endings = np.concatenate([np.array(chunk.endings)[chunk.episodes.ending] for chunk in chunks])
+    played = _replay(game, chunks, episodes, endings)
     sampled = ~np.isnan(mu) & (played.actors >= 0)
-    _check_sampled(parts, played, mu)
+    _check_sampled(chunks, played, mu)
 
     episode = np.repeat(np.arange(len(lengths)), lengths)
     learned = sampled.nonzero()[0]
@@ -138,7 +149,7 @@ def make_batch(game: Game, parts: Sequence[Part], rows: int = 1) -> Batch:
 
 
 def _replay(
-    game: Game, parts: Sequence[Part], episodes: Episodes, said: NDArray[np.str_]
+    game: Game, chunks: Sequence[EpisodeChunk], episodes: Episodes, said: NDArray[np.str_]
 ) -> Replay:
     starts = episodes.start.tobytes()
     try:
@@ -147,27 +158,27 @@ def _replay(
         )
     except IllegalAction as error:
         if error.action is None:
-            raise _at(parts, error.row, None, "illegal start position", None) from None
-        raise _at(parts, error.row, error.index, "illegal action", error.action) from None
+            raise _at(chunks, error.row, None, "illegal start position", None) from None
+        raise _at(chunks, error.row, error.index, "illegal action", error.action) from None
     found = np.array(game.endings)[played.endings]
     wrong = np.flatnonzero((said != found) & ~((said == CUT) & (found == "")))
     if len(wrong):
         row = int(wrong[0])
         what = f"the episode says that it ended by {said[row] or 'nothing'}, replay by"
-        raise _at(parts, row, None, what, found[row] or "nothing")
+        raise _at(chunks, row, None, what, found[row] or "nothing")
     if episodes.returns.shape != played.returns.shape:
         what = f"returns of {episodes.returns.shape[1]} players"
-        raise _at(parts, 0, None, what, None)
+        raise _at(chunks, 0, None, what, None)
     wrong = np.flatnonzero((episodes.returns != played.returns).any(1))
     if len(wrong):
         row = int(wrong[0])
         what = "the returns are not those of the game"
-        raise _at(parts, row, None, what, episodes.returns[row])
+        raise _at(chunks, row, None, what, episodes.returns[row])
     return played
 
 
-def _check_sampled(parts: Sequence[Part], played: Replay, mu: NDArray[np.float32]) -> None:
-    """R-NaD learns from play that was sampled; given actions (setups) and chance may be in it."""
+def _check_sampled(chunks: Sequence[EpisodeChunk], played: Replay, mu: NDArray[np.float32]) -> None:
+    """Play must have been sampled; given actions (setups) and chance may be in an episode."""
     in_play = (played.actors >= 0) & ~played.given
     for wrong, what in (
         (np.isnan(mu) & in_play, "this action of play was not sampled (mu is NaN)"),
@@ -177,16 +188,18 @@ def _check_sampled(parts: Sequence[Part], played: Replay, mu: NDArray[np.float32
             at = int(wrong.argmax())
             row = int(np.searchsorted(played.offsets, at, side="right")) - 1
             text = None if np.isnan(mu[at]) else mu[at]
-            raise _at(parts, row, at - int(played.offsets[row]), what, text)
+            raise _at(chunks, row, at - int(played.offsets[row]), what, text)
 
 
-def _at(parts: Sequence[Part], row: int, index: int | None, what: str, text: object) -> InputError:
-    """What is wrong in episode `row` of all the parts' episodes."""
+def _at(
+    chunks: Sequence[EpisodeChunk], row: int, index: int | None, what: str, text: object
+) -> InputError:
+    """What is wrong in episode `row` of all the chunks' episodes."""
     before = 0
-    for part in parts:
-        if row < before + len(part):
+    for chunk in chunks:
+        if row < before + len(chunk):
             break
-        before += len(part)
-    where = f"episode {part.episodes.number[row - before]}"
+        before += len(chunk)
+    where = f"episode {chunk.episodes.number[row - before]}"
     where += "" if index is None else f", action {index}"
-    return InputError(what, file=part.file, where=where, text=text)
+    return InputError(what, file=chunk.file, where=where, text=text)

@@ -1,4 +1,4 @@
-"""What there is to tell of a step: metrics.jsonl (formats/run.md), from what each rank notes."""
+"""The metrics of a step: metrics.jsonl (formats/run.md), from the statistics of each rank."""
 
 from __future__ import annotations
 
@@ -11,67 +11,73 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from stratkit.errors import InputError
-from stratkit.learn.learner import Learner
-from stratkit.learn.source import Ready
+from stratkit.learn.source import PreparedBatch
 from stratkit.storage import fields as check
 
-Note = dict[str, Any]  # what a rank tells of its batch: JSON
+Stats = dict[str, Any]  # of a rank's batch: JSON
 
 
-def note_of(ready: Ready) -> Note:
+def batch_stats(prepared: PreparedBatch) -> Stats:
     """Sums over the episodes of a batch, and how far its rank has read."""
-    batch, progress = ready.batch, ready.progress
-    steps, first = batch.steps[batch.steps >= 0], batch.returns[:, 0]
+    batch, progress = prepared.batch, prepared.progress
+    steps, returns = batch.steps[batch.steps >= 0], batch.returns
     return {
-        "episodes": len(first),
+        "episodes": len(returns),
         "states": batch.states,
         "length": int(batch.lengths.sum()),
-        "first_wins": int((first > 0).sum()),
-        "second_wins": int((first < 0).sum()),
-        "draws": int((first == 0).sum()),
+        "returns": returns.double().sum(0).tolist(),
+        "wins": (returns > 0).sum(0).tolist(),
+        "draws": int((returns == 0).all(1).sum()),
         "endings": Counter(batch.endings),
-        "largest": float(batch.returns.abs().max()),
+        "largest_return": float(returns.abs().max()),
         "begun": int(steps.sum()),  # at which steps, of the episodes that know it
         "oldest": int(steps.min()) if len(steps) else None,
         "aged": len(steps),
-        "taken": progress.taken,
+        "consumed": progress.consumed,
         "complete": sorted(progress.complete),
         "duplicates": progress.duplicates,
     }
 
 
 def metrics_of(
-    learner: Learner,
-    notes: Sequence[Note],
-    told: Mapping[str, float],
+    step: int,
+    stats: Sequence[Stats],
+    update: Mapping[str, float],
     seconds: Mapping[str, float],
     so_far: Mapping[str, int],
 ) -> dict[str, Any]:
-    """A line's fields: after a step of `learner`, which `told` of it, with batches of which the
-    ranks made `notes`; `seconds` are rank 0's; `so_far`: `episodes` and `duplicates` of the run."""
-    step = learner.step
+    """The fields of a line after optimizer step number `step`.
+
+    stats: of each rank's batch. update: the metrics of `Optimizer.update`. seconds: of rank 0.
+    so_far: `episodes` and `duplicates` of the run.
+    """
 
     def total(name: str) -> int:
-        return sum(note[name] for note in notes)
+        return sum(one[name] for one in stats)
+
+    def means(name: str) -> list[float]:
+        """Of each player."""
+        return [sum(x) / episodes for x in zip(*(one[name] for one in stats), strict=True)]
 
     endings: Counter[str] = Counter()
-    for note in notes:
-        endings.update(note["endings"])
+    for one in stats:
+        endings.update(one["endings"])
     episodes, aged = total("episodes"), total("aged")
+    wins = means("wins")
+    outcomes = {"first_wins": wins[0], "second_wins": wins[1]} if len(wins) == 2 else {"wins": wins}
     busy = seconds["wait"] + seconds["update"] + seconds["save"]
     return {
         "step": step,
         "episodes": so_far["episodes"],
         "states": total("states"),
-        **told,
-        "iteration": learner.schedule.iteration(step - 1)[0],
+        **update,
         "length": total("length") / episodes,
-        "first_wins": total("first_wins") / episodes,
-        "second_wins": total("second_wins") / episodes,
+        **outcomes,
         "draws": total("draws") / episodes,
+        "returns_mean": means("returns"),
         "endings": dict(sorted(endings.items())),
         "age_mean": step - 1 - total("begun") / aged if aged else None,
-        "age_max": step - 1 - min(n["oldest"] for n in notes if n["aged"]) if aged else None,
+        "age_max": step - 1 - min(one["oldest"] for one in stats if one["aged"]) if aged else None,
         "duplicates": so_far["duplicates"],
         "seconds": dict(seconds),
         "states_per_second": total("states") / busy,
@@ -110,4 +116,6 @@ def _rounded(value: Any) -> Any:
         return float(f"{value:.6g}") if value < 1e9 else round(value, 3)
     if isinstance(value, dict):
         return {key: _rounded(v) for key, v in value.items()}
+    if isinstance(value, list):
+        return [_rounded(v) for v in value]
     return value

@@ -1,5 +1,5 @@
-"""Several learners that work as one: `torchrun` starts them, each has its own part of the games,
-and gradients are summed. What is counted is counted over all of them."""
+"""Ranks: several learners that work as one. `torchrun` starts them, each has its own part of the
+games, and gradients are summed. Counts are those of all ranks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from stratkit.errors import InputError, StratkitError
+from stratkit.learn.request import several_ranks
 from stratkit.nets import check_device
 
 SLACK = 300.0  # seconds that a rank may be late beside the time that it may wait for episodes
@@ -27,17 +28,17 @@ class Ranks:
         """x, which becomes its sum over all ranks."""
         return x
 
-    def exchange(self, told: Any) -> list[Any]:
-        """What each of the ranks has to tell, in their order: JSON values."""
-        return [told]
+    def exchange(self, value: Any) -> list[Any]:
+        """The value of each rank, in their order: JSON values."""
+        return [value]
 
     def close(self) -> None:
         """Lets the other ranks go."""
 
 
 class _Group(Ranks):
-    """One of several, as the environment says that torchrun makes. `StratkitError`: another rank
-    has gone, or does not answer."""
+    """One of several ranks of torchrun. `StratkitError`: another one has gone, or does not
+    answer."""
 
     def __init__(self, timeout: float, device: torch.device) -> None:
         import torch.distributed as dist
@@ -66,8 +67,8 @@ class _Group(Ranks):
             raise self._alone() from error
         return x
 
-    def exchange(self, told: Any) -> list[Any]:
-        data = torch.frombuffer(bytearray(json.dumps(told).encode()), dtype=torch.uint8)
+    def exchange(self, value: Any) -> list[Any]:
+        data = torch.frombuffer(bytearray(json.dumps(value).encode()), dtype=torch.uint8)
         lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
         try:
             self._dist.all_gather(lengths, torch.tensor([len(data)]))
@@ -85,10 +86,12 @@ class _Group(Ranks):
 
 
 def open_ranks(timeout: float, device: torch.device) -> Ranks:
-    """What the environment says: torchrun's processes, or one by itself, which computes on
-    `device`. `timeout`: the seconds that a rank may wait for its episodes while others wait for
-    it."""
-    return _Group(timeout, device) if several() else Ranks()
+    """The ranks that the environment names: torchrun's processes, or one by itself.
+
+    timeout: the seconds that a rank may wait for its episodes while others wait for it. device:
+    where this rank computes.
+    """
+    return _Group(timeout, device) if several_ranks() else Ranks()
 
 
 def device_of(name: str) -> torch.device:
@@ -100,11 +103,6 @@ def device_of(name: str) -> torch.device:
             raise InputError(f"rank {number} of this machine has no GPU of its own", text=name)
         return torch.device("cuda", number)
     return torch.device(name)
-
-
-def several() -> bool:
-    """Whether the environment says that this is one of several ranks."""
-    return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
 def share(number: int, rank: int, size: int) -> int:

@@ -1,44 +1,94 @@
 """R-NaD, regularised Nash dynamics, as DeepNash does it (Perolat et al. 2022, "DeepNash: R-NaD at
 Scale" and supplement), from top to bottom:
 
-    reward transform   L = log pi - log pi_reg, what the regularisation charges      log_ratio
-    value estimate     two-player v-trace over whole episodes                        v_trace
-    action values      Q from the value estimate, the regularisation and the gain    action_values
-    policy loss        NeuRD, with a threshold on the logits                         neurd_loss
-    value loss         squared error                                                 value_loss
-    schedule           when the regularisation policy moves on                       EntropySchedule
+    reference_update   one whole update on one screen, as the paper writes it
+    equations          reward transform, action values, NeuRD, value loss, schedule
+    RNaD               the same in parts, for the optimizer
 
-Equations are the paper's where they are right. Where its text misleads, what is known to work
-stands here, and a comment says so. All functions take and give torch tensors. [n] is a flat batch
-of steps, whatever episodes they are from; only v-trace needs their order, and takes [T, B].
+v-trace has a file of its own (`v_trace.py`). Equations are the paper's where they are right. Where
+its text misleads, what is known to work stands here, and a comment says so. [n] is a flat batch of
+steps, whatever episodes they are from; [m] are different views.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from stratkit.nets.policy import legal_policy
+from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.config import RNaDConfig
+from stratkit.learn.data import Batch
+from stratkit.learn.v_trace import v_trace
+from stratkit.nets import Network, build, legal_policy, place, process
 
-__all__ = [
-    "EntropySchedule",
-    "VTrace",
-    "action_values",
-    "legal_policy",
-    "log_ratio",
-    "mixture",
-    "neurd_loss",
-    "scan",
-    "scan_by_doubling",
-    "step_counts",
-    "step_weights",
-    "v_trace",
-    "value_loss",
-]
+# The acting network is learned by gradients. The target network follows it and gives v-trace its
+# values. Regularisation policies, the present and the previous one, are copies of past target
+# networks. The average is kept for play.
+NETWORKS = ("online", "target", "regularization", "previous", "average")
+
+
+def reference_update(
+    networks: Mapping[str, Network],
+    adam: torch.optim.Adam,
+    batch: Batch,
+    config: RNaDConfig,
+    step: int,
+) -> tuple[float, float]:
+    """Update number `step`, counted from 0: plain and slow, to be read. `RNaD` by the optimizer
+    does the same; a test compares them. Returns the losses of policy and value.
+
+    networks: those of `NETWORKS`; adam: of the online one. Without post-processing.
+    """
+    online, target, regularization, previous, average = (networks[name] for name in NETWORKS)
+    alpha, last_of_iteration = EntropySchedule(config.sizes, config.repeats, config.ramp)(step)
+    observations, legal = batch.observations[batch.view], batch.legal[batch.view]
+
+    logits, value = online(observations, legal)
+    pi, log_pi = legal_policy(logits.detach(), legal)
+    with torch.no_grad():
+        target_value = target(observations, legal)[1]
+        log_reg = legal_policy(regularization(observations, legal)[0], legal)[1]
+        log_previous = legal_policy(previous(observations, legal)[0], legal)[1]
+    ratio = log_pi - mixture(log_reg, log_previous, alpha)
+    trace = v_trace(
+        value=batch.grid(target_value),
+        kl=batch.grid((pi * ratio).sum(1)),
+        ratio=batch.grid(pi.gather(1, batch.action[:, None])[:, 0] / batch.mu),
+        player=batch.grid(batch.player, fill=-1),
+        rewards=batch.rewards(),
+        eta=config.eta,
+        rho_bar=config.rho,
+        c_bar=config.c,
+        policy_c_bar=config.policy_c,
+    )
+    q = action_values(
+        target_value,
+        ratio,
+        batch.flat(trace.q_correction),
+        batch.action,
+        batch.mu,
+        eta=config.eta,
+        mu_floor=config.mu_floor,
+    )
+    weight = step_weights(batch.player, batch.step_counts())
+    policy_loss = neurd_loss(logits, legal, pi, q, weight, beta=config.beta, clip=config.clip)
+    critic_loss = value_loss(value, batch.flat(trace.value), weight)
+
+    adam.zero_grad()
+    torch.autograd.backward(policy_loss + critic_loss)
+    nn.utils.clip_grad_norm_(online.parameters(), config.grad_norm or float("inf"))
+    adam.step()
+    follow(target, online, config.target_rate)
+    follow(average, online, average_rate(config.average_rate, step))
+    if last_of_iteration:
+        previous.load_state_dict(regularization.state_dict())
+        regularization.load_state_dict(target.state_dict())
+    return policy_loss.item(), critic_loss.item()
+
 
 # ---- Reward transform ----
 
@@ -58,149 +108,46 @@ def log_ratio(log_pi: Tensor, log_reg: Tensor) -> Tensor:
     return log_pi - log_reg
 
 
-# ---- Two-player v-trace ----
-
-
-class VTrace(NamedTuple):
-    """value: float32 [T, B], the estimate v_hat of the acting player's value.
-    gain: float32 [T, B], what the action taken brought above the value: Q of it has gain / mu more.
-    Both are 0 on padding."""
-
-    value: Tensor
-    gain: Tensor
-
-
-def v_trace(
-    value: Tensor,
-    kl: Tensor,
-    ratio: Tensor,
-    player: Tensor,
-    rewards: Tensor,
-    *,
-    eta: float,
-    rho_bar: float = float("inf"),
-    c_bar: float = 1.0,
-    gain_c_bar: float | None = None,
-) -> VTrace:
-    """The value estimate of every step, for the player who acts there (gamma = lambda = 1), and the
-    gain of its action. `gain_c_bar`: another c bar for what the gain is made of; None: the same.
-
-    value: float32 [T, B], the target network's, for the acting player.
-    kl: float32 [T, B], sum_a pi(a) L(a).
-    ratio: float32 [T, B], pi(a_t) / mu(a_t).
-    player: integer [T, B], 0 or 1; -1 is padding, which may stand before or after an episode.
-    rewards: float32 [T, B, 2], the game's reward of each player after the action.
-
-    Unlike in the paper's Eq. 5, only the opponent's ratios multiply the value that follows: the own
-    action enters Q through 1 / mu. The regularisation enters by its expectation, not by its sample.
-    Both players' estimates are computed side by side, as arrays [T, 2, B]; each step then keeps
-    that of its own player.
-    """
-    v, tax, w = (x.detach().double()[:, None] for x in (value, eta * kl, ratio))
-    r = rewards.movedim(2, 1).double()
-    own = (player[:, None] == torch.arange(2, device=player.device)[:, None]).double()
-    other = own.flip(1)  # the opponent acts; on padding both are 0, which clears what is carried
-
-    # What lies between a step and the player's next own step, all of it linear recurrences:
-    carried = scan(
-        torch.stack([other * (tax + w * r), 1 - other, other * (r + tax), own * v], 1),
-        torch.stack([other * w, other * w, other, other], 1),
-        last=own.new_tensor([0.0, 1.0, 0.0, 0.0])[:, None, None],
-    )
-    followed = carried[1:, 0]  # reward, weighted by the opponent's ratios
-    opponents = carried[1:, 1]  # the product of the opponent's ratios
-    plain = carried[1:, 2]  # reward, unweighted
-    next_v = carried[1:, 3]  # the network's value at the next own step
-
-    importance = w * opponents
-    delta = importance.clamp_max(rho_bar) * (r - tax + plain + next_v - v)
-
-    def correction(c_bar: float) -> Tensor:
-        """v_hat - v of this own step, or of the next."""
-        return scan(own * delta, own * importance.clamp_max(c_bar) + other)
-
-    of_value = correction(c_bar)
-    of_gain = of_value if gain_c_bar in (None, c_bar) else correction(gain_c_bar)
-    estimate = v + of_value[:-1]
-    gain = r + followed + opponents * (next_v + of_gain[1:]) - v
-    return VTrace(*((own * x).sum(1).to(value) for x in (estimate, gain)))
-
-
-def scan(a: Tensor, b: Tensor, last: Tensor | float = 0.0) -> Tensor:
-    """x[t] = a[t] + b[t] x[t + 1], backward from x[T] = `last`: float64 [T + 1, ...] of [T, ...].
-
-    On a CPU step by step. Elsewhere, where each of T small operations would cost a launch, in
-    log2 T large ones (`scan_by_doubling`).
-    """
-    return _scan_in_turn(a, b, last) if a.device.type == "cpu" else scan_by_doubling(a, b, last)
-
-
-def _scan_in_turn(a: Tensor, b: Tensor, last: Tensor | float) -> Tensor:
-    x = a.new_empty((len(a) + 1, *a.shape[1:]))
-    x[-1] = last
-    there, added, factor = x.numpy(), a.numpy(), b.numpy()  # a third of torch's time at each step
-    for t in range(len(a) - 1, -1, -1):
-        np.multiply(factor[t], there[t + 1], out=there[t])
-        there[t] += added[t]
-    return x
-
-
-def scan_by_doubling(a: Tensor, b: Tensor, last: Tensor | float = 0.0) -> Tensor:
-    """The same as `scan`: after k rounds, each step knows x[t] of x[t + 2^k]. The sums are made in
-    another order, and so are rounded otherwise."""
-    x = torch.cat([a, a.new_zeros((1, *a.shape[1:]))])
-    x[-1] = last
-    b = torch.cat([b, torch.zeros_like(x[:1])])
-    reach = 1
-    while reach < len(x):
-        near, far = slice(None, -reach), slice(reach, None)
-        x = torch.cat([x[near] + b[near] * x[far], x[-reach:]])
-        b = torch.cat([b[near] * b[far], b[-reach:]])
-        reach *= 2
-    return x
+# ---- Action values ----
 
 
 def action_values(
     value: Tensor,
     log_ratio: Tensor,
-    gain: Tensor,
+    q_correction: Tensor,
     action: Tensor,
     mu: Tensor,
     *,
     eta: float,
     mu_floor: float = 0.0,
 ) -> Tensor:
-    """Q(a) = v - eta L(a) + 1[a = a_t] gain / mu, for the acting player: float32 [n, A].
+    """Q(a) = v - eta L(a) + 1[a = a_t] q_correction / mu, for the acting player: float32 [n, A].
 
-    value, gain, mu: float32 [n], the target network's value, v-trace's gain, and the probability
-    with which the action was chosen; log_ratio: float32 [n, A], L of the reward transform; action:
-    int64 [n]. mu_floor: 1 / mu is taken of at least this; 0 is the paper's. Rare actions
-    otherwise get forces of hundreds, which a small batch does not average out.
+    value, q_correction, mu: float32 [n], the target network's value, v-trace's correction, and the
+    probability with which the action was chosen; log_ratio: float32 [n, A], L of the reward
+    transform; action: int64 [n]. mu_floor: 1 / mu is taken of at least this; 0 is the paper's.
+    Without it rare actions get forces of hundreds, which a small batch does not average out.
     """
-    taken = torch.zeros_like(log_ratio).scatter_(1, action[:, None], 1.0)
-    return value[:, None] - eta * log_ratio + taken * (gain / mu.clamp_min(mu_floor))[:, None]
+    sampled = torch.zeros_like(log_ratio).scatter_(1, action[:, None], 1.0)
+    return (
+        value[:, None]
+        - eta * log_ratio
+        + sampled * (q_correction / mu.clamp_min(mu_floor))[:, None]
+    )
 
 
 # ---- Losses ----
 
 
-def step_counts(player: Tensor) -> Tensor:
-    """N_k, how many steps of player k there are: float32 [2]. player: integer [n], 0 or 1, -1
-    for an action that nobody sampled."""
-    return (player[:, None] == torch.arange(2, device=player.device)).float().sum(0)
-
-
-def step_weights(player: Tensor, counts: Tensor | None = None) -> Tensor:
+def step_weights(player: Tensor, counts: Tensor) -> Tensor:
     """1 / N_k for a step of player k, 0 for an action that nobody sampled: float32 [n].
 
-    player: integer [n], 0 or 1, -1 for such an action. counts: N_k, [2], where the batch is a
-    part of something larger (other chunks, other ranks): then the losses of the parts add up to
-    the whole's.
+    player: integer [n], 0 to P - 1, or -1 for such an action. counts: N_k, float32 [P], of all
+    steps: the losses of parts (chunks, ranks) then add up to the whole's.
     """
-    players = torch.arange(2, device=player.device)
-    mine = (player[:, None] == players).float()
-    counts = step_counts(player) if counts is None else counts
-    return (mine / counts.clamp_min(1)).sum(1)
+    players = torch.arange(len(counts), device=player.device)
+    own = (player[:, None] == players).float()
+    return (own / counts.clamp_min(1)).sum(1)
 
 
 def neurd_loss(
@@ -276,3 +223,167 @@ class EntropySchedule:
         ramp = self.ramp * size
         alpha = min(1.0, (step - start) / ramp) if ramp else 1.0
         return alpha, step == start + size - 1
+
+
+# ---- The networks that follow ----
+
+
+@torch.no_grad()
+def follow(network: Network, online: Network, rate: float) -> None:
+    """Moves the weights towards the online network's by a part `rate` of the difference."""
+    torch._foreach_lerp_(list(network.parameters()), list(online.parameters()), rate)
+
+
+def average_rate(rate: float, step: int) -> float:
+    """The rate of the average at update number `step`.
+
+    At a small rate an average would be of the untrained network for long. Until that rate is
+    reached, step t counts by t^2 (Shamir and Zhang 2013, polynomial-decay averaging).
+    """
+    return max(rate, 3 / (step + 3))
+
+
+# ---- All of it, for the optimizer ----
+
+
+class Forward(NamedTuple):
+    """What networks say of some views [m], without a graph, beside the online one's outputs.
+
+    log_ratio: [m, A], L of the reward transform. played: [m, A], the policy whose values v-trace
+    estimates. kl: [m], its distance from the regularisation policy. target_value: [m]. metrics:
+    [m, 4], `RNaD.view_metrics`. All float32.
+    """
+
+    log_ratio: Tensor
+    played: Tensor
+    kl: Tensor
+    target_value: Tensor
+    metrics: Tensor
+
+
+class Targets(NamedTuple):
+    """What steps [n] are to learn, and with which weight: all float32 [n]."""
+
+    q_correction: Tensor
+    value: Tensor
+    weight: Tensor
+
+
+class RNaD(Algorithm[Forward, Targets]):
+    """R-NaD's networks and its update.
+
+    net, shape, actions, seed: which untrained network, for which observations and how many actions
+    (see `nets.build`).
+    """
+
+    loss_metrics = ("policy_loss", "value_loss")
+    view_metrics = ("entropy", "kl", "value", "removed")
+
+    def __init__(
+        self,
+        net: str,
+        shape: tuple[int, ...],
+        actions: int | None,
+        config: RNaDConfig,
+        seed: int,
+        device: torch.device = CPU,
+    ) -> None:
+        self.net = net
+        self.config: RNaDConfig = config
+        self.schedule = EntropySchedule(config.sizes, config.repeats, config.ramp)
+        online = build(net, shape, seed, actions)
+        place(online, device)
+        copies = (copy.deepcopy(online).requires_grad_(False) for _ in NETWORKS[1:])
+        self.networks = dict(zip(NETWORKS, (online, *copies), strict=True))
+        self._one_regularization = True  # both regularisation policies are the same network
+
+    def forward(self, views: Views, outputs: Outputs, step: int) -> Forward:
+        inputs, legal = views
+        logits, value = outputs
+        pi, log_pi = legal_policy(logits, legal)
+        ratio = log_ratio(log_pi, self._log_regularization(views, self.schedule(step)[0]))
+        target = self.networks["target"]
+        # Fine-tuning estimates the values of the policy without rare actions. The reward transform
+        # and the advantage are the network's own.
+        played = process(pi, self.config.threshold, self.config.quanta)
+        metrics = (
+            -(pi * log_pi).sum(1),
+            (pi * ratio).sum(1),
+            value,
+            (pi * (played == 0)).sum(1),
+        )
+        return Forward(
+            ratio,
+            played,
+            (played * ratio).sum(1),
+            target.value(target.embed(inputs), inputs),
+            torch.stack(metrics, 1),
+        )
+
+    def _log_regularization(self, views: Views, alpha: float) -> Tensor:
+        """Logarithms of the mixture of the regularisation policies, float32 [m, A]."""
+
+        def log_policy(name: str) -> Tensor:
+            network = self.networks[name]
+            logits = network.logits(network.embed(views.inputs), views.inputs, views.legal)
+            return legal_policy(logits, views.legal)[1]
+
+        log_reg = log_policy("regularization")
+        if alpha == 1 or self._one_regularization:
+            return log_reg
+        return mixture(log_reg, log_policy("previous"), alpha)
+
+    def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
+        config = self.config
+        trace = v_trace(
+            batch.grid(forward.target_value[batch.view]),
+            batch.grid(forward.kl[batch.view]),
+            batch.grid(forward.played[batch.view, batch.action] / batch.mu),
+            batch.grid(batch.player, fill=-1),
+            batch.rewards(),
+            eta=config.eta,
+            rho_bar=config.rho,
+            c_bar=config.c,
+            policy_c_bar=config.policy_c,
+        )
+        return Targets(
+            batch.flat(trace.q_correction),
+            batch.flat(trace.value),
+            step_weights(batch.player, counts),
+        )
+
+    def loss(
+        self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+    ) -> tuple[Tensor, Tensor]:
+        config = self.config
+        view, weight = batch.view[steps], targets.weight[steps]
+        logits, value = outputs
+        legal = batch.legal[view]
+        q = action_values(
+            forward.target_value[view],
+            forward.log_ratio[view],
+            targets.q_correction[steps],
+            batch.action[steps],
+            batch.mu[steps],
+            eta=config.eta,
+            mu_floor=config.mu_floor,
+        )
+        pi = legal_policy(logits.detach(), legal)[0]
+        policy_loss = neurd_loss(logits, legal, pi, q, weight, beta=config.beta, clip=config.clip)
+        critic_loss = value_loss(value, targets.value[steps], weight)
+        return policy_loss + critic_loss, torch.stack([policy_loss, critic_loss]).detach()
+
+    def after_step(self, step: int) -> Mapping[str, float]:
+        online, target, regularization, previous, average = self.networks.values()
+        alpha, last_of_iteration = self.schedule(step)
+        follow(target, online, self.config.target_rate)
+        follow(average, online, average_rate(self.config.average_rate, step))
+        if last_of_iteration:
+            self._one_regularization = False
+            previous.load_state_dict(regularization.state_dict())
+            regularization.load_state_dict(target.state_dict())
+        return {"alpha": alpha, "iteration": self.schedule.iteration(step)[0]}
+
+    def after_load(self) -> None:
+        both = (self.networks[name].parameters() for name in ("regularization", "previous"))
+        self._one_regularization = all(map(torch.equal, *both))

@@ -17,11 +17,12 @@ from typing import BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, in_file, named
-from stratkit.learn.data import Batch, Part, make_batch
+from stratkit.learn.data import Batch, EpisodeChunk, make_batch
+from stratkit.learn.request import STDIN
 from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
 from stratkit.storage.shards import list_shards, rank_of
 
-STDIN, STDIN_NAME = "-", "standard input"
+STDIN_NAME = "standard input"
 AHEAD = 1  # batches that wait for the learner, beside the one that is being made
 POLL = 0.2  # seconds between two looks at a folder, and at whether to stop
 
@@ -30,18 +31,18 @@ POLL = 0.2  # seconds between two looks at a folder, and at whether to stop
 class Progress:
     """How far the inputs were read when a batch was complete.
 
-    `taken`: of each file (not of stdin) that this batch has episodes of, how many are in it or in
-    earlier ones; `complete`: those files of folders of which, as has turned out since the batch
-    before, nothing is left to learn.
+    `consumed`: by file (not stdin) with episodes in this batch, how many of its episodes are in
+    this batch or in earlier ones. `complete`: the files of folders that turned out, since the batch
+    before, to have nothing left to learn.
     """
 
-    taken: Mapping[str, int]
+    consumed: Mapping[str, int]
     complete: frozenset[str]
     duplicates: int
 
 
 @dataclass(frozen=True)
-class Ready:
+class PreparedBatch:
     """A batch, how far the inputs were read, and the seconds that replaying took."""
 
     batch: Batch
@@ -57,9 +58,9 @@ class _End:
 
 
 @dataclass
-class Lost:
-    """What was lost of the input: one line for each truncated stream, and the last incomplete
-    batch."""
+class Dropped:
+    """What of the input was not learned from: a line for each truncated stream, and how many
+    episodes the last, incomplete batch has."""
 
     truncated: list[str] = field(default_factory=list)
     left_over: int = 0
@@ -75,13 +76,12 @@ def plain_path(path: str) -> str:
 class Source:
     """Batches of episodes from `paths`: `-` (stdin), files, folders of `.eps` files.
 
-    Folders are watched for new files when `wait`; each pass reads the files that are whole, in the
-    order of their names, of several learners (`part`: which of how many) each its own. `taken` says
-    how many episodes of which file an earlier run has learned from: they are passed over. `game`:
-    None, or the game that the episodes must be of. `strict`: a truncated stream is an error
-    (`CheckFailed`) instead of a loss that `lost` tells of. `plan`, asked as soon as the game is
-    known, says of how many episodes a batch is, and to a multiple of how many its
-    different views are padded.
+    Folders are watched for new files when `wait`. Each pass reads the whole files in the order of
+    their names; of several ranks (`part`: which of how many) each reads its own. `consumed`: from
+    how many episodes of which file an earlier run has learned; they are skipped. `game`: the game
+    that the episodes must be of, if it is known. `strict`: a truncated stream is an error
+    (`CheckFailed`), instead of a line in `dropped`. `plan` is called as soon as the game is known;
+    it returns the episodes of a batch, and the number to whose multiple its views are padded.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Source:
         plan: Callable[[Game], tuple[int, int]],
         *,
         game: Game | None = None,
-        taken: Mapping[str, int] | None = None,
+        consumed: Mapping[str, int] | None = None,
         wait: bool = True,
         strict: bool = False,
         part: tuple[int, int] = (0, 1),
@@ -101,21 +101,22 @@ class Source:
         self.plan, self.part = plan, part
         self.size = self.rows = 1
         self.wait, self.strict = wait, strict
-        self.lost = Lost()
+        self.dropped = Dropped()
         self._game: Game | None = None
         if game is not None:
             self._begin(game)
-        self._skip = dict(taken or {})  # episodes still to be passed over
-        self._taken = dict(taken or {})
+        self._skip = dict(consumed or {})  # episodes still to be passed over
+        self._consumed = dict(consumed or {})
         self._sizes: dict[str, int] = {}  # of a folder's files that were read and are not complete
         self._seen = SeenGames()
         self._duplicates = 0
         self._known = threading.Event()  # the game is known, or will never be
         self._stopped = threading.Event()
         self._making = threading.Lock()  # held while torch is at work in the thread
-        self._queue: queue.Queue[Ready | _End] = queue.Queue(AHEAD)
+        self._queue: queue.Queue[PreparedBatch | _End] = queue.Queue(AHEAD)
         self._error: BaseException | None = None
-        threading.Thread(target=self._run, daemon=True, name="episodes").start()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="episodes")
+        self._thread.start()
 
     def _begin(self, game: Game) -> None:
         self.size, self.rows = self.plan(game)
@@ -135,7 +136,7 @@ class Source:
             raise self._error or InputError("no episodes", file=" ".join(self.paths))
         return self._game
 
-    def next(self, timeout: float) -> Ready | None:
+    def next(self, timeout: float) -> PreparedBatch | None:
         """The next batch; None when none came in time. Raises what reading raised, and
         `StopIteration` at the end of the inputs."""
         try:
@@ -149,10 +150,11 @@ class Source:
 
     def stop(self) -> None:
         """Lets the thread end; what it has read is dropped. It may be left waiting for input, but
-        not within torch, where the end of the interpreter would abort the program."""
+        not within torch or numpy, where the end of the interpreter would abort the program."""
         self._stopped.set()
         with self._making:
             pass
+        self._thread.join(2 * POLL)
 
     # ---- the thread ----
 
@@ -165,48 +167,48 @@ class Source:
         self._known.set()
         self._put(end)
 
-    def _put(self, ready: Ready | _End) -> None:
+    def _put(self, ready: PreparedBatch | _End) -> None:
         while not self._stopped.is_set():
             with contextlib.suppress(queue.Full):
                 self._queue.put(ready, timeout=POLL)
                 return
 
     def _batches(self) -> None:
-        parts: list[Part] = []
-        for part in self._parts():
-            rest = part
-            while len(rest) >= (missing := self.size - sum(map(len, parts))):
-                self._hand_over([*parts, _cut(rest, 0, missing)])
+        chunks: list[EpisodeChunk] = []
+        for chunk in self._chunks():
+            rest = chunk
+            while len(rest) >= (missing := self.size - sum(map(len, chunks))):
+                self._hand_over([*chunks, _cut(rest, 0, missing)])
                 if self._stopped.is_set():
                     return
-                parts, rest = [], _cut(rest, missing, len(rest))
+                chunks, rest = [], _cut(rest, missing, len(rest))
             if len(rest):
-                parts.append(rest)
-        self.lost.left_over = sum(map(len, parts))
+                chunks.append(rest)
+        self.dropped.left_over = sum(map(len, chunks))
 
-    def _hand_over(self, parts: Sequence[Part]) -> None:
+    def _hand_over(self, chunks: Sequence[EpisodeChunk]) -> None:
         assert self._game is not None
         start = time.perf_counter()
         with self._making:
             if self._stopped.is_set():
                 return
-            batch = make_batch(self._game, parts, self.rows)
+            batch = make_batch(self._game, chunks, self.rows)
             batch = batch.pinned() if self.pin else batch
         seconds = time.perf_counter() - start
-        self._put(Ready(batch, self._progress(parts), seconds))
+        self._put(PreparedBatch(batch, self._progress(chunks), seconds))
 
-    def _progress(self, parts: Sequence[Part]) -> Progress:
-        touched = {part.file for part in parts} - {STDIN_NAME}
-        for part in parts:
-            if part.file in touched:
-                self._taken[part.file] = self._taken.get(part.file, 0) + len(part)
-        done = {file for file, count in self._sizes.items() if self._taken.get(file, 0) >= count}
+    def _progress(self, chunks: Sequence[EpisodeChunk]) -> Progress:
+        touched = {chunk.file for chunk in chunks} - {STDIN_NAME}
+        for chunk in chunks:
+            if chunk.file in touched:
+                self._consumed[chunk.file] = self._consumed.get(chunk.file, 0) + len(chunk)
+        done = {file for file, count in self._sizes.items() if self._consumed.get(file, 0) >= count}
         for file in done:
             del self._sizes[file]
-        taken = {file: self._taken[file] for file in sorted(touched)}
-        return Progress(taken, frozenset(done), self._duplicates)
+        consumed = {file: self._consumed[file] for file in sorted(touched)}
+        return Progress(consumed, frozenset(done), self._duplicates)
 
-    def _parts(self) -> Iterator[Part]:
+    def _chunks(self) -> Iterator[EpisodeChunk]:
         for path in self.paths:
             if path == STDIN:
                 # Not sys.stdin: a thread that waits in it would keep the interpreter from ending.
@@ -218,18 +220,18 @@ class Source:
                 with named(path), open(path, "rb") as stream:
                     yield from self._read(stream, path)
 
-    def _folder(self, folder: str) -> Iterator[Part]:
+    def _folder(self, folder: str) -> Iterator[EpisodeChunk]:
         done: set[str] = set()
-        part, parts = self.part
+        rank, ranks = self.part
         while not self._stopped.is_set():
-            mine = [name for name in list_shards(folder) if rank_of(name, parts) == part]
+            mine = [name for name in list_shards(folder) if rank_of(name, ranks) == rank]
             fresh = [name for name in mine if name not in done]
             self._forget(folder, done.difference(mine))
             done.intersection_update(mine)
             for name in fresh:
                 done.add(name)
                 path = os.path.join(folder, name)
-                episodes = self._taken.get(path, 0)
+                episodes = self._consumed.get(path, 0)
                 with (
                     contextlib.suppress(FileNotFoundError),
                     named(path),
@@ -250,9 +252,9 @@ class Source:
         for name in gone:
             path = os.path.join(folder, name)
             if path not in self._sizes:
-                self._taken.pop(path, None)
+                self._consumed.pop(path, None)
 
-    def _read(self, stream: BinaryIO, name: str) -> Iterator[Part]:
+    def _read(self, stream: BinaryIO, name: str) -> Iterator[EpisodeChunk]:
         """The episodes of a stream; the first ones are passed over if an earlier run had them."""
         reader = EpisodeReader(stream, name, self._seen)
         header = reader.open()
@@ -267,12 +269,12 @@ class Source:
             if skipped:
                 self._skip[name] -= skipped
             if skipped < len(episodes):
-                yield Part(episodes[skipped:], header.endings, name)
+                yield EpisodeChunk(episodes[skipped:], header.endings, name)
             if self._stopped.is_set():
                 return
         self._duplicates = before + reader.duplicates
         if reader.truncated:
-            self._note(name, reader.truncated)
+            self._drop(name, reader.truncated)
 
     def _check(self, header: Header, name: str) -> None:
         with in_file(name):
@@ -288,11 +290,11 @@ class Source:
             what = f"episodes by other rules than this run's {self._game.rules}"
             raise InputError(what, file=name, text=game.rules)
 
-    def _note(self, name: str, truncated: str) -> None:
+    def _drop(self, name: str, truncated: str) -> None:
         if self.strict:
             raise CheckFailed(truncated, file=name)
-        self.lost.truncated.append(f"{name}: {truncated}")
+        self.dropped.truncated.append(f"{name}: {truncated}")
 
 
-def _cut(part: Part, first: int, last: int) -> Part:
-    return Part(part.episodes[first:last], part.endings, part.file)
+def _cut(chunk: EpisodeChunk, first: int, last: int) -> EpisodeChunk:
+    return EpisodeChunk(chunk.episodes[first:last], chunk.endings, chunk.file)

@@ -11,13 +11,13 @@ FLUSH = 5  # seconds until what was written can be seen
 
 
 class Scalars:
-    """Every number of a step's metrics as a scalar, in event files in `folder`; those within
-    others are called by both names, `seconds/wait`. A context manager.
+    """Every number of a step's metrics as a scalar, in event files in `folder`. A number within
+    another field has both names, `seconds/wait`; one of a player has its number, `returns_mean/0`.
+    A context manager.
 
-    What the folder has of the first step that is written and later ones counts no more: a run that
-    goes on from a checkpoint does them again. `InputError`: TensorBoard is not installed.
-    `OSError`, at the first step: the folder cannot be made. It may lie in RUN, which has to be
-    empty before.
+    The first step that is written replaces what the folder has of it and of later steps: a resumed
+    run does them again. `InputError`: TensorBoard is not installed. `OSError`, at the first step:
+    the folder cannot be made. It may lie in RUN, which has to be empty before.
     """
 
     def __init__(self, folder: str) -> None:
@@ -47,6 +47,8 @@ class Scalars:
 
 def _numbers(metrics: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, float]]:
     for name, value in metrics.items():
+        if isinstance(value, list):
+            value = {str(player): x for player, x in enumerate(value)}
         if isinstance(value, Mapping):
             yield from _numbers(value, f"{within}{name}/")
         elif value is not None and name not in ("step", "time"):

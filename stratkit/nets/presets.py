@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
+from collections.abc import Callable
+
 import torch
 
 from stratkit.errors import InputError
-from stratkit.netnames import check_net, hidden_sizes
+from stratkit.netnames import ALLOWED, PYTHON, check_net, hidden_sizes, is_allowed
 from stratkit.nets.mlp import MLP
 from stratkit.nets.network import Network
 from stratkit.nets.plain import PlainNet
@@ -27,7 +32,9 @@ def build(
 
     shape, actions: (82, H, W), and the actions are the H * W squares; or a vector's (C,) and A.
     seed: draws the weights, without touching torch's global random state; None: from that state.
-    InputError: there is no such network, or it does not read such observations.
+    `py:MODULE:CLASS` is `CLASS(shape, actions)`, a `Network` of the user's own, which the user has
+    allowed (`netnames.allow_net`). The folder at work is searched for MODULE, too.
+    InputError: there is no such network, it is not allowed, or it does not read such observations.
     """
     check_net(net)
     with torch.random.fork_rng(devices=[], enabled=seed is not None):
@@ -37,6 +44,8 @@ def build(
 
 
 def _build(net: str, shape: tuple[int, ...], actions: int | None) -> Network:
+    if net.startswith(PYTHON):
+        return _user_class(net)(shape, actions)
     sizes = hidden_sizes(net)
     if len(shape) == 1 and sizes and actions:
         return MLP(shape, actions, sizes)
@@ -45,3 +54,21 @@ def _build(net: str, shape: tuple[int, ...], actions: int | None) -> Network:
         return UNet(board, U_NETS[net]) if net in U_NETS else PlainNet(board, 16, 1)
     kind = "boards" if len(shape) == 1 else "vectors"
     raise InputError(f"this network is for {kind}, and the game's observation is none", text=net)
+
+
+def _user_class(net: str) -> Callable[[tuple[int, ...], int | None], Network]:
+    """The class `py:MODULE:CLASS`. A checkpoint may name any: only an allowed one is imported."""
+    if not is_allowed(net):
+        what = f"this network runs code of its own: allow it by {ALLOWED}={net}"
+        raise InputError(what, text=net)
+    module, name = net.removeprefix(PYTHON).split(":")
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"cannot be imported: {error}", text=net) from None
+    if not (isinstance(found, type) and issubclass(found, Network)):
+        raise InputError("no subclass of stratkit.nets.Network", text=net)
+    return found

@@ -7,6 +7,7 @@ pickle: reading a file runs no code of its writer's.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import stat
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from stratkit.errors import InputError
+from stratkit.errors import InputError, nearest
 from stratkit.storage import fields as check
 from stratkit.storage.atomic import atomic_file
 
@@ -43,6 +44,9 @@ _METADATA: Mapping[str, check.Check] = {
     "step": check.whole(),
     "episodes": check.whole(),
     "batch": check.whole(),
+    "algorithm": check.optional(check.text),
+    "networks": check.optional(check.list_of(check.text)),
+    "metadata_sha256": check.optional(check.sha256),
 }
 
 
@@ -79,15 +83,23 @@ def load_network(
     the metadata, and which network it is: a policy has only `online`.
 
     The whole file is read and checked, but the other networks take no memory. Errors as
-    `load_checkpoint`'s, and `InputError` when there is no such network.
+    `load_checkpoint`'s, and `InputError`, which lists the networks, when there is no such one.
     """
+    parts: dict[str, None] = {}  # in their order
 
     def part(metadata: Mapping[str, Any]) -> str:
         return net if metadata["kind"] == CHECKPOINT else "online"
 
-    tensors, metadata = _load(path, None, lambda name, m: name.startswith(f"{part(m)}/"))
+    def wanted(name: str, metadata: Mapping[str, Any]) -> bool:
+        parts[name.partition("/")[0]] = None
+        return name.startswith(f"{part(metadata)}/")
+
+    tensors, metadata = _load(path, None, wanted)
     if not tensors:
-        raise InputError(f"holds no network {part(metadata)!r}", file=os.fspath(path))
+        there = metadata.get("networks") or [name for name in parts if name != "optimizer"]
+        hint = nearest(part(metadata), there)
+        what = f"holds no network {part(metadata)!r}{hint}; it has {', '.join(there)}"
+        raise InputError(what, file=os.fspath(path))
     return tensors_of(tensors, part(metadata)), metadata, part(metadata)
 
 
@@ -121,6 +133,7 @@ def _save(
 ) -> None:
     arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     values = {"version": VERSION, **metadata, "sha256": tensors_hash(arrays)}
+    values["metadata_sha256"] = metadata_hash(values)
     wrong = check.wrong_field(values, _METADATA)
     if wrong is not None:
         raise ValueError(f"metadata {wrong!r} is missing or wrong: {values.get(wrong)!r}")
@@ -144,7 +157,18 @@ def _parse_metadata(found: Mapping[str, str] | None, name: str, kind: str | None
         raise InputError(what, file=name, text=metadata.get(wrong))
     if kind is not None and metadata["kind"] != kind:
         raise InputError(f"a {metadata['kind']}, where a {kind} is needed", file=name)
+    # Files that name no algorithm may be of before there was a hash.
+    stored = metadata.get("metadata_sha256")
+    if (stored or "algorithm" in metadata) and stored != metadata_hash(metadata):
+        raise InputError("damaged: its metadata are not those that were written", file=name)
     return metadata
+
+
+def metadata_hash(metadata: Mapping[str, Any]) -> str:
+    """SHA-256 of all other metadata, as compact JSON with sorted keys."""
+    values = {key: value for key, value in metadata.items() if key != "metadata_sha256"}
+    text = json.dumps(values, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def tensors_hash(tensors: Tensors) -> str:

@@ -345,7 +345,7 @@ def test_gravons_words_select_variants() -> None:
 
 
 def test_free_setups_anywhere_survive_every_form(tmp_path: pathlib.Path) -> None:
-    """A red piece beyond its ranks: all forms keep it; a line of setups has no place for it."""
+    """A red piece beyond its ranks; only a line of setups has no place for it."""
     log = LOGS / "freesetup.2002.12.30.1.gsn"
     lines = log.read_text().splitlines()
     empty = lines[2].rindex("A")

@@ -122,7 +122,7 @@ def test_a_rank_that_waits_too_long_is_named(tmp_path: pathlib.Path) -> None:
     assert (status, other) == (1, 1)
     last = checkpoint_path(out, 3)
     saved = f"saved {last}; --resume goes on from there\n"
-    assert told == f"{saved}train: rank 1 has failed: it says why\n"
+    assert told == f"{saved}train: rank 1 failed; see its message above\n"
     what = rf"train: {folder}: rank 1 has waited \d+ s for episodes of its part\n"
     assert re.fullmatch(what, named)
     assert last.exists()

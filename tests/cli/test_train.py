@@ -19,7 +19,7 @@ import pytest
 from learn.games import changed, episodes, stream, write
 from running import PATIENCE, Done, command_line, forked_line, run
 from storage.stored import HEADER, altered, stream_of
-from stratkit.cli.train import given_settings
+from stratkit.cli.train import request_of
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError
 from stratkit.learn.run import Request
@@ -448,6 +448,9 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
     assert refusal("-", "-") == (2, "standard input can be read only once")
 
 
+NOTHING = {"inputs": (), "run": "run"}
+
+
 @pytest.mark.parametrize(
     ("options", "what"),
     [
@@ -464,15 +467,15 @@ def test_a_setting_out_of_its_range_is_a_wrong_command_line(
     options: dict[str, object], what: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        given_settings({**dict.fromkeys(["lr", "c"]), **options})
+        request_of({**dict.fromkeys(["lr", "c"]), **NOTHING, **options}, {})
     assert str(caught.value) == what
 
 
 def test_settings_that_are_not_given_say_nothing() -> None:
-    assert given_settings({"lr": None, "batch": 3, "sizes": (7, 8)}) == {
-        "batch": 3,
-        "sizes": (7, 8),
-    }
+    options = {**NOTHING, "lr": None, "batch": 3, "sizes": (7, 8), "steps": 5}
+    request = request_of(options, {"lr": 1})
+    assert request.options == {"batch": 3, "sizes": (7, 8)} and request.settings == {"lr": 1}
+    assert request.inputs == ("-",) and request.steps == 5
 
 
 def test_a_full_disk(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:

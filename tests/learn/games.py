@@ -7,10 +7,14 @@ import os
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 
 from nets.random_play import actions_of_games
 from stratkit.engine import Game, replay_many
-from stratkit.learn.data import Part
+from stratkit.learn.algorithm import CPU, open_algorithm
+from stratkit.learn.data import EpisodeChunk
+from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.settings import Settings
 from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header
 
 
@@ -27,10 +31,10 @@ def episodes(
     ]
 
 
-def as_parts(game: Game, found: Sequence[Episode], file: str = "x.eps") -> list[Part]:
+def as_parts(game: Game, found: Sequence[Episode], file: str = "x.eps") -> list[EpisodeChunk]:
     """The first of them by itself, as if it had been the last of a frame."""
     return [
-        Part(Episodes.of(some), (*game.endings, "cut"), file)
+        EpisodeChunk(Episodes.of(some), (*game.endings, "cut"), file)
         for some in (found[:1], found[1:])
         if some
     ]
@@ -63,3 +67,22 @@ def given_setup(episode: Episode, placements: int) -> Episode:
 
 def changed(episode: Episode, **values: object) -> Episode:
     return Episode(**{**vars(episode), **values})  # type: ignore[arg-type]
+
+
+def optimizer(
+    net: str,
+    shape: tuple[int, ...],
+    settings: Settings,
+    actions: int = 0,
+    device: torch.device = CPU,
+) -> Optimizer:
+    """The optimizer of an untrained network, by the algorithm of these settings."""
+    hyper, seed = settings.hyper, settings.run.seed
+    algorithm = open_algorithm(settings.algorithm, net, shape, actions, hyper, seed, device)
+    return Optimizer(algorithm, settings.run, device=device)
+
+
+def gradient(learner: Optimizer) -> torch.Tensor:
+    """Of the last update, clipped, of all parameters, on the CPU."""
+    gradients = [p.grad for p in learner.algorithm.trained.parameters()]
+    return torch.cat([g.cpu().flatten() for g in gradients if g is not None])

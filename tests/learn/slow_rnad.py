@@ -15,7 +15,7 @@ class Step:
     mu: list[float]
     log_ratio: list[float]
     action: int
-    rewards: tuple[float, float]
+    rewards: tuple[float, ...]
     value: float
 
 

@@ -11,37 +11,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from learn.games import as_parts, episodes
-from learn.test_learner import setting, vector_batch
+from learn.games import as_parts, episodes, gradient, optimizer
+from learn.test_rnad_update import setting, vector_batch
 from stratkit.learn.data import Batch, make_batch
-from stratkit.learn.learner import NETWORKS, Learner
-from stratkit.learn.rnad import scan, scan_by_doubling
+from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.rnad import NETWORKS
+from stratkit.learn.v_trace import scan, scan_by_doubling
 
 
 def learners(
     net: str, threads: int, *chunks: int, **options: object
-) -> tuple[list[Learner], Batch]:
+) -> tuple[list[Optimizer], Batch]:
     """A learner for each size of a chunk, five updates old, so that all networks differ."""
     if net.startswith("mlp"):
         first, batch = vector_batch(rows=64)
-        shape, actions = first.online.shape, batch.legal.shape[1]
+        shape, actions = first.algorithm.trained.shape, batch.legal.shape[1]
     else:
         game, found = episodes("nano", 6)
         batch = make_batch(game, as_parts(game, found), 64)
         shape, actions = game.shape, game.actions
-    old = Learner(net, shape, setting(sizes=(4,), lr=1e-3, **options), actions)
+    old = optimizer(net, shape, setting(sizes=(4,), lr=1e-3, **options), actions)
     for _ in range(5):
         old.update(batch)
     out = []
     for chunk in chunks:
         config = setting(sizes=(4,), chunk=chunk, threads=threads, **options)
-        out.append(Learner(net, shape, config, actions))
+        out.append(optimizer(net, shape, config, actions))
         out[-1].load({name: t.copy() for name, t in old.tensors().items()}, 5)
     return out, batch
-
-
-def gradient(learner: Learner) -> Tensor:
-    return torch.cat([p.grad.flatten() for p in learner.online.parameters() if p.grad is not None])
 
 
 @pytest.mark.parametrize(
@@ -55,10 +52,10 @@ def gradient(learner: Learner) -> Tensor:
 )
 def test_chunks_are_as_the_whole(net: str, threads: int, options: dict[str, Any]) -> None:
     (whole, parts), batch = learners(net, threads, 10**6, 30, **options)
-    assert len(parts._parts(len(batch.observations))) > 2
-    told, again = whole.update(batch), parts.update(batch)
-    assert told["alpha"] == 0.5 and told["kl"] != 0
-    assert told == pytest.approx(again, rel=1e-5, abs=1e-5)
+    assert len(parts._split(len(batch.observations))) > 2
+    metrics, again = whole.update(batch), parts.update(batch)
+    assert metrics["alpha"] == 0.5 and metrics["kl"] != 0
+    assert metrics == pytest.approx(again, rel=1e-5, abs=1e-5)
     torch.testing.assert_close(gradient(parts), gradient(whole), rtol=1e-5, atol=1e-5)
 
 
@@ -66,13 +63,13 @@ def test_chunks_of_a_long_game() -> None:
     game, found = episodes("classic", 1)
     batch = make_batch(game, as_parts(game, found))
     assert batch.time > 1000
-    (told, whole), (again, parts) = (
+    (metrics, whole), (again, parts) = (
         (learner.update(batch), gradient(learner))
         for learner in (
-            Learner("plain", game.shape, setting(chunk=chunk)) for chunk in (10**6, 700)
+            optimizer("plain", game.shape, setting(chunk=chunk)) for chunk in (10**6, 700)
         )
     )
-    assert told == pytest.approx(again, rel=1e-5, abs=1e-5)
+    assert metrics == pytest.approx(again, rel=1e-5, abs=1e-5)
     torch.testing.assert_close(parts, whole, rtol=1e-5, atol=1e-5)
 
 
@@ -82,10 +79,10 @@ def test_no_network_looks_twice_but_the_one_that_learns(monkeypatch: pytest.Monk
     rows = len(batch.observations)
     seen: dict[str, list[int]] = {}
 
-    def count(learner: Learner) -> None:
+    def count(learner: Optimizer) -> None:
         seen.clear()
         for name in NETWORKS:
-            network = getattr(learner, name)
+            network = learner.algorithm.networks[name]
             embed = type(network).embed
 
             def counted(inputs: Any, name: str = name, network: Any = network) -> Tensor:
@@ -122,7 +119,7 @@ def test_memory_does_not_grow_with_the_number_of_states() -> None:
     for number in (8, 32):
         game, games = episodes("nano", number)
         batch = make_batch(game, as_parts(game, games))
-        learner = Learner("plain", game.shape, setting(chunk=32))
+        learner = optimizer("plain", game.shape, setting(chunk=32))
         most = 0
         with torch.autograd.graph.saved_tensors_hooks(Kept, lambda kept: kept.tensor):
             learner.update(batch)

@@ -8,30 +8,42 @@ import pathlib
 import pytest
 
 from stratkit.errors import InputError
-from stratkit.learn.config import PRESETS, Config, help_of, read_file, resolve
+from stratkit.learn.config import PRESETS, RNaDConfig, RunConfig
+from stratkit.learn.settings import Settings, all_fields, fields_of, help_of, read_file, resolve
+
+
+def rnad(settings: Settings) -> RNaDConfig:
+    assert isinstance(settings.hyper, RNaDConfig) and settings.algorithm == "rnad"
+    return settings.hyper
 
 
 def test_later_sources_win() -> None:
     stored, file, options = {"lr": 1.0, "eta": 1, "c": 1}, {"eta": 2, "c": 2}, {"c": 3}
-    config = resolve("tiny", stored, file, options)
+    config = rnad(resolve("tiny", stored, file, options))
     assert (config.lr, config.eta, config.c) == (1.0, 2.0, 3.0)
     assert config.policy_c == 1 != PRESETS["tiny"]["policy_c"]  # an older run's, which had none
-    config = resolve("tiny", {}, file, options)
+    settings = resolve("tiny", {}, file, options)
+    config = rnad(settings)
     assert (config.lr, config.eta, config.c) == (PRESETS["tiny"]["lr"], 2.0, 3.0)
-    assert config.batch == PRESETS["tiny"]["batch"] and config.beta == Config().beta
-    assert resolve("paper", {}, {}, {"seed": 0}) == Config()
+    assert settings.run.batch == PRESETS["tiny"]["batch"] and config.beta == RNaDConfig().beta
+    assert resolve("paper", {}, {}, {"seed": 0}) == Settings("rnad", RunConfig(), RNaDConfig())
+
+
+def test_settings_of_run_and_algorithm_have_different_names() -> None:
+    run, hyper = (set(kind.__dataclass_fields__) for kind in (RunConfig, RNaDConfig))
+    assert not run & hyper and set(fields_of("rnad")) == run | hyper == set(all_fields())
 
 
 def test_what_is_stored_comes_back() -> None:
     config = resolve("small", {}, {}, {"sizes": (5, 6), "repeats": (1, 2)})
     stored = config.to_json()
-    assert stored["rho"] == "inf" and config.rho == math.inf
+    assert stored["rho"] == "inf" and rnad(config).rho == math.inf
     assert resolve("small", stored, {}, {}) == config
 
 
 def test_without_a_seed_the_system_draws_one() -> None:
-    assert resolve("tiny", {}, {}, {}).seed != resolve("tiny", {}, {}, {}).seed
-    assert resolve("tiny", {"seed": 3}, {}, {}).seed == 3
+    assert resolve("tiny", {}, {}, {}).run.seed != resolve("tiny", {}, {}, {}).run.seed
+    assert resolve("tiny", {"seed": 3}, {}, {}).run.seed == 3
 
 
 def test_files(tmp_path: pathlib.Path) -> None:
@@ -52,8 +64,11 @@ def test_files(tmp_path: pathlib.Path) -> None:
         "rho": math.inf,
     }
     path.write_text("sizes = 7")
-    assert resolve("tiny", {}, read_file(str(path)), {}).sizes == (7,)
+    assert rnad(resolve("tiny", {}, read_file(str(path)), {})).sizes == (7,)
     assert refusal("beta_ = 2") == "unknown setting 'beta_' (did you mean 'beta'?)"
+    assert refusal("algorithm = 'rmad'") == ("unknown algorithm (did you mean 'rnad'?): 'rmad'")
+    assert refusal("algorithm = [1]").startswith("unknown algorithm: ")
+    assert refusal("sizes = 'x'") == "sizes must be whole numbers: 'x'"
     assert refusal("lr = 'x'") == "lr must be a number: 'x'"
     assert refusal("batch = 1.5") == "batch must be a whole number: '1.5'"
     assert refusal("batch = true") == "batch must be a whole number: 'True'"

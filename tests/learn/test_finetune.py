@@ -7,46 +7,56 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from learn import slow_rnad
-from learn.games import as_parts, episodes
+from learn.games import as_parts, episodes, optimizer
 from stratkit.errors import InputError
-from stratkit.learn.config import resolve
+from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import Batch, make_batch
-from stratkit.learn.learner import Learner
-from stratkit.learn.rnad import action_values, step_counts
+from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.rnad import Forward, action_values
+from stratkit.learn.settings import resolve
 from stratkit.nets import legal_policy, process
 from stratkit.players.spec import parse_player
 
 
-def a_learner(**options: object) -> tuple[Learner, Batch]:
+def a_learner(**options: object) -> tuple[Optimizer, Batch]:
     game, found = episodes("nano", 6)
     batch = make_batch(game, as_parts(game, found))
-    learner = Learner("plain", game.shape, resolve("tiny", {}, {}, {"seed": 1, **options}))
+    learner = optimizer("plain", game.shape, resolve("tiny", {}, {}, {"seed": 1, **options}))
     with torch.no_grad():
-        learner.online.policy.weight *= 30  # something to drop
+        learner.algorithm.trained.policy.weight *= 30  # something to drop
     return learner, batch
 
 
-def test_the_goal_is_that_of_the_processed_policy() -> None:
+def forward(learner: Optimizer, batch: Batch) -> tuple[Tensor, Forward]:
+    """The logits and the rest of all views."""
+    outputs, found = learner._forward(batch, slice(None), keep=False)
+    return outputs[0], found
+
+
+def test_the_targets_are_those_of_the_processed_policy() -> None:
     """Against the slow transcription: ratios and tax by the processed policy, L by the raw one."""
     learner, batch = a_learner(threshold=0.1, quanta=8)
-    every = slice(None)
-    seen = learner._see(batch, every, 0.5, keep=False)
-    pi = legal_policy(seen.logits, batch.legal)[0]
+    config = learner.algorithm.config
+    assert isinstance(config, RNaDConfig)
+    learner.step = 50  # alpha is 1/2
+    logits, seen = forward(learner, batch)
+    pi = legal_policy(logits, batch.legal)[0]
     assert torch.equal(seen.played, process(pi, 0.1, 8)) and ((pi > 0) & (seen.played == 0)).any()
     played, ratio, values_seen = (
         x[batch.view] for x in (seen.played, seen.log_ratio, seen.target_value)
     )
-    goal = learner._goal(batch, seen, step_counts(batch.player))
+    targets = learner.algorithm.targets(batch, (logits,), seen, batch.step_counts())
     values = action_values(
         values_seen,
         ratio,
-        goal.gain,
+        targets.q_correction,
         batch.action,
         batch.mu,
-        eta=learner.config.eta,
-        mu_floor=learner.config.mu_floor,
+        eta=config.eta,
+        mu_floor=config.mu_floor,
     )
     starts = np.concatenate([[0], np.cumsum(batch.lengths.numpy())])
     for episode, first in enumerate(starts[:-1]):
@@ -65,12 +75,12 @@ def test_the_goal_is_that_of_the_processed_policy() -> None:
             for row in rows
         ]
         for player in (0, 1):
-            eta, policy_c = learner.config.eta, learner.config.policy_c
+            eta, policy_c = config.eta, config.policy_c
             v_hat, _ = slow_rnad.v_trace(steps, player, eta, math.inf, 1.0)
             _, q = slow_rnad.v_trace(steps, player, eta, math.inf, policy_c)
             for at, row in enumerate(rows):
                 if int(batch.player[row]) == player:
-                    assert math.isclose(goal.estimate[row], v_hat[at], rel_tol=1e-4, abs_tol=1e-5)
+                    assert math.isclose(targets.value[row], v_hat[at], rel_tol=1e-4, abs_tol=1e-5)
                     np.testing.assert_allclose(values[row], q[at], rtol=1e-3, atol=1e-4)
 
 
@@ -78,9 +88,7 @@ def test_without_post_processing_nothing_is_removed() -> None:
     plain, batch = a_learner()
     assert plain.update(batch)["removed"] == 0
     tuned, _ = a_learner(threshold=0.1, quanta=8)
-    every = slice(None)
-    seen = tuned._see(batch, every, 0.0, keep=False)
-    pi = legal_policy(seen.logits, batch.legal)[0][batch.view]
+    pi = legal_policy(forward(tuned, batch)[0], batch.legal)[0][batch.view]
     removed = float((pi * (process(pi, 0.1, 8) == 0)).sum(1).mean())
     assert 0 < removed < 1
     assert math.isclose(tuned.update(batch)["removed"], removed, rel_tol=1e-4)
@@ -88,7 +96,7 @@ def test_without_post_processing_nothing_is_removed() -> None:
 
 def test_settings_of_fine_tuning() -> None:
     def post(**options: object) -> str:
-        return resolve("tiny", {}, {}, {"seed": 1, **options}).post
+        return resolve("tiny", {}, {}, {"seed": 1, **options}).hyper.post
 
     assert post() == post(threshold=0.03) == post(actors="processed") == "none"
     asked = post(threshold=0.03, quanta=32, actors="processed")

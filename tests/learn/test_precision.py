@@ -8,48 +8,46 @@ import pathlib
 import pytest
 import torch
 
-from learn.games import as_parts, episodes
-from learn.test_learner import setting, vector_batch
+from learn.games import as_parts, episodes, gradient, optimizer
+from learn.test_rnad_update import setting, vector_batch
 from nets.drawn import drawn
 from running import run
 from stratkit.engine import Game
 from stratkit.learn.data import make_batch
-from stratkit.learn.learner import Learner
 from stratkit.nets import build, place
-from stratkit.players.network import NetworkPlayer
+from stratkit.nets.evaluator import Evaluator
 
 
 @pytest.mark.parametrize(("net", "games"), [("plain", 6), ("tiny", 2)])
 def test_bfloat16_is_nearly_float32(net: str, games: int) -> None:
     game, found = episodes("nano", games)
     batch = make_batch(game, as_parts(game, found), 32)
-    told, gradients = [], []
+    metrics, gradients = [], []
     for precision in ("f32", "bf16"):
-        learner = Learner(net, game.shape, setting(precision=precision, chunk=64))
-        drawn(learner.online)
-        told.append(learner.update(batch))
-        parts = [p.grad.flatten() for p in learner.online.parameters() if p.grad is not None]
-        gradients.append(torch.cat(parts))
-        assert all(p.dtype == torch.float32 for p in learner.online.parameters())
-    assert told[0] != told[1]
+        learner = optimizer(net, game.shape, setting(precision=precision, chunk=64))
+        drawn(learner.algorithm.trained)
+        metrics.append(learner.update(batch))
+        gradients.append(gradient(learner))
+        assert all(p.dtype == torch.float32 for p in learner.algorithm.trained.parameters())
+    assert metrics[0] != metrics[1]
     for name in ("policy_loss", "value_loss", "entropy", "grad_norm"):
-        assert told[1][name] == pytest.approx(told[0][name], rel=0.05, abs=0.02), name
+        assert metrics[1][name] == pytest.approx(metrics[0][name], rel=0.05, abs=0.02), name
     assert torch.cosine_similarity(*gradients, dim=0) > 0.99
 
 
 @pytest.mark.parametrize("net", ["plain", "tiny", "mlp:16"])
-def test_what_a_head_tells_has_more_digits_than_bfloat16(net: str) -> None:
+def test_what_a_head_says_has_more_digits_than_bfloat16(net: str) -> None:
     if net == "mlp:16":
         old, batch = vector_batch(rows=64)
-        shape, actions = old.online.shape, batch.legal.shape[1]
+        shape, actions = old.algorithm.trained.shape, batch.legal.shape[1]
     else:
         game, found = episodes("nano", 2)
         batch, shape, actions = make_batch(game, as_parts(game, found), 32), game.shape, None
     network = drawn(build(net, shape, 1, actions))
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        for told in network(batch.observations, batch.legal):
-            assert told.dtype == torch.float32
-            some = told[told.isfinite() & (told != 0)]
+        for output in network(batch.observations, batch.legal):
+            assert output.dtype == torch.float32
+            some = output[output.isfinite() & (output != 0)]
             assert (some != some.bfloat16().float()).float().mean() > 0.9
 
 
@@ -59,11 +57,11 @@ def test_it_learns_in_bfloat16_as_in_float32() -> None:
     for precision in ("f32", "bf16"):
         old, batch = vector_batch(rows=64)
         config = setting(precision=precision, lr=1e-2, sizes=(100,), target_rate=0.01)
-        learner = Learner("mlp:16", old.online.shape, config, batch.legal.shape[1])
-        told = [learner.update(batch) for _ in range(60)]
-        assert told[-1]["value_loss"] < told[0]["value_loss"] - 0.1
-        assert told[-1]["entropy"] < told[0]["entropy"] - 0.01
-        ends.append(told[-1])
+        learner = optimizer("mlp:16", old.algorithm.trained.shape, config, batch.legal.shape[1])
+        metrics = [learner.update(batch) for _ in range(60)]
+        assert metrics[-1]["value_loss"] < metrics[0]["value_loss"] - 0.1
+        assert metrics[-1]["entropy"] < metrics[0]["entropy"] - 0.01
+        ends.append(metrics[-1])
     for name in ("value_loss", "entropy"):
         assert ends[1][name] == pytest.approx(ends[0][name], rel=0.05), name
     assert ends[0] != ends[1]
@@ -75,9 +73,9 @@ def test_a_player_in_bfloat16_plays_nearly_the_same() -> None:
     policies = []
     network = drawn(build("tiny", game.shape, 1))
     for precision in (torch.float32, torch.bfloat16):
-        player = NetworkPlayer("tiny", copy.deepcopy(network), seed=1, rows=16)
-        player.place("cpu", precision)
-        policy, _ = player.evaluate(batch.observations.numpy(), batch.legal.numpy())
+        evaluator = Evaluator("tiny", copy.deepcopy(network), rows=16)
+        evaluator.place("cpu", precision)
+        policy = evaluator.policy(batch.observations.numpy(), batch.legal.numpy())
         policies.append(torch.from_numpy(policy))
         assert policies[-1].dtype == torch.float32
         torch.testing.assert_close(policies[-1].sum(1), torch.ones(len(policy)))
@@ -122,9 +120,8 @@ def test_a_gpu_does_the_same_step(net: str) -> None:
     batch = make_batch(game, as_parts(game, found), 32)
     gradients = []
     for device in ("cpu", "cuda"):
-        learner = Learner(net, game.shape, setting(chunk=64), device=torch.device(device))
-        drawn(learner.online)
+        learner = optimizer(net, game.shape, setting(chunk=64), device=torch.device(device))
+        drawn(learner.algorithm.trained)
         learner.update(batch)
-        parts = [p.grad.cpu().flatten() for p in learner.online.parameters() if p.grad is not None]
-        gradients.append(torch.cat(parts))
+        gradients.append(gradient(learner))
     torch.testing.assert_close(*gradients, rtol=1e-2, atol=1e-4)

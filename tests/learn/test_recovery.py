@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pathlib
 import random
@@ -13,11 +14,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import safetensors.numpy
 
 from learn.games import episodes, write
 from stratkit.errors import InputError
 from stratkit.learn.run import METRICS, Request, train
-from stratkit.storage.checkpoints import checkpoint_path, list_checkpoints, load_checkpoint
+from stratkit.storage.checkpoints import (
+    checkpoint_path,
+    list_checkpoints,
+    load_checkpoint,
+    read_policy,
+)
 from stratkit.storage.checkpoints import save_checkpoint as save
 from stratkit.storage.shards import list_shards
 
@@ -129,6 +136,39 @@ def test_a_bad_loss_stops_and_names_the_last_good_checkpoint(
         train(replace(a_request(folder, "run"), resume=True))
     assert str(caught.value) == f"step 3: the loss {what}; the last good checkpoint is {good}"
     assert len(list_checkpoints(folder / "run")) == 3
+
+
+def test_weights_that_are_not_finite_are_neither_saved_nor_published(folder: pathlib.Path) -> None:
+    """The loss is that of before the update, and says nothing of it."""
+    train(replace(a_request(folder, "run"), steps=2))
+    good = checkpoint_path(folder / "run", 2)
+    request = replace(a_request(folder, "run", lr=math.inf), resume=True, steps=3)
+    with pytest.raises(InputError) as caught:
+        train(request)
+    what = f"the update has made weights that are not finite; the last good checkpoint is {good}"
+    assert str(caught.value) == f"step 3: {what}"
+    assert list_checkpoints(folder / "run")[-1] == (2, good)
+    weights, metadata = read_policy(folder / "run")
+    assert metadata["step"] == 2 and all(np.isfinite(w).all() for w in weights.values())
+    lines = (folder / "run" / METRICS).read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [1, 2]
+
+
+def test_a_checkpoint_of_before_there_were_algorithms(folder: pathlib.Path) -> None:
+    """It goes on as R-NaD, with equal results."""
+    train(a_request(folder, "whole"))
+    request = a_request(folder, "run")
+    train(replace(request, steps=2))
+    path = checkpoint_path(folder / "run", 2)
+    tensors, metadata = load_checkpoint(path)
+    new = ("algorithm", "networks", "metadata_sha256")
+    old = {key: value for key, value in metadata.items() if key not in new}
+    text = {"stratkit": json.dumps(old)}
+    safetensors.numpy.save_file(tensors, path, text)
+    train(replace(request, resume=True))
+    assert last(folder, "run") == last(folder, "whole")
+    with pytest.raises(InputError, match="unknown algorithm.*: 'alphaze'"):
+        train(replace(request, resume=True, algorithm="alphaze"))
 
 
 def test_a_damaged_checkpoint_takes_no_place_of_a_good_one(folder: pathlib.Path) -> None:

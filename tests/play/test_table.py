@@ -21,8 +21,8 @@ from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
-from stratkit.players.testtime.options import read
-from stratkit.players.testtime.pipeline import ChainPlayer
+from stratkit.players.testtime.options import PostProcessing
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
 
 def test_step_is_the_policys_when_the_game_began() -> None:
@@ -51,7 +51,6 @@ def test_values_that_end_a_game_are_its_own(resign: Limit | None, draw: Limit | 
     game, limit = Game("mini"), resign or draw
     assert limit is not None
     player, alone = even_player(game, rows=4), even_player(game, rows=1)
-    player.tells_values = True
     seatings = (Seating(number, (0, 0)) for number in range(60))
     adjudicator = ValueAdjudicator(20, 2, resign, draw)
     table = Table(
@@ -61,7 +60,7 @@ def test_values_that_end_a_game_are_its_own(resign: Limit | None, draw: Limit | 
     for finished in filter(None, table.rounds()):
         for episode, _, _ in finished:
             seen = replay_many(game, [(b"", episode.actions)])
-            values = alone.values(seen.observations)
+            values = alone.evaluator.values(seen.observations)
             said = values <= -limit.threshold if resign else abs(values) <= limit.threshold
             note = finished.notes.get(episode.number)
             first = decision_that_ends(said, seen.actors, limit.decisions, both=draw is not None)
@@ -78,9 +77,9 @@ def even_player(game: Game, rows: int) -> NetworkPlayer:
     """Its values lie around 0, where those of other untrained networks do not."""
     player = sharp_player(game, rows=rows)
     views = views_of_games(game, games=4, seed=1)
-    biases = [p for n, p in player.network.named_parameters() if n.startswith("critic")]
+    biases = [p for n, p in player.evaluator.network.named_parameters() if n.startswith("critic")]
     with torch.no_grad():
-        biases[-1] -= float(player.values(views.observations).mean())
+        biases[-1] -= float(player.evaluator.values(views.observations).mean())
     return player
 
 
@@ -110,14 +109,12 @@ def held(player: Player) -> int:
     return len(seen)
 
 
-def test_players_forget_the_games_that_are_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_players_forget_the_games_that_are_over() -> None:
     """A match may be long: what is remembered is of as many games as are played at a time."""
-    pipeline, tracking = (f"stratkit.players.testtime.{name}" for name in ("pipeline", "tracking"))
-    monkeypatch.setattr(f"{pipeline}.MOST_PLANS", 8, raising=False)
-    monkeypatch.setattr(f"{tracking}.FORGET", 20, raising=False)
     game = Game("mini")
-    asked = read({"threshold": ".03", "quanta": "16", "memory": "on", "shuttle": "off"})
-    player, most = ChainPlayer(sharp_player(game), game, asked), []
+    asked = PostProcessing(threshold=0.03, quanta=16, memory="on", repeat_threats=False)
+    raw, most = sharp_player(game), []
+    player = PostprocessedPlayer(raw.evaluator, game, raw.seed, asked)
     for games in (range(12), range(12, 72)):
         seatings = (Seating(number, (0, 0)) for number in games)
         rounds = Table(game, [player], Seatings(seatings), slots=4, max_actions=50).rounds()

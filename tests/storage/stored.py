@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from nets.drawn import drawn
 from stratkit.engine import Game
 from stratkit.nets import build
-from stratkit.storage.checkpoints import save_checkpoint
+from stratkit.storage.checkpoints import metadata_hash, save_checkpoint
 from stratkit.storage.columns import WHOLE_SHARE
 from stratkit.storage.episodes import (
     Episode,
@@ -90,11 +90,13 @@ def searched(one: Episode) -> tuple[object, object]:
 
 
 def altered(data: bytes, **metadata: object) -> bytes:
-    """A checkpoint with other metadata."""
+    """A checkpoint with other metadata, written as if they were right."""
     (size,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + size])
     values = json.loads(header["__metadata__"]["stratkit"])
-    header["__metadata__"]["stratkit"] = json.dumps({**values, **metadata})
+    values |= metadata
+    values["metadata_sha256"] = metadata_hash(values)
+    header["__metadata__"]["stratkit"] = json.dumps(values)
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     return struct.pack("<Q", len(text)) + text + data[8 + size :]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import random
 import resource
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from stratkit.storage.checkpoints import (
     read_policy,
     resolve,
     save_checkpoint,
+    tensors_hash,
     tensors_of,
 )
 
@@ -146,6 +148,38 @@ def test_a_flipped_bit_anywhere_alters_nothing(path: pathlib.Path) -> None:
         whole[at] ^= 1 << at % 8
 
 
+def test_changed_metadata_are_damage(tmp_path: pathlib.Path) -> None:
+    """2,000 single changes of the header: each is refused, or changes nothing that is loaded."""
+    path = tmp_path / "x"
+    save_checkpoint(path, TENSORS, {**METADATA, "algorithm": "rnad"})
+    whole = bytearray(path.read_bytes())
+    content = load_checkpoint(path)
+    header = 8 + int.from_bytes(whole[:8], "little")
+    draw = random.Random(1)
+    refused = 0
+    for _ in range(2000):
+        at = draw.randrange(header)
+        before, whole[at] = whole[at], draw.choice(b'"0123456789abcdefghijklmnopqrstuvwxyz,:')
+        path.write_bytes(whole)
+        try:
+            tensors, metadata = load_checkpoint(path)
+        except InputError:
+            refused += 1
+        else:
+            assert same(tensors, content[0]) and metadata == content[1]
+        whole[at] = before
+    assert refused > 1800
+
+
+def test_metadata_without_a_hash_are_an_older_version(tmp_path: pathlib.Path) -> None:
+    values = {**METADATA, "version": 1, "kind": "checkpoint", "sha256": tensors_hash(TENSORS)}
+    safetensors.numpy.save_file(TENSORS, tmp_path / "y", {"stratkit": json.dumps(values)})
+    assert load_checkpoint(tmp_path / "y")[1] == values
+    values["algorithm"] = "rnad"
+    safetensors.numpy.save_file(TENSORS, tmp_path / "y", {"stratkit": json.dumps(values)})
+    assert "damaged: its metadata" in told(tmp_path / "y")
+
+
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
@@ -179,8 +213,12 @@ def test_one_network(tmp_path: pathlib.Path, path: pathlib.Path) -> None:
     weights, metadata, net = load_network(path, "target")
     assert same(weights, {"weight": TENSORS["target/weight"]})
     assert (metadata["step"], net) == (12, "target")
-    with pytest.raises(InputError, match="x.safetensors: holds no network 'average'"):
+    with pytest.raises(InputError, match="no network 'average' .*; it has online, target$"):
         load_network(path, "average")
+    listed = tmp_path / "listed"
+    save_checkpoint(listed, TENSORS, {**METADATA, "networks": ["online", "belief"]})
+    with pytest.raises(InputError, match="did you mean 'belief'.*; it has online, belief$"):
+        load_network(listed, "beleif")
     publish_policy(tmp_path, {"weight": np.zeros(3)}, METADATA)
     weights, _, net = load_network(tmp_path / "policy.safetensors", "target")
     assert (list(weights), net) == (["weight"], "online")

@@ -189,6 +189,9 @@ def test_the_sample_checkpoint(make: ModuleType) -> None:
     for name, tensor in expected.items():
         np.testing.assert_array_equal(tensors[name], tensor)
         assert tensors[name].dtype == tensor.dtype
+    text = {key: value for key, value in metadata.items() if key != "metadata_sha256"}
+    compact = json.dumps(text, separators=(",", ":"), sort_keys=True).encode()
+    assert metadata.pop("metadata_sha256") == hashlib.sha256(compact).hexdigest()
     digest = metadata.pop("sha256")
     assert metadata == {**make.metadata(), "kind": "checkpoint", "version": 1}
     by_hand = hashlib.sha256()
@@ -204,7 +207,7 @@ def test_the_sample_policy(make: ModuleType) -> None:
     np.testing.assert_array_equal(weights["weight"], [[0, 1, 2], [3, 4, 5]])
     np.testing.assert_array_equal(weights["bias"], [-1, 1])
     assert metadata["kind"] == "policy"
-    shared = metadata.keys() - {"kind", "version", "sha256"}
+    shared = metadata.keys() - {"kind", "version", "sha256", "metadata_sha256"}
     assert {key: metadata[key] for key in shared} == {key: make.metadata()[key] for key in shared}
 
 

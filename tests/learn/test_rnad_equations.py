@@ -17,21 +17,25 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from learn import slow_rnad
+from stratkit.learn.data import step_counts
 from stratkit.learn.rnad import (
     EntropySchedule,
-    VTrace,
     action_values,
-    legal_policy,
     log_ratio,
     mixture,
     neurd_loss,
     step_weights,
-    v_trace,
     value_loss,
 )
+from stratkit.learn.v_trace import VTrace, v_trace
+from stratkit.nets import legal_policy
 
 INFINITY = float("inf")
 number = st.floats(-2, 2, width=32)
+
+
+def weights_of(player: Tensor) -> Tensor:
+    return step_weights(player, step_counts(player, 2))
 
 
 def policy(width: int) -> st.SearchStrategy[list[float]]:
@@ -40,16 +44,16 @@ def policy(width: int) -> st.SearchStrategy[list[float]]:
 
 
 @st.composite
-def a_step(draw: Any, width: int = 3, same: bool = False) -> slow_rnad.Step:
+def a_step(draw: Any, width: int = 3, same: bool = False, players: int = 2) -> slow_rnad.Step:
     pi = draw(policy(width))
     reward = draw(number)
     return slow_rnad.Step(
-        player=draw(st.integers(0, 1)),
+        player=draw(st.integers(0, players - 1)),
         pi=pi,
         mu=pi if same else draw(policy(width)),
         log_ratio=draw(st.lists(number, min_size=width, max_size=width)),
         action=draw(st.integers(0, width - 1)),
-        rewards=(reward, -reward if same else draw(number)),
+        rewards=(reward, *(-reward if same else draw(number) for _ in range(players - 1))),
         value=draw(number),
     )
 
@@ -59,10 +63,11 @@ def estimate(
     eta: float,
     rho_bar: float,
     c_bar: float,
-    gain_c_bar: float | None = None,
+    policy_c_bar: float | None = None,
+    players: int = 2,
 ) -> tuple[VTrace, Tensor]:
     """`v_trace` of some trajectories of the same length, and Q [T, B, A]."""
-    padding = slow_rnad.Step(-1, [1.0] * 3, [1.0] * 3, [9.0] * 3, 0, (7.0, 7.0), 5.0)
+    padding = slow_rnad.Step(-1, [1.0] * 3, [1.0] * 3, [9.0] * 3, 0, (7.0,) * players, 5.0)
     rows = [[step or padding for step in steps] for steps in zip(*episodes, strict=True)]
 
     def grid(of: Any) -> Tensor:
@@ -79,19 +84,24 @@ def estimate(
         eta=eta,
         rho_bar=rho_bar,
         c_bar=c_bar,
-        gain_c_bar=gain_c_bar,
+        policy_c_bar=policy_c_bar,
     )
     q = action_values(
-        *(x.flatten(0, 1) for x in (value, ratio, trace.gain, grid(lambda s: s.action), mu)),
+        *(
+            x.flatten(0, 1)
+            for x in (value, ratio, trace.q_correction, grid(lambda s: s.action), mu)
+        ),
         eta=eta,
     )
     return trace, q.view(ratio.shape)
 
 
 @given(
-    st.integers(1, 8).flatmap(
-        lambda n: st.lists(
-            st.lists(st.none() | a_step(), min_size=n, max_size=n), min_size=1, max_size=3
+    st.tuples(st.integers(1, 8), st.sampled_from([2, 2, 3, 7])).flatmap(
+        lambda x: st.lists(
+            st.lists(st.none() | a_step(players=x[1]), min_size=x[0], max_size=x[0]),
+            min_size=1,
+            max_size=3,
         )
     ),
     st.sampled_from([0.0, 0.2, 1.5]),
@@ -105,18 +115,20 @@ def test_v_trace_is_the_recursion(
     eta: float,
     rho_bar: float,
     c_bar: float,
-    gain_c_bar: float | None,
+    policy_c_bar: float | None,
 ) -> None:
-    trace, q = estimate(episodes, eta, rho_bar, c_bar, gain_c_bar)
-    gain_c = c_bar if gain_c_bar is None else gain_c_bar
+    """For each of 2, 3 and 7 players."""
+    players = next((len(step.rewards) for steps in episodes for step in steps if step), 2)
+    trace, q = estimate(episodes, eta, rho_bar, c_bar, policy_c_bar, players)
+    policy_c = c_bar if policy_c_bar is None else policy_c_bar
     for b, steps in enumerate(episodes):
-        of_value = [slow_rnad.v_trace(steps, k, eta, rho_bar, c_bar)[0] for k in (0, 1)]
-        of_gain = [slow_rnad.v_trace(steps, k, eta, rho_bar, gain_c)[1] for k in (0, 1)]
+        of_value = [slow_rnad.v_trace(steps, k, eta, rho_bar, c_bar)[0] for k in range(players)]
+        of_policy = [slow_rnad.v_trace(steps, k, eta, rho_bar, policy_c)[1] for k in range(players)]
         for t, step in enumerate(steps):
             if step is None:
-                assert trace.value[t, b] == 0 and trace.gain[t, b] == 0
+                assert trace.value[t, b] == 0 and trace.q_correction[t, b] == 0
                 continue
-            v_hat, values = of_value[step.player], of_gain[step.player]
+            v_hat, values = of_value[step.player], of_policy[step.player]
             scale = 1e-5 * max(1, *map(abs, values[t]), abs(v_hat[t]))
             assert math.isclose(trace.value[t, b], v_hat[t], rel_tol=1e-5, abs_tol=scale)
             np.testing.assert_allclose(q[t, b], values[t], rtol=1e-5, atol=scale)
@@ -192,7 +204,7 @@ def test_neurd_gradient_is_the_force(rows: list[Any], beta: float, clip: float) 
     logits.requires_grad_()
     q = torch.tensor([row[3] for row in rows])
     pi, _ = legal_policy(logits.detach(), legal)
-    loss = neurd_loss(logits, legal, pi, q, step_weights(player), beta=beta, clip=clip)
+    loss = neurd_loss(logits, legal, pi, q, weights_of(player), beta=beta, clip=clip)
     loss.backward()
     assert logits.grad is not None and logits.grad.isfinite().all()
     for n, (k, values, allowed, action_value) in enumerate(rows):
@@ -205,12 +217,13 @@ def test_neurd_gradient_is_the_force(rows: list[Any], beta: float, clip: float) 
 
 def test_weights_of_parts_add_up() -> None:
     player = torch.tensor([0, 1, 1, -1, 0, 1])
-    whole = step_weights(player)
+    whole = weights_of(player)
     assert whole.tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 3, 0, 1 / 2, 1 / 3])
     counts = torch.tensor([2, 3])
     parts = [step_weights(part, counts) for part in (player[:4], player[4:])]
     assert torch.equal(torch.cat(parts), whole)
-    assert step_weights(torch.tensor([0, -1])).tolist() == [1, 0]
+    assert weights_of(torch.tensor([0, -1])).tolist() == [1, 0]
+    assert step_counts(torch.tensor([2, 0, -1, 2]), 4).tolist() == [1, 0, 2, 0]
 
 
 def test_schedule_without_ramp_and_for_ever() -> None:
@@ -272,7 +285,7 @@ def test_neurd_vectors(vectors: dict[str, Any]) -> None:
         player = torch.where(valid, torch.tensor(given["player_id"]).int(), -1)
         pi, _ = legal_policy(logits.detach(), legal)
         np.testing.assert_allclose(pi, expected["pi"], atol=1e-5)
-        weight = step_weights(player)
+        weight = weights_of(player)
         loss = neurd_loss(logits, legal, pi, q, weight, beta=given["beta"], clip=given["clip"])
         assert loss.item() == pytest.approx(expected["loss"], abs=1e-5)
         loss.backward()
@@ -283,9 +296,7 @@ def test_neurd_vectors(vectors: dict[str, Any]) -> None:
 def test_other_vectors(vectors: dict[str, Any]) -> None:
     given = vectors["value_loss"]["inputs"]
     player = torch.where(torch.tensor(given["mask_p0"]) > 0, 0, 1)
-    loss = value_loss(
-        torch.tensor(given["v"]), torch.tensor(given["v_target"]), step_weights(player)
-    )
+    loss = value_loss(torch.tensor(given["v"]), torch.tensor(given["v_target"]), weights_of(player))
     assert loss.item() == pytest.approx(vectors["value_loss"]["output"], abs=1e-5)
 
     given = vectors["entropy_schedule"]["inputs"]

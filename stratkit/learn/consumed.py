@@ -1,4 +1,4 @@
-"""What a run has taken from its inputs."""
+"""What a run has consumed of its inputs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from stratkit.storage.shards import episodes_in, rank_of
 
 
-class Taken:
-    """From how many episodes of which files a run has learned: `files`, as far as they are still
-    there, and `complete`, those of folders that have nothing more to learn from.
+class Consumed:
+    """From how many episodes of which files a run has learned.
 
-    `learned`: for each rank, from how many episodes of such files; of a complete one from all, also
-    from those that were left out because they had been there before.
+    `files`: episodes by file, of the files that are still there. `complete`: the files of folders
+    that have nothing more to learn from. `learned`: for each rank, the episodes learned from such
+    files. A complete file counts with all its episodes, also those left out as duplicates.
     """
 
     def __init__(self, files: Mapping[str, int], ranks: int) -> None:
@@ -23,7 +23,7 @@ class Taken:
         self.add({file: n for file, n in files.items() if os.path.exists(file)}, ())
 
     def add(self, files: Mapping[str, int], complete: Iterable[str]) -> None:
-        """So many episodes of these files by now; those are complete, too."""
+        """Sets the episodes of these files, and adds complete ones."""
         for file in {*files, *complete}:
             self._count(file, -1)
         self.files.update(files)
@@ -32,7 +32,7 @@ class Taken:
             self._count(file, 1)
 
     def forget_complete(self) -> set[str]:
-        """Leaves the complete files out; returns them."""
+        """Removes the complete files; returns them."""
         for file in self.complete:
             self._count(file, -1)
             self.files.pop(file, None)

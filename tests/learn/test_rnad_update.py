@@ -2,43 +2,52 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
 import torch
 
-from learn.games import as_parts, episodes
+from learn.games import as_parts, episodes, gradient, optimizer
 from learn.versus import share_of_wins
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.learn import rnad
-from stratkit.learn.config import Config, resolve
+from stratkit.learn.algorithm import Views
+from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import Batch, make_batch
-from stratkit.learn.learner import NETWORKS, Learner
-from stratkit.nets import legal_policy
+from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.rnad import NETWORKS, RNaD, reference_update
+from stratkit.learn.settings import Settings, resolve
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.random import RandomPlayer
 
 
-def setting(**options: object) -> Config:
+def setting(**options: object) -> Settings:
     return resolve("tiny", {}, {}, {"seed": 1, "sizes": (2,), **options})
 
 
-def a_batch(seed: int = 0, rows: int = 1) -> tuple[Learner, Batch]:
+def hyper(learner: Optimizer) -> RNaDConfig:
+    config = learner.algorithm.config
+    assert isinstance(config, RNaDConfig)
+    return config
+
+
+def a_batch(seed: int = 0, rows: int = 1) -> tuple[Optimizer, Batch]:
     game, found = episodes("nano", 12, seed)
-    return Learner("plain", game.shape, setting()), make_batch(game, as_parts(game, found), rows)
+    return optimizer("plain", game.shape, setting()), make_batch(game, as_parts(game, found), rows)
 
 
-def weights(learner: Learner, network: str) -> torch.Tensor:
+def weights(learner: Optimizer, network: str) -> torch.Tensor:
     state = learner.weights(network)
     return torch.from_numpy(np.concatenate([w.ravel() for w in state.values()])).clone()
 
 
 def test_all_networks_start_alike_and_follow_as_told() -> None:
     learner, batch = a_batch()
-    config = learner.config
+    config = hyper(learner)
     start = {name: weights(learner, name) for name in NETWORKS}
     assert all(torch.equal(w, start["online"]) for w in start.values())
 
@@ -68,17 +77,17 @@ def test_the_average_follows_at_its_rate_once_it_is_old_enough() -> None:
     learner.step = 100_000
     before = weights(learner, "average")
     learner.update(batch)
-    expected = torch.lerp(before, weights(learner, "online"), learner.config.average_rate)
+    expected = torch.lerp(before, weights(learner, "online"), hyper(learner).average_rate)
     torch.testing.assert_close(weights(learner, "average"), expected)
 
 
-def vector_batch(rows: int) -> tuple[Learner, Batch]:
+def vector_batch(rows: int) -> tuple[Optimizer, Batch]:
     """40 random games of Kuhn poker; chance's actions are among them."""
     game = Game("kuhn")
     seatings = iter(Seating(number, (0, 0)) for number in range(40))
     table = Table(game, [RandomPlayer(1)], Seatings(seatings), slots=40, seed=1)
     found = [one for finished in table.rounds() if finished for one in finished.episodes]
-    learner = Learner("mlp:16", game.shape, setting(), game.actions)
+    learner = optimizer("mlp:16", game.shape, setting(), game.actions)
     return learner, make_batch(game, as_parts(game, found), rows)
 
 
@@ -103,50 +112,34 @@ def test_what_looks_the_same_is_evaluated_once_and_teaches_the_same(threads: int
     assert (weights(short, "online") - weights(vector_batch(64)[0], "online")).abs().max() > 1e-3
 
 
-def test_the_gradient_is_that_of_the_whole_loss() -> None:
-    """Autograd of the losses as the paper writes them, through the network at every step."""
+@pytest.mark.parametrize(("net", "threads", "chunk"), [("plain", 1, 9999), ("tiny", 2, 30)])
+def test_an_update_is_the_reference_update(net: str, threads: int, chunk: int) -> None:
+    """Which is the algorithm as the paper writes it, and torch's own Adam."""
     game, found = episodes("nano", 12)
     batch = make_batch(game, as_parts(game, found), 16)
-    learner = Learner("plain", game.shape, setting(lr=1e-3, sizes=(4,), grad_norm=0.0))
-    for _ in range(5):
-        learner.update(batch)
-    config, alpha = learner.config, learner.schedule(learner.step)[0]
-    legal = batch.legal[batch.view]
-    inputs = learner.online.prepare(batch.observations[batch.view])
-    logits, value = learner.online(batch.observations[batch.view], legal)
-    pi, log_pi = legal_policy(logits.detach(), legal)
-    with torch.no_grad():
-        target = learner.target.value(learner.target.embed(inputs), inputs)
-        regs = [
-            legal_policy(net.logits(net.embed(inputs), inputs, legal), legal)[1]
-            for net in (learner.regularization, learner.previous)
-        ]
-    ratio = log_pi - rnad.mixture(*regs, alpha)
-    trace = rnad.v_trace(
-        batch.grid(target),
-        batch.grid((pi * ratio).sum(1)),
-        batch.grid(pi.gather(1, batch.action[:, None])[:, 0] / batch.mu),
-        batch.grid(batch.player, fill=-1),
-        batch.rewards(),
-        eta=config.eta,
-        gain_c_bar=config.policy_c,
-    )
-    assert config.policy_c < config.c
-    gain = batch.flat(trace.gain)
-    q = rnad.action_values(
-        target, ratio, gain, batch.action, batch.mu, eta=config.eta, mu_floor=config.mu_floor
-    )
-    weight = rnad.step_weights(batch.player)
-    loss = rnad.neurd_loss(logits, legal, pi, q, weight, beta=config.beta, clip=config.clip)
-    loss = loss + rnad.value_loss(value, batch.flat(trace.value), weight)
-    parameters = list(learner.online.parameters())
-    expected = torch.autograd.grad(loss, parameters)
-    before = weights(learner, "online")
-    learner.update(batch)
-    assert not torch.equal(weights(learner, "online"), before)
-    for parameter, wanted in zip(parameters, expected, strict=True):
-        assert parameter.grad is not None
-        torch.testing.assert_close(parameter.grad, wanted, rtol=1e-4, atol=1e-6)
+    settings = setting(lr=1e-3, sizes=(4,), b1=0.5, eps=1e-3, threads=threads, chunk=chunk)
+    config = settings.hyper
+    assert isinstance(config, RNaDConfig) and config.policy_c < config.c and config.grad_norm
+    learner = optimizer(net, game.shape, settings)
+    networks = {
+        name: copy.deepcopy(network) for name, network in learner.algorithm.networks.items()
+    }
+    online = networks["online"]
+    adam = torch.optim.Adam(online.parameters(), config.lr, (config.b1, config.b2), config.eps)
+    start = weights(learner, "online")
+    for step in range(10):
+        metrics = learner.update(batch)
+        losses = reference_update(networks, adam, batch, config, step)
+        assert losses == pytest.approx((metrics["policy_loss"], metrics["value_loss"]), abs=1e-4)
+        for name, parameter in online.named_parameters():
+            found_there = learner.algorithm.trained.get_parameter(name).grad
+            torch.testing.assert_close(found_there, parameter.grad, rtol=1e-3, atol=1e-5, msg=name)
+        for name, network in networks.items():
+            expected = torch.cat([p.detach().flatten() for p in network.parameters()])
+            torch.testing.assert_close(weights(learner, name), expected, rtol=1e-3, atol=2e-5)
+    assert (weights(learner, "online") - start).abs().max() > 4e-3
+    ends = [weights(learner, name) for name in NETWORKS]
+    assert all(not torch.equal(x, y) for x, y in itertools.combinations(ends, 2))
 
 
 def test_padding_teaches_nothing() -> None:
@@ -154,10 +147,10 @@ def test_padding_teaches_nothing() -> None:
     for rows in (1, 200):
         learner, batch = a_batch(rows=rows)
         assert (len(batch.observations) - 1 > batch.view.max()) == (rows > 1)
-        told = learner.update(batch)
-        results.append((told, weights(learner, "target")))
-    (told, after), (padded_told, padded_after) = results
-    assert told == pytest.approx(padded_told, rel=1e-4, abs=1e-5)
+        metrics = learner.update(batch)
+        results.append((metrics, weights(learner, "target")))
+    (metrics, after), (padded_metrics, padded_after) = results
+    assert metrics == pytest.approx(padded_metrics, rel=1e-4, abs=1e-5)
     torch.testing.assert_close(after, padded_after, rtol=1e-4, atol=1e-5)
 
 
@@ -167,22 +160,21 @@ def test_parts_give_the_gradient_of_the_whole() -> None:
     batch = make_batch(game, as_parts(game, found), 30)
     gradients = []
     for threads in (1, 3):
-        learner = Learner("tiny", game.shape, setting(threads=threads))
-        told = learner.update(batch)
-        gradient = [p.grad.clone() for p in learner.online.parameters() if p.grad is not None]
-        gradients.append((told, torch.cat([g.flatten() for g in gradient])))
-    (told, whole), (parts_told, parts) = gradients
-    assert told == pytest.approx(parts_told, rel=1e-4, abs=1e-5)
+        learner = optimizer("tiny", game.shape, setting(threads=threads))
+        metrics = learner.update(batch)
+        gradients.append((metrics, gradient(learner)))
+    (metrics, whole), (parts_metrics, parts) = gradients
+    assert metrics == pytest.approx(parts_metrics, rel=1e-4, abs=1e-5)
     torch.testing.assert_close(whole, parts, rtol=1e-3, atol=1e-5)
 
 
 def test_parts_are_of_sizes_that_were_met_before() -> None:
     """As far as the chunk allows it; and nothing is left out."""
     for threads, chunk, rows in ((1, 64, 32), (2, 1024, 32), (2, 64, 32), (3, 50, 32), (1, 20, 1)):
-        learner = Learner("plain", (82, 3, 4), setting(threads=threads, chunk=chunk, rows=rows))
+        learner = optimizer("plain", (82, 3, 4), setting(threads=threads, chunk=chunk, rows=rows))
         for number in (1, 32, 96, 320, 352):
             unit = rows // threads
-            parts = learner._parts(number, unit)
+            parts = learner._split(number, unit)
             sizes = [part.stop - part.start for part in parts]
             assert [part.start for part in parts] == [sum(sizes[:k]) for k in range(len(sizes))]
             assert sum(sizes) == number and min(sizes) > 0 and max(sizes) <= chunk
@@ -195,20 +187,20 @@ def test_a_longer_iteration_does_not_forget_a_policy() -> None:
     learner, batch = a_batch()
     for _ in range(4):
         learner.update(batch)
-    other = Learner("plain", learner.online.shape, setting(sizes=(100,)))
+    other = optimizer("plain", learner.algorithm.trained.shape, setting(sizes=(100,)))
     other.load(learner.tensors(), learner.step)
-    assert other.schedule.iteration(other.step)[0] == 0
-    (inputs, legal), seen = (other.online.prepare(batch.observations), batch.legal), []
+    algorithm = other.algorithm
+    assert isinstance(algorithm, RNaD) and algorithm.schedule.iteration(other.step)[0] == 0
+    views = Views(algorithm.prepare(batch.observations), batch.legal)
     with torch.no_grad():
-        for alpha in (0.1, 0.9):
-            seen.append(other._fixed(inputs, legal, alpha)[0])
+        seen = [algorithm._log_regularization(views, alpha) for alpha in (0.1, 0.9)]
     assert not torch.equal(*seen)
 
 
 def test_the_same_seed_gives_the_same_learner() -> None:
     first, again = (a_batch() for _ in range(2))
-    told = [learner.update(batch) for learner, batch in (first, again)]
-    assert told[0] == told[1]
+    metrics = [learner.update(batch) for learner, batch in (first, again)]
+    assert metrics[0] == metrics[1]
     assert torch.equal(weights(first[0], "online"), weights(again[0], "online"))
 
 
@@ -221,7 +213,7 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
     for batch in batches[:3]:
         before.update(batch)
     tensors = {name: tensor.copy() for name, tensor in before.tensors().items()}
-    after = Learner("plain", before.online.shape, setting(seed=7))
+    after = optimizer("plain", before.algorithm.trained.shape, setting(seed=7))
     after.load(tensors, 3)
     for batch in batches[3:]:
         after.update(batch)
@@ -229,18 +221,18 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
         assert torch.equal(weights(after, network), weights(straight, network))
     assert after.step == straight.step == 5
     with pytest.raises(InputError, match="no checkpoint of a network"):
-        Learner("tiny", before.online.shape, setting()).load(tensors, 3)
+        optimizer("tiny", before.algorithm.trained.shape, setting()).load(tensors, 3)
     with pytest.raises(InputError, match="no checkpoint of a network"):
-        Learner("tiny", (82, 6, 6), setting()).load(tensors, 3)
+        optimizer("tiny", (82, 6, 6), setting()).load(tensors, 3)
 
 
 def test_gradient_is_clipped() -> None:
     learner, batch = a_batch()
     free = learner.update(batch)["grad_norm"]
     clipped, _ = a_batch()
-    clipped = Learner("plain", clipped.online.shape, setting(grad_norm=free / 2))
+    clipped = optimizer("plain", clipped.algorithm.trained.shape, setting(grad_norm=free / 2))
     assert clipped.update(batch)["grad_norm"] == pytest.approx(free)
-    parameters = [p.grad for p in clipped.online.parameters() if p.grad is not None]
+    parameters = [p.grad for p in clipped.algorithm.trained.parameters() if p.grad is not None]
     norm = torch.cat([g.flatten() for g in parameters]).norm()
     assert norm.item() == pytest.approx(free / 2, rel=1e-4)
 
@@ -248,9 +240,9 @@ def test_gradient_is_clipped() -> None:
 def test_it_learns_a_small_board() -> None:
     """On 3 x 4 squares, a few updates teach to win more often against uniform play."""
     game, found = episodes("nano", 64, seed=3)
-    learner = Learner("plain", game.shape, setting(lr=3e-3, sizes=(100,)))
-    before = share_of_wins(game, learner.online)
+    learner = optimizer("plain", game.shape, setting(lr=3e-3, sizes=(100,)))
+    before = share_of_wins(game, learner.algorithm.trained)
     batch = make_batch(game, as_parts(game, found))
     for _ in range(40):
         learner.update(batch)
-    assert share_of_wins(game, learner.online) > before + 0.1
+    assert share_of_wins(game, learner.algorithm.trained) > before + 0.1

@@ -1,0 +1,125 @@
+"""What the learner needs of an algorithm.
+
+An algorithm is a file of its own that reads like its paper: `rnad.py` is the first. It knows
+networks, targets and losses. It knows neither chunks nor threads, ranks, precision and Adam: those
+are the optimizer's (`optimizer.py`), which in turn knows no algorithm.
+
+One update goes through the methods in this order:
+
+    prepare, outputs, forward   chunk by chunk of the different views of a batch
+    targets                     once, for all steps, since a target depends on what follows
+    loss                        part by part of the steps
+    outputs                     again, if the graphs of all chunks would not fit into memory
+    after_step                  once, after the optimizer's step
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from stratkit.learn.config import ALGORITHMS, AdamConfig
+from stratkit.learn.data import Batch
+from stratkit.nets import Network
+
+CPU = torch.device("cpu")
+
+
+class Views(NamedTuple):
+    """Some different views [m] of a batch: what the networks read, and the legal actions, uint8
+    [m, A]."""
+
+    inputs: Any
+    legal: Tensor
+
+
+class HasMetrics(Protocol):
+    """What the optimizer needs to know of a `Forward`: a NamedTuple of tensors [m, ...]."""
+
+    @property
+    def metrics(self) -> Tensor: ...  # float32 [m, number of `view_metrics`]
+
+
+F = TypeVar("F", bound=HasMetrics)  # what `forward` computes of each view
+T = TypeVar("T")  # the targets of each step
+Outputs = tuple[Tensor, ...]  # of the trained network, each [m, ...]
+
+
+class Algorithm(ABC, Generic[F, T]):
+    """The state of an algorithm, and its equations.
+
+    `net`: the name of the networks' kind (`nets.build`).
+    `networks`: by the names that they have in a checkpoint. The first one is trained by gradients
+    and acts in self-play.
+    `loss_metrics`: the names of what `loss` reports, as sums over the steps. `view_metrics`: the
+    names of what `forward` reports, as means over the steps that are learned from.
+    """
+
+    net: str
+    config: AdamConfig
+    networks: dict[str, Network]
+    loss_metrics: tuple[str, ...]
+    view_metrics: tuple[str, ...]
+
+    @property
+    def trained(self) -> Network:
+        """The network that is trained by gradients and acts in self-play."""
+        return next(iter(self.networks.values()))
+
+    def prepare(self, observations: Tensor) -> Any:
+        """What the networks read, made from packed observations, uint8 [m, B]."""
+        return self.trained.prepare(observations)
+
+    def outputs(self, views: Views) -> Outputs:
+        """What the trained network says of some views, each [m, ...]: the loss is a function of
+        these. Called with or without recording a graph."""
+        embedding = self.trained.embed(views.inputs)
+        logits = self.trained.logits(embedding, views.inputs, views.legal)
+        return logits, self.trained.value(embedding, views.inputs)
+
+    @abstractmethod
+    def forward(self, views: Views, outputs: Outputs, step: int) -> F:
+        """What else targets and losses need to know of some views, without a graph: a NamedTuple of
+        tensors [m, ...]. `outputs`: of `outputs`, without their graph. `step`: updates done."""
+
+    @abstractmethod
+    def targets(self, batch: Batch, outputs: Outputs, forward: F, counts: Tensor) -> T:
+        """What all steps [n] of whole episodes, or of slices, are to learn. `outputs`, `forward`:
+        of all views. `counts`: float32 [P], how many steps of each player all ranks learn from."""
+
+    @abstractmethod
+    def loss(
+        self, batch: Batch, steps: slice, outputs: Outputs, forward: F, targets: T
+    ) -> tuple[Tensor, Tensor]:
+        """The loss of some steps, and its metrics [number of `loss_metrics`]. Losses and metrics of
+        parts add up to the whole's. `outputs`: of the view of each of these steps, with a graph;
+        `forward`: of all views, which `batch.view` indexes."""
+
+    @abstractmethod
+    def after_step(self, step: int) -> Mapping[str, float]:
+        """Moves the other networks after update number `step`, counted from 0. Returns the
+        schedule's state during that update, as metrics."""
+
+    def after_load(self) -> None:
+        """The weights of all networks have been replaced by a checkpoint's."""
+
+
+def open_algorithm(
+    name: str,
+    net: str,
+    shape: tuple[int, ...],
+    actions: int,
+    config: AdamConfig,
+    seed: int,
+    device: torch.device = CPU,
+) -> Algorithm[Any, Any]:
+    """The algorithm of this name with untrained networks (`nets.build`), on a device."""
+    entry = ALGORITHMS[name]
+    kind = getattr(importlib.import_module(entry.module), entry.name)
+    made: Algorithm[Any, Any] = kind(net, shape, actions, config, seed, device)
+    return made

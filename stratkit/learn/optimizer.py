@@ -1,0 +1,300 @@
+"""The optimizer: one update of any algorithm, by chunks, threads and ranks.
+
+It knows no algorithm (`algorithm.py`), and needs of a batch its views, its steps, and which view
+each step has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.optim.adam import adam
+
+from stratkit.errors import InputError
+from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.config import AdamConfig, RunConfig
+from stratkit.learn.data import Batch
+from stratkit.learn.ranks import Ranks
+from stratkit.storage.checkpoints import tensors_of
+
+Result = TypeVar("Result")
+
+
+class Optimizer:
+    """An algorithm's networks, Adam's moments, and how many updates are done (`step`).
+
+    A step's target may depend on all that follows in its episode, so an update has two passes. In
+    the first the networks evaluate the views chunk by chunk (`config.chunk`). The algorithm then
+    computes the targets of all steps at once. In the second pass the gradient is summed chunk by
+    chunk, in any order, since the networks have no memory. (The paper's reverse order is for those
+    that have one.) A view is evaluated once, however many steps have it; its gradient is the sum of
+    theirs.
+
+    If one chunk for each of `config.threads` threads is all, the second pass uses the graphs of the
+    first. Else it computes them again, and what a chunk needs bounds the memory. Networks and batch
+    are on `device`.
+
+    Several ranks, each with its part of a batch, do the same update as one that has all of it:
+    counts are those of all ranks, gradients are summed.
+    """
+
+    def __init__(
+        self,
+        algorithm: Algorithm[Any, Any],
+        config: RunConfig,
+        ranks: Ranks | None = None,
+        device: torch.device = CPU,
+    ) -> None:
+        self.algorithm, self.config, self.device = algorithm, config, device
+        self.ranks = ranks or Ranks()
+        self.step = 0
+        self.adam = Adam(list(algorithm.trained.parameters()), algorithm.config)
+        sums = len(algorithm.loss_metrics) + len(algorithm.view_metrics)
+        self._sums = _Sums(self.adam.parameters, sums)
+        # Threads of our own, and one thread of torch's in each, this one included: torch's several
+        # would wait for each other at every operation, which is slow as soon as a core has
+        # something else to do.
+        torch.set_num_threads(1)
+        self._pool = ThreadPoolExecutor(config.threads, "learner", torch.set_num_threads, (1,))
+
+    def update(self, batch: Batch) -> dict[str, float]:
+        """One optimizer step on `batch`. Returns its metrics: of the loss and of the views (see
+        `Algorithm`), `grad_norm` before it is clipped, and the schedule's."""
+        batch = batch.to(self.device)
+        algorithm = self.algorithm
+        views = self._split(len(batch.observations), self.config.rows // self.config.threads)
+        keep = len(views) <= self.config.threads
+        found = list(self._each(lambda part: self._forward(batch, part, keep), views))
+        graphs = [outputs if keep else None for outputs, _ in found]
+        outputs = tuple(torch.cat(x).detach() for x in zip(*(o for o, _ in found), strict=True))
+        columns = zip(*(f for _, f in found), strict=True)
+        forward = type(found[0][1])(*map(torch.cat, columns))
+        del found
+        counts = self.ranks.sum(batch.step_counts())
+        with torch.no_grad():
+            targets = algorithm.targets(batch, outputs, forward, counts)
+        self._sums.clear()
+        number = len(algorithm.loss_metrics)
+        losses, means = self._sums.metrics[:number], self._sums.metrics[number:]
+        means += forward.metrics[batch.view[batch.learned]].sum(0)
+        grad_outputs = tuple(torch.zeros_like(x) for x in outputs)
+        steps = self._split(len(batch.player))
+        parts = self._each(lambda part: self._loss(batch, part, outputs, forward, targets), steps)
+        for part, (metrics, gradients) in zip(steps, parts, strict=True):
+            losses += metrics
+            for of_views, of_steps in zip(grad_outputs, gradients, strict=True):
+                of_views.index_add_(0, batch.view[part], of_steps)
+        for gradient in self._each(
+            lambda part, graph: self._backward(batch, part, graph, grad_outputs), views, graphs
+        ):
+            self._sums.add(gradient)
+        self.ranks.sum(self._sums.flat)
+        means /= counts.sum().clamp_min(1)
+        grad_norm = self._optimizer_step()
+        schedule = algorithm.after_step(self.step)
+        self.step += 1
+        return {
+            **dict(zip(algorithm.loss_metrics, losses.tolist(), strict=True)),
+            **dict(zip(algorithm.view_metrics, means.tolist(), strict=True)),
+            "grad_norm": grad_norm,
+            **schedule,
+        }
+
+    def is_finite(self) -> bool:
+        """Whether all weights are finite numbers."""
+        norms = torch._foreach_norm([p.detach() for p in self.adam.parameters])
+        return bool(torch.stack(norms).isfinite().all())
+
+    # ---- the parts of an update ----
+
+    def _split(self, rows: int, unit: int = 1) -> list[slice]:
+        """Rows as slices of neighbours, about equally long: as many as there are threads, or more,
+        if they would be longer than a chunk. If the chunk allows it, all but the last have a
+        multiple of `unit`, a number of rows that networks have probably met before; a few rows may
+        then be fewer slices."""
+        number = max(self.config.threads, -(-rows // self.config.chunk))
+        size = -(-rows // number)
+        if unit and size + -size % unit <= self.config.chunk:
+            size += -size % unit
+        return [slice(at, min(at + size, rows)) for at in range(0, rows, size)]
+
+    def _forward(self, batch: Batch, part: slice, keep: bool) -> tuple[Outputs, Any]:
+        """What the networks say of some views; the outputs with their graph if it is kept."""
+        views = self._views(batch, part)
+        with self._autocast():
+            with torch.set_grad_enabled(keep):
+                outputs = self.algorithm.outputs(views)
+            with torch.no_grad():
+                detached = tuple(x.detach() for x in outputs)
+                return outputs, self.algorithm.forward(views, detached, self.step)
+
+    def _views(self, batch: Batch, part: slice) -> Views:
+        return Views(self.algorithm.prepare(batch.observations[part]), batch.legal[part])
+
+    def _autocast(self) -> torch.autocast:
+        """The layers of networks in bfloat16, where that is asked for. Weights, the last layers,
+        what is made of the outputs, and sums stay float32."""
+        wanted = self.config.precision == "bf16"
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
+
+    def _loss(
+        self, batch: Batch, part: slice, outputs: Outputs, forward: Any, targets: Any
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """The metrics of the loss of some steps, and its gradient with respect to the outputs of
+        each of these steps."""
+        view = batch.view[part]
+        leaves = tuple(x[view].requires_grad_() for x in outputs)
+        loss, metrics = self.algorithm.loss(batch, part, leaves, forward, targets)
+        return metrics, torch.autograd.grad(loss, leaves)
+
+    def _backward(
+        self, batch: Batch, part: slice, outputs: Outputs | None, grad_outputs: Outputs
+    ) -> tuple[Tensor, ...]:
+        """The gradient with respect to the parameters that comes through some views. They are
+        evaluated again where their graph was not kept."""
+        if outputs is None:
+            views = self._views(batch, part)
+            with self._autocast():
+                outputs = self.algorithm.outputs(views)
+        onward = [gradient[part] for gradient in grad_outputs]
+        return torch.autograd.grad(outputs, self.adam.parameters, onward)
+
+    def _optimizer_step(self) -> float:
+        """Adam's step by the sum of the gradients; the norm of the gradient before it is
+        clipped."""
+        limit = self.algorithm.config.grad_norm or float("inf")
+        norm = nn.utils.clip_grad_norm_(self.adam.parameters, limit).item()
+        self.adam.step(self._sums.gradient)
+        return norm
+
+    def _each(
+        self, function: Callable[..., Result], *arguments: Iterable[object]
+    ) -> Iterator[Result]:
+        """The function of each part of the batch in their order, some at the same time."""
+        if self.config.threads == 1:
+            return map(function, *arguments)
+        return self._pool.map(function, *arguments)
+
+    # ---- what a checkpoint holds ----
+
+    def weights(self, network: str) -> dict[str, NDArray[np.float32]]:
+        """The weights of one of the algorithm's networks by their names in it, float32."""
+        state: dict[str, Tensor] = self.algorithm.networks[network].state_dict()
+        return {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
+
+    def tensors(self) -> dict[str, NDArray[np.float32]]:
+        """Everything that is learned: `NETWORK/NAME` and `optimizer/MOMENT/NAME`, float32."""
+        networks = self.algorithm.networks
+        out = {f"{net}/{name}": w for net in networks for name, w in self.weights(net).items()}
+        for at, (name, _) in enumerate(self.algorithm.trained.named_parameters()):
+            for moment, tensors in self.adam.moments.items():
+                out[f"optimizer/{moment}/{name}"] = tensors[at].cpu().numpy()
+        return out
+
+    def load(self, tensors: Mapping[str, NDArray[np.float32]], step: int) -> None:
+        """Goes on from `tensors()` of an optimizer that had done `step` updates.
+
+        InputError: they are of another network.
+        """
+        for name, network in self.algorithm.networks.items():
+            try:
+                weights = {k: torch.from_numpy(v) for k, v in tensors_of(tensors, name).items()}
+                network.load_state_dict(weights)
+            except (RuntimeError, TypeError):
+                raise self._misfit() from None
+        self.algorithm.after_load()
+        moments = tensors_of(tensors, "optimizer")
+        if moments:  # there are none before the first step
+            names = [name for name, _ in self.algorithm.trained.named_parameters()]
+            if not self.adam.load(names, moments):
+                raise self._misfit()
+        self.step = step
+
+    def _misfit(self) -> InputError:
+        return InputError(f"no checkpoint of a network {self.algorithm.net!r} of this shape")
+
+
+class Adam:
+    """What `torch.optim.Adam` does, its fused kind, and nothing else. The class itself would import
+    torch's compiler, which takes as long as all of torch. (Kingma and Ba 2015.)
+
+    `moments`: of each parameter, by torch's names; none before the first step.
+    """
+
+    def __init__(self, parameters: list[nn.Parameter], config: AdamConfig) -> None:
+        self.parameters, self.config = parameters, config
+        self.moments: dict[str, list[Tensor]] = {}
+
+    @torch.no_grad()
+    def step(self, gradients: list[Tensor]) -> None:
+        """Moves the parameters against these gradients."""
+        if not self.moments:
+            self.moments = {
+                "exp_avg": [torch.zeros_like(parameter) for parameter in self.parameters],
+                "exp_avg_sq": [torch.zeros_like(parameter) for parameter in self.parameters],
+                "step": [torch.zeros((), device=p.device) for p in self.parameters],
+            }
+        adam(
+            list(self.parameters),
+            gradients,
+            self.moments["exp_avg"],
+            self.moments["exp_avg_sq"],
+            [],
+            self.moments["step"],
+            fused=True,
+            amsgrad=False,
+            beta1=self.config.b1,
+            beta2=self.config.b2,
+            lr=self.config.lr,
+            weight_decay=0.0,
+            eps=self.config.eps,
+            maximize=False,
+        )
+
+    def load(self, names: Sequence[str], stored: Mapping[str, NDArray[np.float32]]) -> bool:
+        """Moments `MOMENT/NAME` of the parameters of these names. False: they are of others."""
+        moments: dict[str, list[Tensor]] = {"exp_avg": [], "exp_avg_sq": [], "step": []}
+        for name, parameter in zip(names, self.parameters, strict=True):
+            for moment, tensors in moments.items():
+                found = stored.get(f"{moment}/{name}")
+                shape = () if moment == "step" else parameter.shape
+                if found is None or found.shape != shape or found.dtype != np.float32:
+                    return False
+                like = parameter if shape else parameter.new_zeros(())
+                kept = torch.empty_like(like, requires_grad=False)
+                tensors.append(kept.copy_(torch.from_numpy(found)))
+        self.moments = moments
+        return True
+
+
+class _Sums:
+    """The sums over all parts of the gradients and the metrics, in one piece of memory, which ranks
+    exchange at once.
+
+    It is laid out in memory as the parameters are: convolutions give gradients with the channels
+    last, and Adam's fused step goes through memory as it lies.
+    """
+
+    def __init__(self, parameters: Sequence[Tensor], metrics: int) -> None:
+        size = sum(p.numel() for p in parameters)
+        self.flat = parameters[0].new_zeros(size + metrics, requires_grad=False)
+        self.metrics = self.flat[size:]
+        self.gradient = []
+        at = 0
+        for parameter in parameters:
+            view = torch.as_strided(self.flat, parameter.shape, parameter.stride(), at)
+            parameter.grad = view
+            self.gradient.append(view)
+            at += parameter.numel()
+
+    def clear(self) -> None:
+        self.flat.zero_()
+
+    def add(self, gradient: Iterable[Tensor]) -> None:
+        torch._foreach_add_(self.gradient, list(gradient))
