@@ -81,8 +81,8 @@ def words(sentence: str) -> int:
 
 def pages() -> list[pathlib.Path]:
     """What users read; section 5 of the manual is made of formats/."""
-    found = [ROOT / "README.md", *ROOT.glob("formats/*.md"), *ROOT.glob("man/*.[17]")]
-    return sorted(found)
+    patterns = ("*.md", "formats/*.md", "bench/*.md", "examples/*.md", "man/*.[17]")
+    return sorted(path for pattern in patterns for path in ROOT.glob(pattern))
 
 
 def long_sentences(longest: int = LONGEST) -> list[tuple[int, str, str]]:
