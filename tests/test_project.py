@@ -34,7 +34,7 @@ ROOMS = {
     "learn": {"nets", "storage", "engine"},
     "rating": {"storage"},
     "solve": {"engine"},
-    "convert": {"notation", "storage", "engine", "rating"},
+    "convert": {"notation", "storage", "engine"},
     "cli": {
         "engine",
         "notation",

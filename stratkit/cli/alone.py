@@ -20,14 +20,15 @@ def check_options(ctx: click.Context) -> None:
         name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
     if not given <= ALONE or {"serve", "check"} <= given:
-        raise UsageError("--serve and --check play no match: give nothing else with them")
+        what = "--serve and --check take only --game, --seed and rules"
+        raise UsageError(f"{what}: give nothing else with them")
 
 
 def serve_or_check(
     serve: str | None, check: str | None, game: str, rules: dict[str, int], seed: int
 ) -> int:
-    """`--serve` and `--check`; the exit status. The protocol knows no repetition rule and no draw:
-    only those that the command line names are kept."""
+    """Runs `--serve` or `--check`; the exit status. The protocol has no repetition rule and no
+    draw: only the rules that the command line names are in force."""
     from stratkit.engine import Game
     from stratkit.engine.stratego import variant
     from stratkit.players.spec import parse_player

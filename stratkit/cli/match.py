@@ -15,11 +15,10 @@ from stratkit.cli.messages import is_live, is_talkative, say, warn
 from stratkit.cli.options import GameName, OneOf, Text, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import named
+from stratkit.match import MAX_GAMES
 from stratkit.players.registry import help_table, words_of
 from stratkit.storage.streams import STDOUT
 from stratkit.ucc.kind import PLAYERS
-
-MAX_GAMES = 10**7  # a pairing
 
 PLAYER = Text(*words_of(PLAYERS))
 

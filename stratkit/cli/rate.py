@@ -167,6 +167,7 @@ def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) 
     if options.shown is None:
         return None
     from stratkit.convert.shown_games import GameChooser, games_to_show
+    from stratkit.rating.html import Games
 
     anchors = {anchor.name for anchor in report.options.anchors}
     names = [standing.name for standing in report.standings]
@@ -175,7 +176,8 @@ def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) 
     found = games_to_show(chooser, options.games)
     if found is None:
         warn(f"no game of {printable(player)} can be replayed: the page has none")
-    return found
+        return None
+    return Games(*found)
 
 
 def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Table]:

@@ -12,14 +12,13 @@ import click
 from stratkit.cli.messages import progress, say, warn
 from stratkit.cli.options import GameName, OneOf, Text, device_option, seed_option
 from stratkit.cli.tool import Tool, run
+from stratkit.play import MAX_SLOTS
 from stratkit.storage.streams import discard_stdout, input_name, open_input, open_output
 
 if TYPE_CHECKING:
     from stratkit.play.actor import Actor
     from stratkit.play.selfplay import Opening
     from stratkit.storage.episodes import Episodes
-
-MAX_SLOTS = 1 << 16
 
 
 def _warn_cut(ctx: click.Context, param: click.Parameter, value: object) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from stratkit.convert.games import log_of
 from stratkit.convert.raw import RECORD, Raw
@@ -14,10 +14,10 @@ from stratkit.errors import InputError, UsageError, printable
 from stratkit.storage.streams import input_name, open_input
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     from stratkit.notation.play import Played
     from stratkit.notation.replay_page import Shown
-    from stratkit.rating.html import Games
-    from stratkit.rating.report import Standing
     from stratkit.storage.records import GameRecord, RecordHeader
 
 OUTCOMES = ("lost", "drawn", "won")  # in the order in which they are shown
@@ -30,6 +30,19 @@ def check_read_twice(paths: Sequence[str]) -> None:
             raise UsageError("--games needs a file, which can be read twice", file=input_name(path))
 
 
+class Rated(Protocol):
+    """A player in a rating: how many of its games it lost, drew and won."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def lost(self) -> int: ...
+    @property
+    def drawn(self) -> int: ...
+    @property
+    def won(self) -> int: ...
+
+
 class GameChooser:
     """Takes games one by one, and keeps those of `player` to show: `most` at most.
 
@@ -38,7 +51,7 @@ class GameChooser:
     """
 
     def __init__(
-        self, player: str, most: int, new_names: Mapping[str, str], rated: Sequence[Standing]
+        self, player: str, most: int, new_names: Mapping[str, str], rated: Sequence[Rated]
     ) -> None:
         self.player, self.most = player, most
         self._new_names, self._rated = new_names, {standing.name for standing in rated}
@@ -62,7 +75,7 @@ class GameChooser:
     def take(self, header: RecordHeader, record: GameRecord, file: str) -> None:
         """Keeps the game if it belongs to those that are shown."""
         from stratkit.notation.replay_page import Shown
-        from stratkit.rating.reading import match_key
+        from stratkit.storage.identities import match_key
 
         names = [header.players[index].name for index in record.players]
         names = [self._new_names.get(name, name) for name in names]
@@ -104,14 +117,14 @@ def _played(header: RecordHeader, record: GameRecord, file: str) -> Played | Non
     return None if played.fault else played
 
 
-def games_to_show(chooser: GameChooser, paths: Sequence[str]) -> Games | None:
-    """The chosen games of these files as a part of a page; None if there are none."""
+def games_to_show(chooser: GameChooser, paths: Sequence[str]) -> tuple[str, str, Element] | None:
+    """The chosen games of these files as a part of a page: title, style and viewer; None if there
+    are none."""
     from stratkit.notation.replay_page import viewer
-    from stratkit.rating.html import Games
 
     _offer(chooser, paths)
     shown = chooser.shown()
-    return Games(f"Games of {printable(chooser.player)}", *viewer(shown)) if shown else None
+    return (f"Games of {printable(chooser.player)}", *viewer(shown)) if shown else None
 
 
 def _offer(chooser: GameChooser, paths: Sequence[str]) -> None:

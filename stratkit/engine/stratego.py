@@ -59,7 +59,7 @@ class Variant:
     counts: tuple[int, ...]  # pieces of each type
     lakes: tuple[int, ...]  # squares
     max_plies: int
-    max_quiet: int
+    max_no_attack: int
 
     @property
     def squares(self) -> int:
@@ -102,7 +102,7 @@ def _variant(row: Any) -> Variant:
         counts=tuple(int(n) for n in row.counts),
         lakes=tuple(lakes),
         max_plies=int(row.max_plies),
-        max_quiet=int(row.max_no_attack),
+        max_no_attack=int(row.max_no_attack),
     )
 
 
@@ -163,25 +163,25 @@ def free_game(name: str) -> Game:
 class Position:
     """Everything on the board between two plies, as an arbiter sees it; no history.
 
-    `cells` uint8 [squares], absolute; `side` to move; `plies` played; `quiet` plies since the last
-    attack.
+    `cells` uint8 [squares], absolute; `side` to move; `plies` played; `no_attack` plies since
+    the last attack.
     """
 
     variant: Variant
     cells: npt.NDArray[np.uint8]
     side: int
     plies: int = 0
-    quiet: int = 0
+    no_attack: int = 0
 
     def to_bytes(self) -> bytes:
         """As the start of an episode (formats/episodes.md)."""
         for what, count in (
             ("plies", self.plies),
-            ("plies without an attack", self.quiet),
+            ("plies without an attack", self.no_attack),
         ):
             if not 0 <= count < 65536:
                 raise InputError(f"{what}: a number from 0 to 65535 is needed, not {count}")
-        numbers = np.array([self.plies, self.quiet], "<u2").tobytes()
+        numbers = np.array([self.plies, self.no_attack], "<u2").tobytes()
         return self.cells.tobytes() + bytes([self.side]) + numbers
 
     @classmethod
@@ -214,8 +214,8 @@ class Position:
         if len(start) != variant.squares + 5:
             raise InputError(f"a position of {variant.name} has {variant.squares + 5} bytes")
         cells = np.frombuffer(start, np.uint8, variant.squares)
-        plies, quiet = np.frombuffer(start, "<u2", 2, variant.squares + 1)
-        return cls(variant, cells, start[variant.squares], int(plies), int(quiet))
+        plies, no_attack = np.frombuffer(start, "<u2", 2, variant.squares + 1)
+        return cls(variant, cells, start[variant.squares], int(plies), int(no_attack))
 
     def legal(self) -> list[tuple[int, int]]:
         """Legal moves (from, to), ascending, with the repetition rules and draw limits off."""

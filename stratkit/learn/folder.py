@@ -16,7 +16,7 @@ from stratkit.learn.request import Request
 from stratkit.learn.settings import check_algorithm, check_settings
 from stratkit.learn.source import plain_path
 from stratkit.netnames import check_net
-from stratkit.storage import fields as check
+from stratkit.storage import schema
 from stratkit.storage.atomic import lock, sync_folder
 from stratkit.storage.checkpoints import (
     CHECKPOINT,
@@ -27,8 +27,15 @@ from stratkit.storage.checkpoints import (
     resolve,
     save_checkpoint,
 )
+from stratkit.storage.schema import Count, Text
 
-_RESUMED = {"config": check.mapping(lambda value: True), "inputs": check.mapping(check.whole())}
+
+@dataclass(frozen=True)
+class _Resumed:
+    """What a checkpoint's metadata need to be resumed."""
+
+    config: Mapping[str, Any]
+    inputs: Mapping[Text, Count]
 
 
 @dataclass(frozen=True)
@@ -89,10 +96,7 @@ def read_checkpoint(path: Path, inputs: Mapping[str, int] | None = None) -> Resu
     own; `InputError` names the file."""
     tensors, metadata = load_checkpoint(path, CHECKPOINT)
     with in_file(os.fspath(path)):
-        wrong = check.wrong_field(metadata, _RESUMED)
-        if wrong is not None:
-            what = f"metadata {wrong!r} is missing or wrong"
-            raise InputError(what, text=metadata.get(wrong))
+        schema.convert(metadata, _Resumed, "metadata")
         check_net(metadata["net"])
         algorithm = metadata.get("algorithm", RNAD)
         check_algorithm(algorithm)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from stratkit.errors import InputError
 from stratkit.learn.source import PreparedBatch
-from stratkit.storage import fields as check
+from stratkit.storage import schema
 
 Stats = dict[str, Any]  # of a rank's batch: JSON
 
@@ -98,8 +98,8 @@ def open_metrics(path: Path, step: int) -> BinaryIO:
     for number, line in enumerate(stream.read().splitlines(keepends=True), 1):
         if not line.endswith(b"\n"):
             break
-        value = check.parse_object(line) or {}
-        if not check.whole()(value.get("step")):
+        value = schema.parse_object(line) or {}
+        if type(value.get("step")) is not int or value["step"] < 0:
             stream.close()
             what = "no metrics of a step"
             raise InputError(what, file=os.fspath(path), where=f"line {number}")

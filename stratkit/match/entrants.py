@@ -35,7 +35,8 @@ def open_entrants(
     entrants: list[AnyEntrant] = []
     for spec in specs:
         if setups and spec.kind is PROGRAM:
-            raise UsageError("a program sets up by itself: --setups is not for it", text=spec.text)
+            what = "--setups is not for programs, which set up by themselves"
+            raise UsageError(what, text=spec.text)
         entrants.append(spec.kind.open(spec, game, Setting(seed, rows, programs_talk)))
     check_names(entrants)
     for entrant in entrants:
@@ -61,4 +62,4 @@ def network_rows(specs: Sequence[PlayerSpec], slots: int) -> int:
 def check_values(entrants: Sequence[AnyEntrant]) -> None:
     """`UsageError`: no player has values to adjudicate games by."""
     if not any(isinstance(entrant.player, ValuePlayer) for entrant in entrants):
-        raise UsageError("--resign and --draw go by what networks expect: nobody here is one")
+        raise UsageError("--resign and --draw need the values of a network, and no player is one")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from stratkit.errors import InputError, UsageError, in_file
+from stratkit.match import MAX_GAMES
 from stratkit.match.adjudicate import Limit, parse_limit
 from stratkit.players.registry import NETWORK
 from stratkit.players.spec import PlayerSpec, parse_player
@@ -16,7 +17,6 @@ from stratkit.rating.sprt import Sprt, parse_sprt
 from stratkit.storage.records import GAUNTLET, RecordHeader, read_header
 from stratkit.ucc.kind import PLAYERS
 
-MAX_GAMES = 10**7  # a pairing
 # SPECs that name something to execute begin so.
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
 

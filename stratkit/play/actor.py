@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
+from stratkit.play import MAX_SLOTS
 from stratkit.play.finished import in_order
-from stratkit.play.options import MAX_SLOTS, SelfplayOptions
+from stratkit.play.options import SelfplayOptions
 from stratkit.play.seating import GameSource, Seatings
 from stratkit.play.selfplay import Opening, ending_names, numbers_of, seatings
 from stratkit.play.table import Table

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from msgspec import Meta
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, in_file
@@ -13,8 +15,9 @@ from stratkit.players.open import Entrant, open_player
 from stratkit.players.player import Player
 from stratkit.players.registry import NETWORK, SHIPPED, NetworkOptions
 from stratkit.players.spec import PlayerSpec, parse_player
-from stratkit.storage import fields as check
+from stratkit.storage import schema
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
+from stratkit.storage.schema import Count, Positive
 
 
 def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant[Player]:
@@ -23,6 +26,15 @@ def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant[Player]:
     file = published if path not in SHIPPED and os.path.isfile(published) else path
     spec = PlayerSpec(path, file, NETWORK, NetworkOptions(net="online"))
     return open_player(spec, game, seed, rows)
+
+
+@dataclass(frozen=True)
+class _Pacing:
+    """What self-play needs of the published metadata to keep pace; older learners do not say it."""
+
+    publish_every: Positive = 1
+    learned: Annotated[list[Count], Meta(min_length=1)] = field(default_factory=lambda: [0])
+    began: tuple[Count, Count] = (0, 0)
 
 
 class Follower:
@@ -36,7 +48,7 @@ class Follower:
         self.step, self.episodes, self.net = -1, 0, ""
         self.batch = self.publish_every = 1
         self.learned: list[int] = [0]
-        self.began = [0, 0]
+        self.began = (0, 0)
         self._stamp: object = None
 
     @property
@@ -82,9 +94,8 @@ class Follower:
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
         with in_file(self.run):
-            self.publish_every = _metadata(metadata, "publish_every", check.whole(1), 1)
-            self.learned = _metadata(metadata, "learned", check.list_of(check.whole()), [0])
-            self.began = _metadata(metadata, "began", check.list_of(check.whole(), 2, 2), [0, 0])
+            pace = schema.convert(metadata, _Pacing, "metadata")
+        self.publish_every, self.learned, self.began = pace.publish_every, pace.learned, pace.began
         self.net = str(metadata["net"])
         self.processing = processing
         self._stamp = stamp
@@ -98,11 +109,3 @@ def _processing(post: str) -> tuple[float, int]:
         return 0.0, 0
     asked: NetworkOptions = parse_player(f"{post},policy").options
     return asked.post.processing(deploying=False)
-
-
-def _metadata(metadata: Mapping[str, Any], name: str, checked: check.Check, otherwise: Any) -> Any:
-    """What the metadata say; `otherwise` if they are of an older learner and do not."""
-    found = metadata.get(name, otherwise)
-    if not checked(found):
-        raise InputError(f"metadata {name!r} is wrong", text=found)
-    return found

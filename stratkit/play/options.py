@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from stratkit.errors import UsageError
 from stratkit.play.selfplay import part_of
 
-MAX_SLOTS = 1 << 16
 RANDOM = "random"  # the policy that is no network
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from itertools import groupby, islice
 from operator import itemgetter
@@ -12,6 +11,7 @@ import numpy as np
 
 from stratkit.errors import InputError, shown
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
+from stratkit.storage.identities import match_key, plays_as
 from stratkit.storage.records import (
     BLUE,
     DRAW,
@@ -23,7 +23,6 @@ from stratkit.storage.records import (
 )
 
 _GAMES = 1 << 14  # that are kept as objects
-_SPEC = re.compile(r"((?:[\w-]+=[^,]*,)*)(.*)", re.DOTALL)  # of a player: options, and what it is
 _RESULTS: Mapping[str | None, int] = {RED: WON, DRAW: DRAWN, BLUE: LOST}  # for red
 
 
@@ -83,26 +82,12 @@ class PoolReader:
             if known.sha256 != player.sha256:
                 what = f"player {player.name!r} has other weights than in {file}"
                 raise InputError(what, file=name)
-            if _plays_as(known) != _plays_as(player):
+            if plays_as(known) != plays_as(player):
                 what = f"player {player.name!r} is another one in {file}, {shown(known.spec)}"
                 raise InputError(what, file=name, text=player.spec)
         key = match_key(header)
         ids = [self._names.setdefault(p.name, len(self._names)) for p in header.players]
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
-
-
-def _plays_as(player: RecordPlayer) -> tuple[str, str | None]:
-    """What may not differ between players of one name, beside the weights: of a checkpoint, which
-    of its networks, and what is done to its policy; of a program, its limits and its command; but
-    not where their files lie, nor with which setup a person begins."""
-    options, spec = _SPEC.fullmatch(player.spec).groups()  # type: ignore[union-attr]
-    options = re.sub("setup=[^,]*,", "", options)
-    return options, player.sha256 or re.sub("^ucc:[^ ]*/", "ucc:", spec)
-
-
-def match_key(header: RecordHeader) -> str:
-    """Tells matches apart: in one match there is one game of a number."""
-    return repr((header.seed, header.games, header.players, header.setups))
 
 
 def _row(record: GameRecord, name: str) -> tuple[int, ...]:

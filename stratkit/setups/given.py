@@ -13,7 +13,7 @@ import numpy.typing as npt
 from stratkit.engine import uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import Variant
-from stratkit.errors import InputError, UsageError, in_file
+from stratkit.errors import InputError, UsageError, error_context
 from stratkit.notation.lines import text_lines
 from stratkit.notation.setups import Setup, read_setups
 from stratkit.setups.constraints import Constraints, mirror
@@ -116,7 +116,7 @@ def numbers_read(variant: Variant, stream: BinaryIO, name: str) -> Numbers:
         for number, line in text_lines(stream, name):
             if isinstance(line, InputError):
                 raise line
-            with in_file(name, f"line {number}"):
+            with error_context(name, f"line {number}"):
                 if line and not re.fullmatch("[0-9]{1,60}", line, re.ASCII):
                     raise InputError("no number of a setup", text=line)
                 setup = setup_at(variant, int(line)) if line else None

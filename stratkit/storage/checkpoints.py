@@ -12,17 +12,20 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from stratkit.errors import InputError, nearest
-from stratkit.storage import fields as check
+from stratkit.errors import InputError, error_context, nearest
+from stratkit.storage import schema
 from stratkit.storage.atomic import atomic_file
+from stratkit.storage.schema import Count, Sha256, Text
 
 VERSION = 1
 CHECKPOINT, POLICY = "checkpoint", "policy"
@@ -35,19 +38,23 @@ StrPath = str | os.PathLike[str]
 
 _KEY = "stratkit"  # of the safetensors metadata
 _NAME = re.compile(r"step-(\d{8,18})\.safetensors")
-_METADATA: Mapping[str, check.Check] = {
-    "kind": lambda value: value in (CHECKPOINT, POLICY),
-    "sha256": check.sha256,
-    "game": check.text,
-    "rules": check.mapping(check.whole()),
-    "net": check.text,
-    "step": check.whole(),
-    "episodes": check.whole(),
-    "batch": check.whole(),
-    "algorithm": check.optional(check.text),
-    "networks": check.optional(check.list_of(check.text)),
-    "metadata_sha256": check.optional(check.sha256),
-}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Metadata:
+    """What must be in the metadata, and what may be; there may be more."""
+
+    kind: Literal["checkpoint", "policy"]
+    sha256: Sha256
+    game: Text
+    rules: Mapping[Text, Count]
+    net: Text
+    step: Count
+    episodes: Count
+    batch: Count
+    algorithm: Text | None = None
+    networks: Annotated[tuple[Text, ...], Meta(min_length=1)] | None = None
+    metadata_sha256: Sha256 | None = None
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -134,10 +141,11 @@ def _save(
     arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     values = {"version": VERSION, **metadata, "sha256": tensors_hash(arrays)}
     values["metadata_sha256"] = metadata_hash(values)
-    wrong = check.wrong_field(values, _METADATA)
-    if wrong is not None:
-        raise ValueError(f"metadata {wrong!r} is missing or wrong: {values.get(wrong)!r}")
-    content = save(arrays, {_KEY: check.compact(dict(sorted(values.items()))).decode()})
+    try:
+        schema.convert(values, _Metadata, "metadata")
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    content = save(arrays, {_KEY: schema.compact(dict(sorted(values.items()))).decode()})
     with atomic_file(path, overwrite, durable) as stream:
         stream.write(content)
 
@@ -145,16 +153,14 @@ def _save(
 def _parse_metadata(found: Mapping[str, str] | None, name: str, kind: str | None) -> dict[str, Any]:
     if not found or _KEY not in found:
         raise InputError("a safetensors file, but not one of stratkit's", file=name)
-    metadata = check.parse_object(found[_KEY])
+    metadata = schema.parse_object(found[_KEY])
     if metadata is None:
         raise InputError("damaged metadata", file=name)
     if metadata.get("version") != VERSION:
         version = metadata.get("version")
         raise InputError(f"a version that is not {VERSION}", file=name, text=version)
-    wrong = check.wrong_field(metadata, _METADATA)
-    if wrong is not None:
-        what = f"metadata {wrong!r} is missing or wrong"
-        raise InputError(what, file=name, text=metadata.get(wrong))
+    with error_context(name):
+        schema.convert(metadata, _Metadata, "metadata")
     if kind is not None and metadata["kind"] != kind:
         raise InputError(f"a {metadata['kind']}, where a {kind} is needed", file=name)
     # Files that name no algorithm may be of before there was a hash.

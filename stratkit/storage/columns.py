@@ -232,9 +232,9 @@ def _places(lengths: Column, rows: npt.NDArray[np.int64]) -> Column | slice:
     return np.repeat(first, wanted) + np.arange(int(wanted.sum()))
 
 
-def to_columns(episodes: Episodes, half: bool = False) -> Columns:
-    """The columns in the order and with the types in which they are stored; mu as float16 if
-    `half`."""
+def to_columns(episodes: Episodes) -> Columns:
+    """The columns in the order and with the types in which they are stored. Raises `ValueError` for
+    values that no type holds."""
     if len(episodes) and not 0 <= int(episodes.ending.min()) <= int(episodes.ending.max()) < 256:
         raise ValueError("an ending of over a byte")
     columns: Columns = {
@@ -248,7 +248,7 @@ def to_columns(episodes: Episodes, half: bool = False) -> Columns:
         columns["start_length"] = episodes.start_length.astype(np.uint32)
         columns["start"] = episodes.start
     columns["actions"] = _smallest(episodes.actions)
-    columns["mu"] = episodes.mu.astype(np.float16) if half else episodes.mu
+    columns["mu"] = episodes.mu
     targets = episodes.targets
     if targets is not None and targets.count.any():
         if not 0 <= int(targets.count.min(initial=0)) <= int(targets.count.max(initial=0)) < 2**16:

@@ -99,9 +99,8 @@ class EpisodeWriter:
     recognised as incomplete. A writer's errors are `OSError`.
     """
 
-    def __init__(self, stream: BinaryIO, header: Header, half: bool = False) -> None:
-        """half: mu is stored as float16, for actors that drew from policies of such numbers."""
-        self._stream, self._header, self._half = stream, header, half
+    def __init__(self, stream: BinaryIO, header: Header) -> None:
+        self._stream, self._header = stream, header
         self._pending: list[Episodes] = []
         self._size = 0
         self._count = 0
@@ -139,7 +138,7 @@ class EpisodeWriter:
         """Sends everything written so far on its way, in a frame of its own."""
         if self._pending:
             episodes = Episodes.together(self._pending)
-            columns, count = to_columns(episodes, self._half), len(episodes)
+            columns, count = to_columns(episodes), len(episodes)
             wrong = fault(columns, count, len(self._header.endings))
             if wrong:
                 raise ValueError(wrong)

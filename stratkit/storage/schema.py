@@ -68,30 +68,32 @@ def check_format(value: Mapping[str, Any], name: str, version: int, what: str) -
         raise InputError(f"a version that is not {version}", text=value.get("version"))
 
 
-def convert(value: Mapping[str, Any], type_: type[Object]) -> Object:
+def convert(value: Mapping[str, Any], type_: type[Object], noun: str = "field") -> Object:
     """The object of `type_` with the fields of `value`. Raises `InputError`, which names the first
-    field that is missing or wrong, and shows it."""
+    field that is missing or wrong, and shows it; `noun` is what messages call a field."""
     try:
         return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
-        raise _wrong_field(value, str(error)) from None
+        raise _wrong_field(value, str(error), noun) from None
     except UnicodeEncodeError as error:  # half of a surrogate pair, in the name of a field
         raise InputError("a name that is no text", text=error.object) from None
 
 
-def _wrong_field(value: Mapping[str, Any], message: str) -> InputError:
+def _wrong_field(value: Mapping[str, Any], message: str, noun: str) -> InputError:
     """msgspec's `message`, e.g. "Expected `int`, got `str` - at `$.players[0].name`", as ours."""
-    what, _, place = message.partition(" - at ")
+    what, found_at, place = message.rpartition(" - at ")
+    what, place = (what, place) if found_at else (message, "")
     for pattern, words in _WORDS.items():
         what = what.replace(f"str` matching regex {pattern!r}", f"{words}`")
+    what = re.sub("(?s)^Invalid enum value.*", "unknown value", what)  # which is shown below
     what = what[:1].lower() + what[1:].replace("`", "")
     at = re.search(r"\$[^`]*", place)
     path = at[0].removeprefix("$").removesuffix("[...]").removeprefix(".") if at else ""
     if missing := re.fullmatch(r"object missing required field (\w+)", what):
-        return InputError(f"field {f'{path}.{missing[1]}'.removeprefix('.')!r} is missing")
+        return InputError(f"{noun} {f'{path}.{missing[1]}'.removeprefix('.')!r} is missing")
     if not path:
         return InputError(what)
     found: Any = value
     for key in re.findall(r"\w+", path):
         found = found[int(key)] if isinstance(found, list) else found[key]
-    return InputError(f"field {path!r}: {what}", text=found)
+    return InputError(f"{noun} {path!r}: {what}", text=found)

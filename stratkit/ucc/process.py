@@ -11,13 +11,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from stratkit.errors import named
+from stratkit.errors import error_context
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
-LONGEST_LINE = 1000  # bytes; a move has about ten
-MOST_AHEAD = 4096  # bytes that nobody asked for
-LAST_WORDS = 1.0  # seconds in which a program that closed its output may end
-END = 5.0  # seconds in which the supervisor ends everything; it takes half a second
+MAX_LINE = 1000  # bytes; a move has about ten
+MAX_UNASKED = 4096  # bytes that nobody asked for
+EXIT_LIMIT = 1.0  # seconds in which a program that closed its output may end
+END_LIMIT = 5.0  # seconds in which the supervisor ends everything; it takes half a second
 
 
 class Fault(Exception):
@@ -54,7 +54,7 @@ class Process:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        with named(program.name):
+        with error_context(program.name, only=OSError):
             self._process = self._start(program)
         assert self._process.stdin and self._process.stdout
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -99,7 +99,7 @@ class Process:
         """The next line, without its end. What is no ASCII becomes backslashes."""
         deadline = time.monotonic() + seconds
         while b"\n" not in self._buffer:
-            self._check_size(len(self._buffer), LONGEST_LINE, "a line")
+            self._check_size(len(self._buffer), MAX_LINE, "a line")
             if not _ready(self._out, select.POLLIN, deadline):
                 half = f", only {_text(self._buffer)!r}" if self._buffer else ""
                 raise Fault("silence", f"no line in {seconds:g} s{half}")
@@ -108,14 +108,14 @@ class Process:
                 raise Fault("exit", self._last_words())
             self._buffer += chunk
         line, _, self._buffer = self._buffer.partition(b"\n")
-        self._check_size(len(line), LONGEST_LINE, "a line")
+        self._check_size(len(line), MAX_LINE, "a line")
         return _text(line.removesuffix(b"\r"))
 
     def unasked(self, seconds: float = 0.0) -> str:
         """What it wrote, or writes in so many seconds, although nobody asked; `Fault`: a flood."""
         if _ready(self._out, select.POLLIN, time.monotonic() + seconds):
             self._buffer += os.read(self._out, 1 << 17)
-        self._check_size(len(self._buffer), MOST_AHEAD, "unasked output")
+        self._check_size(len(self._buffer), MAX_UNASKED, "unasked output")
         return _text(self._buffer)
 
     def _check_size(self, size: int, most: int, what: str) -> None:
@@ -125,7 +125,7 @@ class Process:
     def _last_words(self) -> str:
         """How the program ended, and what it left unfinished."""
         try:
-            status = self._process.wait(LAST_WORDS)
+            status = self._process.wait(EXIT_LIMIT)
         except subprocess.TimeoutExpired:
             return "it closed its pipe"
         how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
@@ -155,7 +155,7 @@ class Process:
         self._process.stdin.close()
         self._process.stdout.close()
         try:
-            self._process.wait(END)
+            self._process.wait(END_LIMIT)
         except subprocess.TimeoutExpired:  # somebody stopped the supervisor
             self._process.kill()
             self._process.wait()

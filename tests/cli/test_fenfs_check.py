@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from fenfs_here import LOGS, SAMPLES, fenfs
+from running import run
 from stratkit.storage.columns import Episodes
 from stratkit.storage.episodes import EpisodeReader, EpisodeWriter
 
@@ -255,3 +256,44 @@ def test_an_episode_that_begins_within_a_game_is_played_out(
     assert (status, len(said)) == (3 if told else 0, len(told))
     for line, what in zip(said, told, strict=True):
         assert line.startswith(f"fenfs: {path}: game 2: {what}")
+
+
+def changed_records(tmp_path: pathlib.Path, **changes: Any) -> pathlib.Path:
+    """The sample of game records with another header; its first game only."""
+    header, game, *_ = (SAMPLES / "games.jsonl").read_text().splitlines()
+    path = tmp_path / "g.jsonl"
+    head = json.dumps(json.loads(header) | changes, separators=(",", ":"))
+    path.write_text(f"{head}\n{game}\n")
+    return path
+
+
+def test_what_train_and_rate_refuse_is_no_sound_file(tmp_path: pathlib.Path) -> None:
+    header = json.loads((SAMPLES / "games.jsonl").read_text().splitlines()[0])
+    sound = changed_records(tmp_path)
+    assert fenfs("check", sound) == (0, "", [])
+    path = changed_records(tmp_path, rules=header["rules"] | {"three_squares": 1})
+    status, _, [line] = fenfs("check", path)
+    assert status == 3
+    assert line == f"fenfs: {path}: game 0: game mini: unknown rule 'three_squares'"
+    path = changed_records(tmp_path, rules=header["rules"] | {"two_squares": -1})
+    assert fenfs("check", path)[0] == 3
+    one, other = header["players"][:2]
+    path = changed_records(tmp_path, players=[one, {**other, "name": one["name"]}])
+    status, _, [line] = fenfs("check", path)
+    assert (status, line) == (3, f"fenfs: {path}: game 0: two players of one name, '{one['name']}'")
+    refused = run("rate", path)
+    assert refused.status == 1 and one["name"] in refused.err
+
+
+def test_rules_of_episodes_that_nobody_knows_are_a_fault(tmp_path: pathlib.Path) -> None:
+    with (SAMPLES / "episodes.eps").open("rb") as stream:
+        reader = EpisodeReader(stream, "episodes")
+        episodes = list(reader)
+    header = dataclasses.replace(reader.header, rules={**reader.header.rules, "no_such": 1})
+    path = tmp_path / "rules.eps"
+    with path.open("wb") as out, EpisodeWriter(out, header) as writer:
+        writer.write(Episodes.of(episodes[:1]))
+    status, _, [line] = fenfs("check", path)
+    assert status == 3 and line.endswith("game mini: unknown rule 'no_such'")
+    refused = run("train", path, "--out", tmp_path / "run", "--steps", 1)
+    assert refused.status == 1 and "unknown rule 'no_such'" in refused.err

@@ -347,13 +347,13 @@ def resumable(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, b
 
 
 WRONG_METADATA: list[tuple[dict[str, object], str]] = [
-    ({"config": [1]}, "metadata 'config' is missing or wrong: '[1]'"),
-    ({"config": None}, "metadata 'config' is missing or wrong"),
+    ({"config": [1]}, "metadata 'config': expected object, got array: '[1]'"),
+    ({"config": None}, "metadata 'config': expected object, got null"),
     ({"config": {"lr": "high"}}, "lr must be a number: 'high'"),
     ({"config": {"lr": -1.0}}, "--lr must be more than 0: '-1.0'"),
     ({"config": {"colour": 3}}, "unknown setting 'colour'"),
-    ({"inputs": "a.eps"}, "metadata 'inputs' is missing or wrong: 'a.eps'"),
-    ({"inputs": {"a.eps": "4"}}, "metadata 'inputs' is missing or wrong: "),
+    ({"inputs": "a.eps"}, "metadata 'inputs': expected object, got str: 'a.eps'"),
+    ({"inputs": {"a.eps": "4"}}, "metadata 'inputs': expected int, got str: "),
     ({"net": "plan"}, "unknown network (did you mean 'plain'?): 'plan'"),
     ({"net": "tiny"}, "no checkpoint of a network 'tiny' of this shape"),
     ({"game": "nanno"}, "unknown game 'nanno' (did you mean 'nano'?)"),

@@ -98,7 +98,7 @@ class SlowGame:
 
     def begin(self, start: Position) -> None:
         """Begins in the middle, without a history."""
-        self.side, self.plies_before, self.quiet_before = start.side, start.plies, start.quiet
+        self.side, self.plies_before, self.quiet_before = start.side, start.plies, start.no_attack
         for square, cell in enumerate(map(int, start.cells)):
             if cell & PIECE:
                 flags = bool(cell & MOVED), bool(cell & REVEALED)
@@ -264,7 +264,7 @@ class SlowGame:
             return "no_legal_move", 1 - self.side
         if self.plies() == self.variant.max_plies:
             return "max_plies", None
-        if self.variant.max_quiet and self.quiet() == self.variant.max_quiet:
+        if self.variant.max_no_attack and self.quiet() == self.variant.max_no_attack:
             return "max_quiet", None
         return "", None
 
@@ -310,7 +310,7 @@ class SlowGame:
             np.float32(a) / np.float32(b) if b else np.float32(0)
             for a, b in (
                 (self.plies(), self.variant.max_plies),
-                (self.quiet(), self.variant.max_quiet),
+                (self.quiet(), self.variant.max_no_attack),
             )
         ]
         chosen = np.zeros((1, n), np.float32)

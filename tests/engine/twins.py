@@ -20,8 +20,9 @@ class Twins:
     ) -> None:
         self.game, self.planes = Game(name, rules), planes
         rules = self.game.rules
-        limits = {key: rules[key] for key in ("max_plies", "max_quiet")}
-        variant = dataclasses.replace(VARIANTS[name], **limits)
+        variant = dataclasses.replace(
+            VARIANTS[name], max_plies=rules["max_plies"], max_no_attack=rules["max_quiet"]
+        )
         self.batch = Batch(self.game, 1)
         self.slow = SlowGame(variant, rules["two_squares"], bool(rules["more_squares"]))
         if start is not None:

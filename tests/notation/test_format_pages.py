@@ -9,7 +9,7 @@ from stratkit.notation.gravon_words import ENDINGS, KINDS, REASONS
 from stratkit.notation.setups import read_setups, variant_of
 from stratkit.notation.squares import letter
 from stratkit.ucc import protocol as ucc
-from stratkit.ucc.process import LONGEST_LINE, MOST_AHEAD
+from stratkit.ucc.process import MAX_LINE, MAX_UNASKED
 
 ROOT = Path(__file__).parents[2]
 FORMATS = ROOT / "formats"
@@ -79,7 +79,7 @@ def test_the_words_of_the_protocol():
     for word in (ucc.START, ucc.SURRENDER, *ucc.STEPS):
         assert f"`{word}`" in text
     assert f"`{ucc.QUIT} NAME COLOUR RESULT ROUND RED BLUE`" in text
-    assert f"at most {LONGEST_LINE:,} bytes" in text and f"more than {MOST_AHEAD:,} bytes" in text
+    assert f"at most {MAX_LINE:,} bytes" in text and f"more than {MAX_UNASKED:,} bytes" in text
 
 
 def test_the_manual_has_every_option():

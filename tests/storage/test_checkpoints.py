@@ -189,7 +189,10 @@ def test_metadata_without_a_hash_are_an_older_version(tmp_path: pathlib.Path) ->
         ({"stratkit": "[" * 100_000}, "damaged metadata"),
         ({"stratkit": '{"version":2}'}, "a version that is not 1: '2'"),
         ({"stratkit": '{"version":1,"kind":"\x1b"}'}, "damaged metadata"),
-        ({"stratkit": json.dumps({"version": 1, "kind": "\x1b"})}, r"'kind' .*: '\\x1b'"),
+        (
+            {"stratkit": json.dumps({"version": 1, "kind": "\x1b"})},
+            r"'kind': unknown value: '\\x1b'",
+        ),
     ],
 )
 def test_foreign_safetensors(

@@ -118,10 +118,10 @@ def test_a_game_ends_and_so_do_all_processes(mode: str, tmp_path: pathlib.Path, 
         ("ucc:./nowhere", 1, "no such program, or not executable: ./nowhere"),
         ("ucc:", 2, "ucc: needs a COMMAND"),
         ("ucc:'a", 2, "no closing quotation"),
-        ("net=online,ucc:x", 2, "is for networks"),
+        ("net=online,ucc:x", 2, "net= is for networks"),
         ("time=0,ucc:x", 2, "time=0: seconds are needed"),
         ("time=nan,ucc:x", 2, "seconds are needed"),
-        ("nodes=1.5,ucc:x", 2, "a whole number above 0"),
+        ("nodes=1.5,ucc:x", 2, "a whole number from 1 to"),
         ("time=1,heuristic", 2, "time= is for programs"),
     ],
 )
@@ -137,11 +137,14 @@ def test_programs_get_no_setups_and_play_only_stratego(tmp_path: pathlib.Path) -
     (tmp_path / "x.setups").write_text("AKBAADACLMDE\nMEDBCKLAAADA\n")
     common = ("random", bot(), "-n", 2, "-o", tmp_path / "g")
     done = run("match", *common, "--game", "mini", "--setups", tmp_path / "x.setups")
-    assert done.status == 2 and "sets up by itself" in done.error_line
+    assert done.status == 2 and "which set up by themselves" in done.error_line
     done = run("match", *common, "--game", "kuhn")
     assert done.status == 1 and "programs do not play kuhn" in done.error_line
     done = run("deploy-gen", "--game", "mini", "-n", 1, "--from", bot())
-    assert done.status == 2 and "programs play matches, and nothing else" in done.error_line
+    assert (
+        done.status == 2
+        and "programs (ucc:COMMAND) play matches, and nothing else" in done.error_line
+    )
 
 
 def test_the_command_sees_no_shell(tmp_path: pathlib.Path, tag: str) -> None:

@@ -17,6 +17,7 @@ from stratkit.cli.fenfs.tally import Tally
 from stratkit.cli.messages import say, warn
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Game, NotFromTheStart, games, in_order
+from stratkit.convert.headers import header_faults
 from stratkit.convert.raw import LOG, POSITION, RECORD, SETUP, Raw, chunks
 from stratkit.convert.sink import Names
 from stratkit.errors import InputError
@@ -103,6 +104,8 @@ def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> 
     sound: list[tuple[Finding, Game]] = []
     found = games([raw for _, raw in played], Selection())
     for (finding, item), game in zip(played, found, strict=True):
+        if item.form != LOG:
+            finding.faults += header_faults(item)
         if isinstance(game, NotFromTheStart):
             finding.faults += _replay_faults(item)
         elif isinstance(game, InputError):
@@ -152,10 +155,8 @@ def _tell_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
     for (rule, number), some in by_rule.items():
         try:
             first = breaches([game.log for _, game in some], {rule: number})
-        except InputError as error:
-            for finding, game in some:
-                finding.faults.append(InputError(error.what, file=game.raw.name))
-            continue
+        except InputError:
+            continue  # a fault of the header
         for (finding, game), ply in zip(some, first, strict=True):
             if ply is not None:
                 name = {"two_squares": f"two-squares rule ({number})"}.get(

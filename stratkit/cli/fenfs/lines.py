@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stratkit.cli.fenfs.tally import Tally, sound
 from stratkit.convert.raw import LOG, POSITION, form_of
-from stratkit.errors import InputError, named
+from stratkit.errors import InputError, error_context
 from stratkit.storage.streams import STDOUT
 
 if TYPE_CHECKING:
@@ -60,5 +60,5 @@ def is_text(source: Source) -> bool:
 
 def put(text: str) -> None:
     """A line or more on stdout, whose errors are named."""
-    with named(STDOUT):
+    with error_context(STDOUT, only=OSError):
         print(text)

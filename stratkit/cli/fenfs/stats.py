@@ -13,7 +13,7 @@ from stratkit.cli.fenfs.tally import Tally
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Chunk, games, in_order
 from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
-from stratkit.errors import InputError, UsageError, named, printable
+from stratkit.errors import InputError, UsageError, error_context, printable
 from stratkit.storage.streams import STDOUT, open_output
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def stats(
         return tally.status  # there is nothing to tell of
     if plot is not None:
         _draw(columns, plot, force)
-    with named(STDOUT):
+    with error_context(STDOUT, only=OSError):
         click.echo(_json(columns) if as_json else _text(columns, maps))
     return tally.status
 
