@@ -13,7 +13,7 @@ import click
 from stratkit.cli.messages import say, warn
 from stratkit.cli.options import GameName, output_options, seed_option
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import UsageError, in_file, nearest
+from stratkit.errors import UsageError, error_context, nearest
 from stratkit.storage.streams import input_name, open_input, open_output
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool
         from stratkit.setups.given import Lines
 
         setups = _read(text, asked.variant)
-        with in_file(input_name(text)):
+        with error_context(input_name(text)):
             return Lines(setups, asked, seed, once, mirrored)
     if text.startswith(MODEL):
         return _model(text.removeprefix(MODEL), asked, seed, mirrored)

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from stratkit.cli.messages import is_live, is_talkative, say, warn
 from stratkit.cli.options import GameName, OneOf, Text, seed_option
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import named
+from stratkit.errors import error_context
 from stratkit.match import MAX_GAMES
 from stratkit.players.registry import help_table, words_of
 from stratkit.storage.streams import STDOUT
@@ -148,7 +148,7 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
         from stratkit.cli import alone
 
         alone.check_options(ctx)
-        with named(STDOUT):
+        with error_context(STDOUT, only=OSError):
             game = given["game"] or "classic"
             return alone.serve_or_check(serve, check, game, rules, given["seed"])
     from stratkit.match.live import Console

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError, named
+from stratkit.errors import UsageError, error_context
 from stratkit.match import people
 from stratkit.match.entrants import AnyEntrant, check_values, network_rows, open_entrants
 from stratkit.match.games import MatchGames
@@ -78,7 +78,7 @@ class _Match:
         finished = False
         with (
             people.open_log(options.explain, self.game, options.resume, options.force) as log,
-            named(STDOUT if record == "-" else record),
+            error_context(STDOUT if record == "-" else record, only=OSError),
             RecordWriter(
                 record, header, options.resume, options.force, met=self.board.add_recorded
             ) as writer,

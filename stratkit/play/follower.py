@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, in_file
+from stratkit.errors import InputError, error_context
 from stratkit.players.network import NetworkPlayer, network_player
 from stratkit.players.open import Entrant, open_player
 from stratkit.players.player import Player
@@ -61,7 +61,7 @@ class Follower:
     def make_player(self, seed: int, rows: int) -> NetworkPlayer:
         """The player that plays by the weights published now, and after a `refresh` by later
         ones."""
-        with in_file(self.run):
+        with error_context(self.run):
             self.player = network_player(
                 self.net, self.weights, self.game, seed, rows, self.processing
             )
@@ -83,17 +83,17 @@ class Follower:
                 f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules",
                 file=self.run,
             )
-        with in_file(self.run):
+        with error_context(self.run):
             processing = _processing(str(metadata.get("post", "none")))
         if self.player is not None:
             if metadata["net"] != self.net:
                 what = f"the learner had the network {self.net} before, and now another one"
                 raise InputError(what, file=self.run, text=metadata["net"])
-            with in_file(self.run):
+            with error_context(self.run):
                 self.player.load(weights, processing)
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
-        with in_file(self.run):
+        with error_context(self.run):
             pace = schema.convert(metadata, _Pacing, "metadata")
         self.publish_every, self.learned, self.began = pace.publish_every, pace.learned, pace.began
         self.net = str(metadata["net"])

@@ -19,7 +19,7 @@ from stratkit.cli.options import OneOf, output_options
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Game, games
 from stratkit.convert.raw import EPISODE, RECORD, SUFFIXES, Raw, form_of, within
-from stratkit.errors import InputError, StratkitError, UsageError, named, shown
+from stratkit.errors import InputError, StratkitError, UsageError, error_context, shown
 from stratkit.storage.streams import STDOUT, open_output
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Printed:
         self.tell(f"{title}\n{board}" if title else board)
 
     def tell(self, text: str) -> None:
-        with named(STDOUT):
+        with error_context(STDOUT, only=OSError):
             print(text, file=self.out)
 
 
