@@ -15,6 +15,7 @@ import click
 from stratkit.cli.fenfs.options import jobs_option, strict_option
 from stratkit.cli.fenfs.tally import Tally
 from stratkit.cli.messages import say, warn
+from stratkit.cli.options import option
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Game, NotFromTheStart, games, in_order
 from stratkit.convert.headers import header_faults
@@ -24,15 +25,14 @@ from stratkit.errors import InputError
 
 
 @click.command(cls=Tool)
-@click.option(
-    "--two-squares",
-    type=click.IntRange(0, 100),
+@option(
+    "--two-squares N",
+    "How often a piece of a log may cross one border in a row; 0: any number (default: 5).",
+    click.IntRange(0, 100),
     default=5,
-    metavar="N",
-    help="How often a piece of a log may cross one border in a row; 0: any number (default: 5).",
 )
-@click.option("--salvage", metavar="FOLDER", help="Write the sound part of every file into FOLDER.")
-@click.option("-f", "--force", is_flag=True, help="Overwrite files in FOLDER.")
+@option("--salvage FOLDER", "Write the sound part of every file into FOLDER.")
+@option("-f, --force", "Overwrite files in FOLDER.")
 @strict_option
 @jobs_option
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)

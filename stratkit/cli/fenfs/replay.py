@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stratkit.cli.fenfs.options import selecting, selection
+from stratkit.cli.fenfs.options import selecting
 from stratkit.cli.fenfs.tally import Tally
-from stratkit.cli.options import output_options
+from stratkit.cli.options import option, output_options
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Game, games
 from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Tool)
 @selecting
-@click.option(
-    "--game", type=click.IntRange(1), metavar="N", help="The Nth of the games, counted from 1."
-)
+@option("--game N", "The Nth of the games, counted from 1.", click.IntRange(1))
 @output_options
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def replay(
@@ -36,9 +34,10 @@ def replay(
     or - (stdin).
     """
     from stratkit.notation.replay_page import Shown, replay_page
+    from stratkit.notation.select import Selection
 
     tally = Tally()
-    found = _chosen(inputs, selection(chosen), game, tally)
+    found = _chosen(inputs, Selection(**chosen), game, tally)
     if found is None:
         if not tally.faults:
             raise InputError("no such game in the input")

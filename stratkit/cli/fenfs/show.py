@@ -15,7 +15,7 @@ from stratkit.cli.fenfs.lines import is_log, positions, texts
 from stratkit.cli.fenfs.options import VIEWS
 from stratkit.cli.fenfs.tally import Tally
 from stratkit.cli.messages import say
-from stratkit.cli.options import OneOf, output_options
+from stratkit.cli.options import OneOf, option, output_options
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Game, games
 from stratkit.convert.raw import EPISODE, RECORD, SUFFIXES, Raw, form_of, within
@@ -30,25 +30,16 @@ PICTURES = (".svg", ".png")
 
 
 @click.command(cls=Tool)
-@click.option("--view", type=OneOf(list(VIEWS)), help="Who looks (default: the FENfS's own view).")
-@click.option(
-    "--ply",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Show a game after N plies (default: at its end).",
-)
-@click.option("--last", metavar="MOVE", help="Mark this move, like A4A5 (a game's own is known).")
-@click.option(
-    "--explain",
-    metavar="PLAYER",
-    help="Tell what a network would play, and why; PLAYER as in match(1).",
-)
-@click.option("--style", type=OneOf(["ascii", "unicode"]), help="The characters (default: ascii).")
-@click.option(
+@option("--view", "Who looks (default: the FENfS's own view).", OneOf(list(VIEWS)))
+@option("--ply N", "Show a game after N plies (default: at its end).", click.IntRange(min=0))
+@option("--last MOVE", "Mark this move, like A4A5 (a game's own is known).")
+@option("--explain PLAYER", "Tell what a network would play, and why; PLAYER as in match(1).")
+@option("--style", "The characters (default: ascii).", OneOf(["ascii", "unicode"]))
+@option(
     "--colour",
-    type=OneOf(["auto", "always", "never"]),
+    "Colours of the sides (default: auto, at a terminal).",
+    OneOf(["auto", "always", "never"]),
     default="auto",
-    help="Colours of the sides (default: auto, at a terminal).",
 )
 @output_options
 @click.argument("input", metavar="[FENFS|INPUT]", default="-")
