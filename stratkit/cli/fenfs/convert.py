@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +24,8 @@ from stratkit.cli.options import OneOf, option, output_options
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Game, games, in_order
 from stratkit.convert.raw import LOG, POSITION, POSITIONS, SETUP, Raw, chunks
-from stratkit.convert.sink import Lines, Sink, files
+from stratkit.convert.sink import open_sink
 from stratkit.errors import InputError, UsageError
-from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
     from stratkit.notation.select import Selection
@@ -78,7 +76,7 @@ def convert(
             raise UsageError(f"{name} goes with --to fenfs, not with --to {to}")
     wanted = Form(to, Selection(**chosen), view, moved, ply, salvage)
     tally = Tally(strict)
-    with _sink(to, output, force) as sink:
+    with open_sink(output, force, to in FILES) as sink:
         task = functools.partial(convert_chunk, form=wanted)
         with in_order(task, chunks(inputs, to in GAMES), jobs) as answers:
             for piece in itertools.chain.from_iterable(answers):
@@ -89,16 +87,6 @@ def convert(
         if tally.faults and not tally.sound:
             click.get_current_context().exit(tally.status)  # and leave no file behind
     return tally.status
-
-
-@contextlib.contextmanager
-def _sink(to: str, output: str, force: bool) -> Iterator[Sink]:
-    if to in FILES:
-        with files(output, force) as sink:
-            yield sink
-    else:
-        with open_output(output, force) as out:
-            yield Lines(out)
 
 
 @dataclass(frozen=True)
