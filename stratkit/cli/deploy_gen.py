@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import click
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import GameName, output_options, seed_option
+from stratkit.cli.options import GameName, option, output_options, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import UsageError, error_context, nearest
 from stratkit.storage.streams import input_name, open_input, open_output
@@ -36,46 +36,38 @@ UNIFORM, NUMBER, MODEL = "uniform", "number:", "model:"
 
 
 @click.command(cls=Tool, short_help="Make setups.")
-@click.option("--game", type=GameName(), required=True, metavar="G", help="The game to deploy for.")
-@click.option(
-    "-n",
-    "count",
-    type=click.IntRange(0),
-    metavar="N",
-    help="How many setups (number: and --once: all by default).",
+@option("--game G", "The game to deploy for.", GameName(), required=True)
+@option(
+    "-n N", "How many setups (number: and --once: all by default).", click.IntRange(0), name="count"
 )
-@click.option(
-    "--from",
-    "source",
-    default=UNIFORM,
-    metavar="SOURCE",
-    help="uniform, a file of setups to draw from (-: stdin), model:FILE (setups like those of"
+@option(
+    "--from SOURCE",
+    "uniform, a file of setups to draw from (-: stdin), model:FILE (setups like those of"
     " FILE), a checkpoint or RUN, number:N, number:N..M or number:- (default: uniform).",
+    name="source",
+    default=UNIFORM,
 )
-@click.option("--once", is_flag=True, help="Draw each line of a file at most once.")
-@click.option("--mirror", is_flag=True, help="Exchange left and right in every second setup.")
-@click.option(
-    "--fix",
-    "fixed",
+@option("--once", "Draw each line of a file at most once.")
+@option("--mirror", "Exchange left and right in every second setup.")
+@option(
+    "--fix P=SQUARES",
+    "Piece P stands on these squares, or on none but these if they are more (M=A1..K1).",
+    name="fixed",
     multiple=True,
-    metavar="P=SQUARES",
-    help="Piece P stands on these squares, or on none but these if they are more (M=A1..K1).",
 )
-@click.option(
-    "--forbid",
-    "forbidden",
+@option(
+    "--forbid P=SQUARES",
+    "Piece P stands on none of these squares (B=A4..K4).",
+    name="forbidden",
     multiple=True,
-    metavar="P=SQUARES",
-    help="Piece P stands on none of these squares (B=A4..K4).",
 )
-@click.option("--unique", is_flag=True, help="No setup twice.")
-@click.option("--number", "numbered", is_flag=True, help="Print each setup's number beside it.")
-@click.option(
+@option("--unique", "No setup twice.")
+@option("--number", "Print each setup's number beside it.", name="numbered")
+@option(
     "--logprob",
-    is_flag=True,
-    help="Print the natural logarithm of each setup's probability, and estimate the entropy.",
+    "Print the natural logarithm of each setup's probability, and estimate the entropy.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines, with the numbers.")
+@option("--json", "Print JSON Lines, with the numbers.", name="as_json")
 @seed_option
 @output_options
 def command(**given: Any) -> None:

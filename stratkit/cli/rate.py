@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import Number, OneOf
+from stratkit.cli.options import Number, OneOf, option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import error_context, printable
 from stratkit.storage.streams import STDOUT, open_output
@@ -47,85 +47,67 @@ class FitOr(click.ParamType[float | None]):
 
 @click.command(cls=Tool)
 @click.argument("games", metavar="GAMES.jsonl...", nargs=-1, required=True)
-@click.option(
-    "--anchor",
-    "anchors",
+@option(
+    "--anchor NAME[=ELO][~SIGMA]",
+    "Give this player the rating ELO (default: 0), exactly or give or take SIGMA.",
+    name="anchors",
     multiple=True,
-    metavar="NAME[=ELO][~SIGMA]",
-    help="Give this player the rating ELO (default: 0), exactly or give or take SIGMA.",
 )
-@click.option(
+@option(
     "--intervals",
-    type=OneOf(["anchors", "mean"]),
-    help="Of differences from the anchors (default, if there are any) or from the mean.",
+    "Of differences from the anchors (default, if there are any) or from the mean.",
+    OneOf(["anchors", "mean"]),
 )
-@click.option(
-    "--confidence",
-    type=Number(0, 1, min_open=True, max_open=True),
+@option(
+    "--confidence P",
+    "Of the intervals (default: .95).",
+    Number(0, 1, min_open=True, max_open=True),
     default=0.95,
-    metavar="P",
-    help="Of the intervals (default: .95).",
 )
-@click.option(
-    "--prior",
-    metavar="GAMES",
-    type=click.IntRange(0, 10**6),
+@option(
+    "--prior GAMES",
+    "Let everyone have so many draws with one player made up, so that ratings are finite.",
+    click.IntRange(0, 10**6),
     default=0,
-    help="Let everyone have so many draws with one player made up, so that ratings are finite.",
 )
-@click.option(
-    "--first-move",
-    metavar="ELO|fit",
-    type=FitOr(-1000, 1000),
+@option(
+    "--first-move ELO|fit",
+    "What the first move is worth (default: 0).",
+    FitOr(-1000, 1000),
     default="0",
-    help="What the first move is worth (default: 0).",
 )
-@click.option(
-    "--draws",
-    metavar="SHARE|fit",
-    type=FitOr(0, 1),
+@option(
+    "--draws SHARE|fit",
+    "How often equals draw (default: 0, a draw is half a win).",
+    FitOr(0, 1),
     default="0",
-    help="How often equals draw (default: 0, a draw is half a win).",
 )
-@click.option("--method", type=OneOf(["ml", "elo"]), default="ml", help="Default: ml.")
-@click.option(
-    "--k",
-    type=Number(0, 1000, min_open=True),
-    default=1.0,
-    metavar="K",
-    help="The K of --method elo (default: 1).",
-)
-@click.option("--include", multiple=True, metavar="NAME", help="Rate these only, e.g. 'run@*'.")
-@click.option("--exclude", multiple=True, metavar="NAME", help="Leave these players out.")
-@click.option("--rename", multiple=True, metavar="OLD=NEW", help="Call, or count, OLD as NEW.")
-@click.option(
-    "--least-games",
-    type=click.IntRange(0),
-    default=0,
-    metavar="N",
-    help="Leave out who has fewer games.",
-)
-@click.option(
+@option("--method", "Default: ml.", OneOf(["ml", "elo"]), default="ml")
+@option("--k K", "The K of --method elo (default: 1).", Number(0, 1000, min_open=True), default=1.0)
+@option("--include NAME", "Rate these only, e.g. 'run@*'.", multiple=True)
+@option("--exclude NAME", "Leave these players out.", multiple=True)
+@option("--rename OLD=NEW", "Call, or count, OLD as NEW.", multiple=True)
+@option("--least-games N", "Leave out who has fewer games.", click.IntRange(0), default=0)
+@option(
     "--table",
-    "tables",
+    f"Print this table: {', '.join(TABLES)} (default: the first two).",
+    OneOf(TABLES),
+    name="tables",
     multiple=True,
-    type=OneOf(TABLES),
-    help=f"Print this table: {', '.join(TABLES)} (default: the first two).",
 )
-@click.option("--versus", metavar="NAME", help="Print this player's results against all others.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print one table as CSV.")
-@click.option("--html", metavar="FILE.html", help="Write tables and pictures into a page.")
-@click.option(
-    "--games",
-    "shown",
-    type=click.IntRange(1, 100),
-    metavar="N",
-    help="Let N games of one player be stepped through in the page, its losses first.",
+@option("--versus NAME", "Print this player's results against all others.")
+@option("--json", "Print JSON instead of tables.", name="as_json")
+@option("--csv", "Print one table as CSV.", name="as_csv")
+@option("--html FILE.html", "Write tables and pictures into a page.")
+@option(
+    "--games N",
+    "Let N games of one player be stepped through in the page, its losses first.",
+    click.IntRange(1, 100),
+    name="shown",
 )
-@click.option("--plot", metavar="FILE.png", help="Draw the ratings into FILE.png.")
-@click.option("--curve", metavar="FILE.png", help="Draw checkpoints' ratings over their steps.")
-@click.option("-f", "--force", is_flag=True, help="Overwrite existing files.")
+@option("--plot FILE.png", "Draw the ratings into FILE.png.")
+@option("--curve FILE.png", "Draw checkpoints' ratings over their steps.")
+@option("-f, --force", "Overwrite existing files.")
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Rates players by their GAMES: maximum-likelihood Elo of the whole pool, with intervals.
