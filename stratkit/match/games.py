@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
 from stratkit.match.adjudicate import Limit, ValueAdjudicator
@@ -13,8 +15,10 @@ from stratkit.play.finished import Finished, in_order
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.player import Player
-from stratkit.ucc.engine_pool import ProgramGames
-from stratkit.ucc.process import Program
+
+if TYPE_CHECKING:
+    from stratkit.ucc.engine_pool import ProgramGames
+    from stratkit.ucc.process import Program
 
 
 class MatchGames:
@@ -38,11 +42,18 @@ class MatchGames:
         resign: Limit | None = None,
         draw: Limit | None = None,
     ) -> None:
-        self.game, self.schedule, self.players, self.seed = game, schedule, players, seed
+        self.game, self.schedule, self.seed = game, schedule, seed
+        self.players, self.names, self.warn = players, names, warn
         self.slots, self.concurrency = slots, concurrency
         self.resign, self.draw = resign, draw
-        self._with_programs = ProgramGames(
-            game, players, names, concurrency, warn, self._adjudicator
+        self._ours = [player if isinstance(player, Player) else None for player in players]
+
+    @cached_property
+    def _with_programs(self) -> ProgramGames:
+        from stratkit.ucc.engine_pool import ProgramGames
+
+        return ProgramGames(
+            self.game, self.players, self.names, self.concurrency, self.warn, self._adjudicator
         )
 
     def _adjudicator(self, rows: int) -> ValueAdjudicator | None:
@@ -67,14 +78,12 @@ class MatchGames:
                 yield from self._table(seatings).rounds()
 
     def _needs_programs(self, number: int) -> bool:
-        seats = self.schedule.seats(number)
-        return any(isinstance(self.players[seat], Program) for seat in seats)
+        return any(self._ours[seat] is None for seat in self.schedule.seats(number))
 
     def _table(self, seatings: Iterator[Seating]) -> Table:
-        ours = [None if isinstance(player, Program) else player for player in self.players]
         return Table(
             self.game,
-            ours,
+            self._ours,
             Seatings(seatings),
             self.slots,
             self.concurrency,
