@@ -13,7 +13,7 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -22,9 +22,10 @@ from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError, UsageError, nearest
 from stratkit.players.open import Entrant
 from stratkit.players.options import switch
-from stratkit.players.player import Decision, Games, Player, Sides, Views
+from stratkit.players.player import Decision, Explanation, Floats, Player, Views
 from stratkit.players.registry import Setting
 from stratkit.players.spec import PlayerSpec, split_options
+from stratkit.storage.columns import MU_ROUNDING
 
 PREFIX = "py:"
 OFFERED = ("game", "seed")  # what a class may ask for beside its options
@@ -53,28 +54,20 @@ def open_own(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
     return Entrant(called, player, spec.spec)
 
 
-class _Guard:
-    """Stands before a class of the user's: its exceptions become one line that names the player,
-    and what it decides is checked."""
-
-    called = ""
-
-    def begin(self, games: Games, sides: Sides) -> None:
-        with _errors_of(f"{self.called}: begin"):
-            super().begin(games, sides)  # type: ignore[misc]
-
-    def act(self, views: Views) -> Decision:
-        with _errors_of(f"{self.called}: act"):
-            return _checked(super().act(views), views)  # type: ignore[misc]
-
-    def end(self, games: Games, sides: Sides) -> None:
-        with _errors_of(f"{self.called}: end"):
-            super().end(games, sides)  # type: ignore[misc]
-
-
 def _guarded(cls: Any, called: str) -> Any:
-    """The class with a guard before it. It keeps whatever else it offers."""
-    return type(cls.__name__, (_Guard, cls), {"called": called})
+    """The class with a guard before each method of the protocols that it has: exceptions become
+    one line that names the player, and what it returns is checked."""
+
+    def guard(name: str, check: Callable[..., Any]) -> Callable[..., Any]:
+        def method(self: Any, *args: Any) -> Any:
+            with _errors_of(f"{called}: {name}"):
+                return check(getattr(super(guarded, self), name)(*args), *args)
+
+        return method
+
+    methods = {name: guard(name, check) for name, check in _CHECKS.items() if hasattr(cls, name)}
+    guarded = type(cls.__name__, (cls,), methods)
+    return guarded
 
 
 @contextlib.contextmanager
@@ -87,20 +80,80 @@ def _errors_of(what: str) -> Iterator[None]:
         raise StratkitError(f"{what}: {_said(error)}") from error
 
 
-def _checked(decision: Decision, views: Views) -> Decision:
+def _decision(decision: Decision, views: Views) -> Decision:
     """The decision in the dtypes of `Decision`. `ValueError`: it is none about these views."""
     rows = np.arange(len(views))
-    actions = np.asarray(decision.actions, np.int32)
-    mu = np.asarray(decision.mu, np.float32)
+    actions, mu = np.asarray(decision.actions), np.asarray(decision.mu, np.float32)
     if actions.shape != rows.shape or mu.shape != rows.shape:
         raise ValueError(f"{len(rows)} actions and mu are needed")
-    played = rows if decision.resigned is None else rows[~np.asarray(decision.resigned, bool)]
+    if actions.dtype.kind not in "iu":
+        raise ValueError(f"actions are whole numbers, not {actions.dtype}")
+    resigned, values = decision.resigned, decision.values
+    if resigned is not None:
+        resigned = np.asarray(resigned, bool)
+        if resigned.shape != rows.shape:
+            raise ValueError(f"{len(rows)} of resigned are needed")
+    if values is not None:
+        values = np.asarray(values, np.float32)
+        if values.shape != rows.shape or not np.isfinite(values).all():
+            raise ValueError(f"{len(rows)} finite values are needed")
+    played = rows if resigned is None else rows[~resigned]
     possible = (actions >= 0) & (actions < views.legal.shape[1])
     legal = possible & (views.legal[rows, np.where(possible, actions, 0)] > 0)
     if not legal[played].all():
         row = played[~legal[played]][0]
         raise ValueError(f"action {actions[row]} is illegal in game {views.games[row]}")
-    return dataclasses.replace(decision, actions=actions, mu=mu)
+    if not ((mu[played] > 0) & (mu[played] <= 1 + MU_ROUNDING)).all():
+        raise ValueError("mu is above 0 and at most 1")
+    return Decision(actions.astype(np.int32), mu, values, resigned)
+
+
+def _decision_with_values(decision: Decision, views: Views) -> Decision:
+    """The same of a decision that needs values."""
+    if decision.values is None:
+        raise ValueError("values are needed")
+    return _decision(decision, views)
+
+
+def _policy(found: Any, views: Views) -> Floats:
+    """The policy as float32. `ValueError`: it is none about these views."""
+    policy: Floats = np.asarray(found, np.float32)
+    if policy.shape != views.legal.shape:
+        raise ValueError(f"a policy of shape {views.legal.shape} is needed")
+    if not (policy >= 0).all() or (policy[views.legal == 0] > 0).any():
+        raise ValueError("a policy is from 0 to 1, and 0 where illegal")
+    if not (abs(policy.sum(axis=1) - 1) <= MU_ROUNDING).all():
+        raise ValueError("the probabilities of a policy sum to 1")
+    return policy
+
+
+def _explanations(found: Any, views: Views) -> list[Explanation]:
+    if len(found) != len(views) or not all(isinstance(each, Explanation) for each in found):
+        raise ValueError(f"{len(views)} explanations are needed")
+    return list(found)
+
+
+def _player(player: Any, log: Any) -> Player:
+    if not isinstance(player, Player):
+        raise ValueError("a player is needed")
+    return player
+
+
+def _nothing(returned: Any, *args: Any) -> None:
+    return None
+
+
+# The methods of the protocols, and what checks that which they return.
+_CHECKS: Mapping[str, Callable[..., Any]] = {
+    "begin": _nothing,
+    "act": _decision,
+    "end": _nothing,
+    "policy": _policy,
+    "act_with_values": _decision_with_values,
+    "explained": _player,
+    "explain": _explanations,
+    "sit_down": _nothing,
+}
 
 
 def _class(module: str, name: str, text: str) -> Any:

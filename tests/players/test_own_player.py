@@ -33,6 +33,33 @@ class Short(RandomPlayer):
     def act(self, views):
         return Decision(np.zeros(0, int), np.zeros(0))
 
+class Unlikely(RandomPlayer):
+    def act(self, views):
+        return Decision(super().act(views).actions, np.full(len(views), np.nan))
+
+class Half(RandomPlayer):
+    def act(self, views):
+        return Decision(super().act(views).actions + 0.5, np.ones(len(views)))
+
+class Valued(RandomPlayer):
+    def act_with_values(self, views):
+        return {}["no such key"]
+
+class Shapeless(RandomPlayer):
+    def act_with_values(self, views):
+        decision = self.act(views)
+        return Decision(decision.actions, decision.mu, np.zeros((len(views), 3)))
+
+class Valueless(RandomPlayer):
+    def act_with_values(self, views):
+        return self.act(views)
+
+class Silent(RandomPlayer):
+    def explain(self, views):
+        return []
+    def explained(self, log):
+        return None
+
 class Broken(RandomPlayer):
     def __init__(self, seed):
         raise ValueError("never made")
@@ -111,6 +138,24 @@ def test_errors_are_one_line(folder: pathlib.Path, player: str, status: int, wha
     done = run("match", player, *MATCH)
     assert done.status == status and what in done.err.splitlines()[-1], done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("player", "options", "what"),
+    [
+        ("Unlikely", [], "Unlikely: act: ValueError: mu is above 0 and at most 1"),
+        ("Half", [], "Half: act: ValueError: actions are whole numbers, not float64"),
+        ("Valued", ["--resign", ".9"], "Valued: act_with_values: KeyError: 'no such key'"),
+        ("Shapeless", ["--resign", ".9"], "act_with_values: ValueError: 2 finite values are"),
+        ("Valueless", ["--resign", ".9"], "act_with_values: ValueError: values are needed"),
+        ("Silent", ["--explain", "log"], "Silent: explained: ValueError: a player is needed"),
+    ],
+)
+def test_each_method_is_guarded(
+    folder: pathlib.Path, player: str, options: list[str], what: str
+) -> None:
+    done = run("match", f"py:faulty_players:{player}", *MATCH, *options)
+    assert done.status == 1 and what in done.err.splitlines()[-1], done.err
 
 
 def test_the_traceback_of_an_error(folder: pathlib.Path) -> None:
