@@ -29,7 +29,7 @@ def nearest(word: str, choices: Iterable[str]) -> str:
 
 
 class StratkitError(Exception):
-    """An error that is told in one line: `[FILE: ][WHERE: ]WHAT[: 'TEXT']`."""
+    """An error that is printed as one line: `[FILE: ][WHERE: ]WHAT[: 'TEXT']`."""
 
     status = 1
 

@@ -128,7 +128,7 @@ def _run(options: DeployOptions) -> None:
             else:
                 out.writelines(_text(setups, options.numbered, logprobs))
         if options.logprob and not options.unique:  # which are kept depends on those before
-            _tell(entropy, options.as_json, out)
+            _write_entropy(entropy, options.as_json, out)
 
 
 def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool) -> Source:
@@ -243,7 +243,7 @@ def _json(game: str, setups: Setups, logprobs: Logprobs) -> Iterator[str]:
         yield json.dumps(about) + "\n"
 
 
-def _tell(entropy: Entropy, as_json: bool, out: IO[Any]) -> None:
+def _write_entropy(entropy: Entropy, as_json: bool, out: IO[Any]) -> None:
     """The entropy, as the last line of JSON or on stderr."""
     if as_json:
         out.write(json.dumps({"version": VERSION, **entropy.json()}) + "\n")

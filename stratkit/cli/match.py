@@ -100,7 +100,7 @@ class Limit(click.ParamType[int]):
     "--resume",
     "Play the games that GAMES.jsonl does not have yet; what is not given is as it is there.",
 )
-@option("--explain FILE", "Tell in FILE how the networks' moves come about; - is stdout.")
+@option("--explain FILE", "Log to FILE how the networks' moves come about; - is stdout.")
 @option("-f, --force", "Overwrite GAMES.jsonl if it exists.")
 @option(
     "--serve PLAYER",

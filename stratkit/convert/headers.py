@@ -1,4 +1,5 @@
-"""What is wrong with the header of game records or episodes, for which `train` or `rate` refuse."""
+"""What is wrong with the header of game records or episodes, so that `match`, `train` or `rate`
+refuse it."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class MoveLog:
             return list(entrants)
         if self.overwrite:
             self.stream.truncate(0)
-        return [_telling(entrant, self.game, self.stream) for entrant in entrants]
+        return [_logging(entrant, self.game, self.stream) for entrant in entrants]
 
 
 @contextlib.contextmanager
@@ -79,7 +79,7 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
             raise
 
 
-def _telling(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
+def _logging(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
     from stratkit.players.player import Explainer
 
     player = entrant.player

@@ -104,7 +104,7 @@ def public_by_eq6(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
     return public.transpose(1, 2).reshape(len(packed), PUBLIC.stop - PUBLIC.start, height, width)
 
 
-def quiet_ratio(packed: Tensor) -> Tensor:
+def no_attack_ratio(packed: Tensor) -> Tensor:
     """Plies since the last attack / the limit, 0 without a limit and in deployment: float32 [n]."""
     return _ratios(packed)[:, 1]
 

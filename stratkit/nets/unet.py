@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from stratkit.engine.observation import PHASE, STAGE
-from stratkit.nets.expand import expand, quiet_ratio, selected_type
+from stratkit.nets.expand import expand, no_attack_ratio, selected_type
 from stratkit.nets.network import Network, last_layer, value_layer
 
 MOVABLE_TYPES = 10  # spy to marshal
@@ -149,7 +149,7 @@ class Inputs(NamedTuple):
     batch."""
 
     planes: Tensor  # float32 [n, 82, H, W]
-    quiet: Tensor  # float32 [n, 1, H, W]: the no-attack ratio, tiled
+    no_attack: Tensor  # float32 [n, 1, H, W]: the no-attack ratio, tiled
     selected: Tensor  # float32 [n, 10, H, W]: the selected piece by square and movable type
     rows: tuple[Tensor, Tensor, Tensor]  # int64: those that deploy, select, choose the target
     place: Tensor  # int64 [n]: where among these rows, one after the other, each row is
@@ -180,9 +180,9 @@ class UNet(Network):
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
         """What the network reads; `pub` as in `expand`."""
-        quiet = quiet_ratio(packed)[:, None, None, None].expand(-1, -1, *self.shape[1:])
+        no_attack = no_attack_ratio(packed)[:, None, None, None].expand(-1, -1, *self.shape[1:])
         planes = expand(packed, self.shape, pub)
-        return Inputs(planes, quiet, self._selected(packed), *_by_phase(packed))
+        return Inputs(planes, no_attack, self._selected(packed), *_by_phase(packed))
 
     def _selected(self, packed: Tensor) -> Tensor:
         _, height, width = self.shape
@@ -200,15 +200,15 @@ class UNet(Network):
         deploy, select, choose = inputs.rows
         parts = [
             self.deployment(_rows(deploy, embedding)),
-            self.selection(_rows(select, embedding, inputs.quiet)),
-            self.target(_rows(choose, embedding, inputs.quiet, inputs.selected)),
+            self.selection(_rows(select, embedding, inputs.no_attack)),
+            self.target(_rows(choose, embedding, inputs.no_attack, inputs.selected)),
         ]
         logits = torch.cat(parts).index_select(0, inputs.place)
         return logits.masked_fill(~legal.bool(), -torch.inf)
 
     def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
         """Values float32 [n] for the acting side."""
-        blocks = [x.to(embedding.dtype) for x in (inputs.quiet, inputs.selected)]
+        blocks = [x.to(embedding.dtype) for x in (inputs.no_attack, inputs.selected)]
         together = torch.cat([embedding, *blocks], 1)
         together = together.contiguous(memory_format=torch.channels_last)
         return self.critic(together)  # type: ignore[no-any-return]

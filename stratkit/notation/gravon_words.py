@@ -32,7 +32,7 @@ ENDINGS = {
     13: "player's clock ran out while missing",
     14: "opponent missing",
 }
-FLAG_CAPTURED, FORFEIT, TIE_AGREED = 1, 3, 4
+FORFEIT, TIE_AGREED = 3, 4
 _DRAWN = (2, TIE_AGREED)  # endings that have no winner
 
 # The endings in one word: the engine's where it has one, else as `tie_agreed`.

@@ -32,7 +32,7 @@ class Deploying:
 
     def policy(self, placed: Placed, legal: Legal) -> npt.NDArray[np.float32]:
         if not isinstance(self.player, PolicyPlayer):
-            raise UsageError("--logprob: this player tells no probabilities")
+            raise UsageError("--logprob: this player has no probabilities")
         if self.player.random_ties:
             raise UsageError("--logprob: with ties=random, chance decides on the policy too")
         views = self._views(np.zeros(len(placed), np.int64), placed, legal)

@@ -18,7 +18,7 @@ from stratkit.setups.constraints import Constraints, mirror
 Setups = npt.NDArray[np.uint8]  # [n, zone]: types as in `setup_text`
 
 ROWS = 256  # setups that are made at a time
-PATIENCE = 20_000  # draws in a row that bring nothing new before `--unique` gives up
+MAX_IDLE_DRAWS = 20_000  # draws in a row that bring nothing new before `--unique` gives up
 
 
 class Source(Protocol):
@@ -71,7 +71,7 @@ def setups_of(source: Source, count: int | None, unique: bool) -> Iterator[Setup
             raise _too_few(made, kind, count)
         if ended:
             return
-        if unique and most is None and idle >= PATIENCE:
+        if unique and most is None and idle >= MAX_IDLE_DRAWS:
             raise InputError(f"{idle} draws brought nothing new: {made} different setups so far")
 
 
@@ -111,7 +111,7 @@ class Mirrored:
         return np.where(heads[:, None], straight, turned)
 
     def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
-        raise UsageError("--logprob tells what the source itself does: not with --mirror")
+        raise UsageError("--logprob is of the source itself: not with --mirror")
 
 
 @dataclass

@@ -14,7 +14,7 @@ MU_ROUNDING = 1e-3  # a probability may exceed 1 by this
 WHOLE_SHARE = 65535  # what the shares of a target policy sum to
 
 # The columns that a reader knows: their types, and whether every frame has them. Letter: unsigned,
-# signed, float; digit: bytes. Float16 mu is read; writers before version 0.2 offered it.
+# signed, float; digit: bytes. Float16 mu is read; older writers offered it.
 COLUMNS: Mapping[str, tuple[tuple[str, ...], bool]] = {
     "number": (("i8",), True),
     "step": (("i8",), True),

@@ -275,6 +275,7 @@ def test_what_train_and_rate_refuse_is_no_sound_file(tmp_path: pathlib.Path) -> 
     status, _, [line] = fenfs("check", path)
     assert status == 3
     assert line == f"fenfs: {path}: game 0: game mini: unknown rule 'three_squares'"
+    assert run("rate", "--prior", 1, path).status == 0  # which only counts results
     path = changed_records(tmp_path, rules=header["rules"] | {"two_squares": -1})
     assert fenfs("check", path)[0] == 3
     one, other = header["players"][:2]

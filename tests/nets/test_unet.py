@@ -152,7 +152,7 @@ def test_inputs_of_the_heads() -> None:
     net = build("tiny", game.shape, seed=0)
     inputs = net.prepare(packed)
     ratio = inputs.planes[:, 78:79]
-    assert torch.equal(inputs.quiet, ratio) and ratio.any()
+    assert torch.equal(inputs.no_attack, ratio) and ratio.any()
     for row, record in enumerate(packed.numpy()):
         expected = np.zeros((10, 36), np.float32)
         if record[STAGE]:

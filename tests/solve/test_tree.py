@@ -49,7 +49,7 @@ def test_information_sets_are_those_of_perfect_recall(game: Game) -> None:
 
 @settings(max_examples=20)
 @given(st.integers(0, 2**32), st.sampled_from([1.0, 10.0]))
-def test_worth_is_that_of_the_slow_tree(seed: int, power: float) -> None:
+def test_the_value_is_that_of_the_slow_tree(seed: int, power: float) -> None:
     policy = drawn(KUHN, seed, power)
     slow = spelt_out(KUHN, policy)
     found = evaluate(KUHN, policy)
