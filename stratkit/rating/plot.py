@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING
 
 from stratkit.errors import InputError, printable
 from stratkit.rating.report import Report, Standing
-from stratkit.rating.svg import step_of
+from stratkit.rating.svg import curve_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,20 +40,18 @@ def plot_curve(report: Report, stream: IO[bytes]) -> None:
 
     Raises `InputError` when no player is a checkpoint by its name, and without matplotlib.
     """
-    steps = {s.name: step for s in report.standings if (step := step_of(s.name)) is not None}
-    if not steps:
+    steps, points, others = curve_of(report)
+    if not points:
         raise InputError("no player's name ends with a step, such as run@100: there is no curve")
-    points = sorted((s for s in report.standings if s.name in steps), key=lambda s: steps[s.name])
     figure = _figure(4.5)
     axes = figure.subplots()
-    x = [steps[s.name] for s in points]
     low, high = zip(*map(_interval, points), strict=True)
-    axes.fill_between(x, low, high, color=BLUE, alpha=0.2)
-    axes.plot(x, [s.elo for s in points], "o-", color=BLUE)
-    for other in (s for s in report.standings if s.name not in steps):
+    axes.fill_between(steps, low, high, color=BLUE, alpha=0.2)
+    axes.plot(steps, [s.elo for s in points], "o-", color=BLUE)
+    for other in others:
         axes.axhline(other.elo, color="grey", linestyle="--")
         axes.text(
-            x[-1], other.elo, printable(other.name), ha="right", va="bottom", parse_math=False
+            steps[-1], other.elo, printable(other.name), ha="right", va="bottom", parse_math=False
         )
     axes.set_xlabel("step")
     axes.set_ylabel(_caption(report))
