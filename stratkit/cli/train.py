@@ -16,10 +16,15 @@ from stratkit.cli.options import GameName, NetName, Number, OneOf, device_option
 from stratkit.cli.signals import Terminated
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError
-from stratkit.learn.config import ALGORITHMS, RNAD
-from stratkit.learn.options import option_name
-from stratkit.learn.request import Outcome, Request
-from stratkit.learn.settings import all_fields, check_settings, help_of, read_file
+from stratkit.learn.config import ALGORITHMS, RNAD, option_name
+from stratkit.learn.request import (
+    Outcome,
+    Request,
+    all_fields,
+    check_settings,
+    help_of,
+    read_file,
+)
 from stratkit.netnames import allow_net
 from stratkit.storage.streams import check_stdin
 
