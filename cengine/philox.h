@@ -24,12 +24,17 @@ static inline void philox(uint32_t counter[4], uint32_t key0, uint32_t key1)
     }
 }
 
-/* Uniform in [0, 1) with 53 bits. */
+/* Uniform in [0, 1) with 53 bits, of two words that are. */
+static inline double philox_double(uint32_t high, uint32_t low)
+{
+    return ((double)(high >> 5) * 67108864.0 + (double)(low >> 6)) / 9007199254740992.0;
+}
+
 static inline double philox_uniform(uint64_t seed, uint32_t stream, int64_t game, int32_t number)
 {
     uint32_t c[4] = {(uint32_t)number, stream, (uint32_t)game, (uint32_t)((uint64_t)game >> 32)};
     philox(c, (uint32_t)seed, (uint32_t)(seed >> 32));
-    return ((double)(c[0] >> 5) * 67108864.0 + (double)(c[1] >> 6)) / 9007199254740992.0;
+    return philox_double(c[0], c[1]);
 }
 
 /* A sequence of random numbers of its own for every world of a decision: the decision (seed,
@@ -76,6 +81,14 @@ static inline int philox_below(philox_draws *draws, int n)
         for (uint32_t least = -range % range; (uint32_t)product < least;)
             product = (uint64_t)philox_word(draws) * range;
     return (int)(product >> 32);
+}
+
+/* Takes one of the n entries of a list out of it, uniformly; the last one fills the gap. */
+static inline int philox_take(philox_draws *draws, uint8_t *list, int *n)
+{
+    int at = *n > 1 ? philox_below(draws, *n) : 0, taken = list[at];
+    list[at] = list[--*n];
+    return taken;
 }
 
 #endif

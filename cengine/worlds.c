@@ -27,21 +27,12 @@ static inline void list_squares(square_list *list, sk_bits set)
         list->squares[list->n++] = (uint8_t)lsb(set);
 }
 
-/* Takes one of the listed squares, uniformly; the last one fills the gap. */
-static inline int draw_square(square_list *list, philox_draws *draws)
-{
-    assert(list->n > 0);
-    int at = list->n > 1 ? philox_below(draws, list->n) : 0, square = list->squares[at];
-    list->squares[at] = list->squares[--list->n];
-    return square;
-}
-
 /* Hidden pieces of a type take squares of the list. */
 static inline void deal_type(stratego_state *state, int enemy, int type, square_list *list,
                              philox_draws *draws)
 {
     for (int n = state->unrevealed[enemy][type]; n > 0; n--) {
-        int square = draw_square(list, draws);
+        int square = philox_take(draws, list->squares, &list->n);
         state->cells[square] = (uint8_t)((state->cells[square] & ~CELL_TYPE) | type);
         if (type_moves(type))
             state->movers[enemy] |= bit(square);
@@ -66,7 +57,8 @@ static void redeal_deployment(const stratego *game, stratego_state *state, philo
     clear_deployment(game, state, &free);
     memset(state->unrevealed[RED], 0, sizeof state->unrevealed[RED]);
     for (int i = 0; i < game->pieces; i++)
-        stratego_put_piece(state, draw_square(&free, draws), CELL_PIECE | game->order[i]);
+        stratego_put_piece(state, philox_take(draws, free.squares, &free.n),
+                           CELL_PIECE | game->order[i]);
 }
 
 const char *stratego_redeal(const sk_game *base, void *block, philox_draws *draws)

@@ -66,6 +66,7 @@ def test_planted_faults_are_found(engine: list[str], tmp_path: pathlib.Path) -> 
 
 
 SMALL = ["kuhn", "leduc", "liars_dice:1x4", "liars_dice:2x3", "nano", "micro", "moves:nano"]
+SMALL += ["dark_hex:2", "dark_hex:3"]
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_worlds_tell_nothing_of_the_truth(
     """In thousands of positions: all worlds have the player's view and history, and are the same
     bytes when they are drawn from another truth with this view. Play goes on from them."""
     wanted = scaled(500)
-    names = [*dict.fromkeys([*VARIANTS, *small_games])]
+    names = [*dict.fromkeys([*VARIANTS, *small_games]), "dark_hex:6", "dark_hex:11"]
     said = run(engine, "worlds", tmp_path, "leaks", str(wanted), *names).splitlines()
     for name, line in zip(names, said, strict=True):
         shown, positions, others, wrong = line.split(" ", 3)

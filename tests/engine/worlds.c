@@ -12,7 +12,7 @@
 #include "fuzz/input.h"
 #include "stratego.h"
 
-enum { ROOM = 1024, MOST_WORLDS = 4096, MOST_HISTORIES = 300000, MEMORY = 64, SEEN = 1024 };
+enum { ROOM = 1024, MOST_WORLDS = 1300, MOST_HISTORIES = 300000, MEMORY = 64, SEEN = 1024 };
 
 static int32_t random_legal(const sk_game *game, const void *state, philox_draws *draws)
 {
@@ -292,8 +292,11 @@ static int place_of(const sk_game *game, const void *state)
 static void add_world(const sk_game *game, const void *state, double weight)
 {
     int at = place_of(game, state);
+    if (at < 0 && found.n == MOST_WORLDS)
+        found.histories = MOST_HISTORIES;
+    if (found.histories >= MOST_HISTORIES)
+        return;
     if (at < 0) {
-        MUST(found.n < MOST_WORLDS);
         at = found.n++;
         memcpy(found.states[at], state, (size_t)game->is.state_bytes);
         found.weights[at] = 0;
@@ -307,8 +310,9 @@ static void enumerate(const sk_game *game, const void *state, int decisions, dou
     int32_t actions[SK_MOST_ACTIONS * SK_MOST_ACTIONS];
     double chances[SK_MOST_ACTIONS];
     int actor = game->ops->actor(game, state), mine = actor == remembered.player;
-    if (actor == SK_OVER || ++found.histories > MOST_HISTORIES)
+    if (actor == SK_OVER || found.histories >= MOST_HISTORIES)
         return;
+    found.histories++;
     if (mine) {
         uint8_t seen[SEEN] = {0};
         game->ops->observe(game, state, seen);
@@ -396,8 +400,8 @@ static void count_draws(const char *name, const sk_game *game, int decisions, in
             found.histories = 0;
             game->ops->reset(game, state);
             enumerate(game, state, 0, 1);
-            if (found.histories <= MOST_HISTORIES)
-                printf("%s %d %.3f\n", name, found.n, chi_square(game, truth, draws));
+            if (found.histories < MOST_HISTORIES)
+                printf("%s %d %.3f\n", name, found.n, chi_square(game, truth, draws + 5 * found.n));
         }
 }
 
