@@ -17,7 +17,7 @@ from stratkit.storage.streams import discard_stdout, input_name, open_input, ope
 
 if TYPE_CHECKING:
     from stratkit.play.actor import Actor
-    from stratkit.play.selfplay import Opening
+    from stratkit.play.seating import Opening
     from stratkit.storage.episodes import Episodes
 
 

@@ -28,15 +28,13 @@ NOT_PLAYED = "not_played"  # the reason of a game whose player is no longer aske
 
 def check_start(program: Program, game: Game) -> None:
     """Starts the program, and ends it when it has said something; `InputError` if it does not."""
-    process = Process(program)
-    try:
-        process.send(ucc.header_line(RED, program.name, variant(game.name)))
-        process.line(program.startup)
-    except Fault as fault:
-        what = f"{program.name} cannot start: {fault.reason}: {fault.text}"
-        raise InputError(what, text=" ".join(program.words)) from None
-    finally:
-        process.close()
+    with contextlib.closing(Process(program)) as process:
+        try:
+            process.send(ucc.header_line(RED, program.name, variant(game.name)))
+            process.line(program.startup)
+        except Fault as fault:
+            what = f"{program.name} cannot start: {fault.reason}: {fault.text}"
+            raise InputError(what, text=" ".join(program.words)) from None
 
 
 class ProgramGames:
