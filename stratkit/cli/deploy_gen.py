@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import click
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import GameName, option, output_options, seed_option
+from stratkit.cli.options import GAME_NAME, option, output_options, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import UsageError, error_context, nearest
 from stratkit.storage.streams import input_name, open_input, open_output
@@ -36,7 +36,7 @@ UNIFORM, NUMBER, MODEL = "uniform", "number:", "model:"
 
 
 @click.command(cls=Tool, short_help="Make setups.")
-@option("--game G", "The game to deploy for.", GameName(), required=True)
+@option("--game G", "The game to deploy for.", GAME_NAME, required=True)
 @option(
     "-n N", "How many setups (number: and --once: all by default).", click.IntRange(0), name="count"
 )

@@ -86,7 +86,8 @@ class ProgramGames:
                         begun.append(pool.submit(self._play, seating))
                         running.add(begun[-1])
                     else:
-                        yield _not_played(seating)
+                        returns = np.zeros(len(seating.seats), np.float32)
+                        yield one_game(seating, None, returns, GameNote(NOT_PLAYED, REFEREE))
                 if not running:
                     return
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
@@ -140,8 +141,3 @@ class ProgramGames:
             f"{self.names[seat]} lost {MAX_FAULTS} games in a row by faults and is not asked any "
             f"more; the last one: {fault}"
         )
-
-
-def _not_played(seating: Seating) -> Finished:
-    returns = np.zeros(len(seating.seats), np.float32)
-    return one_game(seating, None, returns, GameNote(NOT_PLAYED, REFEREE))
