@@ -199,6 +199,8 @@ class _Run:
         if self.point:
             with error_context(os.fspath(self.point.path)):
                 self.optimizer.load(self.point.tensors, int(self.point.metadata["step"]))
+                if not self.optimizer.is_finite():
+                    raise InputError("its weights are not all finite")
             self.saved = -1 if self.point.fresh else self.optimizer.step
 
     def _begin(self, game: Game | None) -> None:
