@@ -13,9 +13,10 @@ from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
 from stratkit.match.options import MatchOptions
 from stratkit.match.records import game_record, record_header
-from stratkit.match.schedule import Opening, Schedule
+from stratkit.match.schedule import Schedule
 from stratkit.match.scoreboard import Scoreboard
 from stratkit.play.finished import GameNote
+from stratkit.play.seating import Opening
 from stratkit.setups.openings import read_openings
 from stratkit.storage.records import GameRecord, RecordWriter
 from stratkit.storage.streams import STDOUT, input_name, open_input
