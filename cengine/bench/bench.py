@@ -122,6 +122,8 @@ def c_rows(program: str, n: int) -> None:
         row("82 planes", "planes", game, 10, False)
     row("writing as many zeros", "write", "classic", 10, False)
     row("copying a state", "copy", "classic", 1, False)
+    for game in ("classic", "barrage"):
+        row("worlds", "worlds", game, 1, True)
 
 
 def batch_rows(steps: int) -> None:

@@ -14,7 +14,7 @@ from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from stratkit.errors import InputError, in_file, named, nearest
+from stratkit.errors import InputError, error_context, nearest
 from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, RunConfig
 from stratkit.netnames import check_net, preset_of
 
@@ -194,7 +194,7 @@ def read_file(path: str) -> dict[str, Any]:
 
     InputError: no TOML, an unknown name, a value of a wrong type.
     """
-    with named(path), open(path, "rb") as stream, in_file(path):
+    with error_context(path, only=OSError), open(path, "rb") as stream, error_context(path):
         text = stream.read(MOST_FILE + 1)
         if len(text) > MOST_FILE:
             raise InputError(f"over {MOST_FILE} bytes")

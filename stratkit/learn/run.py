@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, StratkitError, in_file
+from stratkit.errors import InputError, StratkitError, error_context
 from stratkit.learn.algorithm import open_algorithm
 from stratkit.learn.config import RNAD
 from stratkit.learn.consumed import Consumed
@@ -196,8 +196,10 @@ class _Run:
         )
         self.optimizer = Optimizer(algorithm, self.config, self.ranks, self.device)
         if self.point:
-            with in_file(os.fspath(self.point.path)):
+            with error_context(os.fspath(self.point.path)):
                 self.optimizer.load(self.point.tensors, int(self.point.metadata["step"]))
+                if not self.optimizer.is_finite():
+                    raise InputError("its weights are not all finite")
             self.saved = -1 if self.point.fresh else self.optimizer.step
 
     def _begin(self, game: Game | None) -> None:
