@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import click
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import GameName, option, output_options, seed_option
+from stratkit.cli.options import GAME_NAME, option, output_options, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import UsageError, error_context, nearest
 from stratkit.storage.streams import input_name, open_input, open_output
@@ -36,7 +36,7 @@ UNIFORM, NUMBER, MODEL = "uniform", "number:", "model:"
 
 
 @click.command(cls=Tool, short_help="Make setups.")
-@option("--game G", "The game to deploy for.", GameName(), required=True)
+@option("--game G", "The game to deploy for.", GAME_NAME, required=True)
 @option(
     "-n N", "How many setups (number: and --once: all by default).", click.IntRange(0), name="count"
 )
@@ -116,26 +116,25 @@ def _run(options: DeployOptions) -> None:
 
     asked = constraints(variant(options.game), options.fixed, options.forbidden)
     asked.check()
-    maker = _source(options.source, asked, options.seed, options.once, options.mirror)
+    maker = _source(options, asked)
     entropy = Entropy()
     with open_output(options.output, options.force) as out:
         for setups in setups_of(maker, options.count, options.unique):
             logprobs = maker.logprobs(setups) if options.logprob else None
             if logprobs is not None:
                 entropy.add(logprobs)
-            if options.as_json:
-                out.writelines(_json(options.game, setups, logprobs))
-            else:
-                out.writelines(_text(setups, options.numbered, logprobs))
+            out.writelines(_lines(options, setups, logprobs))
         if options.logprob and not options.unique:  # which are kept depends on those before
             _write_entropy(entropy, options.as_json, out)
 
 
-def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool) -> Source:
+def _source(options: DeployOptions, asked: Constraints) -> Source:
     """The source of setups that `--from` names."""
+    from stratkit.setups.source import Mirrored
     from stratkit.setups.uniform import Uniform
 
-    if once and not _is_setups(text):
+    text, seed = options.source, options.seed
+    if options.once and not _is_setups(text):
         raise UsageError("--once is for files of setups", text=text)
     if text.startswith(NUMBER):
         return _numbers(text.removeprefix(NUMBER), asked)
@@ -146,13 +145,15 @@ def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool
 
         setups = _read(text, asked.variant)
         with error_context(input_name(text)):
-            return Lines(setups, asked, seed, once, mirrored)
-    if text.startswith(MODEL):
-        return _model(text.removeprefix(MODEL), asked, seed, mirrored)
+            return Lines(setups, asked, seed, options.once, options.mirror)
     kind, colon, _ = text.partition(":")
-    if not os.path.exists(text) and (hint := nearest(kind + colon, (UNIFORM, NUMBER, MODEL))):
+    if kind + colon == MODEL:
+        make = _model(text.removeprefix(MODEL), asked.variant, seed)
+    elif not os.path.exists(text) and (hint := nearest(kind + colon, (UNIFORM, NUMBER, MODEL))):
         raise UsageError(f"no such source{hint}", text=text)
-    return _player(text, asked, seed, mirrored)
+    else:
+        make = _player(text, asked.variant, seed)
+    return Mirrored(asked, seed, make) if options.mirror else make(asked)
 
 
 def _is_setups(source: str) -> bool:
@@ -181,17 +182,17 @@ def _read(file: str, variant: Variant) -> Setups:
         return read_all(stream, input_name(file), variant)
 
 
-def _model(file: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
-    """A model of the setups of a file."""
+def _model(file: str, variant: Variant, seed: int) -> Callable[[Constraints], Source]:
+    """Makes sources by a model of the setups of a file."""
     from stratkit.setups.conditioned import Conditioned
     from stratkit.setups.model import ModelPlacer, fit
 
-    placer = ModelPlacer(fit(asked.variant, _read(file, asked.variant)), seed)
-    return _made(asked, seed, mirrored, lambda some: Conditioned(placer, some, seed))
+    placer = ModelPlacer(fit(variant, _read(file, variant)), seed)
+    return lambda asked: Conditioned(placer, asked, seed)
 
 
-def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
-    """A player; the target network, where it is a checkpoint."""
+def _player(text: str, variant: Variant, seed: int) -> Callable[[Constraints], Source]:
+    """Makes sources by a player; by the target network, where it is a checkpoint."""
     from stratkit.engine import Game
     from stratkit.players.open import open_player
     from stratkit.players.spec import parse_player
@@ -199,48 +200,31 @@ def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
     from stratkit.setups.placing import Placing
     from stratkit.ucc.kind import PLAYERS
 
-    game = Game(asked.variant.name)
+    game = Game(variant.name)
     entrant = open_player(parse_player(text, PLAYERS), game, seed, ROWS)
     if entrant.caution:
         warn(entrant.caution)
     placer = Deploying(game, entrant.player)
-    return _made(asked, seed, mirrored, lambda some: Placing(placer, some))
+    return lambda asked: Placing(placer, asked)
 
 
-def _made(
-    asked: Constraints, seed: int, mirrored: bool, make: Callable[[Constraints], Source]
-) -> Source:
-    """What `make` makes of the constraints, with every second setup mirrored if that is wanted."""
-    from stratkit.setups.source import Mirrored
-
-    return Mirrored(asked, seed, make) if mirrored else make(asked)
-
-
-def _text(setups: Setups, numbered: bool, logprobs: Logprobs) -> Iterator[str]:
-    """Setups, one a line; number and log-probability behind tabs."""
+def _lines(options: DeployOptions, setups: Setups, logprobs: Logprobs) -> Iterator[str]:
+    """Setups, one a line. In JSON numbers are strings: many readers would round them. In text
+    number and log-probability stand behind tabs."""
     from stratkit.notation.setups import setup_text
     from stratkit.setups.numbering import number_of
 
     for row, setup in enumerate(setups):
-        words = [setup_text(setup)]
-        if numbered:
-            words.append(str(number_of(setup)))
-        if logprobs is not None:
-            words.append(f"{logprobs[row] + 0.0:.6f}")
-        yield "\t".join(words) + "\n"
-
-
-def _json(game: str, setups: Setups, logprobs: Logprobs) -> Iterator[str]:
-    """Setups as JSON Lines. Numbers are strings: many readers would round them."""
-    from stratkit.notation.setups import setup_text
-    from stratkit.setups.numbering import number_of
-
-    for row, setup in enumerate(setups):
-        about: dict[str, object] = {"version": VERSION, "game": game, "setup": setup_text(setup)}
-        about["number"] = str(number_of(setup))
-        if logprobs is not None:
-            about["logprob"] = round(float(logprobs[row]), 6)
-        yield json.dumps(about) + "\n"
+        number = str(number_of(setup)) if options.numbered or options.as_json else None
+        if options.as_json:
+            about = {"version": VERSION, "game": options.game, "setup": setup_text(setup)}
+            about["number"] = number
+            if logprobs is not None:
+                about["logprob"] = round(float(logprobs[row]), 6)
+            yield json.dumps(about) + "\n"
+        else:
+            logprob = None if logprobs is None else f"{logprobs[row] + 0.0:.6f}"
+            yield "\t".join(filter(None, [setup_text(setup), number, logprob])) + "\n"
 
 
 def _write_entropy(entropy: Entropy, as_json: bool, out: IO[Any]) -> None:

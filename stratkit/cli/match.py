@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from stratkit.cli.messages import is_live, is_talkative, say, warn
-from stratkit.cli.options import GameName, OneOf, Text, option, seed_option
+from stratkit.cli.options import GAME_NAME, OneOf, Text, option, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import error_context
 from stratkit.match import MAX_GAMES
@@ -57,7 +57,7 @@ class Limit(click.ParamType[int]):
     click.IntRange(1, MAX_GAMES),
     name="games",
 )
-@option("--game G", "The game to play.", GameName())
+@option("--game G", "The game to play.", GAME_NAME)
 @option("--gauntlet", "The first PLAYER meets all others, who do not meet.")
 @option(
     "--setups FILE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -42,7 +42,8 @@ class Number(click.FloatRange):
 
 
 class Text(click.types.StringParamType):
-    """Text of which some words are known; in a shell, Tab offers these, or else files."""
+    """Text of which some words are known; in a shell, Tab offers these, or else files. Behind a
+    comma, as between the keys of a PLAYER, it offers them again."""
 
     files = True
 
@@ -54,47 +55,38 @@ class Text(click.types.StringParamType):
     ) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        words = [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+        before, comma, last = incomplete.rpartition(",")
+        found = [word for word in self.words if word.startswith(last)]
+        words = [CompletionItem(before + comma + word) for word in found]
         return [CompletionItem(incomplete, type="file")] * self.files + words
 
 
-class GameName(Text):
-    """The name of a game that the engine knows."""
+class Name(Text):
+    """A name that `check` takes; for others it raises `InputError`."""
 
-    name = "game"
     files = False
 
-    def __init__(self) -> None:
-        super().__init__(*GAMES)
+    def __init__(self, name: str, words: Sequence[str], check: Callable[[str], object]) -> None:
+        super().__init__(*words)
+        self.name, self.check = name, check
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if ctx is not None and ctx.resilient_parsing:
             return value  # a shell waits for its completions
-
-        from stratkit.engine import Game
-
         try:
-            Game(value)
+            self.check(value)
         except InputError as error:
             self.fail(str(error), param, ctx)
         return value
 
 
-class NetName(Text):
-    """The name of a network."""
+def _check_game(name: str) -> None:
+    from stratkit.engine import Game
 
-    name = "network"
-    files = False
+    Game(name)
 
-    def __init__(self) -> None:
-        super().__init__(*NETS)
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            check_net(value)
-        except InputError as error:
-            self.fail(str(error), param, ctx)
-        return value
+GAME_NAME, NET_NAME = Name("game", GAMES, _check_game), Name("network", NETS, check_net)
 
 
 def option(

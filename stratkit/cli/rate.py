@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stratkit.rating.report import Report
     from stratkit.rating.tables import Table
 
-TABLES = ("ratings", "meetings", "superiority")
+TABLES = ("ratings", "meetings", "superiority")  # functions of stratkit.rating.tables
 MOST_WARNINGS = 5
 
 
@@ -154,7 +154,8 @@ def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) 
     anchors = {anchor.name for anchor in report.options.anchors}
     names = [standing.name for standing in report.standings]
     player = options.versus or next((name for name in names if name not in anchors), names[0])
-    chooser = GameChooser(player, options.shown, new_names, report.standings)
+    rated = {s.name: (s.lost, s.drawn, s.won) for s in report.standings}
+    chooser = GameChooser(player, options.shown, new_names, rated)
     found = games_to_show(chooser, options.games)
     if found is None:
         warn(f"no game of {printable(player)} can be replayed: the page has none")
@@ -165,43 +166,27 @@ def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) 
 def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Table]:
     from stratkit.rating import tables
 
-    make: dict[str, Callable[[Report], Table | None]] = {
-        "ratings": tables.ratings,
-        "meetings": tables.meetings,
-        "superiority": tables.superiority,
-    }
     if versus:
         return [tables.versus(report, versus)]
-    made = [make[kind](report) for kind in kinds]
+    made = [getattr(tables, kind)(report) for kind in kinds]
     return [table for table in made if table is not None]
 
 
 def _write_files(report: Report, games: Games | None, options: RateOptions) -> None:
     """The page and the pictures that are asked for."""
+    from stratkit.rating import html, plot
 
-    def draw_page(stream: IO[bytes]) -> None:
-        from stratkit.rating.html import page
-
-        stream.write(page(report, games).encode())
-
-    def draw_ratings(stream: IO[bytes]) -> None:
-        from stratkit.rating.plot import plot
-
-        plot(report, stream)
-
-    def draw_curve(stream: IO[bytes]) -> None:
-        from stratkit.rating.plot import plot_curve
-
-        plot_curve(report, stream)
+    def write_page(report: Report, stream: IO[bytes]) -> None:
+        stream.write(html.page(report, games).encode())
 
     for path, write in (
-        (options.html, draw_page),
-        (options.plot, draw_ratings),
-        (options.curve, draw_curve),
+        (options.html, write_page),
+        (options.plot, plot.plot),
+        (options.curve, plot.plot_curve),
     ):
         if path is not None:
             with open_output(path, options.force, binary=True) as stream:
-                write(stream)
+                write(report, stream)
 
 
 def main() -> NoReturn:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 import click
 
 from stratkit.cli.messages import progress, say, warn
-from stratkit.cli.options import GameName, OneOf, Text, device_option, option, seed_option
+from stratkit.cli.options import GAME_NAME, OneOf, Text, device_option, option, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.play import MAX_SLOTS
 from stratkit.storage.streams import discard_stdout, input_name, open_input, open_output
 
 if TYPE_CHECKING:
     from stratkit.play.actor import Actor
-    from stratkit.play.selfplay import Opening
+    from stratkit.play.seating import Opening
     from stratkit.storage.episodes import Episodes
 
 
@@ -43,7 +43,7 @@ class Part(click.ParamType[tuple[int, int]]):
 @click.command(
     cls=Tool, renamed={"--lead": "--max-ahead"}, short_help="Play games of a policy against itself."
 )
-@option("--game G", "The game to play.", GameName(), required=True)
+@option("--game G", "The game to play.", GAME_NAME, required=True)
 @option("-n GAMES", "How many games.", click.IntRange(0, 2**62), name="games")
 @option("--follow", "Play on as the learner publishes new weights in RUN (--policy).")
 @option(

@@ -12,14 +12,19 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from stratkit.cli.messages import progress, say, warn
-from stratkit.cli.options import GameName, NetName, Number, OneOf, device_option, option, options
+from stratkit.cli.options import GAME_NAME, NET_NAME, Number, OneOf, device_option, option, options
 from stratkit.cli.signals import Terminated
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError
-from stratkit.learn.config import ALGORITHMS, RNAD
-from stratkit.learn.options import option_name
-from stratkit.learn.request import Outcome, Request
-from stratkit.learn.settings import all_fields, check_settings, help_of, read_file
+from stratkit.learn.config import ALGORITHMS, RNAD, option_name
+from stratkit.learn.request import (
+    Outcome,
+    Request,
+    all_fields,
+    check_settings,
+    help_of,
+    read_file,
+)
 from stratkit.netnames import allow_net
 from stratkit.storage.streams import check_stdin
 
@@ -93,8 +98,8 @@ learning_options = options(
 @click.command(cls=Tool)
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
 @option("--algorithm WORD", "rnad (the default).", OneOf(tuple(ALGORITHMS)))
-@option("--net", "The network (default: tiny, or mlp:256x256).", NetName())
-@option("--game", "The game, if a folder is empty at first.", GameName())
+@option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)
+@option("--game", "The game, if a folder is empty at first.", GAME_NAME)
 @learning_options
 def command(**options: Any) -> int:
     """Learn from episodes: from stdin (-), files, and folders, which are watched for more.

@@ -12,8 +12,7 @@ from typing import Any
 from stratkit.engine import Game
 from stratkit.errors import InputError, error_context
 from stratkit.learn.config import RNAD
-from stratkit.learn.request import Request
-from stratkit.learn.settings import check_algorithm, check_settings
+from stratkit.learn.request import Request, check_algorithm, check_settings
 from stratkit.learn.source import plain_path
 from stratkit.netnames import check_net
 from stratkit.storage import schema

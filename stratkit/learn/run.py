@@ -31,8 +31,7 @@ from stratkit.learn.folder import (
 from stratkit.learn.metrics import Stats, as_line, batch_stats, metrics_of, open_metrics
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
-from stratkit.learn.request import Outcome, Request
-from stratkit.learn.settings import Settings, resolve
+from stratkit.learn.request import Outcome, Request, Settings, resolve
 from stratkit.learn.source import POLL, PreparedBatch, Source
 from stratkit.netnames import default_net
 from stratkit.storage.checkpoints import checkpoint_path, publish_policy

@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
-from stratkit.match.adjudicate import Limit, ValueAdjudicator
+from stratkit.match.adjudicate import ValueAdjudicator
+from stratkit.match.options import MatchOptions
 from stratkit.match.schedule import Schedule
 from stratkit.play.finished import Finished, in_order
 from stratkit.play.seating import Seating, Seatings
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 class MatchGames:
     """The games of a `schedule` between `players`, who have `names`.
 
-    Games among our own players are played `slots` at a time in lockstep, by `concurrency` threads
-    of the engine; of those with programs `concurrency` are played at a time. `warn` is called with
-    what the user has to know at once. `resign` and `draw` end games early.
+    Games among our own players are played `slots` at a time in lockstep, by `options.concurrency`
+    threads of the engine; of those with programs so many are played at a time. `warn` is called
+    with what the user has to know at once.
     """
 
     def __init__(
@@ -35,32 +36,28 @@ class MatchGames:
         schedule: Schedule,
         players: Sequence[Player | Program],
         names: Sequence[str],
-        seed: int,
+        options: MatchOptions,
         slots: int,
-        concurrency: int,
         warn: Callable[[str], None],
-        resign: Limit | None = None,
-        draw: Limit | None = None,
     ) -> None:
-        self.game, self.schedule, self.seed = game, schedule, seed
-        self.players, self.names, self.warn = players, names, warn
-        self.slots, self.concurrency = slots, concurrency
-        self.resign, self.draw = resign, draw
+        self.game, self.schedule, self.players = game, schedule, players
+        self.names, self.warn = names, warn
+        self.options, self.slots = options, slots
         self._ours = [player if isinstance(player, Player) else None for player in players]
 
     @cached_property
     def _with_programs(self) -> ProgramGames:
         from stratkit.ucc.engine_pool import ProgramGames
 
+        concurrency = self.options.concurrency
         return ProgramGames(
-            self.game, self.players, self.names, self.concurrency, self.warn, self._adjudicator
+            self.game, self.players, self.names, concurrency, self.warn, self._adjudicator
         )
 
     def _adjudicator(self, rows: int) -> ValueAdjudicator | None:
         """What may end `rows` games early."""
-        if self.resign or self.draw:
-            return ValueAdjudicator(rows, self.game.players, self.resign, self.draw)
-        return None
+        limits = self.options.limits
+        return ValueAdjudicator(rows, self.game.players, *limits) if any(limits) else None
 
     def rounds(self, numbers: Iterable[int]) -> Generator[Finished | None, None, None]:
         """Plays the games `numbers`, ascending; yields them in this order, some at a time. Closing
@@ -86,7 +83,7 @@ class MatchGames:
             self._ours,
             Seatings(seatings),
             self.slots,
-            self.concurrency,
-            seed=self.seed,
+            self.options.concurrency,
+            seed=self.options.seed,
             adjudicator=self._adjudicator(self.slots),
         )

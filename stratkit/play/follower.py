@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -78,29 +79,27 @@ class Follower:
         if stamp is None or stamp == self._stamp:
             return False
         weights, metadata = read_policy(self.run)
-        if (metadata["game"], metadata["rules"]) != (self.game.name, self.game.rules):
-            raise InputError(
-                f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules",
-                file=self.run,
-            )
         with error_context(self.run):
-            processing = _processing(str(metadata.get("post", "none")))
+            self._take(weights, metadata)
+        self._stamp = stamp
+        return True
+
+    def _take(self, weights: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+        """Takes over what was published. `InputError`: it is of another game or network."""
+        if (metadata["game"], metadata["rules"]) != (self.game.name, self.game.rules):
+            what = f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules"
+            raise InputError(what)
+        processing = _processing(str(metadata.get("post", "none")))
         if self.player is not None:
             if metadata["net"] != self.net:
                 what = f"the learner had the network {self.net} before, and now another one"
-                raise InputError(what, file=self.run, text=metadata["net"])
-            with error_context(self.run):
-                self.player.load(weights, processing)
+                raise InputError(what, text=metadata["net"])
+            self.player.load(weights, processing)
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
-        with error_context(self.run):
-            pace = schema.convert(metadata, _Pacing, "metadata")
+        pace = schema.convert(metadata, _Pacing, "metadata")
         self.publish_every, self.learned, self.began = pace.publish_every, pace.learned, pace.began
-        self.net = str(metadata["net"])
-        self.processing = processing
-        self._stamp = stamp
-        self.weights = weights
-        return True
+        self.net, self.processing, self.weights = str(metadata["net"]), processing, weights
 
 
 def _processing(post: str) -> tuple[float, int]:

@@ -158,17 +158,13 @@ def _tell_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
             continue  # a fault of the header
         for (finding, game), ply in zip(some, first, strict=True):
             if ply is not None:
-                name = {"two_squares": f"two-squares rule ({number})"}.get(
-                    rule, "more-squares rule"
+                name = (
+                    f"two-squares rule ({number})" if rule == "two_squares" else "more-squares rule"
                 )
                 what = f"the {name} forbids this move, and perhaps later ones: no fault here"
+                where, text = game.log.where(ply), game.log.move_text(ply)
                 finding.breaches.append(
-                    InputError(
-                        what,
-                        file=game.raw.name,
-                        where=game.log.where(ply),
-                        text=game.log.move_text(ply),
-                    )
+                    InputError(what, file=game.raw.name, where=where, text=text)
                 )
 
 
