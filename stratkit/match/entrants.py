@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from stratkit.engine import Game
 from stratkit.errors import UsageError
@@ -13,13 +13,14 @@ from stratkit.players.open import Entrant, check_names
 from stratkit.players.player import Player, ValuePlayer
 from stratkit.players.registry import HUMAN, Setting
 from stratkit.players.spec import PlayerSpec
-from stratkit.ucc.engine_pool import check_start
 from stratkit.ucc.kind import PROGRAM
-from stratkit.ucc.process import Program
+
+if TYPE_CHECKING:
+    from stratkit.ucc.process import Program
 
 ROWS = 64  # views that a network evaluates at a time, where so many games are played at a time
 
-AnyEntrant: TypeAlias = Entrant[Player] | Entrant[Program]
+AnyEntrant: TypeAlias = Union[Entrant[Player], "Entrant[Program]"]
 
 
 def open_entrants(options: MatchOptions, game: Game, console: Console) -> list[AnyEntrant]:
@@ -34,7 +35,9 @@ def open_entrants(options: MatchOptions, game: Game, console: Console) -> list[A
         entrants.append(spec.kind.open(spec, game, Setting(options.seed, rows, console.verbose)))
     check_names(entrants)
     for entrant in entrants:
-        if isinstance(entrant.player, Program):
+        if not isinstance(entrant.player, Player):
+            from stratkit.ucc.engine_pool import check_start
+
             check_start(entrant.player, game)
         if entrant.caution:
             console.warn(entrant.caution)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
 from stratkit.match.adjudicate import ValueAdjudicator
@@ -14,8 +16,10 @@ from stratkit.play.finished import Finished, in_order
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.player import Player
-from stratkit.ucc.engine_pool import ProgramGames
-from stratkit.ucc.process import Program
+
+if TYPE_CHECKING:
+    from stratkit.ucc.engine_pool import ProgramGames
+    from stratkit.ucc.process import Program
 
 
 class MatchGames:
@@ -36,10 +40,17 @@ class MatchGames:
         slots: int,
         warn: Callable[[str], None],
     ) -> None:
-        self.game, self.schedule, self.players = game, schedule, players
-        self.options, self.slots = options, slots
-        self._with_programs = ProgramGames(
-            game, players, names, options.concurrency, warn, self._adjudicator
+        self.game, self.schedule, self.players, self.names = game, schedule, players, names
+        self.options, self.slots, self.warn = options, slots, warn
+        self._ours = [player if isinstance(player, Player) else None for player in players]
+
+    @cached_property
+    def _with_programs(self) -> ProgramGames:
+        from stratkit.ucc.engine_pool import ProgramGames
+
+        options = self.options
+        return ProgramGames(
+            self.game, self.players, self.names, options.concurrency, self.warn, self._adjudicator
         )
 
     def _adjudicator(self, rows: int) -> ValueAdjudicator | None:
@@ -63,14 +74,12 @@ class MatchGames:
                 yield from self._table(seatings).rounds()
 
     def _needs_programs(self, number: int) -> bool:
-        seats = self.schedule.seats(number)
-        return any(isinstance(self.players[seat], Program) for seat in seats)
+        return any(self._ours[seat] is None for seat in self.schedule.seats(number))
 
     def _table(self, seatings: Iterator[Seating]) -> Table:
-        ours = [None if isinstance(player, Program) else player for player in self.players]
         return Table(
             self.game,
-            ours,
+            self._ours,
             Seatings(seatings),
             self.slots,
             self.options.concurrency,

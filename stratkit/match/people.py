@@ -143,14 +143,17 @@ def position_explainer(text: str) -> Callable[[Fenfs], str]:
 
 def find_person(entrants: Sequence[Anybody], output: str) -> Interactive | None:
     """The human among the players, of whom there can be one."""
-    from stratkit.players.player import Interactive
-    from stratkit.ucc.process import Program
+    from stratkit.players.player import Interactive, Player
 
     found = [entrant.player for entrant in entrants]
     people = [player for player in found if isinstance(player, Interactive)]
     if not people:
         return None
-    if len(people) > 1 or len(entrants) > 2 or any(isinstance(p, Program) for p in found):
+    if (
+        len(people) > 1
+        or len(entrants) > 2
+        or not all(isinstance(player, Player) for player in found)
+    ):
         raise UsageError("human plays against one other player, which is no program")
     if output == "-":
         raise UsageError("human needs the terminal: use -o FILE, not -o -")

@@ -13,7 +13,7 @@ import numpy as np
 from stratkit.engine import Game
 from stratkit.engine.stratego import RED, variant
 from stratkit.errors import InputError
-from stratkit.play.finished import Finished, GameNote
+from stratkit.play.finished import NOT_PLAYED, Finished, GameNote
 from stratkit.play.seating import Seating
 from stratkit.play.table import Adjudicator
 from stratkit.players.player import Player
@@ -23,7 +23,6 @@ from stratkit.ucc.referee import REFEREE, one_game, play_game
 
 MAX_FAULTS = 3  # games in a row that a player may lose by faults
 MAX_AHEAD = 4  # x `concurrency`: games that may begin after one that is not over
-NOT_PLAYED = "not_played"  # the reason of a game whose player is no longer asked
 
 
 def check_start(program: Program, game: Game) -> None:
