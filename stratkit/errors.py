@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import functools
 from collections.abc import Iterable, Iterator
 
 
@@ -76,10 +75,6 @@ def error_context(
         elif isinstance(error, OSError) and error.filename is None:
             error.filename = file
         raise
-
-
-in_file = error_context
-named = functools.partial(error_context, only=OSError)
 
 
 class UsageError(StratkitError):

@@ -25,8 +25,8 @@ sys.path[:0] = [str(FOLDER.parent), str(FOLDER.parents[1])]
 
 from build_cffi import COMPILE_FLAGS, LINK_FLAGS, SOURCES  # noqa: E402
 
+from fingerprint import fingerprint  # noqa: E402
 from stratkit.engine import Batch, Game, sample  # noqa: E402
-from stratkit.engine.fingerprint import fingerprint  # noqa: E402
 
 ROUNDS = 7
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from stratkit.cli.messages import progress, say, warn
-from stratkit.cli.options import GameName, NetName, Number, OneOf, device_option
+from stratkit.cli.options import GAME_NAME, NET_NAME, Number, OneOf, device_option, option, options
 from stratkit.cli.signals import Terminated
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError
-from stratkit.learn.config import ALGORITHMS, RNAD
-from stratkit.learn.options import option_name
-from stratkit.learn.request import Outcome, Request
-from stratkit.learn.settings import all_fields, check_settings, help_of, read_file
+from stratkit.learn.config import ALGORITHMS, RNAD, option_name
+from stratkit.learn.request import (
+    Outcome,
+    Request,
+    all_fields,
+    check_settings,
+    help_of,
+    read_file,
+)
 from stratkit.netnames import allow_net
 from stratkit.storage.streams import check_stdin
 
@@ -44,71 +50,56 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
             self.fail(f"{value!r} is no list of whole numbers such as 100,200")
 
 
-_METAVARS = {int: "N", float: "X", tuple: "N,...", str: "WORD"}
+# What a setting of a type is called in `--help`, and how it is read.
+_KINDS: dict[type, tuple[str, Any]] = {
+    int: ("N", int), float: ("X", float), tuple: ("N,...", _Numbers()), str: ("WORD", str),
+}  # fmt: skip
 
 
-# Under the names of the fields of `Request`, but for `file` and `tensorboard`.
-_OF_REQUEST = (
-    click.option("--out", "run", metavar="RUN", required=True, help="The folder of the run."),
-    click.option(
-        "--steps", type=click.IntRange(0), metavar="N", help="Stop when the run has N steps."
-    ),
-    click.option("--resume", is_flag=True, help="Go on from the newest checkpoint of RUN."),
-    click.option("--strict", is_flag=True, help="Stop at a truncated input."),
-    click.option(
+def _setting(name: str, field: Field[Any]) -> Callable[[Function], Function]:
+    """The option of a setting."""
+    metavar, kind = _KINDS[type(field.default)]
+    words = field.metadata["words"]
+    return option(f"{option_name(name)} {metavar}", help_of(name), OneOf(words) if words else kind)
+
+
+# Of `train` and `finetune`, under the names of the fields of `Request`, but for `file` and
+# `tensorboard`; and one for every setting.
+learning_options = options(
+    option("--out RUN", "The folder of the run.", name="run", required=True),
+    option("--steps N", "Stop when the run has N steps.", click.IntRange(0)),
+    option("--resume", "Go on from the newest checkpoint of RUN."),
+    option("--strict", "Stop at a truncated input."),
+    option(
         "--no-wait",
-        "wait",
-        is_flag=True,
+        "Do not wait for more files in a folder.",
+        name="wait",
         flag_value=False,
         default=True,
-        help="Do not wait for more files in a folder.",
     ),
-    click.option(
-        "--consume", is_flag=True, help="Delete the files of a folder that a checkpoint has passed."
-    ),
-    click.option(
-        "--timeout",
-        type=Number(0),
+    option("--consume", "Delete the files of a folder that a checkpoint has passed."),
+    option(
+        "--timeout SECONDS",
+        "Under torchrun: end if a rank waits longer for its episodes (default: 600).",
+        Number(0),
         default=600.0,
-        metavar="SECONDS",
-        help="Under torchrun: end if a rank waits longer for its episodes (default: 600).",
     ),
     device_option,
-    click.option(
-        "--tensorboard",
-        type=click.Path(file_okay=False),
-        metavar="DIR",
-        help="Write the metrics for TensorBoard there, too.",
+    option(
+        "--tensorboard DIR",
+        "Write the metrics for TensorBoard there, too.",
+        click.Path(file_okay=False),
     ),
-    click.option("--config", "file", metavar="FILE", help="Settings as TOML: the options below."),
+    option("--config FILE", "Settings as TOML: the options below.", name="file"),
+    *itertools.starmap(_setting, all_fields().items()),
 )
-
-
-def learning_options(function: Function) -> Function:
-    """The options that `train` and `finetune` share: those of the request, and one for every
-    setting."""
-    kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers()}
-    for name, found in reversed(all_fields().items()):
-        words, kind = found.metadata["words"], type(found.default)
-        function = click.option(
-            option_name(name),
-            name,
-            type=OneOf(words) if words else kinds[kind],
-            metavar=_METAVARS[kind],
-            help=help_of(name),
-        )(function)
-    for option in reversed(_OF_REQUEST):
-        function = option(function)
-    return function
 
 
 @click.command(cls=Tool)
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
-@click.option(
-    "--algorithm", type=OneOf(tuple(ALGORITHMS)), metavar="WORD", help="rnad (the default)."
-)
-@click.option("--net", type=NetName(), help="The network (default: tiny, or mlp:256x256).")
-@click.option("--game", type=GameName(), help="The game, if a folder is empty at first.")
+@option("--algorithm WORD", "rnad (the default).", OneOf(tuple(ALGORITHMS)))
+@option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)
+@option("--game", "The game, if a folder is empty at first.", GAME_NAME)
 @learning_options
 def command(**options: Any) -> int:
     """Learn from episodes: from stdin (-), files, and folders, which are watched for more.

@@ -7,7 +7,8 @@ import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 from stratkit.engine import Game
-from stratkit.match.adjudicate import Limit, ValueAdjudicator
+from stratkit.match.adjudicate import ValueAdjudicator
+from stratkit.match.options import MatchOptions
 from stratkit.match.schedule import Schedule
 from stratkit.play.finished import Finished, in_order
 from stratkit.play.seating import Seating, Seatings
@@ -20,9 +21,9 @@ from stratkit.ucc.process import Program
 class MatchGames:
     """The games of a `schedule` between `players`, who have `names`.
 
-    Games among our own players are played `slots` at a time in lockstep, by `concurrency` threads
-    of the engine; of those with programs `concurrency` are played at a time. `warn` is called with
-    what the user has to know at once. `resign` and `draw` end games early.
+    Games among our own players are played `slots` at a time in lockstep, by `options.concurrency`
+    threads of the engine; of those with programs so many are played at a time. `warn` is called
+    with what the user has to know at once.
     """
 
     def __init__(
@@ -31,25 +32,20 @@ class MatchGames:
         schedule: Schedule,
         players: Sequence[Player | Program],
         names: Sequence[str],
-        seed: int,
+        options: MatchOptions,
         slots: int,
-        concurrency: int,
         warn: Callable[[str], None],
-        resign: Limit | None = None,
-        draw: Limit | None = None,
     ) -> None:
-        self.game, self.schedule, self.players, self.seed = game, schedule, players, seed
-        self.slots, self.concurrency = slots, concurrency
-        self.resign, self.draw = resign, draw
+        self.game, self.schedule, self.players = game, schedule, players
+        self.options, self.slots = options, slots
         self._with_programs = ProgramGames(
-            game, players, names, concurrency, warn, self._adjudicator
+            game, players, names, options.concurrency, warn, self._adjudicator
         )
 
     def _adjudicator(self, rows: int) -> ValueAdjudicator | None:
         """What may end `rows` games early."""
-        if self.resign or self.draw:
-            return ValueAdjudicator(rows, self.game.players, self.resign, self.draw)
-        return None
+        limits = self.options.limits
+        return ValueAdjudicator(rows, self.game.players, *limits) if any(limits) else None
 
     def rounds(self, numbers: Iterable[int]) -> Generator[Finished | None, None, None]:
         """Plays the games `numbers`, ascending; yields them in this order, some at a time. Closing
@@ -77,7 +73,7 @@ class MatchGames:
             ours,
             Seatings(seatings),
             self.slots,
-            self.concurrency,
-            seed=self.seed,
+            self.options.concurrency,
+            seed=self.options.seed,
             adjudicator=self._adjudicator(self.slots),
         )

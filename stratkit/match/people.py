@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
-from stratkit.errors import InputError, UsageError, named
+from stratkit.errors import InputError, UsageError, error_context
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, open_output, read_line
 
@@ -182,7 +182,7 @@ def seated(
             os.unlink(path)
     said = read_words(path)
     me = [entrant.player for entrant in entrants].index(person)
-    with named(path), open(path, "a", encoding="utf-8") as words:
+    with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words:
 
         def keep(number: int, word: str) -> None:
             words.write(f"{number} {word}\n")
@@ -225,6 +225,6 @@ def read_words(path: str) -> dict[int, list[str]]:
 
 
 def _tell(text: str) -> None:
-    with named(STDOUT):
+    with error_context(STDOUT, only=OSError):
         sys.stdout.write(text)
         sys.stdout.flush()

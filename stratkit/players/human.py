@@ -20,7 +20,7 @@ from stratkit.engine.stratego import (
     setup_of,
     variant,
 )
-from stratkit.errors import InputError, named
+from stratkit.errors import InputError, error_context
 from stratkit.notation.drawing import KEY, draw
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
@@ -237,7 +237,7 @@ def open_human(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player
 
 def read_setup(file: str, game: Game) -> npt.NDArray[np.uint8]:
     """The first setup of a `.setups` file."""
-    with named(file), open(file, "rb") as stream:
+    with error_context(file, only=OSError), open(file, "rb") as stream:
         for _, setup in read_setups(stream, file, variant(game.name)):
             if isinstance(setup, InputError):
                 raise setup

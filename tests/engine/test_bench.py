@@ -6,8 +6,8 @@ import re
 import subprocess
 import sys
 
+from fingerprint import fingerprint
 from running import ROOT
-from stratkit.engine.fingerprint import fingerprint
 
 
 def test_the_table_of_make_bench() -> None:
