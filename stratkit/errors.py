@@ -22,6 +22,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def one_line(error: BaseException) -> str:
+    """An error of code that is not ours, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
 def nearest(word: str, choices: Iterable[str]) -> str:
     """`" (did you mean 'x'?)"` with the choice most like `word`, or `""` when none is like it."""
     found = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)

@@ -42,7 +42,8 @@ class Number(click.FloatRange):
 
 
 class Text(click.types.StringParamType):
-    """Text of which some words are known; in a shell, Tab offers these, or else files."""
+    """Text of which some words are known; in a shell, Tab offers these, or else files. Behind a
+    comma, as between the keys of a PLAYER, it offers them again."""
 
     files = True
 
@@ -54,7 +55,9 @@ class Text(click.types.StringParamType):
     ) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        words = [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+        before, comma, last = incomplete.rpartition(",")
+        found = [word for word in self.words if word.startswith(last)]
+        words = [CompletionItem(before + comma + word) for word in found]
         return [CompletionItem(incomplete, type="file")] * self.files + words
 
 

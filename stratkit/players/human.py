@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -162,15 +163,7 @@ class HumanPlayer(Player):
     def _hint(self, views: Views, row: int, side: int) -> str:
         if self.terminal.hint is None:
             return "nobody here can be asked\n"
-        one = slice(row, row + 1)
-        some = Views(
-            views.games[one],
-            views.sides[one],
-            views.numbers[one],
-            views.legal[one],
-            views.observations[one],
-            lambda _: views.moves(row),
-        )
+        some = replace(views.take(slice(row, row + 1)), moves=lambda _: views.moves(row))
         return self.terminal.hint(some, side)
 
     def _why(self, views: Views, row: int, move: tuple[int, int]) -> str:
