@@ -40,18 +40,17 @@ class MatchGames:
         slots: int,
         warn: Callable[[str], None],
     ) -> None:
-        self.game, self.schedule, self.players = game, schedule, players
-        self.names, self.warn = names, warn
-        self.options, self.slots = options, slots
+        self.game, self.schedule, self.players, self.names = game, schedule, players, names
+        self.options, self.slots, self.warn = options, slots, warn
         self._ours = [player if isinstance(player, Player) else None for player in players]
 
     @cached_property
     def _with_programs(self) -> ProgramGames:
         from stratkit.ucc.engine_pool import ProgramGames
 
-        concurrency = self.options.concurrency
+        options = self.options
         return ProgramGames(
-            self.game, self.players, self.names, concurrency, self.warn, self._adjudicator
+            self.game, self.players, self.names, options.concurrency, self.warn, self._adjudicator
         )
 
     def _adjudicator(self, rows: int) -> ValueAdjudicator | None:

@@ -12,7 +12,7 @@
 #include "fuzz/input.h"
 #include "stratego.h"
 
-enum { ROOM = 1024, MOST_WORLDS = 1300, MOST_HISTORIES = 300000, MEMORY = 64, SEEN = 1024 };
+enum { ROOM = 1024, MOST_WORLDS = 400, MOST_HISTORIES = 300000, MEMORY = 64, SEEN = 1024 };
 
 static int32_t random_legal(const sk_game *game, const void *state, philox_draws *draws)
 {
