@@ -15,10 +15,10 @@ from stratkit.cli.options import GameName, NetName, Number, OneOf, device_option
 from stratkit.cli.signals import Terminated
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError
-from stratkit.learn.config import ALGORITHMS, RNAD
+from stratkit.learn.config import ALGORITHMS
 from stratkit.learn.options import option_name
 from stratkit.learn.request import Outcome, Request
-from stratkit.learn.settings import all_fields, check_settings, help_of, read_file
+from stratkit.learn.settings import all_fields, check_settings, fields_of, help_of, read_file
 from stratkit.netnames import allow_net
 from stratkit.storage.streams import check_stdin
 
@@ -84,39 +84,49 @@ _OF_REQUEST = (
 )
 
 
-def learning_options(function: Function) -> Function:
+def learning_options(*algorithms: str) -> Callable[[Function], Function]:
     """The options that `train` and `finetune` share: those of the request, and one for every
-    setting."""
+    setting of these algorithms."""
     kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers()}
-    for name, found in reversed(all_fields().items()):
-        words, kind = found.metadata["words"], type(found.default)
-        function = click.option(
-            option_name(name),
-            name,
-            type=OneOf(words) if words else kinds[kind],
-            metavar=_METAVARS[kind],
-            help=help_of(name),
-        )(function)
-    for option in reversed(_OF_REQUEST):
-        function = option(function)
-    return function
+    known = {name for algorithm in algorithms for name in fields_of(algorithm)}
+
+    def decorate(function: Function) -> Function:
+        for name, found in reversed(all_fields().items()):
+            if name not in known:
+                continue
+            words, kind = found.metadata["words"], type(found.default)
+            function = click.option(
+                option_name(name),
+                name,
+                type=OneOf(words) if words else kinds[kind],
+                metavar=_METAVARS[kind],
+                help=help_of(name, algorithms),
+            )(function)
+        for option in reversed(_OF_REQUEST):
+            function = option(function)
+        return function
+
+    return decorate
 
 
 @click.command(cls=Tool)
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
 @click.option(
-    "--algorithm", type=OneOf(tuple(ALGORITHMS)), metavar="WORD", help="rnad (the default)."
+    "--algorithm",
+    type=OneOf(tuple(ALGORITHMS)),
+    metavar="WORD",
+    help="rnad (the default), or mmd, magnetic mirror descent.",
 )
 @click.option("--net", type=NetName(), help="The network (default: tiny, or mlp:256x256).")
 @click.option("--game", type=GameName(), help="The game, if a folder is empty at first.")
-@learning_options
+@learning_options(*ALGORITHMS)
 def command(**options: Any) -> int:
     """Learn from episodes: from stdin (-), files, and folders, which are watched for more.
 
     RUN gets the acting network for `selfplay --follow` (policy.safetensors), checkpoints, and
     metrics.jsonl with a line a step.
     """
-    settings = read_file(options["file"]) if options["file"] else {}
+    settings = read_file(options["file"], options["algorithm"]) if options["file"] else {}
     if options["net"]:
         allow_net(options["net"])
     for word in ("net", "algorithm"):
@@ -131,7 +141,7 @@ def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Reque
     """
     given = {name: options[name] for name in all_fields() if options.get(name) is not None}
     try:
-        check_settings(given, options.get("algorithm") or RNAD)
+        check_settings(given, options.get("algorithm"))
     except InputError as error:
         raise UsageError(error.what, text=error.text) from None
     asked = {field.name for field in fields(Request)}.intersection(options)

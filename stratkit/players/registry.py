@@ -80,7 +80,11 @@ class HumanOptions:
 class NetworkOptions:
     """Of a network."""
 
-    net: str = option("target", one_of(*NETWORKS), "which of a checkpoint's networks plays")
+    net: str | None = option(
+        None,
+        one_of(*NETWORKS),
+        "which of a checkpoint's networks plays; by default target, or average if it has none",
+    )
     post: PostProcessing = field(default_factory=PostProcessing)
 
 

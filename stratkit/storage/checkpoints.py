@@ -84,10 +84,11 @@ def load_checkpoint(
 
 
 def load_network(
-    path: StrPath, net: str
+    path: StrPath, net: str | None = None
 ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any], str]:
     """The weights of a checkpoint's network `net` (`online`, `target`, ...) by their names in it,
-    the metadata, and which network it is: a policy has only `online`.
+    the metadata, and which network it is: a policy has only `online`. None: the target network, or
+    the average of an algorithm that has no target.
 
     The whole file is read and checked, but the other networks take no memory. Errors as
     `load_checkpoint`'s, and `InputError`, which lists the networks, when there is no such one.
@@ -95,7 +96,10 @@ def load_network(
     parts: dict[str, None] = {}  # in their order
 
     def part(metadata: Mapping[str, Any]) -> str:
-        return net if metadata["kind"] == CHECKPOINT else "online"
+        if metadata["kind"] != CHECKPOINT:
+            return "online"
+        there = metadata.get("networks") or ("target",)
+        return net or next((one for one in ("target", "average") if one in there), there[0])
 
     def wanted(name: str, metadata: Mapping[str, Any]) -> bool:
         parts[name.partition("/")[0]] = None
