@@ -152,9 +152,8 @@ def test_followed_exactly_it_is_tabular_mmd(all_games: AllGames, decay: float) -
     for t in range(1, 201):
         pi = legal_policy(logits, legal)[0]
         batch = all_games.played_by(pi)
-        _, value = exact_values(all_games, batch, pi)
         # At lambda 1 what the network says of the value does not matter in the mean.
-        value = noise if decay == 1 else value
+        value = noise if decay == 1 else exact_values(all_games, batch, pi)[1]
         gradient, _ = expected_gradient(algorithm, all_games, batch, logits, value, t - 1)
         _, reach = reach_of(all_games, batch.mu)
         force = -gradient / (reach[:, None] * pi).clamp_min(1e-300) * legal
