@@ -289,3 +289,10 @@ def test_settings_of_the_other_algorithm() -> None:
         resolve("plain", {}, {}, {"magnet": "uniform"})
     stored = setting(ratio_clip=INFINITY).to_json()
     assert resolve("plain", stored, {}, {}, "mmd").to_json() == stored
+
+
+def test_the_distance_from_a_uniform_magnet_is_what_entropy_lacks() -> None:
+    learner, batch = a_batch()
+    metrics = learner.update(batch)
+    choices = batch.legal[batch.view[batch.learned]].sum(1).double()
+    assert metrics["kl"] + metrics["entropy"] == pytest.approx(choices.log().mean().item(), 1e-4)
