@@ -28,7 +28,7 @@ from stratkit.engine import Game
 from stratkit.learn.algorithm import open_algorithm
 from stratkit.learn.data import Batch, EpisodeChunk, make_batch
 from stratkit.learn.optimizer import Optimizer
-from stratkit.learn.settings import resolve
+from stratkit.learn.request import resolve
 from stratkit.nets import build, unet
 from stratkit.nets.evaluator import Evaluator
 from stratkit.play.finished import Finished

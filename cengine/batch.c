@@ -157,6 +157,42 @@ void sk_batch_chance(const sk_batch *batch, uint64_t seed, uint32_t stream, cons
     }
 }
 
+typedef struct {
+    sk_batch *worlds;
+    const void *truth;
+    uint32_t key[2];
+    const char *wrong; /* NULL: nothing */
+} redeal_job;
+
+static void redeal_rows(void *context, int32_t begin, int32_t end)
+{
+    redeal_job *job = context;
+    const sk_game *game = job->worlds->game;
+    for (int32_t row = begin; row < end; row++) {
+        philox_draws draws = philox_world(job->key, row);
+        void *state = state_at(job->worlds, row);
+        memcpy(state, job->truth, (size_t)game->is.state_bytes);
+        const char *wrong = game->ops->redeal(game, state, &draws);
+        if (wrong)
+            __atomic_store_n(&job->wrong, wrong, __ATOMIC_RELAXED);
+    }
+}
+
+const char *sk_batch_redeal(sk_batch *worlds, const sk_batch *batch, int32_t row, uint64_t seed,
+                            uint32_t stream, int64_t game_number, int32_t number)
+{
+    const sk_game *game = batch->game;
+    redeal_job job = {worlds, state_at(batch, row), {0}, NULL};
+    assert(worlds->game == game && worlds != batch);
+    if (!game->ops->redeal)
+        return "this game has no worlds";
+    if (game->ops->actor(game, job.truth) < 0)
+        return "worlds are those of a player who is to act";
+    philox_decision_key(seed, stream, game_number, number, job.key);
+    sk_pool_run(worlds->pool, redeal_rows, &job, worlds->size);
+    return job.wrong;
+}
+
 void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, int32_t *plies)
 {
     const sk_game *game = batch->game;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "philox.h"
 #include "stratkit.h"
 
 enum { SK_CHANCE = -1, SK_OVER = -2, SK_MOST_ACTIONS = 128 };
@@ -52,6 +53,12 @@ typedef struct {
     /* A packed observation as the tensor that a network sees. */
     void (*expand)(const sk_game *game, const uint8_t *packed, float *planes);
     void (*rules)(const sk_game *game, char *out, size_t size);
+    /* Makes the state a world of the acting player: one that this player cannot tell from it, drawn
+     * uniformly over what happened in secret, deals with their probability. What the player
+     * remembers stays as it is. Nothing that the player cannot know is read, so equal draws give
+     * equal worlds whatever the truth is. A player acts. NULL, or why there is no world (the state
+     * is then undefined); the entry is NULL for a game without worlds. */
+    const char *(*redeal)(const sk_game *game, void *state, philox_draws *draws);
 } sk_ops;
 
 struct sk_game {

@@ -95,6 +95,15 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
         packed[SEES_BETS + 2 * i + state->bets[i]] = 1;
 }
 
+/* The opponent has one of the other two cards. */
+static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
+{
+    kuhn *state = block;
+    int player = actor(game, block);
+    state->cards[!player] = (uint8_t)((state->cards[player] + 1 + philox_below(draws, 2)) % CARDS);
+    return NULL;
+}
+
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
@@ -103,6 +112,7 @@ static const sk_ops ops = {.reset = reset,
                            .returns = returns,
                            .plies = plies,
                            .observe = observe,
+                           .redeal = redeal,
                            SMALL_GAME};
 
 sk_game *sk_open_kuhn(const char *parameter, const char *rules, char *error, size_t error_size)

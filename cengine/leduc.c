@@ -170,6 +170,19 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
             packed[SEES_BETS + 2 * (LONGEST * round + i) + (state->bets[round][i] == RAISE)] = 1;
 }
 
+/* The opponent has one of the cards that neither the player nor the table has. */
+static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
+{
+    leduc *state = block;
+    int opponent = !actor(game, block), rank = 0;
+    state->cards[opponent] = NO_CARD;
+    int nth = philox_below(draws, RANKS * SUITS - state->dealt + 1);
+    while (nth >= left(state, rank))
+        nth -= left(state, rank++);
+    state->cards[opponent] = (uint8_t)rank;
+    return NULL;
+}
+
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
@@ -178,6 +191,7 @@ static const sk_ops ops = {.reset = reset,
                            .returns = returns,
                            .plies = plies,
                            .observe = observe,
+                           .redeal = redeal,
                            SMALL_GAME};
 
 sk_game *sk_open_leduc(const char *parameter, const char *rules, char *error, size_t error_size)

@@ -132,6 +132,21 @@ static void observe(const sk_game *base, const void *block, uint8_t *packed)
     memcpy(packed + SEES_DICE + game->faces, state->bid, (size_t)game->bids);
 }
 
+/* The opponent rolls again. */
+static const char *redeal(const sk_game *base, void *block, philox_draws *draws)
+{
+    const liars_dice *game = as_dice(base);
+    liars_dice_state *state = block;
+    uint8_t counts[MOST_FACES] = {0};
+    int hand = 0;
+    for (int i = 0; i < game->dice; i++)
+        counts[philox_below(draws, game->faces)]++;
+    while (memcmp(game->counts[hand], counts, (size_t)game->faces) != 0)
+        hand++;
+    state->hands[!actor(base, block)] = (uint8_t)hand;
+    return NULL;
+}
+
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
@@ -140,6 +155,7 @@ static const sk_ops ops = {.reset = reset,
                            .returns = returns,
                            .plies = plies,
                            .observe = observe,
+                           .redeal = redeal,
                            SMALL_GAME};
 
 /* The next hand of sorted dice; 0 after the last. */

@@ -75,6 +75,15 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
     packed[!player] = 0;
 }
 
+/* Player 0 may have chosen any row. */
+static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
+{
+    matrix_state *state = block;
+    if (state->made == 1)
+        state->chosen[0] = (uint8_t)philox_below(draws, as_matrix(game)->size[0]);
+    return NULL;
+}
+
 static const sk_ops ops = {.reset = reset,
                            .actor = actor,
                            .legal = legal,
@@ -82,6 +91,7 @@ static const sk_ops ops = {.reset = reset,
                            .returns = returns,
                            .plies = plies,
                            .observe = observe,
+                           .redeal = redeal,
                            SMALL_GAME};
 
 /* A file that is being read, and where the text about its faults goes. */

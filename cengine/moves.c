@@ -104,6 +104,7 @@ static const sk_ops ops = {.reset = stratego_reset,
                            .plies = stratego_plies,
                            .observe = observe,
                            .rules = stratego_print_rules,
+                           .redeal = stratego_redeal,
                            LISTED_GAME};
 
 /* Whether the board is so small that its moves can be listed, and all its plies shown. */

@@ -45,15 +45,6 @@ static marginals hidden_marginals(const uint8_t unrevealed[TYPES], int unmoved)
     return p;
 }
 
-/* The squares whose cells have this bit. */
-static inline sk_bits having(const uint8_t *cells, int squares, uint8_t flag)
-{
-    sk_bits set = 0;
-    for (int at = 0; at + 8 <= squares; at += 8)
-        set |= (sk_bits)bytes_with(cells + at, flag) << at;
-    return set | (sk_bits)bytes_with(cells + squares - 8, flag) << (squares - 8);
-}
-
 /* `out` is the first square's number in the first plane that belongs to the pieces. */
 static inline void put_hidden(sk_bits set, const float p[TYPES], float *out)
 {

@@ -159,7 +159,8 @@ const sk_ops stratego_ops = {.reset = stratego_reset,
                              .plies = stratego_plies,
                              .observe = stratego_observe,
                              .expand = stratego_expand,
-                             .rules = stratego_print_rules};
+                             .rules = stratego_print_rules,
+                             .redeal = stratego_redeal};
 
 static const char *const endings[] = {
     [ENDING_NONE] = "",

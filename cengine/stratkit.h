@@ -70,6 +70,12 @@ int32_t sk_batch_apply(sk_batch *batch, const int32_t *actions);
 /* Where chance acts, draws its outcome into `chosen`; other rows are left alone. */
 void sk_batch_chance(const sk_batch *batch, uint64_t seed, uint32_t stream, const int64_t *games,
                      const int32_t *numbers, int32_t *chosen);
+/* Makes every row of `worlds` a state that the acting player of row `row` of `batch`, another batch
+ * of the same game, cannot tell from it; drawn uniformly, world by world (game.h). World i depends
+ * on what that player knows, on seed, stream, game and number, and on i. NULL, or why there are
+ * none (the rows of `worlds` are then undefined). */
+const char *sk_batch_redeal(sk_batch *worlds, const sk_batch *batch, int32_t row, uint64_t seed,
+                            uint32_t stream, int64_t game, int32_t number);
 /* returns [size][players] (zeros while running), endings [size], plies [size]. */
 void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, int32_t *plies);
 

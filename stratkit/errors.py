@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import functools
 from collections.abc import Iterable, Iterator
 
 
@@ -21,6 +20,11 @@ def shown(text: object, limit: int = 60) -> str:
 def printable(text: str) -> str:
     """`text` as one line that a terminal may see: control characters escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def one_line(error: BaseException) -> str:
+    """An error of code that is not ours, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:
@@ -76,10 +80,6 @@ def error_context(
         elif isinstance(error, OSError) and error.filename is None:
             error.filename = file
         raise
-
-
-in_file = error_context
-named = functools.partial(error_context, only=OSError)
 
 
 class UsageError(StratkitError):

@@ -121,6 +121,8 @@ def become(order: dict) -> None:
     os.environ.update(order["environment"])
     os.chdir(order["folder"])
     resource.setrlimit(resource.RLIMIT_FSIZE, order["largest file"])
+    if order["largest file"][0] != resource.RLIM_INFINITY:
+        sys.dont_write_bytecode = True  # Python before 3.12 leaves compiled modules cut off
     sys.stdin = open(0)  # noqa: SIM115
     sys.stdout = open(1, "w")  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace")  # noqa: SIM115

@@ -15,7 +15,7 @@ import pytest
 
 from running import COMMANDS, ROOT
 from stratkit.learn.config import ALGORITHMS
-from stratkit.learn.settings import resolve
+from stratkit.learn.request import resolve
 
 MAKE = runpy.run_path(str(ROOT / "man/make.py"))
 PAGES = sorted((ROOT / "man").glob("*.[157]"))

@@ -57,7 +57,7 @@ def _sanitizers(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.mark.parametrize(
     ("kind", "files"),
     [
-        ("address", ["batch", "formats", "randomness", "threads"]),
+        ("address", ["batch", "formats", "randomness", "threads", "worlds"]),
         ("thread", ["threads"]),
     ],
 )

@@ -4,6 +4,8 @@
  *   bench planes GAME N   N full observations, of positions from random games, into one warm buffer
  *   bench write GAME N    only writing zeros into that buffer
  *   bench copy GAME N     copying a state
+ *   bench worlds GAME N   N worlds (game.h) of positions right after deployment; copying the state
+ *                         included
  *   bench batch GAME N T  N actions in a batch of 1,024 games on T threads: views and steps, in
  *                         wall time, one decile of the steps being faster
  *
@@ -92,6 +94,37 @@ static void copy_states(const sk_game *game, const void *state, long n)
     }
 }
 
+/* POSITIONS states right after deployment, when most is hidden. */
+static uint8_t *random_starts(const sk_game *game, void *state)
+{
+    size_t bytes = (size_t)game->is.state_bytes;
+    uint8_t *states = malloc(POSITIONS * bytes);
+    for (size_t kept = 0; states && kept < POSITIONS; kept++) {
+        game->ops->reset(game, state);
+        while (game->ops->given(game, state))
+            random_action(game, state);
+        memcpy(states + kept * bytes, state, bytes);
+    }
+    return states;
+}
+
+/* Worlds of a decision are drawn together, WORLDS at a time. */
+static void draw_worlds(const sk_game *game, const uint8_t *states, long n)
+{
+    enum { WORLDS = 64 };
+    size_t bytes = (size_t)game->is.state_bytes;
+    _Alignas(64) static uint8_t world[STATE_ROOM];
+    uint32_t key[2] = {0};
+    for (long i = 0; i < n; i++) {
+        if (i % WORLDS == 0)
+            philox_decision_key(1, 0, i, 0, key);
+        philox_draws draws = philox_world(key, (int32_t)(i % WORLDS));
+        memcpy(world, states + (size_t)(i / WORLDS % POSITIONS) * bytes, bytes);
+        game->ops->redeal(game, world, &draws);
+        keep(world);
+    }
+}
+
 static int by_size(const void *a, const void *b)
 {
     double difference = *(const double *)a - *(const double *)b;
@@ -141,7 +174,7 @@ static double batch_steps(const sk_game *game, int32_t threads, long n)
 
 int main(int argc, char **argv)
 {
-    char error[200] = "usage: bench plies|planes|write|copy|batch GAME N [THREADS]";
+    char error[200] = "usage: bench plies|planes|write|copy|worlds|batch GAME N [THREADS]";
     const sk_game *game = argc >= 4 ? sk_game_open(argv[2], "", error, sizeof error) : NULL;
     _Alignas(64) static uint8_t state[STATE_ROOM];
     if (game && !game->ops->pick) {
@@ -157,15 +190,18 @@ int main(int argc, char **argv)
         printf("%.2f\n", batch_steps(game, argc > 4 ? atoi(argv[4]) : 1, n));
         return 0;
     }
-    uint8_t *packed = random_positions(game, state);
+    int of_worlds = strcmp(argv[1], "worlds") == 0;
+    uint8_t *positions = of_worlds ? random_starts(game, state) : random_positions(game, state);
     double begun = seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (strcmp(argv[1], "plies") == 0)
         random_plies(game, state, n);
     else if (strcmp(argv[1], "copy") == 0)
         copy_states(game, state, n);
+    else if (of_worlds)
+        draw_worlds(game, positions, n);
     else
-        fill_planes(game, packed, n, strcmp(argv[1], "write") == 0);
+        fill_planes(game, positions, n, strcmp(argv[1], "write") == 0);
     printf("%.2f\n", n ? 1e9 * (seconds(CLOCK_PROCESS_CPUTIME_ID) - begun) / (double)n : 0.0);
-    free(packed);
+    free(positions);
     return 0;
 }

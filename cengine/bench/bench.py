@@ -25,8 +25,8 @@ sys.path[:0] = [str(FOLDER.parent), str(FOLDER.parents[1])]
 
 from build_cffi import COMPILE_FLAGS, LINK_FLAGS, SOURCES  # noqa: E402
 
+from fingerprint import fingerprint  # noqa: E402
 from stratkit.engine import Batch, Game, sample  # noqa: E402
-from stratkit.engine.fingerprint import fingerprint  # noqa: E402
 
 ROUNDS = 7
 
@@ -122,6 +122,8 @@ def c_rows(program: str, n: int) -> None:
         row("82 planes", "planes", game, 10, False)
     row("writing as many zeros", "write", "classic", 10, False)
     row("copying a state", "copy", "classic", 1, False)
+    for game in ("classic", "barrage"):
+        row("worlds", "worlds", game, 1, True)
 
 
 def batch_rows(steps: int) -> None:

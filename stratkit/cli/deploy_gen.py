@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import click
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import GameName, output_options, seed_option
+from stratkit.cli.options import GAME_NAME, option, output_options, seed_option
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import UsageError, in_file, nearest
+from stratkit.errors import UsageError, error_context, nearest
 from stratkit.storage.streams import input_name, open_input, open_output
 
 if TYPE_CHECKING:
@@ -36,46 +36,38 @@ UNIFORM, NUMBER, MODEL = "uniform", "number:", "model:"
 
 
 @click.command(cls=Tool, short_help="Make setups.")
-@click.option("--game", type=GameName(), required=True, metavar="G", help="The game to deploy for.")
-@click.option(
-    "-n",
-    "count",
-    type=click.IntRange(0),
-    metavar="N",
-    help="How many setups (number: and --once: all by default).",
+@option("--game G", "The game to deploy for.", GAME_NAME, required=True)
+@option(
+    "-n N", "How many setups (number: and --once: all by default).", click.IntRange(0), name="count"
 )
-@click.option(
-    "--from",
-    "source",
-    default=UNIFORM,
-    metavar="SOURCE",
-    help="uniform, a file of setups to draw from (-: stdin), model:FILE (setups like those of"
+@option(
+    "--from SOURCE",
+    "uniform, a file of setups to draw from (-: stdin), model:FILE (setups like those of"
     " FILE), a checkpoint or RUN, number:N, number:N..M or number:- (default: uniform).",
+    name="source",
+    default=UNIFORM,
 )
-@click.option("--once", is_flag=True, help="Draw each line of a file at most once.")
-@click.option("--mirror", is_flag=True, help="Exchange left and right in every second setup.")
-@click.option(
-    "--fix",
-    "fixed",
+@option("--once", "Draw each line of a file at most once.")
+@option("--mirror", "Exchange left and right in every second setup.")
+@option(
+    "--fix P=SQUARES",
+    "Piece P stands on these squares, or on none but these if they are more (M=A1..K1).",
+    name="fixed",
     multiple=True,
-    metavar="P=SQUARES",
-    help="Piece P stands on these squares, or on none but these if they are more (M=A1..K1).",
 )
-@click.option(
-    "--forbid",
-    "forbidden",
+@option(
+    "--forbid P=SQUARES",
+    "Piece P stands on none of these squares (B=A4..K4).",
+    name="forbidden",
     multiple=True,
-    metavar="P=SQUARES",
-    help="Piece P stands on none of these squares (B=A4..K4).",
 )
-@click.option("--unique", is_flag=True, help="No setup twice.")
-@click.option("--number", "numbered", is_flag=True, help="Print each setup's number beside it.")
-@click.option(
+@option("--unique", "No setup twice.")
+@option("--number", "Print each setup's number beside it.", name="numbered")
+@option(
     "--logprob",
-    is_flag=True,
-    help="Print the natural logarithm of each setup's probability, and estimate the entropy.",
+    "Print the natural logarithm of each setup's probability, and estimate the entropy.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines, with the numbers.")
+@option("--json", "Print JSON Lines, with the numbers.", name="as_json")
 @seed_option
 @output_options
 def command(**given: Any) -> None:
@@ -124,26 +116,25 @@ def _run(options: DeployOptions) -> None:
 
     asked = constraints(variant(options.game), options.fixed, options.forbidden)
     asked.check()
-    maker = _source(options.source, asked, options.seed, options.once, options.mirror)
+    maker = _source(options, asked)
     entropy = Entropy()
     with open_output(options.output, options.force) as out:
         for setups in setups_of(maker, options.count, options.unique):
             logprobs = maker.logprobs(setups) if options.logprob else None
             if logprobs is not None:
                 entropy.add(logprobs)
-            if options.as_json:
-                out.writelines(_json(options.game, setups, logprobs))
-            else:
-                out.writelines(_text(setups, options.numbered, logprobs))
+            out.writelines(_lines(options, setups, logprobs))
         if options.logprob and not options.unique:  # which are kept depends on those before
             _tell(entropy, options.as_json, out)
 
 
-def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool) -> Source:
+def _source(options: DeployOptions, asked: Constraints) -> Source:
     """The source of setups that `--from` names."""
+    from stratkit.setups.source import Mirrored
     from stratkit.setups.uniform import Uniform
 
-    if once and not _is_setups(text):
+    text, seed = options.source, options.seed
+    if options.once and not _is_setups(text):
         raise UsageError("--once is for files of setups", text=text)
     if text.startswith(NUMBER):
         return _numbers(text.removeprefix(NUMBER), asked)
@@ -153,14 +144,16 @@ def _source(text: str, asked: Constraints, seed: int, once: bool, mirrored: bool
         from stratkit.setups.given import Lines
 
         setups = _read(text, asked.variant)
-        with in_file(input_name(text)):
-            return Lines(setups, asked, seed, once, mirrored)
-    if text.startswith(MODEL):
-        return _model(text.removeprefix(MODEL), asked, seed, mirrored)
+        with error_context(input_name(text)):
+            return Lines(setups, asked, seed, options.once, options.mirror)
     kind, colon, _ = text.partition(":")
-    if not os.path.exists(text) and (hint := nearest(kind + colon, (UNIFORM, NUMBER, MODEL))):
+    if kind + colon == MODEL:
+        make = _model(text.removeprefix(MODEL), asked.variant, seed)
+    elif not os.path.exists(text) and (hint := nearest(kind + colon, (UNIFORM, NUMBER, MODEL))):
         raise UsageError(f"no such source{hint}", text=text)
-    return _player(text, asked, seed, mirrored)
+    else:
+        make = _player(text, asked.variant, seed)
+    return Mirrored(asked, seed, make) if options.mirror else make(asked)
 
 
 def _is_setups(source: str) -> bool:
@@ -189,17 +182,17 @@ def _read(file: str, variant: Variant) -> Setups:
         return read_all(stream, input_name(file), variant)
 
 
-def _model(file: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
-    """A model of the setups of a file."""
+def _model(file: str, variant: Variant, seed: int) -> Callable[[Constraints], Source]:
+    """Makes sources by a model of the setups of a file."""
     from stratkit.setups.conditioned import Conditioned
     from stratkit.setups.model import ModelPlacer, fit
 
-    placer = ModelPlacer(fit(asked.variant, _read(file, asked.variant)), seed)
-    return _made(asked, seed, mirrored, lambda some: Conditioned(placer, some, seed))
+    placer = ModelPlacer(fit(variant, _read(file, variant)), seed)
+    return lambda asked: Conditioned(placer, asked, seed)
 
 
-def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
-    """A player; the target network, where it is a checkpoint."""
+def _player(text: str, variant: Variant, seed: int) -> Callable[[Constraints], Source]:
+    """Makes sources by a player; by the target network, where it is a checkpoint."""
     from stratkit.engine import Game
     from stratkit.players.open import open_player
     from stratkit.players.spec import parse_player
@@ -207,48 +200,31 @@ def _player(text: str, asked: Constraints, seed: int, mirrored: bool) -> Source:
     from stratkit.setups.placing import Placing
     from stratkit.ucc.kind import PLAYERS
 
-    game = Game(asked.variant.name)
+    game = Game(variant.name)
     entrant = open_player(parse_player(text, PLAYERS), game, seed, ROWS)
     if entrant.caution:
         warn(entrant.caution)
     placer = Deploying(game, entrant.player)
-    return _made(asked, seed, mirrored, lambda some: Placing(placer, some))
+    return lambda asked: Placing(placer, asked)
 
 
-def _made(
-    asked: Constraints, seed: int, mirrored: bool, make: Callable[[Constraints], Source]
-) -> Source:
-    """What `make` makes of the constraints, with every second setup mirrored if that is wanted."""
-    from stratkit.setups.source import Mirrored
-
-    return Mirrored(asked, seed, make) if mirrored else make(asked)
-
-
-def _text(setups: Setups, numbered: bool, logprobs: Logprobs) -> Iterator[str]:
-    """Setups, one a line; number and log-probability behind tabs."""
+def _lines(options: DeployOptions, setups: Setups, logprobs: Logprobs) -> Iterator[str]:
+    """Setups, one a line. In JSON numbers are strings: many readers would round them. In text
+    number and log-probability stand behind tabs."""
     from stratkit.notation.setups import setup_text
     from stratkit.setups.numbering import number_of
 
     for row, setup in enumerate(setups):
-        words = [setup_text(setup)]
-        if numbered:
-            words.append(str(number_of(setup)))
-        if logprobs is not None:
-            words.append(f"{logprobs[row] + 0.0:.6f}")
-        yield "\t".join(words) + "\n"
-
-
-def _json(game: str, setups: Setups, logprobs: Logprobs) -> Iterator[str]:
-    """Setups as JSON Lines. Numbers are strings: many readers would round them."""
-    from stratkit.notation.setups import setup_text
-    from stratkit.setups.numbering import number_of
-
-    for row, setup in enumerate(setups):
-        about: dict[str, object] = {"version": VERSION, "game": game, "setup": setup_text(setup)}
-        about["number"] = str(number_of(setup))
-        if logprobs is not None:
-            about["logprob"] = round(float(logprobs[row]), 6)
-        yield json.dumps(about) + "\n"
+        number = str(number_of(setup)) if options.numbered or options.as_json else None
+        if options.as_json:
+            about = {"version": VERSION, "game": options.game, "setup": setup_text(setup)}
+            about["number"] = number
+            if logprobs is not None:
+                about["logprob"] = round(float(logprobs[row]), 6)
+            yield json.dumps(about) + "\n"
+        else:
+            logprob = None if logprobs is None else f"{logprobs[row] + 0.0:.6f}"
+            yield "\t".join(filter(None, [setup_text(setup), number, logprob])) + "\n"
 
 
 def _tell(entropy: Entropy, as_json: bool, out: IO[Any]) -> None:

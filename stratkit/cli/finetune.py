@@ -10,7 +10,7 @@ from stratkit.cli.tool import Tool, run
 from stratkit.cli.train import learn, learning_options, request_of
 from stratkit.errors import UsageError
 from stratkit.learn.config import RNAD
-from stratkit.learn.settings import read_file
+from stratkit.learn.request import read_file
 
 # Perolat et al. 2022, supplement: the table of hyper-parameters.
 PROCESSING = {"threshold": 0.03, "quanta": 32}

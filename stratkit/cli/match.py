@@ -12,9 +12,9 @@ import click
 from click.core import ParameterSource
 
 from stratkit.cli.messages import is_live, is_talkative, say, warn
-from stratkit.cli.options import GameName, OneOf, Text, seed_option
+from stratkit.cli.options import GAME_NAME, OneOf, Text, option, seed_option
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import named
+from stratkit.errors import error_context
 from stratkit.match import MAX_GAMES
 from stratkit.players.registry import help_table, words_of
 from stratkit.storage.streams import STDOUT
@@ -51,92 +51,65 @@ class Limit(click.ParamType[int]):
     short_help="Play matches between players, and record every game.",
 )
 @click.argument("players", nargs=-1, metavar="PLAYER PLAYER...", type=PLAYER)
-@click.option(
-    "-n",
-    "games",
-    type=click.IntRange(1, MAX_GAMES),
-    metavar="GAMES",
-    help="Games a pairing; an odd number is rounded up to even.",
+@option(
+    "-n GAMES",
+    "Games a pairing; an odd number is rounded up to even.",
+    click.IntRange(1, MAX_GAMES),
+    name="games",
 )
-@click.option("--game", type=GameName(), metavar="G", help="The game to play.")
-@click.option(
-    "--gauntlet", is_flag=True, help="The first PLAYER meets all others, who do not meet."
+@option("--game G", "The game to play.", GAME_NAME)
+@option("--gauntlet", "The first PLAYER meets all others, who do not meet.")
+@option(
+    "--setups FILE",
+    "Begin pair k from setups 2k and 2k + 1 of FILE (- is stdin); without it players deploy.",
 )
-@click.option(
-    "--setups",
-    metavar="FILE",
-    help="Begin pair k from setups 2k and 2k + 1 of FILE (- is stdin); without it players deploy.",
-)
-@click.option(
+@option(
     "--two-squares",
-    type=OneOf(["3", "5", "off"]),
-    help="How often a piece may cross one border in a row (default: as the game has it).",
+    "How often a piece may cross one border in a row (default: as the game has it).",
+    OneOf(["3", "5", "off"]),
 )
-@click.option(
-    "--more-squares", type=OneOf(["on", "off"]), help="Whether endless chases are illegal."
+@option("--more-squares", "Whether endless chases are illegal.", OneOf(["on", "off"]))
+@option("--max-plies N|off", "Draw after N plies.", Limit())
+@option("--max-no-attack N|off", "Draw after N plies without an attack.", Limit(), name="max_quiet")
+@option(
+    "--resign T[,K]", "A network loses that K decisions in a row expects -T or less (default K: 8)."
 )
-@click.option("--max-plies", type=Limit(), metavar="N|off", help="Draw after N plies.")
-@click.option(
-    "--max-no-attack",
-    "max_quiet",  # as the rules are called in files
-    type=Limit(),
-    metavar="N|off",
-    help="Draw after N plies without an attack.",
+@option(
+    "--draw T[,K]",
+    "Draw when both networks expected -T to T in their last K decisions (default K: 8).",
 )
-@click.option(
-    "--resign",
-    metavar="T[,K]",
-    help="A network loses that K decisions in a row expects -T or less (default K: 8).",
-)
-@click.option(
-    "--draw",
-    metavar="T[,K]",
-    help="Draw when both networks expected -T to T in their last K decisions (default K: 8).",
-)
-@click.option(
-    "--sprt",
-    metavar="elo0=A,elo1=B[,alpha=.05,beta=.05]",
-    help="Stop when it is decided whether the first of two PLAYERs is B or only A Elo stronger.",
+@option(
+    "--sprt elo0=A,elo1=B[,alpha=.05,beta=.05]",
+    "Stop when it is decided whether the first of two PLAYERs is B or only A Elo stronger.",
 )
 @seed_option
-@click.option(
-    "--slots",
-    type=click.IntRange(1, 65536),
+@option(
+    "--slots N",
+    "Games among our own players played at a time (default: 128).",
+    click.IntRange(1, 65536),
     default=128,
-    metavar="N",
-    help="Games among our own players played at a time (default: 128).",
 )
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 1024),
+@option(
+    "--concurrency N",
+    "Games with programs played at a time; threads of the engine (default: the cores).",
+    click.IntRange(1, 1024),
     default=lambda: len(os.sched_getaffinity(0)),
-    metavar="N",
-    help="Games with programs played at a time; threads of the engine (default: the cores).",
 )
-@click.option(
-    "-o", "--output", metavar="GAMES.jsonl", help="Append the games to this file; - is stdout."
-)
-@click.option(
+@option("-o, --output GAMES.jsonl", "Append the games to this file; - is stdout.")
+@option(
     "--resume",
-    is_flag=True,
-    help="Play the games that GAMES.jsonl does not have yet; what is not given is as it is there.",
+    "Play the games that GAMES.jsonl does not have yet; what is not given is as it is there.",
 )
-@click.option(
-    "--explain",
-    metavar="FILE",
-    help="Tell in FILE how the networks' moves come about; - is stdout.",
+@option("--explain FILE", "Tell in FILE how the networks' moves come about; - is stdout.")
+@option("-f, --force", "Overwrite GAMES.jsonl if it exists.")
+@option(
+    "--serve PLAYER",
+    "Instead of a match: play one game on stdin and stdout, as an agent of the UCC protocol.",
+    PLAYER,
 )
-@click.option("-f", "--force", is_flag=True, help="Overwrite GAMES.jsonl if it exists.")
-@click.option(
-    "--serve",
-    type=PLAYER,
-    metavar="PLAYER",
-    help="Instead of a match: play one game on stdin and stdout, as an agent of the UCC protocol.",
-)
-@click.option(
-    "--check",
-    metavar="ucc:COMMAND",
-    help="Instead of a match: try whether a program keeps to the protocol, and say what is wrong.",
+@option(
+    "--check ucc:COMMAND",
+    "Instead of a match: try whether a program keeps to the protocol, and say what is wrong.",
 )
 @click.pass_context
 def command(ctx: click.Context, /, serve: str | None, check: str | None, **given: Any) -> int:
@@ -148,7 +121,7 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
         from stratkit.cli import alone
 
         alone.check_options(ctx)
-        with named(STDOUT):
+        with error_context(STDOUT, only=OSError):
             game = given["game"] or "classic"
             return alone.serve_or_check(serve, check, game, rules, given["seed"])
     from stratkit.match.live import Console

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -42,7 +42,8 @@ class Number(click.FloatRange):
 
 
 class Text(click.types.StringParamType):
-    """Text of which some words are known; in a shell, Tab offers these, or else files."""
+    """Text of which some words are known; in a shell, Tab offers these, or else files. Behind a
+    comma, as between the keys of a PLAYER, it offers them again."""
 
     files = True
 
@@ -54,74 +55,76 @@ class Text(click.types.StringParamType):
     ) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        words = [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+        before, comma, last = incomplete.rpartition(",")
+        found = [word for word in self.words if word.startswith(last)]
+        words = [CompletionItem(before + comma + word) for word in found]
         return [CompletionItem(incomplete, type="file")] * self.files + words
 
 
-class GameName(Text):
-    """The name of a game that the engine knows."""
+class Name(Text):
+    """A name that `check` takes; for others it raises `InputError`."""
 
-    name = "game"
     files = False
 
-    def __init__(self) -> None:
-        super().__init__(*GAMES)
+    def __init__(self, name: str, words: Sequence[str], check: Callable[[str], object]) -> None:
+        super().__init__(*words)
+        self.name, self.check = name, check
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if ctx is not None and ctx.resilient_parsing:
             return value  # a shell waits for its completions
-
-        from stratkit.engine import Game
-
         try:
-            Game(value)
+            self.check(value)
         except InputError as error:
             self.fail(str(error), param, ctx)
         return value
 
 
-class NetName(Text):
-    """The name of a network."""
+def _check_game(name: str) -> None:
+    from stratkit.engine import Game
 
-    name = "network"
-    files = False
-
-    def __init__(self) -> None:
-        super().__init__(*NETS)
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            check_net(value)
-        except InputError as error:
-            self.fail(str(error), param, ctx)
-        return value
+    Game(name)
 
 
-def output_options(function: Function) -> Function:
-    """`-o/--output FILE` (parameter `output`, default `-`) and `-f/--force` (parameter `force`)."""
-    function = click.option(
-        "-o", "--output", metavar="FILE", default="-", help="Write to FILE (default: -, stdout)."
-    )(function)
-    return click.option("-f", "--force", is_flag=True, help="Overwrite an existing FILE.")(function)
+GAME_NAME, NET_NAME = Name("game", GAMES, _check_game), Name("network", NETS, check_net)
 
 
-def seed_option(function: Function) -> Function:
-    """`--seed S` (parameter `seed`); the system chooses it by default."""
-    return click.option(
-        "--seed",
-        type=click.IntRange(0, 2**64 - 1),
-        metavar="S",
-        default=lambda: int.from_bytes(os.urandom(4)),
-        help="Seed of all random numbers (default: from the system).",
-    )(function)
+def option(
+    usage: str, help: str, type: Any = None, name: str | None = None, **settings: Any
+) -> Callable[[Function], Function]:
+    """A click option by its `usage` as in the manual, `-o, --output FILE`; one that takes no value,
+    and has no `type`, is a flag. `name`: of the parameter, if it is another one."""
+    words = usage.split()
+    names = [word.rstrip(",") for word in words if word.startswith("-")]
+    metavar = " ".join(words[len(names) :]) or None
+    settings |= {"is_flag": True} if metavar is type is None else {"type": type}
+    return click.option(*names, *filter(None, [name]), metavar=metavar, help=help, **settings)
 
 
-def device_option(function: Function) -> Function:
-    """`--device WORD` (parameter `device`)."""
-    return click.option(
-        "--device",
-        type=OneOf(("cpu", "cuda")),
-        metavar="WORD",
-        default="cpu",
-        help="Where networks compute: cpu or cuda (default: cpu).",
-    )(function)
+def options(*some: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """Several options as one decorator, in the order in which `--help` shows them."""
+
+    def add(function: Function) -> Function:
+        for one in reversed(some):
+            function = one(function)
+        return function
+
+    return add
+
+
+output_options = options(
+    option("-f, --force", "Overwrite an existing FILE."),
+    option("-o, --output FILE", "Write to FILE (default: -, stdout).", default="-"),
+)
+seed_option = option(
+    "--seed S",
+    "Seed of all random numbers (default: from the system).",
+    click.IntRange(0, 2**64 - 1),
+    default=lambda: int.from_bytes(os.urandom(4)),
+)
+device_option = option(
+    "--device WORD",
+    "Where networks compute: cpu or cuda (default: cpu).",
+    OneOf(("cpu", "cuda")),
+    default="cpu",
+)

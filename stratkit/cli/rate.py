@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.core import ParameterSource
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import Number, OneOf
+from stratkit.cli.options import Number, OneOf, option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import error_context, printable
 from stratkit.storage.streams import STDOUT, open_output
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stratkit.rating.report import Report
     from stratkit.rating.tables import Table
 
-TABLES = ("ratings", "meetings", "superiority")
+TABLES = ("ratings", "meetings", "superiority")  # functions of stratkit.rating.tables
 MOST_WARNINGS = 5
 
 
@@ -47,85 +47,67 @@ class FitOr(click.ParamType[float | None]):
 
 @click.command(cls=Tool)
 @click.argument("games", metavar="GAMES.jsonl...", nargs=-1, required=True)
-@click.option(
-    "--anchor",
-    "anchors",
+@option(
+    "--anchor NAME[=ELO][~SIGMA]",
+    "Give this player the rating ELO (default: 0), exactly or give or take SIGMA.",
+    name="anchors",
     multiple=True,
-    metavar="NAME[=ELO][~SIGMA]",
-    help="Give this player the rating ELO (default: 0), exactly or give or take SIGMA.",
 )
-@click.option(
+@option(
     "--intervals",
-    type=OneOf(["anchors", "mean"]),
-    help="Of differences from the anchors (default, if there are any) or from the mean.",
+    "Of differences from the anchors (default, if there are any) or from the mean.",
+    OneOf(["anchors", "mean"]),
 )
-@click.option(
-    "--confidence",
-    type=Number(0, 1, min_open=True, max_open=True),
+@option(
+    "--confidence P",
+    "Of the intervals (default: .95).",
+    Number(0, 1, min_open=True, max_open=True),
     default=0.95,
-    metavar="P",
-    help="Of the intervals (default: .95).",
 )
-@click.option(
-    "--prior",
-    metavar="GAMES",
-    type=click.IntRange(0, 10**6),
+@option(
+    "--prior GAMES",
+    "Let everyone have so many draws with one player made up, so that ratings are finite.",
+    click.IntRange(0, 10**6),
     default=0,
-    help="Let everyone have so many draws with one player made up, so that ratings are finite.",
 )
-@click.option(
-    "--first-move",
-    metavar="ELO|fit",
-    type=FitOr(-1000, 1000),
+@option(
+    "--first-move ELO|fit",
+    "What the first move is worth (default: 0).",
+    FitOr(-1000, 1000),
     default="0",
-    help="What the first move is worth (default: 0).",
 )
-@click.option(
-    "--draws",
-    metavar="SHARE|fit",
-    type=FitOr(0, 1),
+@option(
+    "--draws SHARE|fit",
+    "How often equals draw (default: 0, a draw is half a win).",
+    FitOr(0, 1),
     default="0",
-    help="How often equals draw (default: 0, a draw is half a win).",
 )
-@click.option("--method", type=OneOf(["ml", "elo"]), default="ml", help="Default: ml.")
-@click.option(
-    "--k",
-    type=Number(0, 1000, min_open=True),
-    default=1.0,
-    metavar="K",
-    help="The K of --method elo (default: 1).",
-)
-@click.option("--include", multiple=True, metavar="NAME", help="Rate these only, e.g. 'run@*'.")
-@click.option("--exclude", multiple=True, metavar="NAME", help="Leave these players out.")
-@click.option("--rename", multiple=True, metavar="OLD=NEW", help="Call, or count, OLD as NEW.")
-@click.option(
-    "--least-games",
-    type=click.IntRange(0),
-    default=0,
-    metavar="N",
-    help="Leave out who has fewer games.",
-)
-@click.option(
+@option("--method", "Default: ml.", OneOf(["ml", "elo"]), default="ml")
+@option("--k K", "The K of --method elo (default: 1).", Number(0, 1000, min_open=True), default=1.0)
+@option("--include NAME", "Rate these only, e.g. 'run@*'.", multiple=True)
+@option("--exclude NAME", "Leave these players out.", multiple=True)
+@option("--rename OLD=NEW", "Call, or count, OLD as NEW.", multiple=True)
+@option("--least-games N", "Leave out who has fewer games.", click.IntRange(0), default=0)
+@option(
     "--table",
-    "tables",
+    f"Print this table: {', '.join(TABLES)} (default: the first two).",
+    OneOf(TABLES),
+    name="tables",
     multiple=True,
-    type=OneOf(TABLES),
-    help=f"Print this table: {', '.join(TABLES)} (default: the first two).",
 )
-@click.option("--versus", metavar="NAME", help="Print this player's results against all others.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print one table as CSV.")
-@click.option("--html", metavar="FILE.html", help="Write tables and pictures into a page.")
-@click.option(
-    "--games",
-    "shown",
-    type=click.IntRange(1, 100),
-    metavar="N",
-    help="Let N games of one player be stepped through in the page, its losses first.",
+@option("--versus NAME", "Print this player's results against all others.")
+@option("--json", "Print JSON instead of tables.", name="as_json")
+@option("--csv", "Print one table as CSV.", name="as_csv")
+@option("--html FILE.html", "Write tables and pictures into a page.")
+@option(
+    "--games N",
+    "Let N games of one player be stepped through in the page, its losses first.",
+    click.IntRange(1, 100),
+    name="shown",
 )
-@click.option("--plot", metavar="FILE.png", help="Draw the ratings into FILE.png.")
-@click.option("--curve", metavar="FILE.png", help="Draw checkpoints' ratings over their steps.")
-@click.option("-f", "--force", is_flag=True, help="Overwrite existing files.")
+@option("--plot FILE.png", "Draw the ratings into FILE.png.")
+@option("--curve FILE.png", "Draw checkpoints' ratings over their steps.")
+@option("-f, --force", "Overwrite existing files.")
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Rates players by their GAMES: maximum-likelihood Elo of the whole pool, with intervals.
@@ -172,7 +154,8 @@ def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) 
     anchors = {anchor.name for anchor in report.options.anchors}
     names = [standing.name for standing in report.standings]
     player = options.versus or next((name for name in names if name not in anchors), names[0])
-    chooser = GameChooser(player, options.shown, new_names, report.standings)
+    rated = {s.name: (s.lost, s.drawn, s.won) for s in report.standings}
+    chooser = GameChooser(player, options.shown, new_names, rated)
     found = games_to_show(chooser, options.games)
     if found is None:
         warn(f"no game of {printable(player)} can be replayed: the page has none")
@@ -183,43 +166,27 @@ def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) 
 def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Table]:
     from stratkit.rating import tables
 
-    make: dict[str, Callable[[Report], Table | None]] = {
-        "ratings": tables.ratings,
-        "meetings": tables.meetings,
-        "superiority": tables.superiority,
-    }
     if versus:
         return [tables.versus(report, versus)]
-    made = [make[kind](report) for kind in kinds]
+    made = [getattr(tables, kind)(report) for kind in kinds]
     return [table for table in made if table is not None]
 
 
 def _write_files(report: Report, games: Games | None, options: RateOptions) -> None:
     """The page and the pictures that are asked for."""
+    from stratkit.rating import html, plot
 
-    def draw_page(stream: IO[bytes]) -> None:
-        from stratkit.rating.html import page
-
-        stream.write(page(report, games).encode())
-
-    def draw_ratings(stream: IO[bytes]) -> None:
-        from stratkit.rating.plot import plot
-
-        plot(report, stream)
-
-    def draw_curve(stream: IO[bytes]) -> None:
-        from stratkit.rating.plot import plot_curve
-
-        plot_curve(report, stream)
+    def write_page(report: Report, stream: IO[bytes]) -> None:
+        stream.write(html.page(report, games).encode())
 
     for path, write in (
-        (options.html, draw_page),
-        (options.plot, draw_ratings),
-        (options.curve, draw_curve),
+        (options.html, write_page),
+        (options.plot, plot.plot),
+        (options.curve, plot.plot_curve),
     ):
         if path is not None:
             with open_output(path, options.force, binary=True) as stream:
-                write(stream)
+                write(report, stream)
 
 
 def main() -> NoReturn:

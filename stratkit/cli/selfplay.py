@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 import click
 
 from stratkit.cli.messages import progress, say, warn
-from stratkit.cli.options import GameName, OneOf, Text, device_option, seed_option
+from stratkit.cli.options import GAME_NAME, OneOf, Text, device_option, option, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.play import MAX_SLOTS
 from stratkit.storage.streams import discard_stdout, input_name, open_input, open_output
 
 if TYPE_CHECKING:
     from stratkit.play.actor import Actor
-    from stratkit.play.selfplay import Opening
+    from stratkit.play.seating import Opening
     from stratkit.storage.episodes import Episodes
 
 
@@ -43,80 +43,49 @@ class Part(click.ParamType[tuple[int, int]]):
 @click.command(
     cls=Tool, renamed={"--lead": "--max-ahead"}, short_help="Play games of a policy against itself."
 )
-@click.option("--game", type=GameName(), required=True, metavar="G", help="The game to play.")
-@click.option("-n", "games", type=click.IntRange(0, 2**62), metavar="GAMES", help="How many games.")
-@click.option(
-    "--follow", is_flag=True, help="Play on as the learner publishes new weights in RUN (--policy)."
-)
-@click.option(
-    "--policy",
-    type=Text("random"),
+@option("--game G", "The game to play.", GAME_NAME, required=True)
+@option("-n GAMES", "How many games.", click.IntRange(0, 2**62), name="games")
+@option("--follow", "Play on as the learner publishes new weights in RUN (--policy).")
+@option(
+    "--policy P",
+    "random, a checkpoint or a RUN, whose online network plays (default: random).",
+    Text("random"),
     default="random",
-    metavar="P",
-    help="random, a checkpoint or a RUN, whose online network plays (default: random).",
 )
-@click.option(
-    "--setups",
-    metavar="FILE",
-    help="Begin from given setups, red's and blue's in turn; - is stdin.",
-)
+@option("--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin.")
 @seed_option
-@click.option(
-    "--first-game",
-    type=click.IntRange(0, 2**62),
-    default=0,
-    metavar="K",
-    help="Number of the first game.",
-)
-@click.option("--part", type=Part(), help="Play part I of N of the games, for N processes.")
-@click.option(
-    "--max-ahead",
-    type=click.IntRange(1),
-    metavar="N",
-    help="With --follow: stay at most N episodes ahead of the learner (default: 8 times what it "
+@option("--first-game K", "Number of the first game.", click.IntRange(0, 2**62), default=0)
+@option("--part", "Play part I of N of the games, for N processes.", Part())
+@option(
+    "--max-ahead N",
+    "With --follow: stay at most N episodes ahead of the learner (default: 8 times what it "
     "consumes between two publications).",
+    click.IntRange(1),
 )
-@click.option(
-    "--slots",
-    type=click.IntRange(1, MAX_SLOTS),
-    metavar="N",
-    help="Games played at a time (default: 128, with --follow a quarter of --max-ahead).",
+@option(
+    "--slots N",
+    "Games played at a time (default: 128, with --follow a quarter of --max-ahead).",
+    click.IntRange(1, MAX_SLOTS),
 )
-@click.option(
-    "--threads",
-    type=click.IntRange(1, 1024),
-    default=1,
-    metavar="N",
-    help="Threads of the engine (default: 1).",
-)
+@option("--threads N", "Threads of the engine (default: 1).", click.IntRange(1, 1024), default=1)
 @click.option("--groups", hidden=True, expose_value=False, callback=_warn_cut)
 @device_option
-@click.option(
-    "--precision",
-    type=OneOf(("f32", "bf16")),
-    metavar="WORD",
+@option(
+    "--precision WORD",
+    "Numbers of the network's layers: f32 or bf16 (default: f32).",
+    OneOf(("f32", "bf16")),
     default="f32",
-    help="Numbers of the network's layers: f32 or bf16 (default: f32).",
 )
 @click.option("--half", is_flag=True, hidden=True, expose_value=False, callback=_warn_cut)
-@click.option(
-    "--max-actions", type=click.IntRange(1), metavar="N", help="Cut games after N actions."
-)
-@click.option(
-    "--shard",
-    type=click.IntRange(1),
+@option("--max-actions N", "Cut games after N actions.", click.IntRange(1))
+@option(
+    "--shard N",
+    "Episodes a file, if the output is a folder (default: 1024).",
+    click.IntRange(1),
     default=1024,
-    metavar="N",
-    help="Episodes a file, if the output is a folder (default: 1024).",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE|DIR",
-    default="-",
-    help="Write to a file, or shards to a folder.",
-)
-@click.option("-f", "--force", is_flag=True, help="Overwrite FILE if it exists.")
+@option("-o, --output FILE|DIR", "Write to a file, or shards to a folder.", default="-")
+@option("-f, --force", "Overwrite FILE if it exists.")
 def command(**given: Any) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder."""

@@ -128,7 +128,8 @@ def _replace_closed_streams() -> None:
 def _usage_message(error: click.UsageError) -> str:
     """click's message in one line, with the nearest right name where one was misspelt."""
     if isinstance(error, click.NoSuchOption):
-        names = [name for param in _params(error.ctx) for name in param.opts + param.secondary_opts]
+        params = error.ctx.command.get_params(error.ctx) if error.ctx else []
+        names = [name for param in params for name in param.opts + param.secondary_opts]
         long = [name for name in names if name.startswith("--")]
         hint = nearest(error.option_name, long) if error.option_name.startswith("--") else ""
         return f"no such option: {shown(error.option_name)[1:-1]}{hint}"
@@ -136,10 +137,6 @@ def _usage_message(error: click.UsageError) -> str:
     for said in ("a valid integer range", "a valid integer"):
         message = message.replace(said, "a whole number")
     return message[:1].lower() + message[1:].rstrip(".")
-
-
-def _params(ctx: click.Context | None) -> list[click.Parameter]:
-    return ctx.command.get_params(ctx) if ctx else []
 
 
 def _message_and_status(error: BaseException) -> tuple[str, int]:

@@ -5,20 +5,26 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from stratkit.cli.messages import progress, say, warn
-from stratkit.cli.options import GameName, NetName, Number, OneOf, device_option
+from stratkit.cli.options import GAME_NAME, NET_NAME, Number, OneOf, device_option, option, options
 from stratkit.cli.signals import Terminated
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError
-from stratkit.learn.config import ALGORITHMS
-from stratkit.learn.options import option_name
-from stratkit.learn.request import Outcome, Request
-from stratkit.learn.settings import all_fields, check_settings, fields_of, help_of, read_file
+from stratkit.learn.config import ALGORITHMS, option_name
+from stratkit.learn.request import (
+    Outcome,
+    Request,
+    all_fields,
+    check_settings,
+    fields_of,
+    help_of,
+    read_file,
+)
 from stratkit.netnames import allow_net
 from stratkit.storage.streams import check_stdin
 
@@ -44,81 +50,69 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
             self.fail(f"{value!r} is no list of whole numbers such as 100,200")
 
 
-_METAVARS = {int: "N", float: "X", tuple: "N,...", str: "WORD"}
+# What a setting of a type is called in `--help`, and how it is read.
+_KINDS: dict[type, tuple[str, Any]] = {
+    int: ("N", int), float: ("X", float), tuple: ("N,...", _Numbers()), str: ("WORD", str),
+}  # fmt: skip
+
+
+def _setting(
+    name: str, field: Field[Any], algorithms: Sequence[str]
+) -> Callable[[Function], Function]:
+    """The option of a setting of these algorithms."""
+    metavar, kind = _KINDS[type(field.default)]
+    words = field.metadata["words"]
+    help = help_of(name, algorithms)
+    return option(f"{option_name(name)} {metavar}", help, OneOf(words) if words else kind)
 
 
 # Under the names of the fields of `Request`, but for `file` and `tensorboard`.
 _OF_REQUEST = (
-    click.option("--out", "run", metavar="RUN", required=True, help="The folder of the run."),
-    click.option(
-        "--steps", type=click.IntRange(0), metavar="N", help="Stop when the run has N steps."
-    ),
-    click.option("--resume", is_flag=True, help="Go on from the newest checkpoint of RUN."),
-    click.option("--strict", is_flag=True, help="Stop at a truncated input."),
-    click.option(
+    option("--out RUN", "The folder of the run.", name="run", required=True),
+    option("--steps N", "Stop when the run has N steps.", click.IntRange(0)),
+    option("--resume", "Go on from the newest checkpoint of RUN."),
+    option("--strict", "Stop at a truncated input."),
+    option(
         "--no-wait",
-        "wait",
-        is_flag=True,
+        "Do not wait for more files in a folder.",
+        name="wait",
         flag_value=False,
         default=True,
-        help="Do not wait for more files in a folder.",
     ),
-    click.option(
-        "--consume", is_flag=True, help="Delete the files of a folder that a checkpoint has passed."
-    ),
-    click.option(
-        "--timeout",
-        type=Number(0),
+    option("--consume", "Delete the files of a folder that a checkpoint has passed."),
+    option(
+        "--timeout SECONDS",
+        "Under torchrun: end if a rank waits longer for its episodes (default: 600).",
+        Number(0),
         default=600.0,
-        metavar="SECONDS",
-        help="Under torchrun: end if a rank waits longer for its episodes (default: 600).",
     ),
     device_option,
-    click.option(
-        "--tensorboard",
-        type=click.Path(file_okay=False),
-        metavar="DIR",
-        help="Write the metrics for TensorBoard there, too.",
+    option(
+        "--tensorboard DIR",
+        "Write the metrics for TensorBoard there, too.",
+        click.Path(file_okay=False),
     ),
-    click.option("--config", "file", metavar="FILE", help="Settings as TOML: the options below."),
+    option("--config FILE", "Settings as TOML: the options below.", name="file"),
 )
 
 
 def learning_options(*algorithms: str) -> Callable[[Function], Function]:
-    """The options that `train` and `finetune` share: those of the request, and one for every
-    setting of these algorithms."""
-    kinds: dict[type, Any] = {int: int, float: float, tuple: _Numbers()}
+    """The options of `train` and `finetune`: those of the request, and one for every setting of
+    these algorithms."""
     known = {name for algorithm in algorithms for name in fields_of(algorithm)}
-
-    def decorate(function: Function) -> Function:
-        for name, found in reversed(all_fields().items()):
-            if name not in known:
-                continue
-            words, kind = found.metadata["words"], type(found.default)
-            function = click.option(
-                option_name(name),
-                name,
-                type=OneOf(words) if words else kinds[kind],
-                metavar=_METAVARS[kind],
-                help=help_of(name, algorithms),
-            )(function)
-        for option in reversed(_OF_REQUEST):
-            function = option(function)
-        return function
-
-    return decorate
+    found = {name: field for name, field in all_fields().items() if name in known}
+    return options(*_OF_REQUEST, *(_setting(*one, algorithms) for one in found.items()))
 
 
 @click.command(cls=Tool)
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
-@click.option(
-    "--algorithm",
-    type=OneOf(tuple(ALGORITHMS)),
-    metavar="WORD",
-    help="rnad (the default), or mmd, magnetic mirror descent.",
+@option(
+    "--algorithm WORD",
+    "rnad (the default), or mmd, magnetic mirror descent.",
+    OneOf(tuple(ALGORITHMS)),
 )
-@click.option("--net", type=NetName(), help="The network (default: tiny, or mlp:256x256).")
-@click.option("--game", type=GameName(), help="The game, if a folder is empty at first.")
+@option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)
+@option("--game", "The game, if a folder is empty at first.", GAME_NAME)
 @learning_options(*ALGORITHMS)
 def command(**options: Any) -> int:
     """Learn from episodes: from stdin (-), files, and folders, which are watched for more.

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from stratkit.convert.games import log_of
 from stratkit.convert.raw import RECORD, Raw
@@ -30,33 +30,24 @@ def check_read_twice(paths: Sequence[str]) -> None:
             raise UsageError("--games needs a file, which can be read twice", file=input_name(path))
 
 
-class Rated(Protocol):
-    """A player in a rating: how many of its games it lost, drew and won."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def lost(self) -> int: ...
-    @property
-    def drawn(self) -> int: ...
-    @property
-    def won(self) -> int: ...
-
-
 class GameChooser:
     """Takes games one by one, and keeps those of `player` to show: `most` at most.
 
-    `player` is one of the `rated`; `new_names` says who is called otherwise there than in the
-    records. What is met again, and what cannot be replayed, is passed over.
+    `player` is one of the `rated`, of whom it says how many games each lost, drew and won;
+    `new_names` says who is called otherwise there than in the records. What is met again, and what
+    cannot be replayed, is passed over.
     """
 
     def __init__(
-        self, player: str, most: int, new_names: Mapping[str, str], rated: Sequence[Rated]
+        self,
+        player: str,
+        most: int,
+        new_names: Mapping[str, str],
+        rated: Mapping[str, tuple[int, int, int]],
     ) -> None:
         self.player, self.most = player, most
-        self._new_names, self._rated = new_names, {standing.name for standing in rated}
-        [there] = (standing for standing in rated if standing.name == player)
-        self._there = {"lost": there.lost, "drawn": there.drawn, "won": there.won}
+        self._new_names, self._rated = new_names, rated.keys()
+        self._there = dict(zip(OUTCOMES, rated[player], strict=True))
         self._met: set[tuple[str, int]] = set()
         self._kept: dict[str, list[Shown]] = {outcome: [] for outcome in OUTCOMES}
 

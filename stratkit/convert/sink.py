@@ -69,6 +69,17 @@ class Names:
         return free
 
 
+@contextlib.contextmanager
+def new_file(path: str, force: bool) -> Iterator[IO[bytes]]:
+    """A file that appears when it is whole. `InputError`: there is one, and no `force`."""
+    from stratkit.storage.atomic import atomic_file
+
+    if os.path.exists(path) and not force:
+        raise InputError("exists already; -f overwrites it", file=path)
+    with atomic_file(path, overwrite=force, durable=False) as stream:
+        yield stream
+
+
 class Folder:
     """A file for each game in a folder."""
 
@@ -77,12 +88,8 @@ class Folder:
         os.makedirs(path, exist_ok=True)
 
     def write(self, text: str, header: str, name: str) -> None:
-        from stratkit.storage.atomic import atomic_file
-
         path = os.path.join(self._path, self._names.fresh(name))
-        if os.path.exists(path) and not self._force:
-            raise InputError("exists already; -f overwrites it", file=path)
-        with atomic_file(path, overwrite=self._force, durable=False) as stream:
+        with new_file(path, self._force) as stream:
             stream.write((header + text).encode())
 
 
@@ -103,16 +110,16 @@ class Archive:
 
 
 @contextlib.contextmanager
-def files(path: str, force: bool) -> Iterator[Sink]:
-    """Where a file for each game goes: a zip by its name, a folder (one that is there, or a name
-    that ends with a slash), or, for a single game, a file."""
-    if path.lower().endswith(".zip"):
+def open_sink(path: str, force: bool, a_file_each: bool) -> Iterator[Sink]:
+    """Where games go: one stream; or, with `a_file_each`, a zip by its name, a folder (one that is
+    there, or a name that ends with a slash), or, for a single game, a file."""
+    if a_file_each and path.lower().endswith(".zip"):
         import zipfile
 
         with open_output(path, force, binary=True) as out, zipfile.ZipFile(out, "w") as archive:
             yield Archive(archive)
-    elif path.endswith("/") or os.path.isdir(path):
+    elif a_file_each and (path.endswith("/") or os.path.isdir(path)):
         yield Folder(path, force)
     else:
         with open_output(path, force) as out:
-            yield Single(out)
+            yield Single(out) if a_file_each else Lines(out)

@@ -11,6 +11,7 @@ from stratkit.engine.observation import (
 from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
 from stratkit.engine.sampling import sample, uniform
 from stratkit.engine.tree import Tree
+from stratkit.engine.worlds import worlds
 
 __all__ = [
     "Batch",
@@ -28,4 +29,5 @@ __all__ = [
     "replay_many",
     "sample",
     "uniform",
+    "worlds",
 ]

@@ -23,3 +23,4 @@ class Stream(enum.IntEnum):
     PIECES = 23  # which piece goes to which square
     SETUP_LINES = 24  # which line of a file of setups
     RESAMPLING = 25  # which of several setups is kept
+    WORLDS = 30  # what is hidden in a world

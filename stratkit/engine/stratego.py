@@ -175,10 +175,7 @@ class Position:
 
     def to_bytes(self) -> bytes:
         """As the start of an episode (formats/episodes.md)."""
-        for what, count in (
-            ("plies", self.plies),
-            ("plies without an attack", self.no_attack),
-        ):
+        for what, count in (("plies", self.plies), ("plies without an attack", self.no_attack)):
             if not 0 <= count < 65536:
                 raise InputError(f"{what}: a number from 0 to 65535 is needed, not {count}")
         numbers = np.array([self.plies, self.no_attack], "<u2").tobytes()

@@ -6,15 +6,13 @@ mmd.py        magnetic mirror descent, likewise
 v_trace.py    the value estimates of its episodes
 optimizer.py  one update of any algorithm: chunks, threads, ranks, precision, Adam
 config.py     every setting, and the algorithms by name
-options.py    what a setting is: configuration, command line and help in one
-settings.py   where settings come from: command line, file, checkpoint, preset
+request.py    what `train` is asked for, and where its settings come from
 data.py       episodes -> batches, by replay through the engine
 source.py     where episodes come from: streams, files, folders
 consumed.py   from how many episodes of which files a run has learned
 metrics.py    the metrics of a step
 tensorboard.py  the same for TensorBoard
 ranks.py      several learners that work as one
-request.py    what `train` is asked for
 folder.py     a run's folder: its lock, its checkpoints
 run.py        the loop around all of it: published weights, checkpoints, metrics
 """

@@ -1,19 +1,57 @@
 """Every setting of a training run, and the algorithms by name.
 
 `RunConfig` says how a run goes about it, whatever it learns. Each algorithm has a dataclass of its
-hyper-parameters. Both are configuration, command line and help at once (`options.py`). This module
-imports neither torch nor numpy: `train --help` needs it.
+hyper-parameters. Both are configuration, command line and help at once: a setting is a field with a
+default, a help text and a range, and its option is its name, with - for _. This module imports
+neither torch nor numpy: `train --help` needs it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
 from stratkit.errors import InputError
-from stratkit.learn.options import Options, option
+
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    "at_least": operator.ge,
+    "more_than": operator.gt,
+    "at_most": operator.le,
+    "less_than": operator.lt,
+}
+
+
+def option(default: Any, help: str, words: tuple[str, ...] = (), **limits: float) -> Any:
+    """A setting. `words`: the choices of a word. `limits`: `at_least`, `more_than`, `at_most`,
+    `less_than`."""
+    return field(default=default, metadata={"help": help, "words": words, "limits": limits})
+
+
+def option_name(name: str) -> str:
+    """The option of a field."""
+    return "--" + name.replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Options:
+    """A dataclass of settings. `InputError`: a value is out of its range."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value, words = getattr(self, one.name), one.metadata["words"]
+            for limit, bound in one.metadata["limits"].items():
+                if not _COMPARISONS[limit](value, bound):  # NaN fails every comparison
+                    what = f"{option_name(one.name)} must be {limit.replace('_', ' ')} {bound}"
+                    raise InputError(what, text=value)
+            if words and value not in words:
+                raise InputError(f"{option_name(one.name)} is {' or '.join(words)}", text=value)
+
+    def to_json(self) -> dict[str, Any]:
+        """The values by name, as JSON has them, which knows no infinity."""
+        return {k: "inf" if v == math.inf else v for k, v in asdict(self).items()}
 
 
 @dataclass(frozen=True)

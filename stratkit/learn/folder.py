@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, in_file
+from stratkit.errors import InputError, error_context
 from stratkit.learn.config import RNAD
-from stratkit.learn.request import Request
-from stratkit.learn.settings import check_algorithm, check_settings
+from stratkit.learn.request import Request, check_algorithm, check_settings
 from stratkit.learn.source import plain_path
 from stratkit.netnames import check_net
 from stratkit.storage import schema
@@ -95,7 +94,7 @@ def read_checkpoint(path: Path, inputs: Mapping[str, int] | None = None) -> Resu
     """The checkpoint, with all that is needed to go on from it, or with other `inputs` than its
     own; `InputError` names the file."""
     tensors, metadata = load_checkpoint(path, CHECKPOINT)
-    with in_file(os.fspath(path)):
+    with error_context(os.fspath(path)):
         schema.convert(metadata, _Resumed, "metadata")
         check_net(metadata["net"])
         algorithm = metadata.get("algorithm", RNAD)

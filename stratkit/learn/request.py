@@ -1,22 +1,26 @@
-"""What `train` and `finetune` are asked for.
+"""What `train` and `finetune` are asked for, and the settings that follow from it.
 
-This module imports neither torch nor numpy: the command line is checked before they are loaded.
+Precedence of settings: options of the command line, then the configuration file, then what a
+resumed run has stored, or else the preset of the network, then the defaults. This module imports
+neither torch nor numpy: the command line is checked before they are loaded.
 """
 
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from stratkit.errors import InputError
-from stratkit.learn.config import RNAD
-from stratkit.learn.settings import check_algorithm, resolve
-from stratkit.netnames import check_net
+from stratkit.errors import InputError, error_context, nearest
+from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, RunConfig, option_name
+from stratkit.netnames import check_net, preset_of
 
 STDIN = "-"
+MOST_FILE = 1 << 16  # bytes of a configuration file
+WORDS = ("algorithm", "net")  # of a configuration file, beside the settings
 
 
 @dataclass(frozen=True)
@@ -88,3 +92,150 @@ class Outcome:
 def several_ranks() -> bool:
     """Whether the environment, torchrun's, says that this is one of several ranks."""
     return int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
+# ---- settings ----
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of a run: `run`, and `hyper` of its `algorithm`."""
+
+    algorithm: str
+    run: RunConfig
+    hyper: AdamConfig
+
+    def to_json(self) -> dict[str, Any]:
+        """What a checkpoint stores: both dataclasses in one, whose names are all different."""
+        return {**self.run.to_json(), **self.hyper.to_json()}
+
+
+def resolve(
+    net: str,
+    stored: Mapping[str, Any],
+    file: Mapping[str, Any],
+    options: Mapping[str, Any],
+    algorithm: str = RNAD,
+) -> Settings:
+    """The settings of a run of `net`, from what a resumed run has `stored`, the file, the options.
+    Without any seed, the system gives one.
+
+    A setting that an older version did not store did not exist: the default is what it did.
+    """
+    drawn = {"seed": int.from_bytes(os.urandom(4))}
+    preset = ALGORITHMS[algorithm].presets.get(preset_of(net), {})
+    return _settings(algorithm, {**drawn, **(stored or preset), **file, **options})
+
+
+def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
+    """The settings of a run by this algorithm, by name."""
+    found = (*fields(RunConfig), *fields(ALGORITHMS[algorithm].config))
+    return {one.name: one for one in found}
+
+
+def all_fields() -> dict[str, Field[Any]]:
+    """The settings of all algorithms, by name. A name means the same in all of them."""
+    found: dict[str, Field[Any]] = {}
+    for algorithm in ALGORITHMS:
+        found = {**fields_of(algorithm), **found}
+    return found
+
+
+def help_of(name: str, algorithms: Sequence[str] = tuple(ALGORITHMS)) -> str:
+    """A setting's help, with its default and those of the presets that differ, and which of these
+    algorithms have another default, or have the setting at all."""
+    known = {one: fields_of(one)[name] for one in algorithms if name in fields_of(one)}
+    text = str(next(iter(known.values())).metadata["help"])
+    if name == "seed":
+        return text
+    defaults = {one: _defaults_of(name, one) for one in known}
+    first = next(iter(defaults))
+    said = [f"{'default' if len(known) == len(algorithms) else first}: {defaults.pop(first)}"]
+    said += [f"{one}: {other}" for one, other in defaults.items() if other not in said[0]]
+    return f"{text} ({'; '.join(said)})"
+
+
+def _defaults_of(name: str, algorithm: str) -> str:
+    known = ALGORITHMS[algorithm].presets
+    presets = [f"{net} {_text(p[name])}" for net, p in known.items() if name in p]
+    return "; ".join(
+        [_text(fields_of(algorithm)[name].default), *filter(None, [", ".join(presets)])]
+    )
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _settings(algorithm: str, values: Mapping[str, Any]) -> Settings:
+    typed = _typed_all(values, algorithm)
+    run = {one.name for one in fields(RunConfig)}
+    return Settings(
+        algorithm,
+        RunConfig(**{name: value for name, value in typed.items() if name in run}),
+        ALGORITHMS[algorithm].config(**{k: v for k, v in typed.items() if k not in run}),
+    )
+
+
+def _typed_all(values: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
+    known, every = fields_of(algorithm), all_fields()
+    for name in values:
+        if name not in every:
+            raise InputError(f"unknown setting {name!r}{nearest(name, known)}")
+        if name not in known:
+            raise InputError(f"{option_name(name)} is no setting of the algorithm {algorithm}")
+    return {name: _typed(name, value, known) for name, value in values.items()}
+
+
+def _typed(name: str, value: Any, known: Mapping[str, Field[Any]]) -> Any:
+    kind = type(known[name].default)
+    if kind is float and (value == "inf" or (type(value) is int and abs(value) < 2**63)):
+        return float(value)
+    if kind is tuple and isinstance(value, list | tuple | int):
+        numbers = (value,) if isinstance(value, int) else tuple(value)
+        if all(type(n) is int for n in numbers):
+            return numbers
+    elif type(value) is kind:
+        return value
+    wanted = {int: "a whole number", float: "a number", tuple: "whole numbers", str: "a word"}[kind]
+    raise InputError(f"{name} must be {wanted}", text=value)
+
+
+def check_algorithm(name: object) -> None:
+    """Raises `InputError` unless this is the name of an algorithm."""
+    if not isinstance(name, str) or name not in ALGORITHMS:
+        raise InputError("unknown algorithm" + nearest(str(name), ALGORITHMS), text=name)
+
+
+def read_file(path: str, algorithm: str | None = None) -> dict[str, Any]:
+    """The settings in a TOML file, under the fields' names; `net` and `algorithm` may be among
+    them. `algorithm`: what the command line says of it.
+
+    InputError: no TOML, an unknown name, a value of a wrong type.
+    """
+    with error_context(path, only=OSError), open(path, "rb") as stream, error_context(path):
+        text = stream.read(MOST_FILE + 1)
+        if len(text) > MOST_FILE:
+            raise InputError(f"over {MOST_FILE} bytes")
+        try:
+            found = tomllib.loads(text.decode())
+        except (ValueError, RecursionError) as error:  # not UTF-8, endless numbers, too deep
+            raise InputError(f"not TOML: {error}") from None
+        values = {name.replace("-", "_"): value for name, value in found.items()}
+        words = {name: values.pop(name) for name in WORDS if name in values}
+        check_algorithm(words.get("algorithm", RNAD))
+        check_settings(values, algorithm or words.get("algorithm"))
+        if "net" in words:
+            check_net(words["net"])
+    return {**words, **values}
+
+
+def check_settings(values: Mapping[str, Any], algorithm: str | None = None) -> None:
+    """Raises `InputError` unless these settings, which need not be all, are right. Without an
+    algorithm, which may be a checkpoint's: right for one of them."""
+    fitting = (one for one in ALGORITHMS if values.keys() <= fields_of(one).keys())
+    algorithm = algorithm or next(fitting, RNAD)
+    typed = _typed_all(values, algorithm)
+    _settings(algorithm, ALGORITHMS[algorithm].config.completed(typed))

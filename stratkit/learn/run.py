@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, StratkitError, in_file
+from stratkit.errors import InputError, StratkitError, error_context
 from stratkit.learn.algorithm import open_algorithm
 from stratkit.learn.config import RNAD
 from stratkit.learn.consumed import Consumed
@@ -31,8 +31,7 @@ from stratkit.learn.folder import (
 from stratkit.learn.metrics import Stats, as_line, batch_stats, metrics_of, open_metrics
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
-from stratkit.learn.request import Outcome, Request
-from stratkit.learn.settings import Settings, resolve
+from stratkit.learn.request import Outcome, Request, Settings, resolve
 from stratkit.learn.source import POLL, PreparedBatch, Source
 from stratkit.netnames import default_net
 from stratkit.storage.checkpoints import checkpoint_path, publish_policy
@@ -197,8 +196,10 @@ class _Run:
         )
         self.optimizer = Optimizer(algorithm, self.config, self.ranks, self.device)
         if self.point:
-            with in_file(os.fspath(self.point.path)):
+            with error_context(os.fspath(self.point.path)):
                 self.optimizer.load(self.point.tensors, int(self.point.metadata["step"]))
+                if not self.optimizer.is_finite():
+                    raise InputError("its weights are not all finite")
             self.saved = -1 if self.point.fresh else self.optimizer.step
 
     def _begin(self, game: Game | None) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from stratkit.engine import Game
-from stratkit.errors import CheckFailed, InputError, in_file, named
+from stratkit.errors import CheckFailed, InputError, error_context
 from stratkit.learn.data import Batch, EpisodeChunk, make_batch
 from stratkit.learn.request import STDIN
 from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
@@ -212,12 +212,15 @@ class Source:
         for path in self.paths:
             if path == STDIN:
                 # Not sys.stdin: a thread that waits in it would keep the interpreter from ending.
-                with named(STDIN_NAME), open(os.dup(0), "rb", buffering=0) as stream:
+                with (
+                    error_context(STDIN_NAME, only=OSError),
+                    open(os.dup(0), "rb", buffering=0) as stream,
+                ):
                     yield from self._read(stream, STDIN_NAME)
             elif os.path.isdir(path):
                 yield from self._folder(path)
             else:
-                with named(path), open(path, "rb") as stream:
+                with error_context(path, only=OSError), open(path, "rb") as stream:
                     yield from self._read(stream, path)
 
     def _folder(self, folder: str) -> Iterator[EpisodeChunk]:
@@ -234,7 +237,7 @@ class Source:
                 episodes = self._consumed.get(path, 0)
                 with (
                     contextlib.suppress(FileNotFoundError),
-                    named(path),
+                    error_context(path, only=OSError),
                     open(path, "rb") as stream,
                 ):
                     for found in self._read(stream, path):
@@ -277,7 +280,7 @@ class Source:
             self._drop(name, reader.truncated)
 
     def _check(self, header: Header, name: str) -> None:
-        with in_file(name):
+        with error_context(name):
             game = Game(header.game, header.rules)
         if self._game is None:
             self._begin(game)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stratkit.errors import InputError, named
+from stratkit.errors import InputError, error_context
 
 FLUSH = 5  # seconds until what was written can be seen
 
@@ -32,7 +32,7 @@ class Scalars:
     def write(self, metrics: Mapping[str, Any]) -> None:
         step = metrics["step"]
         if self._writer is None:
-            with named(self._folder):
+            with error_context(self._folder, only=OSError):
                 self._writer = self._kind(self._folder, purge_step=step, flush_secs=FLUSH)
         for name, value in _numbers(metrics):
             self._writer.add_scalar(name, value, step, walltime=metrics["time"])

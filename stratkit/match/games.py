@@ -5,24 +5,29 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
-from stratkit.match.adjudicate import Limit, ValueAdjudicator
+from stratkit.match.adjudicate import ValueAdjudicator
+from stratkit.match.options import MatchOptions
 from stratkit.match.schedule import Schedule
 from stratkit.play.finished import Finished, in_order
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.player import Player
-from stratkit.ucc.engine_pool import ProgramGames
-from stratkit.ucc.process import Program
+
+if TYPE_CHECKING:
+    from stratkit.ucc.engine_pool import ProgramGames
+    from stratkit.ucc.process import Program
 
 
 class MatchGames:
     """The games of a `schedule` between `players`, who have `names`.
 
-    Games among our own players are played `slots` at a time in lockstep, by `concurrency` threads
-    of the engine; of those with programs `concurrency` are played at a time. `warn` is called with
-    what the user has to know at once. `resign` and `draw` end games early.
+    Games among our own players are played `slots` at a time in lockstep, by `options.concurrency`
+    threads of the engine; of those with programs so many are played at a time. `warn` is called
+    with what the user has to know at once.
     """
 
     def __init__(
@@ -31,25 +36,27 @@ class MatchGames:
         schedule: Schedule,
         players: Sequence[Player | Program],
         names: Sequence[str],
-        seed: int,
+        options: MatchOptions,
         slots: int,
-        concurrency: int,
         warn: Callable[[str], None],
-        resign: Limit | None = None,
-        draw: Limit | None = None,
     ) -> None:
-        self.game, self.schedule, self.players, self.seed = game, schedule, players, seed
-        self.slots, self.concurrency = slots, concurrency
-        self.resign, self.draw = resign, draw
-        self._with_programs = ProgramGames(
-            game, players, names, concurrency, warn, self._adjudicator
+        self.game, self.schedule, self.players, self.names = game, schedule, players, names
+        self.options, self.slots, self.warn = options, slots, warn
+        self._ours = [player if isinstance(player, Player) else None for player in players]
+
+    @cached_property
+    def _with_programs(self) -> ProgramGames:
+        from stratkit.ucc.engine_pool import ProgramGames
+
+        options = self.options
+        return ProgramGames(
+            self.game, self.players, self.names, options.concurrency, self.warn, self._adjudicator
         )
 
     def _adjudicator(self, rows: int) -> ValueAdjudicator | None:
         """What may end `rows` games early."""
-        if self.resign or self.draw:
-            return ValueAdjudicator(rows, self.game.players, self.resign, self.draw)
-        return None
+        limits = self.options.limits
+        return ValueAdjudicator(rows, self.game.players, *limits) if any(limits) else None
 
     def rounds(self, numbers: Iterable[int]) -> Generator[Finished | None, None, None]:
         """Plays the games `numbers`, ascending; yields them in this order, some at a time. Closing
@@ -67,17 +74,15 @@ class MatchGames:
                 yield from self._table(seatings).rounds()
 
     def _needs_programs(self, number: int) -> bool:
-        seats = self.schedule.seats(number)
-        return any(isinstance(self.players[seat], Program) for seat in seats)
+        return any(self._ours[seat] is None for seat in self.schedule.seats(number))
 
     def _table(self, seatings: Iterator[Seating]) -> Table:
-        ours = [None if isinstance(player, Program) else player for player in self.players]
         return Table(
             self.game,
-            ours,
+            self._ours,
             Seatings(seatings),
             self.slots,
-            self.concurrency,
-            seed=self.seed,
+            self.options.concurrency,
+            seed=self.options.seed,
             adjudicator=self._adjudicator(self.slots),
         )

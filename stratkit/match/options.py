@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from stratkit.errors import InputError, UsageError, in_file
+from stratkit.errors import InputError, UsageError, error_context
 from stratkit.match import MAX_GAMES
 from stratkit.match.adjudicate import Limit, parse_limit
 from stratkit.players.registry import NETWORK
@@ -137,7 +137,7 @@ def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
         texts = [f"name={player.name},{player.spec}" for player in header.players]
         what = "--resume starts no command that a record names; if you trust these, give them"
         raise UsageError(f"{what}: {shlex.join(texts)}", file=file)
-    with in_file(file):
+    with error_context(file):
         specs = [(parse_player(player.spec, PLAYERS), player.name) for player in header.players]
     return tuple(replace(spec, name=name) for spec, name in specs)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
-from stratkit.errors import InputError, UsageError, named
+from stratkit.errors import InputError, UsageError, error_context
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, open_output, read_line
 
@@ -143,14 +143,17 @@ def position_explainer(text: str) -> Callable[[Fenfs], str]:
 
 def find_person(entrants: Sequence[Anybody], output: str) -> Interactive | None:
     """The human among the players, of whom there can be one."""
-    from stratkit.players.player import Interactive
-    from stratkit.ucc.process import Program
+    from stratkit.players.player import Interactive, Player
 
     found = [entrant.player for entrant in entrants]
     people = [player for player in found if isinstance(player, Interactive)]
     if not people:
         return None
-    if len(people) > 1 or len(entrants) > 2 or any(isinstance(p, Program) for p in found):
+    if (
+        len(people) > 1
+        or len(entrants) > 2
+        or not all(isinstance(player, Player) for player in found)
+    ):
         raise UsageError("human plays against one other player, which is no program")
     if output == "-":
         raise UsageError("human needs the terminal: use -o FILE, not -o -")
@@ -182,7 +185,7 @@ def seated(
             os.unlink(path)
     said = read_words(path)
     me = [entrant.player for entrant in entrants].index(person)
-    with named(path), open(path, "a", encoding="utf-8") as words:
+    with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words:
 
         def keep(number: int, word: str) -> None:
             words.write(f"{number} {word}\n")
@@ -225,6 +228,6 @@ def read_words(path: str) -> dict[int, list[str]]:
 
 
 def _tell(text: str) -> None:
-    with named(STDOUT):
+    with error_context(STDOUT, only=OSError):
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -6,16 +6,17 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError, named
+from stratkit.errors import UsageError, error_context
 from stratkit.match import people
-from stratkit.match.entrants import AnyEntrant, check_values, network_rows, open_entrants
+from stratkit.match.entrants import AnyEntrant, open_entrants
 from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
 from stratkit.match.options import MatchOptions
 from stratkit.match.records import game_record, record_header
-from stratkit.match.schedule import Opening, Schedule
+from stratkit.match.schedule import Schedule
 from stratkit.match.scoreboard import Scoreboard
 from stratkit.play.finished import GameNote
+from stratkit.play.seating import Opening
 from stratkit.setups.openings import read_openings
 from stratkit.storage.records import GameRecord, RecordWriter
 from stratkit.storage.streams import STDOUT, input_name, open_input
@@ -41,7 +42,7 @@ class _Match:
             what = f"a match seats two players, but {self.game.name} has {self.game.players}"
             raise UsageError(what)
         opening, self.setups_sha256 = self._read_setups()
-        self.entrants = self._open_entrants()
+        self.entrants = open_entrants(options, self.game, console)
         self.person = people.find_person(self.entrants, options.record)
         even = options.games + options.games % 2
         self.schedule = Schedule(len(self.entrants), even, opening, options.gauntlet)
@@ -56,21 +57,6 @@ class _Match:
         with open_input(path) as stream:
             return read_openings(stream, input_name(path), self.game.name)
 
-    def _open_entrants(self) -> list[AnyEntrant]:
-        options, console = self.options, self.console
-        entrants = open_entrants(
-            options.players,
-            self.game,
-            options.seed,
-            network_rows(options.players, options.slots),
-            options.setups is not None,
-            console.warn,
-            console.verbose,
-        )
-        if any(options.limits):
-            check_values(entrants)
-        return entrants
-
     def run(self) -> int:
         """Opens the record and plays; the exit status."""
         options, record = self.options, self.options.record
@@ -78,7 +64,7 @@ class _Match:
         finished = False
         with (
             people.open_log(options.explain, self.game, options.resume, options.force) as log,
-            named(STDOUT if record == "-" else record),
+            error_context(STDOUT if record == "-" else record, only=OSError),
             RecordWriter(
                 record, header, options.resume, options.force, met=self.board.add_recorded
             ) as writer,
@@ -118,11 +104,9 @@ class _Match:
             self.schedule,
             [entrant.player for entrant in entrants],
             board.names,
-            options.seed,
+            options,
             1 if self.person else options.slots,
-            options.concurrency,
             self.table.warn,
-            *options.limits,
         )
         with contextlib.closing(games.rounds(self.schedule.missing(writer.done))) as rounds:
             for finished in rounds:

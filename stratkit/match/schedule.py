@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
-from stratkit.play.seating import Seating
-
-Opening = Callable[[int], npt.NDArray[np.int32]]  # pair number -> actions that begin both its games
+from stratkit.play.seating import NO_ACTIONS, Opening, Seating
 
 
 @dataclass(frozen=True)
@@ -22,7 +17,7 @@ class Schedule:
     Everybody meets everybody, or, in a `gauntlet`, the first player meets all others. Game k of a
     pairing belongs to pair k // 2; in its first game the player named first has the first move.
     Games are numbered pairing by pairing. With `opening` both games of a pair begin with the same
-    actions, so that each player has each setup once.
+    actions, which the pair's number gives: each player has each setup once.
     """
 
     players: int
@@ -50,9 +45,8 @@ class Schedule:
 
     def seating(self, number: int) -> Seating:
         """Who plays game `number`, and how it begins."""
-        if self.opening is None:
-            return Seating(number, self.seats(number))
-        return Seating(number, self.seats(number), self.opening(self.pair(number)))
+        actions = self.opening(self.pair(number)) if self.opening else NO_ACTIONS
+        return Seating(number, self.seats(number), actions)
 
     def missing(self, played: Container[int]) -> Iterator[int]:
         """The numbers of the games that are not among `played`, ascending."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from stratkit.errors import InputError
 from stratkit.match.schedule import Schedule
+from stratkit.play.finished import NOT_PLAYED
 from stratkit.rating.sprt import Sprt, elo_interval, superiority
 from stratkit.storage.records import GameRecord
-from stratkit.ucc.engine_pool import NOT_PLAYED
 
 
 @dataclass

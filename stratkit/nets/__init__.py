@@ -10,7 +10,7 @@ evaluator.py  a network where it computes: batches, device, weights; policies an
 policy.py     logits and legal actions -> a policy; without rare actions; an action drawn
 """
 
-from stratkit.nets.expand import expand, public_by_eq6
+from stratkit.nets.expand import expand
 from stratkit.nets.network import Network, check_device, place
 from stratkit.nets.policy import draw, legal_policy, process
 from stratkit.nets.presets import build
@@ -26,5 +26,4 @@ __all__ = [
     "legal_policy",
     "place",
     "process",
-    "public_by_eq6",
 ]

@@ -6,7 +6,6 @@ Players, the stages of post-processing and whoever searches share this. It knows
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -30,9 +29,9 @@ class Evaluator:
     `MOST_ON_CPU`.
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
-    does not depend on how many games happen to wait for a decision. One thread may evaluate while
-    another loads new weights. Observations are packed, uint8 [n, observation_bytes], and `legal`
-    actions uint8 [n, A]; `pub`, float32 [n, 24, H, W], is as in `expand`.
+    does not depend on how many games happen to wait for a decision. Observations are packed, uint8
+    [n, observation_bytes], and `legal` actions uint8 [n, A]; `pub`, float32 [n, 24, H, W], is as in
+    `expand`.
     """
 
     def __init__(self, net: str, network: Network, rows: int) -> None:
@@ -40,7 +39,6 @@ class Evaluator:
         self.rows = min(rows, MOST_ON_CPU)
         self._most = rows
         self.device, self.precision = torch.device("cpu"), torch.float32
-        self._weights = Lock()  # held by whoever reads or writes them
 
     def place(self, device: str, precision: torch.dtype) -> None:
         """Computes there from now on, with layers of this precision. `InputError`: there is no
@@ -58,8 +56,7 @@ class Evaluator:
             raise InputError("its weights are not all finite")
         try:
             tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
-            with self._weights:
-                self.network.load_state_dict(tensors)
+            self.network.load_state_dict(tensors)
         except (RuntimeError, TypeError):  # torch's: missing, unknown or misshapen tensors
             raise InputError("its tensors are not this network's", text=self.net) from None
 
@@ -140,7 +137,7 @@ class Evaluator:
             layers = torch.autocast(
                 self.device.type, torch.bfloat16, enabled=self.precision == torch.bfloat16
             )
-            with self._weights, layers:
+            with layers:
                 outputs = heads(inputs, self.network.embed(inputs), part)
             found.append([tensor[:n].cpu().numpy() for tensor in outputs])
         return [np.concatenate(parts) for parts in zip(*found, strict=True)]

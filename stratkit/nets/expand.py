@@ -83,27 +83,6 @@ def public_of(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
     return expand(packed, shape)[:, PUBLIC].contiguous()
 
 
-def public_by_eq6(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
-    """The public information by the paper's Eq. 6, to compare with the exact marginals.
-
-    For `expand(packed, shape, pub=public_by_eq6(packed, shape))`. A piece that never moved is of
-    type t with n_t / N, N counting all hidden pieces: that forgets that some of the others have
-    moved, so the types do not sum to the pieces on the board. Arguments as of `expand`; returns
-    float32 [n, 24, H, W].
-    """
-    _, height, width = shape
-    count = _unrevealed(packed)
-    movable = count.sum(2) - count[:, :, FLAG] - count[:, :, BOMB]
-    moved_p = _divide(count, movable[:, :, None])
-    for fixed in (FLAG, BOMB):
-        moved_p[:, :, fixed] = 0.0
-    tables = _by_row(_divide(count, count.sum(2)[:, :, None]), moved_p)
-    cells = packed[:, CELLS:].long()
-    known, hidden = _cell_tables(packed.device)
-    public = known[cells][:, :, PUBLIC] + _look_up(hidden[cells], tables)
-    return public.transpose(1, 2).reshape(len(packed), PUBLIC.stop - PUBLIC.start, height, width)
-
-
 def quiet_ratio(packed: Tensor) -> Tensor:
     """Plies since the last attack / the limit, 0 without a limit and in deployment: float32 [n]."""
     return _ratios(packed)[:, 1]
@@ -137,7 +116,7 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
     Uniform over the assignments of types that fit: n_t / N_movable for a piece that moved; for
     one that never did, n_t / U (flag, bomb) or n_t (U - N_immovable) / (U N_movable), where U
     counts the hidden pieces that never moved. (The paper's Eq. 6 does not sum to the pieces on
-    the board: `public_by_eq6`.)
+    the board.)
     """
     count = _unrevealed(packed)
     immovable = count[:, :, FLAG] + count[:, :, BOMB]

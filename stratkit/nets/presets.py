@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import torch
 
-from stratkit.errors import InputError
+from stratkit.errors import InputError, one_line
 from stratkit.netnames import ALLOWED, PYTHON, check_net, hidden_sizes, is_allowed
 from stratkit.nets.mlp import MLP
 from stratkit.nets.network import Network
@@ -45,7 +45,13 @@ def build(
 
 def _build(net: str, shape: tuple[int, ...], actions: int | None) -> Network:
     if net.startswith(PYTHON):
-        return _user_class(net)(shape, actions)
+        cls = _user_class(net)
+        try:
+            return cls(shape, actions)
+        except (InputError, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:
+            raise InputError(f"cannot be made: {one_line(error)}", text=net) from error
     sizes = hidden_sizes(net)
     if len(shape) == 1 and sizes and actions:
         return MLP(shape, actions, sizes)
@@ -69,6 +75,8 @@ def _user_class(net: str) -> Callable[[tuple[int, ...], int | None], Network]:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise InputError(f"cannot be imported: {error}", text=net) from None
+    except (Exception, SystemExit) as error:
+        raise InputError(f"cannot be imported: {one_line(error)}", text=net) from error
     if not (isinstance(found, type) and issubclass(found, Network)):
         raise InputError("no subclass of stratkit.nets.Network", text=net)
     return found

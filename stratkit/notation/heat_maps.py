@@ -6,20 +6,17 @@ from collections.abc import Sequence
 from typing import IO
 
 from stratkit.engine.stratego import TYPES
-from stratkit.errors import StratkitError, printable
+from stratkit.errors import printable
 from stratkit.notation.statistics import SetupFigures, pieces_of
+from stratkit.pictures import new_figure, save
 
 
 def plot(columns: Sequence[tuple[str, SetupFigures]], stream: IO[bytes]) -> None:
     """A heat map of each type, front rank on top; a column for each (name, figures), all of one
-    variant. Raises `StratkitError` without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise StratkitError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
+    variant. Raises `InputError` without matplotlib."""
     variant = columns[0][1].variant
     types = pieces_of(variant)
-    figure = Figure(figsize=(3.4 * len(columns) + 0.8, 1.25 * len(types)), layout="constrained")
+    figure = new_figure(3.4 * len(columns) + 0.8, 1.25 * len(types))
     grid = figure.subplots(len(types), len(columns), squeeze=False)
     for across, (name, figures) in enumerate(columns):
         maps = figures.maps.reshape(len(TYPES), variant.ranks, variant.width)
@@ -37,4 +34,4 @@ def plot(columns: Sequence[tuple[str, SetupFigures]], stream: IO[bytes]) -> None
                 axes.text(1.02, 0.5, f"{100 * most:.0f} %", transform=axes.transAxes, va="center")
         title = f"{printable(name)[-40:]}\n{figures.count} setups"
         grid[0][across].set_title(title, parse_math=False, fontsize=9)
-    figure.savefig(stream, format="png", dpi=100, metadata={"Software": None})
+    save(figure, stream, dpi=100)

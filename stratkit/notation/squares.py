@@ -11,24 +11,11 @@ import functools
 import re
 from collections.abc import Sequence
 
-from stratkit.engine.stratego import BLUE, FILES, RED, TYPES
+from stratkit.engine.stratego import BLUE, BOMB, FILES, FLAG, RED, SPY, TYPES
 from stratkit.errors import InputError
 
 # Types from B on (red) and from N on (blue).
-LETTER_ORDER = (
-    "bomb",
-    "spy",
-    "scout",
-    "miner",
-    "sergeant",
-    "lieutenant",
-    "captain",
-    "major",
-    "colonel",
-    "general",
-    "marshal",
-    "flag",
-)
+LETTER_ORDER = (TYPES[BOMB], *TYPES[SPY:BOMB], TYPES[FLAG])
 EMPTY_LETTER, LAKE_LETTER = "A", "_"
 
 _FIRST = {RED: "B", BLUE: "N"}

@@ -11,8 +11,8 @@ from stratkit.engine import Game
 from stratkit.play import MAX_SLOTS
 from stratkit.play.finished import in_order
 from stratkit.play.options import SelfplayOptions
-from stratkit.play.seating import GameSource, Seatings
-from stratkit.play.selfplay import Opening, ending_names, numbers_of, seatings
+from stratkit.play.seating import GameSource, Opening, Seatings
+from stratkit.play.selfplay import ending_names, seatings
 from stratkit.play.table import Table
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
@@ -86,7 +86,10 @@ class Actor:
         """Plays; yields after every round, or moment of waiting, the episodes whose turn it is, or
         None. Waits first for the learner that is followed."""
         options = self.options
-        numbers, expected = itertools.tee(numbers_of(*options.range))
+        first, count = options.range
+        numbers, expected = itertools.tee(
+            itertools.count(first) if count is None else range(first, first + count)
+        )
         games = seatings(self.game, numbers, opening, self.step)
         source: GameSource = Seatings(games)
         if self.follower is not None:

@@ -147,19 +147,15 @@ class FollowedGames(GameSource):
         self, games: Iterator[Seating], pressure: BackPressure, pause: Callable[[], None]
     ) -> None:
         self._games, self._pressure, self._pause = games, pressure, pause
-        self._ended = False
-
-    @property
-    def ended(self) -> bool:
-        return self._ended
+        self.ended = False
 
     def take(self, free: int) -> Sequence[Seating]:
         pressure, taken = self._pressure, list[Seating]()
         pressure.follower.refresh()
-        while len(taken) < free and not self._ended and pressure.may_begin():
+        while len(taken) < free and not self.ended and pressure.may_begin():
             seating = next(self._games, None)
             if seating is None:
-                self._ended = True
+                self.ended = True
             else:
                 taken.append(replace(seating, step=pressure.follower.step))
                 pressure.begun += 1

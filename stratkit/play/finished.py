@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from stratkit.storage.columns import Episode, Episodes
 
+NOT_PLAYED = "not_played"  # the reason of a game whose player is no longer asked
+
 
 @dataclass(frozen=True)
 class GameNote:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, in_file
+from stratkit.errors import InputError, error_context
 from stratkit.players.network import NetworkPlayer, network_player
 from stratkit.players.open import Entrant, open_player
 from stratkit.players.player import Player
@@ -61,7 +62,7 @@ class Follower:
     def make_player(self, seed: int, rows: int) -> NetworkPlayer:
         """The player that plays by the weights published now, and after a `refresh` by later
         ones."""
-        with in_file(self.run):
+        with error_context(self.run):
             self.player = network_player(
                 self.net, self.weights, self.game, seed, rows, self.processing
             )
@@ -78,29 +79,27 @@ class Follower:
         if stamp is None or stamp == self._stamp:
             return False
         weights, metadata = read_policy(self.run)
+        with error_context(self.run):
+            self._take(weights, metadata)
+        self._stamp = stamp
+        return True
+
+    def _take(self, weights: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+        """Takes over what was published. `InputError`: it is of another game or network."""
         if (metadata["game"], metadata["rules"]) != (self.game.name, self.game.rules):
-            raise InputError(
-                f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules",
-                file=self.run,
-            )
-        with in_file(self.run):
-            processing = _processing(str(metadata.get("post", "none")))
+            what = f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules"
+            raise InputError(what)
+        processing = _processing(str(metadata.get("post", "none")))
         if self.player is not None:
             if metadata["net"] != self.net:
                 what = f"the learner had the network {self.net} before, and now another one"
-                raise InputError(what, file=self.run, text=metadata["net"])
-            with in_file(self.run):
-                self.player.load(weights, processing)
+                raise InputError(what, text=metadata["net"])
+            self.player.load(weights, processing)
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
-        with in_file(self.run):
-            pace = schema.convert(metadata, _Pacing, "metadata")
+        pace = schema.convert(metadata, _Pacing, "metadata")
         self.publish_every, self.learned, self.began = pace.publish_every, pace.learned, pace.began
-        self.net = str(metadata["net"])
-        self.processing = processing
-        self._stamp = stamp
-        self.weights = weights
-        return True
+        self.net, self.processing, self.weights = str(metadata["net"]), processing, weights
 
 
 def _processing(post: str) -> tuple[float, int]:

@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass
 
 from stratkit.errors import UsageError
-from stratkit.play.selfplay import part_of
 
 RANDOM = "random"  # the policy that is no network
 
@@ -48,8 +47,9 @@ class SelfplayOptions:
         """The first game, and how many; None: without end."""
         if self.part is None or self.games is None:
             return self.first_game, self.games
-        first, games = part_of(self.games, *self.part)
-        return self.first_game + first, games
+        part, parts = self.part
+        first = self.games * (part - 1) // parts  # parts are runs of neighbours
+        return self.first_game + first, self.games * part // parts - first
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""

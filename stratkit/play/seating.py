@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-_NO_ACTIONS = np.empty(0, np.int32)
+NO_ACTIONS = np.empty(0, np.int32)
+Opening = Callable[[int], npt.NDArray[np.int32]]  # number -> actions that begin the game
 
 
 @dataclass(frozen=True)
@@ -21,16 +22,15 @@ class Seating:
 
     number: int
     seats: tuple[int, ...]
-    opening: npt.NDArray[np.int32] = field(default_factory=lambda: _NO_ACTIONS)
+    opening: npt.NDArray[np.int32] = field(default_factory=lambda: NO_ACTIONS)
     step: int = -1
 
 
 class GameSource(Protocol):
     """Says to a table which games to begin, and whether to play."""
 
-    @property
-    def ended(self) -> bool:
-        """Whether there are no more games to begin."""
+    ended: bool
+    """Whether there are no more games to begin."""
 
     def take(self, free: int) -> Sequence[Seating]:
         """At most `free` games to begin now. Called before every round."""
@@ -46,16 +46,11 @@ class Seatings(GameSource):
     """The games of an iterator, each begun as soon as there is a slot for it."""
 
     def __init__(self, games: Iterator[Seating]) -> None:
-        self._games = games
-        self._ended = False
-
-    @property
-    def ended(self) -> bool:
-        return self._ended
+        self._games, self.ended = games, False
 
     def take(self, free: int) -> Sequence[Seating]:
         games = list(itertools.islice(self._games, free))
-        self._ended = self._ended or len(games) < free
+        self.ended = self.ended or len(games) < free
         return games
 
     def worth_playing(self, live: int) -> bool:

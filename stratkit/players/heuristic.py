@@ -1,7 +1,7 @@
-"""A player by rules of thumb: attacks what it expects to beat, runs from what it knows is stronger,
-goes forward otherwise, and hides its flag behind bombs.
+"""A player by rules of thumb. It attacks what it expects to beat and runs from pieces that it knows
+are stronger. Otherwise it goes forward. It hides its flag behind bombs.
 
-It plays every Stratego variant, from the same views as every other player, and remembers nothing.
+It plays every Stratego variant from the same views as other players, and remembers nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VALUES = np.array([50, 4, 1.5, 3, 1.5, 2, 3, 4.5, 7, 10, 14, 2.5])
 ADVANCE = 0.12  # for a step towards the enemy's back rank
 RETREAT = -0.10
 CURIOSITY = 0.25  # for learning the rank of a hidden piece
-NOISE = 0.2  # breaks ties, and keeps it from shuttling for ever
+NOISE = 0.2  # breaks ties, and so ends moves to and fro
 
 
 def _gains() -> Floats:
@@ -41,7 +41,7 @@ GAINS = _gains()
 
 
 class HeuristicPlayer(Player):
-    """See the module; `seed` decides between moves that are about as good."""
+    """Plays by the rules of the module. `seed` decides between moves that are about as good."""
 
     def __init__(self, game: Game, seed: int) -> None:
         self.game, self.seed = game, seed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from stratkit.engine.stratego import (
     setup_of,
     variant,
 )
-from stratkit.errors import InputError, named
+from stratkit.errors import InputError, error_context
 from stratkit.notation.drawing import KEY, draw
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
@@ -162,15 +163,7 @@ class HumanPlayer(Player):
     def _hint(self, views: Views, row: int, side: int) -> str:
         if self.terminal.hint is None:
             return "nobody here can be asked\n"
-        one = slice(row, row + 1)
-        some = Views(
-            views.games[one],
-            views.sides[one],
-            views.numbers[one],
-            views.legal[one],
-            views.observations[one],
-            lambda _: views.moves(row),
-        )
+        some = replace(views.take(slice(row, row + 1)), moves=lambda _: views.moves(row))
         return self.terminal.hint(some, side)
 
     def _why(self, views: Views, row: int, move: tuple[int, int]) -> str:
@@ -237,7 +230,7 @@ def open_human(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player
 
 def read_setup(file: str, game: Game) -> npt.NDArray[np.uint8]:
     """The first setup of a `.setups` file."""
-    with named(file), open(file, "rb") as stream:
+    with error_context(file, only=OSError), open(file, "rb") as stream:
         for _, setup in read_setups(stream, file, variant(game.name)):
             if isinstance(setup, InputError):
                 raise setup

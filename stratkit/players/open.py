@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, UsageError, in_file, nearest
+from stratkit.errors import InputError, UsageError, error_context, nearest
 from stratkit.players.options import options_text
 from stratkit.players.player import Player
 from stratkit.players.registry import KINDS, SHIPPED, Setting
@@ -89,7 +89,7 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
     if post.of_stratego and len(game.shape) != 3:
         what = f"{game.name} has no such post-processing: {options_text(post)[:-1]}"
         raise UsageError(what, text=spec.text)
-    with in_file(path):
+    with error_context(path):
         network = network_player(str(metadata["net"]), weights, game, setting.seed, setting.rows)
     step = int(metadata["step"])
     name = spec.name or (spec.spec if shipped else _name(path, step))

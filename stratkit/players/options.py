@@ -106,9 +106,9 @@ def switch() -> Kind:
     return dataclasses.replace(words, read=lambda text: words.read(text) == "on")
 
 
-def path() -> Kind:
-    """The path of a file."""
-    return Kind("FILE", "a file is needed", str)
+def text(metavar: str) -> Kind:
+    """Any text, such as the path of a file."""
+    return Kind(metavar, "text is needed", str)
 
 
 def _float(text: str) -> float:

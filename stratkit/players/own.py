@@ -19,7 +19,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, StratkitError, UsageError, nearest
+from stratkit.errors import InputError, StratkitError, UsageError, nearest, one_line
 from stratkit.players.open import Entrant
 from stratkit.players.options import switch
 from stratkit.players.player import Decision, Games, Player, Sides, Views
@@ -48,8 +48,8 @@ def open_own(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
     called = spec.name or name
     try:
         player = _guarded(cls, called)(**values)
-    except Exception as error:
-        raise InputError(f"{target}: {_said(error)}", text=spec.text) from error
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{target}: {one_line(error)}", text=spec.text) from error
     return Entrant(called, player, spec.spec)
 
 
@@ -83,8 +83,8 @@ def _errors_of(what: str) -> Iterator[None]:
         yield
     except StratkitError:
         raise
-    except Exception as error:
-        raise StratkitError(f"{what}: {_said(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise StratkitError(f"{what}: {one_line(error)}") from error
 
 
 def _checked(decision: Decision, views: Views) -> Decision:
@@ -110,10 +110,10 @@ def _class(module: str, name: str, text: str) -> Any:
         found = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name not in (module, module.partition(".")[0]):
-            raise InputError(f"module {module}: {_said(error)}", text=text) from error
+            raise InputError(f"module {module}: {one_line(error)}", text=text) from error
         raise InputError(f"no such module: {module}", text=text) from None
-    except Exception as error:
-        raise InputError(f"module {module}: {_said(error)}", text=text) from error
+    except (Exception, SystemExit) as error:
+        raise InputError(f"module {module}: {one_line(error)}", text=text) from error
     cls = getattr(found, name, None)
     if not inspect.isclass(cls):
         classes = [word for word, value in vars(found).items() if inspect.isclass(value)]
@@ -148,8 +148,3 @@ def _read(kind: Any, text: str) -> Any:
     if kind is bool:
         return switch().read(text)
     return kind(text) if kind in (int, float) else text
-
-
-def _said(error: BaseException) -> str:
-    """An error that is not ours, in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -51,6 +51,11 @@ class Views:
     def __len__(self) -> int:
         return len(self.games)
 
+    def take(self, rows: npt.NDArray[np.int64] | slice) -> Views:
+        """These rows, without the moves, which only the caller can be asked for."""
+        columns = (self.games, self.sides, self.numbers, self.legal, self.observations)
+        return Views(*(column[rows] for column in columns))  # type: ignore[arg-type]
+
     @classmethod
     def of_one(cls, batch: Batch, game: int, number: int) -> Views:
         """The acting side's view of the only game in `batch`, which has had `number` actions."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from stratkit.players.options import Option, one_of, option, options_of, path
+from stratkit.players.options import Option, one_of, option, options_of, text
 from stratkit.players.testtime.options import PRESETS, PostProcessing
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from stratkit.players.spec import PlayerSpec
 
 SHIPPED = ("barrage-v0",)  # networks that come with stratkit; BENCHMARKS.md tells of each
-NETWORKS = ("online", "target", "average")
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class NoOptions:
 class HumanOptions:
     """Of a person."""
 
-    setup: str | None = option(None, path(), "begin from the first setup of FILE")
+    setup: str | None = option(None, text("FILE"), "begin from the first setup of FILE")
 
 
 @dataclass(frozen=True)
@@ -81,9 +80,7 @@ class NetworkOptions:
     """Of a network."""
 
     net: str | None = option(
-        None,
-        one_of(*NETWORKS),
-        "which of a checkpoint's networks plays; by default target, or average if it has none",
+        None, text("NET"), "which of a checkpoint's networks plays (default: target, or average)"
     )
     post: PostProcessing = field(default_factory=PostProcessing)
 

@@ -114,13 +114,9 @@ def fit(tally: Tally, model: Model, targets: Floats, start: Fit | None = None) -
     raise CheckFailed("the games do not determine the ratings" + _hint(model))
 
 
-def expected_score(elo: float) -> float:
-    """The score per game that a player is expected to reach who is `elo` points stronger."""
-    return 1 / (1 + 10 ** (-elo / 400))
-
-
 def davidson_score(difference: Floats | float, draws: float = 0.0) -> Floats:
-    """The same by Davidson's model; `draws` is the share of draws between equals."""
+    """The score per game that a player is expected to reach who is `difference` points stronger,
+    by Davidson's model; `draws` is the share of draws between equals."""
     v = _v(np.asarray(draws))
     odds = np.exp(np.asarray(difference) / _elo(v) / 2)
     return np.asarray((odds + v / 2) / (odds + v + 1 / odds))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from stratkit.errors import InputError, printable
+from stratkit.pictures import new_figure, save
 from stratkit.rating.report import Report, Standing
-from stratkit.rating.svg import step_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from stratkit.rating.svg import curve_of
 
 BLUE = "#205080"
 
@@ -23,7 +21,7 @@ def plot(report: Report, stream: IO[bytes]) -> None:
         [s.elo - x for s, x in zip(standings, low, strict=True)],
         [x - s.elo for s, x in zip(standings, high, strict=True)],
     ]
-    figure = _figure(1.2 + 0.45 * len(standings))
+    figure = new_figure(8, 1.2 + 0.45 * len(standings))
     axes = figure.subplots()
     axes.errorbar(elo, range(len(elo)), xerr=errors, fmt="o", color=BLUE, capsize=4)
     axes.set_yticks(range(len(elo)), [printable(s.name) for s in standings])
@@ -32,7 +30,7 @@ def plot(report: Report, stream: IO[bytes]) -> None:
     axes.set_ylim(-0.6, len(elo) - 0.4)
     axes.set_xlabel(_caption(report))
     axes.grid(axis="x", alpha=0.3)
-    _save(figure, stream)
+    save(figure, stream)
 
 
 def plot_curve(report: Report, stream: IO[bytes]) -> None:
@@ -40,33 +38,23 @@ def plot_curve(report: Report, stream: IO[bytes]) -> None:
 
     Raises `InputError` when no player is a checkpoint by its name, and without matplotlib.
     """
-    steps = {s.name: step for s in report.standings if (step := step_of(s.name)) is not None}
-    if not steps:
+    steps, points, others = curve_of(report)
+    if not points:
         raise InputError("no player's name ends with a step, such as run@100: there is no curve")
-    points = sorted((s for s in report.standings if s.name in steps), key=lambda s: steps[s.name])
-    figure = _figure(4.5)
+    figure = new_figure(8, 4.5)
     axes = figure.subplots()
-    x = [steps[s.name] for s in points]
     low, high = zip(*map(_interval, points), strict=True)
-    axes.fill_between(x, low, high, color=BLUE, alpha=0.2)
-    axes.plot(x, [s.elo for s in points], "o-", color=BLUE)
-    for other in (s for s in report.standings if s.name not in steps):
+    axes.fill_between(steps, low, high, color=BLUE, alpha=0.2)
+    axes.plot(steps, [s.elo for s in points], "o-", color=BLUE)
+    for other in others:
         axes.axhline(other.elo, color="grey", linestyle="--")
         axes.text(
-            x[-1], other.elo, printable(other.name), ha="right", va="bottom", parse_math=False
+            steps[-1], other.elo, printable(other.name), ha="right", va="bottom", parse_math=False
         )
     axes.set_xlabel("step")
     axes.set_ylabel(_caption(report))
     axes.grid(alpha=0.3)
-    _save(figure, stream)
-
-
-def _figure(height: float) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
-    return Figure(figsize=(8, height), layout="constrained")
+    save(figure, stream)
 
 
 def _interval(s: Standing) -> tuple[float, float]:
@@ -76,7 +64,3 @@ def _interval(s: Standing) -> tuple[float, float]:
 
 def _caption(report: Report) -> str:
     return "\n".join(report.notes()[1::-1])
-
-
-def _save(figure: Figure, stream: IO[bytes]) -> None:
-    figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stratkit.rating.elo import expected_score
 from stratkit.rating.pool import Floats, Pool
+from stratkit.rating.sprt import expected_score
 
 
 def sequential(pool: Pool, k: float = 1.0) -> Floats:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from stratkit.errors import UsageError, nearest
-from stratkit.rating.elo import expected_score
 
 KEYS = ("elo0", "elo1", "alpha", "beta")
 RARE = 1e-3  # counts of an outcome that never came up, so that no logarithm is infinite
@@ -97,8 +96,13 @@ def most_likely(outcomes: list[float], shares: list[float], mean: float) -> list
     return [p / (1 + x * (a - mean)) for p, a in zip(shares, outcomes, strict=True)]
 
 
+def expected_score(elo: float) -> float:
+    """The score per game that a player is expected to reach who is `elo` points stronger."""
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
 def elo_of(score: float) -> float:
-    """The inverse of `elo.expected_score`; infinite for 0 and 1."""
+    """The inverse of `expected_score`; infinite for 0 and 1."""
     if not 0 < score < 1:
         return math.copysign(math.inf, score - 0.5)
     return -400 * math.log10(1 / score - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from operator import itemgetter
 from xml.etree.ElementTree import Element, SubElement
 
 from stratkit.errors import printable
@@ -18,6 +19,13 @@ def step_of(name: str) -> int | None:
     """The step in the name of a checkpoint: `run@100`, or a file `step-00000100.safetensors`."""
     found = re.search(r"(?:@|step-)(\d{1,15})(?:\.safetensors)?$", name)
     return int(found[1]) if found else None
+
+
+def curve_of(report: Report) -> tuple[list[int], list[Standing], list[Standing]]:
+    """The steps of the checkpoints, ascending, and the checkpoints; and all other players."""
+    found = [(step_of(s.name), s) for s in report.standings]
+    points = sorted(((n, s) for n, s in found if n is not None), key=itemgetter(0))
+    return [n for n, _ in points], [s for _, s in points], [s for n, s in found if n is None]
 
 
 def intervals(report: Report) -> Element:
@@ -43,13 +51,12 @@ def intervals(report: Report) -> Element:
 def curve(report: Report) -> Element | None:
     """The ratings of checkpoints over their steps, the others as lines across; None without
     checkpoints at two steps."""
-    steps = {s.name: step for s in report.standings if (step := step_of(s.name)) is not None}
-    if len(set(steps.values())) < 2:
+    steps, points, others = curve_of(report)
+    if len(set(steps)) < 2:
         return None
-    points = sorted((s for s in report.standings if s.name in steps), key=lambda s: steps[s.name])
     height = 300
     picture = _picture(height + 24)
-    across = _Scale((min(steps.values()), max(steps.values())), 70, WIDTH - 20)
+    across = _Scale((steps[0], steps[-1]), 70, WIDTH - 20)
     up = _Scale(_extremes(report.standings), height - 10, TOP + 10)
     for tick in up.ticks():
         y = up(tick)
@@ -57,17 +64,16 @@ def curve(report: Report) -> Element | None:
         _text(picture, f"{tick:g}", 62, y + 4, "end")
     for tick in across.ticks():
         _text(picture, f"{tick:g}", across(tick), height + 16, "middle")
-    for other in (s for s in report.standings if s.name not in steps):
+    for other in others:
         y, ends = up(other.elo), {"x1": 70, "x2": WIDTH - 20}
         _add(picture, "line", **ends, y1=y, y2=y, stroke="#999", stroke_dasharray="6 4")
         _text(picture, _short(other.name), WIDTH - 20, y - 4, "end", other.name)
-    for s in points:
-        x = across(steps[s.name])
+    for x, s in zip(map(across, steps), points, strict=True):
         if s.low is not None and s.high is not None:
             low, high = up(s.low), up(s.high)
             _add(picture, "line", x1=x, x2=x, y1=low, y2=high, stroke="#205080", opacity=0.4)
         _add(picture, "circle", cx=x, cy=up(s.elo), r=4, fill="#205080")
-    line = " ".join(f"{across(steps[s.name]):.1f},{up(s.elo):.1f}" for s in points)
+    line = " ".join(f"{across(n):.1f},{up(s.elo):.1f}" for n, s in zip(steps, points, strict=True))
     _add(picture, "polyline", points=line, fill="none", stroke="#205080", stroke_width=2)
     return picture
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import IO, TYPE_CHECKING
 
-from stratkit.errors import InputError, printable
+from stratkit.errors import printable
+from stratkit.pictures import new_figure, save
 from stratkit.solve.report import Entry, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LEAST = 1e-9  # of an exploitability on a logarithmic axis
 
@@ -62,17 +62,3 @@ def _height(entry: Entry) -> float:
 def _plain(text: str) -> str:
     """`text` with its $ as they are: a legend would read mathematics between two."""
     return printable(text).replace("$", r"\$")
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure, in inches. Raises `InputError` without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def save(figure: Figure, stream: IO[bytes]) -> None:
-    """Writes the figure as PNG, the same bytes for the same picture."""
-    figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})

@@ -84,11 +84,11 @@ def load_checkpoint(
 
 
 def load_network(
-    path: StrPath, net: str | None = None
+    path: StrPath, net: str | None
 ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any], str]:
     """The weights of a checkpoint's network `net` (`online`, `target`, ...) by their names in it,
-    the metadata, and which network it is: a policy has only `online`. None: the target network, or
-    the average of an algorithm that has no target.
+    the metadata, and which network it is. None: `target`, or where the checkpoint lists no such
+    network, `average`, or the acting one, which it lists first. A policy has only `online`.
 
     The whole file is read and checked, but the other networks take no memory. Errors as
     `load_checkpoint`'s, and `InputError`, which lists the networks, when there is no such one.
@@ -98,8 +98,8 @@ def load_network(
     def part(metadata: Mapping[str, Any]) -> str:
         if metadata["kind"] != CHECKPOINT:
             return "online"
-        there = metadata.get("networks") or ("target",)
-        return net or next((one for one in ("target", "average") if one in there), there[0])
+        listed = metadata.get("networks") or ["target"]
+        return net or next((x for x in ("target", "average") if x in listed), str(listed[0]))
 
     def wanted(name: str, metadata: Mapping[str, Any]) -> bool:
         parts[name.partition("/")[0]] = None

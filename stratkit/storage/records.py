@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from types import TracebackType
 from typing import Annotated, Any, BinaryIO, Self
 
 import msgspec
@@ -31,15 +31,25 @@ MOST_PLAYERS = 1 << 20  # of a header
 
 RED, BLUE, DRAW = "red", "blue", "draw"  # results of games of two players
 
+# Keys of a PLAYER that have another name since. Older records hold the first.
+RENAMED_KEYS: Mapping[str, str] = {"shuttle": "repeat-threats"}
+_OPTIONS = re.compile(r"(?:[\w-]+=[^,]*,)+")  # that precede the SPEC of a PLAYER
+_OLD_KEY = re.compile(rf"(?<![^,])(?:{'|'.join(RENAMED_KEYS)})(?==)")
+
 
 @dataclass(frozen=True)
 class RecordPlayer:
     """Who plays: the `name` of the tables, the resolved `spec`, and the SHA-256 of the file of
-    weights (None: it has none)."""
+    weights (None: it has none). A renamed key in `spec` gets its present name."""
 
     name: Text
     spec: Text
     sha256: Sha256 | None = None
+
+    def __post_init__(self) -> None:
+        if options := _OPTIONS.match(self.spec):
+            present = _OLD_KEY.sub(lambda key: RENAMED_KEYS[key[0]], options[0])
+            object.__setattr__(self, "spec", present + self.spec[options.end() :])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,12 +254,7 @@ class RecordWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close()
 
 

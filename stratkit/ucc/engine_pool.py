@@ -13,7 +13,7 @@ import numpy as np
 from stratkit.engine import Game
 from stratkit.engine.stratego import RED, variant
 from stratkit.errors import InputError
-from stratkit.play.finished import Finished, GameNote
+from stratkit.play.finished import NOT_PLAYED, Finished, GameNote
 from stratkit.play.seating import Seating
 from stratkit.play.table import Adjudicator
 from stratkit.players.player import Player
@@ -23,20 +23,17 @@ from stratkit.ucc.referee import REFEREE, one_game, play_game
 
 MAX_FAULTS = 3  # games in a row that a player may lose by faults
 MAX_AHEAD = 4  # x `concurrency`: games that may begin after one that is not over
-NOT_PLAYED = "not_played"  # the reason of a game whose player is no longer asked
 
 
 def check_start(program: Program, game: Game) -> None:
     """Starts the program, and ends it when it has said something; `InputError` if it does not."""
-    process = Process(program)
-    try:
-        process.send(ucc.header_line(RED, program.name, variant(game.name)))
-        process.line(program.startup)
-    except Fault as fault:
-        what = f"{program.name} cannot start: {fault.reason}: {fault.text}"
-        raise InputError(what, text=" ".join(program.words)) from None
-    finally:
-        process.close()
+    with contextlib.closing(Process(program)) as process:
+        try:
+            process.send(ucc.header_line(RED, program.name, variant(game.name)))
+            process.line(program.startup)
+        except Fault as fault:
+            what = f"{program.name} cannot start: {fault.reason}: {fault.text}"
+            raise InputError(what, text=" ".join(program.words)) from None
 
 
 class ProgramGames:
@@ -88,7 +85,8 @@ class ProgramGames:
                         begun.append(pool.submit(self._play, seating))
                         running.add(begun[-1])
                     else:
-                        yield _not_played(seating)
+                        returns = np.zeros(len(seating.seats), np.float32)
+                        yield one_game(seating, None, returns, GameNote(NOT_PLAYED, REFEREE))
                 if not running:
                     return
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
@@ -142,8 +140,3 @@ class ProgramGames:
             f"{self.names[seat]} lost {MAX_FAULTS} games in a row by faults and is not asked any "
             f"more; the last one: {fault}"
         )
-
-
-def _not_played(seating: Seating) -> Finished:
-    returns = np.zeros(len(seating.seats), np.float32)
-    return one_game(seating, None, returns, GameNote(NOT_PLAYED, REFEREE))

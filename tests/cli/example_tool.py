@@ -23,7 +23,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", default="-")
-@click.option("--game", type=options.GameName())
+@click.option("--game", type=options.GAME_NAME)
 @click.option("--kind", type=options.OneOf(["red", "blue"]))
 @click.option("--binary", is_flag=True)
 @options.seed_option

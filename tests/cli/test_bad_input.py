@@ -85,7 +85,7 @@ def test_a_network_that_learned_by_other_rules(tmp_path: pathlib.Path) -> None:
     ):
         done = run(str(name), *arguments, "--game", "nano")
         said = "learned by other rules: two_squares 5, and 3 in this game"
-        assert (done.status, done.error_line) == (0, f"{name}: {path}: {said}")
+        assert (done.status, done.error_line) == (0, f"{name}: {path.name}: {path}: {said}")
 
 
 BROKEN_SETUPS = {

@@ -45,6 +45,7 @@ def test_options_are_completed(name: str) -> None:
         ("exploit kuhn", "un", ["file,un", "plain,uniform"]),
         ("train --net", "p", ["plain,plain", "plain,paper"]),
         ("match random", "h", ["file,h", "plain,heuristic", "plain,human"]),
+        ("match random", "net=online,me", ["file,net=online,me", "plain,net=online,memory="]),
         ("rate", "games", ["file,games"]),
         ("rate --table", "m", ["plain,meetings"]),
         ("fenfs convert --result red", "--t", ["plain,--to"]),

@@ -39,6 +39,24 @@ def test_the_whole_chain_is_recorded_and_explained(tmp_path: pathlib.Path) -> No
     assert again.status == 0, again.err  # the spec of the record is a PLAYER
 
 
+def test_a_record_with_an_old_key_is_rated_and_resumed(tmp_path: pathlib.Path) -> None:
+    """Releases before called repeat-threats= shuttle=; such a record differs in nothing else."""
+    players = "preset=deepnash,name=N,barrage-v0", "random"
+    options = ("--game", "barrage", "-n", 2, "--max-plies", 30, "--seed", 5)
+    new, old = tmp_path / "new.jsonl", tmp_path / "old.jsonl"
+    assert run("match", *players, *options, "-o", new).status == 0
+    whole = new.read_bytes().replace(b"repeat-threats=off", b"shuttle=off")
+    assert whole != new.read_bytes()
+    old.write_bytes(whole)
+    rated = run("rate", old, new)
+    assert rated.status == 0 and "2 games" in rated.err + rated.out, rated.err
+    for again in ((), (*players, *options)):
+        old.write_bytes(whole[:-40])
+        done = run("match", *again, "--resume", "-o", old)
+        assert done.status == 0 and "shuttle" not in done.err, done.err
+        assert old.read_bytes() == whole
+
+
 def test_the_chain_plays_against_programs(tmp_path: pathlib.Path) -> None:
     network, games, log = (tmp_path / name for name in ("net.safetensors", "g.jsonl", "log"))
     save_network(network, "plain", Game("mini"))

@@ -277,6 +277,9 @@ def test_what_train_and_rate_refuse_is_no_sound_file(tmp_path: pathlib.Path) -> 
     assert line == f"fenfs: {path}: game 0: game mini: unknown rule 'three_squares'"
     path = changed_records(tmp_path, rules=header["rules"] | {"two_squares": -1})
     assert fenfs("check", path)[0] == 3
+    path = changed_records(tmp_path, game="minni")
+    what = "'minni' is no variant of Stratego (did you mean 'mini'?)"
+    assert fenfs("check", path) == (3, "", [f"fenfs: {path}: game 0: {what}"])
     one, other = header["players"][:2]
     path = changed_records(tmp_path, players=[one, {**other, "name": one["name"]}])
     status, _, [line] = fenfs("check", path)

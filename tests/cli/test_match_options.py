@@ -237,3 +237,18 @@ def test_speed(tmp_path: pathlib.Path) -> None:
     assert run(*match, "-o", tmp_path / "g", fresh=True).status == 0
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 40
+
+
+def test_a_match_of_our_own_loads_nothing_for_programs() -> None:
+    code = (
+        "import atexit, sys; sys.path.insert(0, sys.argv.pop(1))\n"
+        "heavy = 'stratkit.ucc.process', 'stratkit.ucc.referee', 'stratkit.rating.elo', 'torch'\n"
+        "atexit.register(lambda: print(*(m for m in heavy if m in sys.modules), file=sys.stderr))\n"
+        "from stratkit.cli.match import main\n"
+        "main()\n"
+    )
+    words = ("-q", "random", "name=b,random", "-n", "2", "--game", "nano", "-o", os.devnull, "-f")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, ROOT, *words], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr.split()) == (0, [])

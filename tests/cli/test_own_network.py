@@ -46,6 +46,25 @@ def test_the_example_learns_and_plays(
     assert run(*match, "other.jsonl", STRATKIT_NETS=f"py:a:B,{NET}").status == 0
 
 
+def test_errors_of_its_code_are_one_line(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path / "a.eps", *episodes("nano", 4))
+    texts = {
+        "leaves": ("raise SystemExit(0)", "cannot be imported: SystemExit: 0"),
+        "torn": ("def (", "cannot be imported: SyntaxError: "),
+        "unmade": (
+            "from stratkit.nets import Network\nclass Net(Network): pass",
+            "cannot be made: TypeError: ",
+        ),
+    }
+    for module, (text, what) in texts.items():
+        (tmp_path / f"{module}.py").write_text(text)
+        done = run("train", path, "--out", "run", "--net", f"py:{module}:Net", "--batch", 4)
+        assert done.status == 1 and done.error_line.startswith(f"train: {what}"), done.err
+
+
 @pytest.mark.parametrize(
     ("net", "what"),
     [

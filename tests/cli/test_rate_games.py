@@ -16,7 +16,6 @@ import pytest
 from browser import Browser
 from running import ROOT, run
 from stratkit.convert.shown_games import GameChooser
-from stratkit.rating.report import Standing
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
 
 SAMPLE = ROOT / "formats" / "samples" / "games.jsonl"
@@ -47,10 +46,9 @@ def chosen(
 ) -> list[int]:
     """The numbers of the games that are shown of B, whose games end so."""
     header, record = sample
-    counts = map(outcomes.count, ("won", "drawn", "lost"))
-    standings = [Standing(name, 0, None, None, 0, 0, 0) for name in rated if name != "B"]
-    standings.append(Standing("B", 0, None, None, *counts))
-    chooser = GameChooser("B", most, renames or {}, standings)
+    lost, drawn, won = map(outcomes.count, ("lost", "drawn", "won"))
+    counts = dict.fromkeys(rated, (0, 0, 0)) | {"B": (lost, drawn, won)}
+    chooser = GameChooser("B", most, renames or {}, counts)
     for number, outcome in enumerate(outcomes):
         values = {"number": number, **ENDED[outcome], **changes}
         was_full, before = chooser.full, chooser.shown()
@@ -70,8 +68,7 @@ def test_losses_come_before_draws_and_wins(sample: tuple[RecordHeader, GameRecor
 def test_no_more_is_read_than_needed(sample: tuple[RecordHeader, GameRecord]) -> None:
     """Where there are no losses, or one, nobody reads on in the hope of more."""
     header, record = sample
-    standings = [Standing("A", 0, None, None, 1, 0, 90), Standing("B", 0, None, None, 90, 0, 1)]
-    chooser = GameChooser("B", 3, {}, standings)
+    chooser = GameChooser("B", 3, {}, {"A": (90, 0, 1), "B": (1, 0, 90)})
     full = []
     for number, outcome in enumerate(["won", "won", "won", "won", "lost", "won"]):
         values: dict[str, Any] = {"number": number, **ENDED[outcome]}

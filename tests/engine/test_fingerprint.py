@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from fingerprint import fingerprint
 from running import ROOT
-from stratkit.engine.fingerprint import fingerprint
 
 # Whoever changes the rules, the observation or the random numbers writes the new number here.
 EXPECTED = "5235d9ea0ea178a8"
@@ -16,7 +16,7 @@ EXPECTED = "5235d9ea0ea178a8"
 
 def test_fingerprint() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "stratkit.engine.fingerprint"],
+        [sys.executable, "cengine/bench/fingerprint.py"],
         cwd=ROOT,
         capture_output=True,
         text=True,

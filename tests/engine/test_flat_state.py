@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from fingerprint import Preferences
 from stratkit.engine import Batch, Game, sample
-from stratkit.engine.fingerprint import Preferences
 from stratkit.engine.stratego import VARIANTS
 
 GAMES = 24

@@ -19,10 +19,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from fingerprint import Preferences
 from scale import scaled
 from slow_stratego import Piece, SlowGame
 from stratkit.engine import Batch, Game, sample
-from stratkit.engine.fingerprint import Preferences
 from stratkit.engine.stratego import BOMB, FLAG, PLACING_ORDER, VARIANTS
 
 GAMES = 20  # played in lockstep

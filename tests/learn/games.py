@@ -14,7 +14,7 @@ from stratkit.engine import Game, replay_many
 from stratkit.learn.algorithm import CPU, open_algorithm
 from stratkit.learn.data import EpisodeChunk
 from stratkit.learn.optimizer import Optimizer
-from stratkit.learn.settings import Settings
+from stratkit.learn.request import Settings
 from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from stratkit.errors import InputError
 from stratkit.learn.config import PRESETS, MMDConfig, RNaDConfig, RunConfig
-from stratkit.learn.settings import Settings, all_fields, fields_of, help_of, read_file, resolve
+from stratkit.learn.request import Settings, all_fields, fields_of, help_of, read_file, resolve
 
 
 def rnad(settings: Settings) -> RNaDConfig:

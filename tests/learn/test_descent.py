@@ -10,7 +10,7 @@ from learn.games import as_parts, episodes, optimizer
 from stratkit.learn.config import AdamConfig
 from stratkit.learn.data import make_batch
 from stratkit.learn.optimizer import Adam
-from stratkit.learn.settings import resolve
+from stratkit.learn.request import resolve
 
 
 @pytest.mark.parametrize("net", ["plain", "tiny"])

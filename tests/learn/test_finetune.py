@@ -15,8 +15,8 @@ from stratkit.errors import InputError
 from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.request import resolve
 from stratkit.learn.rnad import Forward, action_values
-from stratkit.learn.settings import resolve
 from stratkit.nets import legal_policy, process
 from stratkit.players.spec import parse_player
 

@@ -25,7 +25,7 @@ from stratkit.learn.mmd import (
     surrogate_loss,
 )
 from stratkit.learn.optimizer import Optimizer
-from stratkit.learn.settings import Settings, resolve
+from stratkit.learn.request import Settings, resolve
 from stratkit.nets import legal_policy
 
 INFINITY = math.inf

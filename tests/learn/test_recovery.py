@@ -154,6 +154,21 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_published(folder: pat
     assert [json.loads(line)["step"] for line in lines] == [1, 2]
 
 
+def test_no_run_begins_with_weights_that_are_not_finite(folder: pathlib.Path) -> None:
+    """A checkpoint that holds them would be called the last good one."""
+    train(replace(a_request(folder, "run"), steps=1))
+    path = checkpoint_path(folder / "run", 1)
+    tensors, metadata = load_checkpoint(path)
+    tensors["online/critic.2.bias"] = np.full(1, np.nan, np.float32)
+    save(path, tensors, metadata, overwrite=True)
+    fresh = replace(a_request(folder, "fine"), start=str(path))
+    for request in (replace(a_request(folder, "run"), resume=True), fresh):
+        with pytest.raises(InputError) as caught:
+            train(request)
+        assert str(caught.value) == f"{path}: its weights are not all finite"
+    assert not list_checkpoints(folder / "fine") and len(list_checkpoints(folder / "run")) == 2
+
+
 def test_a_checkpoint_of_before_there_were_algorithms(folder: pathlib.Path) -> None:
     """It goes on as R-NaD, with equal results."""
     train(a_request(folder, "whole"))

@@ -18,8 +18,8 @@ from stratkit.learn.algorithm import Views
 from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.request import Settings, resolve
 from stratkit.learn.rnad import NETWORKS, RNaD, reference_update
-from stratkit.learn.settings import Settings, resolve
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.random import RandomPlayer

@@ -37,6 +37,10 @@ class Broken(RandomPlayer):
     def __init__(self, seed):
         raise ValueError("never made")
 
+class Leaver(RandomPlayer):
+    def act(self, views):
+        raise SystemExit(0)
+
 class NoPlayer:
     pass
 
@@ -57,6 +61,7 @@ class Free(RandomPlayer):
 def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pathlib.Path]:
     (tmp_path / "faulty_players.py").write_text(FAULTY)
     (tmp_path / "needs_more.py").write_text(OWN)
+    (tmp_path / "leaves.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -104,6 +109,8 @@ def test_options(folder: pathlib.Path, player: str) -> None:
         ("threshold=.1,py:faulty_players:Typed", 2, "threshold= is for networks"),
         ("name=Three,py:faulty_players:Player3", 1, "Three: act: KeyError: 'no such key'"),
         ("py:faulty_players:Cheat", 1, "Cheat: act: ValueError: action 0 is illegal in game "),
+        ("py:faulty_players:Leaver", 1, "Leaver: act: SystemExit: 0"),
+        ("py:leaves:Player", 1, "module leaves: SystemExit: 3"),
         ("py:faulty_players:Short", 1, "Short: act: ValueError: 2 actions and mu are needed"),
     ],
 )

@@ -12,6 +12,7 @@ from stratkit.players.options import options_of, options_text, read_options
 from stratkit.players.registry import NETWORK, NetworkOptions, words_of
 from stratkit.players.spec import parse_player
 from stratkit.players.testtime.options import DEEPNASH, PRESETS, PostProcessing
+from stratkit.storage.records import RENAMED_KEYS
 from stratkit.ucc.kind import PLAYERS
 
 KEYS = ["name", *(key for kind in PLAYERS for key, _ in kind.accepted())]
@@ -43,6 +44,11 @@ def test_an_old_name_is_read_and_not_shown() -> None:
     assert old.options == new.options and not old.options.post.repeat_threats
     assert options_text(old.options.post) == "repeat-threats=off,"
     assert "shuttle" not in here("match", "--help").out
+
+
+def test_records_know_each_old_name() -> None:
+    accepted = [pair for kind in PLAYERS for pair in kind.accepted()]
+    assert {option.alias: key for key, option in accepted if option.alias} == RENAMED_KEYS
 
 
 def test_text_and_options_are_one() -> None:

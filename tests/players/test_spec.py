@@ -41,7 +41,6 @@ def test_paths_with_commas_and_equal_signs() -> None:
     ("text", "what"),
     [
         ("nam=A,random", "did you mean 'name'"),
-        ("net=targets,run/", "did you mean 'target'"),
         ("name=A,name=B,random", "twice"),
         ("name=A", "needs a SPEC"),
         ("name=A,", "needs a SPEC"),

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from rating_games import both, pool_of, simulated
 from stratkit.errors import CheckFailed
 from stratkit.rating.bootstrap import rate
-from stratkit.rating.elo import Anchor, Model, davidson_score, expected_score
+from stratkit.rating.elo import Anchor, Model, davidson_score
 from stratkit.rating.pool import Pool
+from stratkit.rating.sprt import expected_score
 
 THREE_TO_ONE = 400 * np.log10(3)  # 190.85 Elo: three points for each of the other
 FIT = Model(first_move=None, draws=None)

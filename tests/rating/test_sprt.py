@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stratkit.errors import UsageError
-from stratkit.rating.elo import expected_score
 from stratkit.rating.sprt import (
     RARE,
     Sprt,
     elo_interval,
     elo_of,
+    expected_score,
     most_likely,
     parse_sprt,
     superiority,

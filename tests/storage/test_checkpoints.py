@@ -223,6 +223,9 @@ def test_one_network(tmp_path: pathlib.Path, path: pathlib.Path) -> None:
     with pytest.raises(InputError, match="did you mean 'belief'.*; it has online, belief$"):
         load_network(listed, "beleif")
     publish_policy(tmp_path, {"weight": np.zeros(3)}, METADATA)
+    acting, _, net = load_network(listed, None)
+    assert net == "online" and acting.keys() == load_network(listed, "online")[0].keys()
+    assert load_network(path, None)[2] == "target"
     weights, _, net = load_network(tmp_path / "policy.safetensors", "target")
     assert (list(weights), net) == (["weight"], "online")
     whole = bytearray(path.read_bytes())

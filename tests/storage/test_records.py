@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stratkit.errors import InputError
+from stratkit.storage.identities import match_key, plays_as
 from stratkit.storage.records import (
     MOST_LINE,
     GameRecord,
@@ -382,3 +383,26 @@ def test_stdout_and_devices() -> None:
     with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
         RecordWriter("/dev/full", HEADER)
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+@pytest.mark.parametrize(
+    ("spec", "now"),
+    [
+        ("net=online,shuttle=off,bounds=0.05,x", "net=online,repeat-threats=off,bounds=0.05,x"),
+        ("shuttle=off,x", "repeat-threats=off,x"),
+        ("memory=on,./shuttle=off,x", "memory=on,./shuttle=off,x"),  # a path
+        ("py:own:Own,shuttle=off", "py:own:Own,shuttle=off"),  # its own option
+        ("setup=a=shuttle=off,human", "setup=a=shuttle=off,human"),  # a file
+        ("x-shuttle=off,shuttle", "x-shuttle=off,shuttle"),
+    ],
+)
+def test_an_old_key_of_a_player_gets_its_present_name(spec: str, now: str) -> None:
+    """So that players and matches are the same as in records of today."""
+    old = dataclasses.replace(HEADER, players=(A, RecordPlayer("B", now)))
+    line = header_line(old).replace(now.encode(), spec.encode())
+    [(header, _)] = read(line + record_line(record(0)))
+    assert header.players[1].spec == now
+    assert (plays_as(header.players[1]), match_key(header)) == (
+        plays_as(old.players[1]),
+        match_key(old),
+    )

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import itertools
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
@@ -15,24 +14,24 @@ import click
 from stratkit.cli.fenfs.options import jobs_option, strict_option
 from stratkit.cli.fenfs.tally import Tally
 from stratkit.cli.messages import say, warn
+from stratkit.cli.options import option
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Game, NotFromTheStart, games, in_order
 from stratkit.convert.headers import header_faults
 from stratkit.convert.raw import LOG, POSITION, RECORD, SETUP, Raw, chunks
-from stratkit.convert.sink import Names
+from stratkit.convert.sink import Names, new_file
 from stratkit.errors import InputError
 
 
 @click.command(cls=Tool)
-@click.option(
-    "--two-squares",
-    type=click.IntRange(0, 100),
+@option(
+    "--two-squares N",
+    "How often a piece of a log may cross one border in a row; 0: any number (default: 5).",
+    click.IntRange(0, 100),
     default=5,
-    metavar="N",
-    help="How often a piece of a log may cross one border in a row; 0: any number (default: 5).",
 )
-@click.option("--salvage", metavar="FOLDER", help="Write the sound part of every file into FOLDER.")
-@click.option("-f", "--force", is_flag=True, help="Overwrite files in FOLDER.")
+@option("--salvage FOLDER", "Write the sound part of every file into FOLDER.")
+@option("-f, --force", "Overwrite files in FOLDER.")
 @strict_option
 @jobs_option
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
@@ -159,17 +158,13 @@ def _tell_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
             continue  # a fault of the header
         for (finding, game), ply in zip(some, first, strict=True):
             if ply is not None:
-                name = {"two_squares": f"two-squares rule ({number})"}.get(
-                    rule, "more-squares rule"
+                name = (
+                    f"two-squares rule ({number})" if rule == "two_squares" else "more-squares rule"
                 )
                 what = f"the {name} forbids this move, and perhaps later ones: no fault here"
+                where, text = game.log.where(ply), game.log.move_text(ply)
                 finding.breaches.append(
-                    InputError(
-                        what,
-                        file=game.raw.name,
-                        where=game.log.where(ply),
-                        text=game.log.move_text(ply),
-                    )
+                    InputError(what, file=game.raw.name, where=where, text=text)
                 )
 
 
@@ -212,7 +207,8 @@ class Salvage(contextlib.AbstractContextManager["Salvage"]):
         if finding.file != self._file or self._out is None:
             self._open.close()
             name = self._names.fresh(os.path.basename(finding.file))
-            self._out = self._open.enter_context(_created(self._folder, name, self._force))
+            path = os.path.join(self._folder, name)
+            self._out = self._open.enter_context(new_file(path, self._force))
             self._file, self._header = finding.file, ""
         text = finding.text if finding.header == self._header else finding.header + finding.text
         self._header = finding.header
@@ -220,14 +216,3 @@ class Salvage(contextlib.AbstractContextManager["Salvage"]):
 
     def __exit__(self, *error: Any) -> None:
         self._open.__exit__(*error)
-
-
-@contextlib.contextmanager
-def _created(folder: str, name: str, force: bool) -> Iterator[IO[bytes]]:
-    from stratkit.storage.atomic import atomic_file
-
-    path = os.path.join(folder, name)
-    if os.path.exists(path) and not force:
-        raise InputError("exists already; -f overwrites it", file=path)
-    with atomic_file(path, overwrite=force, durable=False) as stream:
-        yield stream

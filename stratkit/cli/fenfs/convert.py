@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +16,16 @@ from stratkit.cli.fenfs.options import (
     Range,
     jobs_option,
     selecting,
-    selection,
     strict_option,
 )
 from stratkit.cli.fenfs.tally import Tally
 from stratkit.cli.messages import say
-from stratkit.cli.options import OneOf, output_options
+from stratkit.cli.options import OneOf, option, output_options
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Game, games, in_order
 from stratkit.convert.raw import LOG, POSITION, POSITIONS, SETUP, Raw, chunks
-from stratkit.convert.sink import Lines, Sink, files
+from stratkit.convert.sink import open_sink
 from stratkit.errors import InputError, UsageError
-from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
     from stratkit.notation.select import Selection
@@ -38,17 +35,17 @@ GAMES = ("games", *FILES)
 
 
 @click.command(cls=Tool)
-@click.option(
+@option(
     "--to",
-    type=OneOf(["fenfs", "setups", "games", *FILES]),
-    required=True,
-    help="fenfs: a line for each position; setups: a line for each side; games: game records;"
+    "fenfs: a line for each position; setups: a line for each side; games: game records;"
     " gsn, xml: Gravon's logs.",
+    OneOf(["fenfs", "setups", "games", *FILES]),
+    required=True,
 )
-@click.option("--view", type=OneOf(list(VIEWS)), help="Who sees the positions (default: observer).")
-@click.option("--moved", is_flag=True, help="Say in a fourth word which pieces have moved.")
-@click.option("--ply", type=Range(), metavar="RANGE", help="Only these positions of each game.")
-@click.option("--salvage", is_flag=True, help="Of faulty games keep the moves before the fault.")
+@option("--view", "Who sees the positions (default: observer).", OneOf(list(VIEWS)))
+@option("--moved", "Say in a fourth word which pieces have moved.")
+@option("--ply RANGE", "Only these positions of each game.", Range())
+@option("--salvage", "Of faulty games keep the moves before the fault.")
 @strict_option
 @selecting
 @jobs_option
@@ -72,12 +69,14 @@ def convert(
     INPUT is a .gsn or .xml log, a file of game records, episodes, FENfS or setups, a zip or folder
     of such files, or - (stdin).
     """
+    from stratkit.notation.select import Selection
+
     for name, given in (("--view", view), ("--moved", moved), ("--ply", ply)):
         if given and to != "fenfs":
             raise UsageError(f"{name} goes with --to fenfs, not with --to {to}")
-    wanted = Form(to, selection(chosen), VIEWS[view] if view else None, view, moved, ply, salvage)
+    wanted = Form(to, Selection(**chosen), view, moved, ply, salvage)
     tally = Tally(strict)
-    with _sink(to, output, force) as sink:
+    with open_sink(output, force, to in FILES) as sink:
         task = functools.partial(convert_chunk, form=wanted)
         with in_order(task, chunks(inputs, to in GAMES), jobs) as answers:
             for piece in itertools.chain.from_iterable(answers):
@@ -90,24 +89,13 @@ def convert(
     return tally.status
 
 
-@contextlib.contextmanager
-def _sink(to: str, output: str, force: bool) -> Iterator[Sink]:
-    if to in FILES:
-        with files(output, force) as sink:
-            yield sink
-    else:
-        with open_output(output, force) as out:
-            yield Lines(out)
-
-
 @dataclass(frozen=True)
 class Form:
     """What is wanted: a form, of which games, and what `convert` says of positions."""
 
     to: str
     selection: Selection
-    view: int | None = None
-    view_word: str | None = None
+    view: str | None = None
     moved: bool = False
     ply: tuple[int, int] | None = None
     salvage: bool = False
@@ -182,8 +170,8 @@ def _write_fenfs(piece: Piece, game: Game, form: Form) -> None:
     from stratkit.notation.fenfs import fenfs_lines
 
     first, last = form.ply or (0, len(game.played.boards))
-    boards = game.played.boards[first : last + 1]
-    piece.text = fenfs_lines(boards, game.log.variant.width, first, form.view, form.moved)
+    boards, view = game.played.boards[first : last + 1], VIEWS[form.view or "observer"]
+    piece.text = fenfs_lines(boards, game.log.variant.width, first, view, form.moved)
 
 
 def _write_setups(piece: Piece, game: Game, form: Form) -> None:
@@ -242,7 +230,7 @@ def _position(piece: Piece, raw: Raw, form: Form) -> None:
     if form.to == "fenfs":
         if form.moved and fenfs.moved is None:
             raise InputError("this FENfS does not say which pieces have moved")
-        seen = seen_by(fenfs, form.view if form.view_word else fenfs.view)
+        seen = seen_by(fenfs, VIEWS[form.view] if form.view else fenfs.view)
         if not form.ply or form.ply[0] <= fenfs.ply <= form.ply[1]:
             piece.text = f"{seen if form.moved else replace(seen, moved=None)}\n"
     elif form.to == "setups":

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from stratkit.cli.fenfs.lines import positions, put, texts
+from stratkit.cli.fenfs.lines import each_position, put, texts
 from stratkit.cli.fenfs.tally import Tally
 from stratkit.cli.tool import Tool
-from stratkit.errors import InputError
 
 
 @click.command(cls=Tool)
@@ -22,11 +21,5 @@ def legal(inputs: tuple[str, ...]) -> int:
 
     tally = Tally()
     for source in texts(inputs or ["-"], (".fenfs",), tally):
-        for number, fenfs in positions(source, tally):
-            try:
-                put(" ".join(legal_moves(fenfs)))
-                tally.passed()
-            except InputError as error:
-                error.file, error.where = source.name, f"line {number}"
-                tally.fault(error)
+        each_position(source, tally, lambda fenfs: put(" ".join(legal_moves(fenfs))))
     return tally.status

@@ -1,19 +1,21 @@
-"""FENfS and text files as the input of `show`, `legal` and `check`."""
+"""What `show`, `legal` and `replay` read: lines of FENfS, and games one at a time."""
 
 from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stratkit.cli.fenfs.tally import Tally, sound
-from stratkit.convert.raw import LOG, POSITION, form_of
+from stratkit.convert.games import Game, games
+from stratkit.convert.raw import LOG, Raw, form_of
 from stratkit.errors import InputError, error_context
 from stratkit.storage.streams import STDOUT
 
 if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs
+    from stratkit.notation.select import Selection
     from stratkit.notation.sources import Source
 
 
@@ -32,18 +34,39 @@ def texts(inputs: Sequence[str], suffixes: Sequence[str], tally: Tally) -> Itera
                 yield source
 
 
-def positions(source: Source, tally: Tally) -> Iterator[tuple[int, Fenfs]]:
-    """The sound positions of a file of FENfS lines, and their line numbers."""
+def each_position(source: Source, tally: Tally, show: Callable[[Fenfs], None]) -> None:
+    """Calls `show` with the sound positions of a file of FENfS lines; its `InputError`s are told
+    of these lines."""
     from stratkit.notation.fenfs import read_fenfs
 
-    form = LOG if is_log(source) else POSITION
-    if form == LOG:
+    if is_log(source):
         what = "a game log, not FENfS: `fenfs convert --to fenfs` makes FENfS of it"
         tally.fault(InputError(what, file=source.name))
     elif not is_text(source):
         tally.fault(InputError("not a text file", file=source.name))
     else:
-        yield from sound(read_fenfs(source.stream, source.name), tally)
+        for number, fenfs in sound(read_fenfs(source.stream, source.name), tally):
+            try:
+                show(fenfs)
+                tally.passed()
+            except InputError as error:
+                error.file, error.where = error.file or source.name, error.where or f"line {number}"
+                tally.fault(error)
+
+
+def sound_games(
+    items: Iterable[Raw | InputError], selection: Selection, tally: Tally
+) -> Iterator[Game]:
+    """The games, with their boards, that can be played to their end, one at a time."""
+    for item in items:
+        found = games([item], selection, boards=True)[0] if isinstance(item, Raw) else item
+        if isinstance(found, InputError):
+            tally.fault(found)
+        elif found is not None:
+            for error in found.played.faults:
+                tally.fault(error)
+            if not found.played.fault:
+                yield found
 
 
 def is_log(source: Source) -> bool:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
-from stratkit.cli.options import OneOf
+from stratkit.cli.options import OneOf, option, options
 from stratkit.errors import shown
-
-if TYPE_CHECKING:
-    from stratkit.notation.select import Selection
 
 VIEWS = {"observer": None, "red": 0, "blue": 1}
 
@@ -27,8 +23,6 @@ ENDINGS = [
     *("resigned", "agreed", "surrender", "attrition", "illegal_setup", "illegal_move"),
     *("unreadable_move", "silence", "flood", "exit"),
 ]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Range(click.types.StringParamType):
@@ -65,63 +59,31 @@ class Range(click.types.StringParamType):
         return numbers if self.dates else numbers[0]
 
 
-def selecting(function: Function) -> Function:
-    """The options that select games; `selection` makes what they mean of them."""
-    options = [
-        click.option("--variant", multiple=True, type=OneOf(VARIANTS), help="Only this variant."),
-        click.option("--player", multiple=True, metavar="NICK", help="Only games of NICK."),
-        click.option(
-            "--result",
-            multiple=True,
-            type=OneOf(["red", "blue", "draw"]),
-            help="Only games that this side won, or nobody.",
-        ),
-        click.option("--ending", multiple=True, type=OneOf(ENDINGS), help="Only this ending."),
-        click.option(
-            "--date",
-            type=Range(dates=True),
-            metavar="RANGE",
-            help="Only logs with such a date in the file name, like 2005 or 2005.4..2006.",
-        ),
-        click.option(
-            "--moves",
-            type=Range(),
-            metavar="RANGE",
-            help="Only games of so many moves, like 40, 10..20 or 10.. .",
-        ),
-        click.option("--regular", is_flag=True, help="Only games with regular setups."),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
-def selection(chosen: dict[str, Any]) -> Selection:
-    """What the options of `selecting` mean; they are taken out of `chosen`."""
-    from stratkit.notation.select import Selection
-
-    return Selection(
-        variants=chosen.pop("variant"),
-        players=chosen.pop("player"),
-        results=chosen.pop("result"),
-        endings=chosen.pop("ending"),
-        dates=chosen.pop("date"),
-        moves=chosen.pop("moves"),
-        regular=chosen.pop("regular"),
-    )
-
-
-def jobs_option(function: Function) -> Function:
-    """`--jobs N` (parameter `jobs`)."""
-    return click.option(
-        "--jobs",
-        type=click.IntRange(1, 256),
-        default=1,
-        metavar="N",
-        help="Work in N processes; what comes out is the same (default: 1).",
-    )(function)
-
-
-def strict_option(function: Function) -> Function:
-    """`--strict` (parameter `strict`)."""
-    return click.option("--strict", is_flag=True, help="Stop at the first fault.")(function)
+# These select games; their parameters are the fields of `notation.select.Selection`.
+selecting = options(
+    option("--variant", "Only this variant.", OneOf(VARIANTS), "variants", multiple=True),
+    option("--player NICK", "Only games of NICK.", name="players", multiple=True),
+    option(
+        "--result",
+        "Only games that this side won, or nobody.",
+        OneOf(["red", "blue", "draw"]),
+        "results",
+        multiple=True,
+    ),
+    option("--ending", "Only this ending.", OneOf(ENDINGS), "endings", multiple=True),
+    option(
+        "--date RANGE",
+        "Only logs with such a date in the file name, like 2005 or 2005.4..2006.",
+        Range(dates=True),
+        "dates",
+    ),
+    option("--moves RANGE", "Only games of so many moves, like 40, 10..20 or 10.. .", Range()),
+    option("--regular", "Only games with regular setups."),
+)
+jobs_option = option(
+    "--jobs N",
+    "Work in N processes; what comes out is the same (default: 1).",
+    click.IntRange(1, 256),
+    default=1,
+)
+strict_option = option("--strict", "Stop at the first fault.")

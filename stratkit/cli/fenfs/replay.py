@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stratkit.cli.fenfs.options import selecting, selection
+from stratkit.cli.fenfs.lines import sound_games
+from stratkit.cli.fenfs.options import selecting
 from stratkit.cli.fenfs.tally import Tally
-from stratkit.cli.options import output_options
+from stratkit.cli.options import option, output_options
 from stratkit.cli.tool import Tool
-from stratkit.convert.games import Game, games
+from stratkit.convert.games import Game
 from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
 from stratkit.errors import InputError
 from stratkit.storage.streams import open_output
@@ -22,9 +24,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Tool)
 @selecting
-@click.option(
-    "--game", type=click.IntRange(1), metavar="N", help="The Nth of the games, counted from 1."
-)
+@option("--game N", "The Nth of the games, counted from 1.", click.IntRange(1))
 @output_options
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def replay(
@@ -36,9 +36,10 @@ def replay(
     or - (stdin).
     """
     from stratkit.notation.replay_page import Shown, replay_page
+    from stratkit.notation.select import Selection
 
     tally = Tally()
-    found = _chosen(inputs, selection(chosen), game, tally)
+    found = _chosen(inputs, Selection(**chosen), game, tally)
     if found is None:
         if not tally.faults:
             raise InputError("no such game in the input")
@@ -67,19 +68,14 @@ def _chosen(
 
 def _sound(inputs: tuple[str, ...], selection: Selection, tally: Tally) -> Iterator[Game]:
     """The games with boards that can be played to their end."""
-    for chunk in chunks(inputs):
-        for item in chunk:
-            found: Any = item
-            if isinstance(item, Raw):
-                if item.form in (POSITION, SETUP):
-                    found = InputError("a game is needed", file=item.name)
-                else:
-                    found = games([item], selection, boards=True)[0]
-            if isinstance(found, InputError):
-                tally.fault(found)
-            elif found is not None:
-                for error in found.played.faults:
-                    tally.fault(error)
-                if not found.played.fault and found.played.boards:
-                    tally.passed()
-                    yield found
+    items = map(_game_only, itertools.chain.from_iterable(chunks(inputs)))
+    for game in sound_games(items, selection, tally):
+        if game.played.boards:
+            tally.passed()
+            yield game
+
+
+def _game_only(item: Raw | InputError) -> Raw | InputError:
+    if isinstance(item, Raw) and item.form in (POSITION, SETUP):
+        return InputError("a game is needed", file=item.name)
+    return item

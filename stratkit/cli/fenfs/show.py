@@ -5,21 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import click
 
-from stratkit.cli.fenfs.lines import is_log, positions, texts
+from stratkit.cli.fenfs.lines import each_position, is_log, sound_games, texts
 from stratkit.cli.fenfs.options import VIEWS
 from stratkit.cli.fenfs.tally import Tally
 from stratkit.cli.messages import say
-from stratkit.cli.options import OneOf, output_options
+from stratkit.cli.options import OneOf, option, output_options
 from stratkit.cli.tool import Tool
-from stratkit.convert.games import Game, games
-from stratkit.convert.raw import EPISODE, RECORD, SUFFIXES, Raw, form_of, within
-from stratkit.errors import InputError, StratkitError, UsageError, named, shown
+from stratkit.convert.games import Game
+from stratkit.convert.raw import EPISODE, RECORD, SUFFIXES, form_of, within
+from stratkit.errors import InputError, StratkitError, UsageError, error_context, shown
 from stratkit.storage.streams import STDOUT, open_output
 
 if TYPE_CHECKING:
@@ -30,25 +30,16 @@ PICTURES = (".svg", ".png")
 
 
 @click.command(cls=Tool)
-@click.option("--view", type=OneOf(list(VIEWS)), help="Who looks (default: the FENfS's own view).")
-@click.option(
-    "--ply",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Show a game after N plies (default: at its end).",
-)
-@click.option("--last", metavar="MOVE", help="Mark this move, like A4A5 (a game's own is known).")
-@click.option(
-    "--explain",
-    metavar="PLAYER",
-    help="Tell what a network would play, and why; PLAYER as in match(1).",
-)
-@click.option("--style", type=OneOf(["ascii", "unicode"]), help="The characters (default: ascii).")
-@click.option(
+@option("--view", "Who looks (default: the FENfS's own view).", OneOf(list(VIEWS)))
+@option("--ply N", "Show a game after N plies (default: at its end).", click.IntRange(min=0))
+@option("--last MOVE", "Mark this move, like A4A5 (a game's own is known).")
+@option("--explain PLAYER", "Tell what a network would play, and why; PLAYER as in match(1).")
+@option("--style", "The characters (default: ascii).", OneOf(["ascii", "unicode"]))
+@option(
     "--colour",
-    type=OneOf(["auto", "always", "never"]),
+    "Colours of the sides (default: auto, at a terminal).",
+    OneOf(["auto", "always", "never"]),
     default="auto",
-    help="Colours of the sides (default: auto, at a terminal).",
 )
 @output_options
 @click.argument("input", metavar="[FENFS|INPUT]", default="-")
@@ -83,7 +74,7 @@ def show(
         )
         for source in texts([input], SUFFIXES, tally):
             if explain:
-                _explain_positions(source, explain, board, tally)
+                each_position(source, tally, _explaining(explain, board))
             elif _holds_games(source):
                 if last:
                     raise UsageError("--last goes with a FENfS: a game's last move is known")
@@ -92,7 +83,7 @@ def show(
             elif ply is not None:
                 raise UsageError("--ply goes with a game: a FENfS is one position")
             else:
-                _show_positions(source, view, last, board, tally)
+                each_position(source, tally, _drawing(view, last, board))
         if not tally.sound and output != "-":
             click.get_current_context().exit(tally.status)  # and leave no file behind
     if tally.sound and suffix not in PICTURES:
@@ -127,7 +118,7 @@ class Printed:
         self.tell(f"{title}\n{board}" if title else board)
 
     def tell(self, text: str) -> None:
-        with named(STDOUT):
+        with error_context(STDOUT, only=OSError):
             print(text, file=self.out)
 
 
@@ -162,19 +153,11 @@ def _holds_games(source: Source) -> bool:
 
 
 def _games(source: Source, tally: Tally) -> Iterator[Game]:
-    """The sound games of a source, one at a time."""
+    """The sound games of a source."""
     from stratkit.notation.select import Selection
 
     try:
-        for item in within(source):
-            found: Any = games([item], Selection(), True)[0] if isinstance(item, Raw) else item
-            if isinstance(found, InputError):
-                tally.fault(found)
-                continue
-            for error in found.played.faults:
-                tally.fault(error)
-            if not found.played.fault:
-                yield found
+        yield from sound_games(within(source), Selection(), tally)
     except InputError as error:
         tally.fault(error)
 
@@ -205,37 +188,23 @@ def title(game: Game) -> str:
     return f"{what}: red {red}, blue {blue}; {log.ending}"
 
 
-def _show_positions(
-    source: Source, view: str | None, last: str | None, board: Board, tally: Tally
-) -> None:
-    for number, fenfs in positions(source, tally):
-        try:
-            move = _move(last, fenfs) if last else None
-            board.show(fenfs, VIEWS[view] if view else fenfs.view, move, "")
-            tally.passed()
-        except InputError as error:
-            error.file, error.where = source.name, f"line {number}"
-            tally.fault(error)
+def _drawing(view: str | None, last: str | None, board: Board) -> Callable[[Fenfs], None]:
+    """Draws a position on `board`."""
+    from stratkit.notation.squares import parse_move
+
+    def show(fenfs: Fenfs) -> None:
+        move = parse_move(last, fenfs.variant.width, fenfs.variant.height) if last else None
+        board.show(fenfs, VIEWS[view] if view else fenfs.view, move, "")
+
+    return show
 
 
-def _explain_positions(source: Source, player: str, board: Board, tally: Tally) -> None:
-    """Tells what a player would do in each position."""
+def _explaining(player: str, board: Board) -> Callable[[Fenfs], None]:
+    """Tells on `board` what a player would do in a position."""
     from stratkit.match.people import position_explainer
 
     explain = position_explainer(player)
-    for number, fenfs in positions(source, tally):
-        try:
-            board.tell(explain(fenfs))
-            tally.passed()
-        except InputError as error:
-            error.file, error.where = error.file or source.name, error.where or f"line {number}"
-            tally.fault(error)
-
-
-def _move(text: str, fenfs: Fenfs) -> tuple[int, int]:
-    from stratkit.notation.squares import parse_move
-
-    return parse_move(text, fenfs.variant.width, fenfs.variant.height)
+    return lambda fenfs: board.tell(explain(fenfs))
 
 
 def _in_colour(colour: str, output: str) -> bool:

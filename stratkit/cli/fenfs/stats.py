@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stratkit.cli.fenfs.options import jobs_option, selecting, selection
+from stratkit.cli.fenfs.options import jobs_option, selecting
 from stratkit.cli.fenfs.tally import Tally
+from stratkit.cli.options import option
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Chunk, games, in_order
 from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
@@ -26,13 +27,11 @@ VERSION = 1  # of --json
 
 @click.command(cls=Tool)
 @selecting
-@click.option(
-    "--versus", metavar="INPUT", multiple=True, help="Compare with INPUT, in a second column."
-)
-@click.option("--maps", is_flag=True, help="Print how often each piece stands on each square.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-@click.option("--plot", metavar="FILE.png", help="Draw the heat map of each piece into FILE.png.")
-@click.option("-f", "--force", is_flag=True, help="Overwrite an existing FILE.png.")
+@option("--versus INPUT", "Compare with INPUT, in a second column.", multiple=True)
+@option("--maps", "Print how often each piece stands on each square.")
+@option("--json", "Print JSON instead of tables.", name="as_json")
+@option("--plot FILE.png", "Draw the heat map of each piece into FILE.png.")
+@option("-f, --force", "Overwrite an existing FILE.png.")
 @jobs_option
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def stats(
@@ -50,12 +49,14 @@ def stats(
     INPUT is a .gsn or .xml log, a file of game records, episodes, setups or FENfS, a zip or folder
     of such files, or - (stdin). Of FENfS only starts of games count, for their setups.
     """
+    from stratkit.notation.select import Selection
+
     if plot == "-":
         raise UsageError("a picture cannot go where the table goes: name a file")
     if "-" in inputs and "-" in versus:
         raise UsageError("standard input cannot be both sides of a comparison")
     tally = Tally()
-    task = functools.partial(stats_chunk, selection=selection(chosen))
+    task = functools.partial(stats_chunk, selection=Selection(**chosen))
     columns = [
         (_title(paths), _figures(paths, task, jobs, tally)) for paths in (inputs, versus) if paths
     ]

@@ -32,8 +32,8 @@ class Tally:
             raise kind(error.what, file=error.file, where=error.where, text=error.text)
         warn(str(error))
 
-    def passed(self, count: int = 1) -> None:
-        self.sound += count
+    def passed(self) -> None:
+        self.sound += 1
         self.opened = True
 
     @property

@@ -1,6 +1,6 @@
-"""What one side sees of a position, to be played on: for looking ahead, and for looking back.
+"""A position as one side sees it, on which moves can be played: to look ahead, and to look back.
 
-The player that looks is "own", the other one "enemy"; squares and cells are those of a packed
+"Own" is the side that looks, "enemy" the other one. Squares and cells are those of a packed
 observation (formats/observation.md).
 """
 

@@ -1,12 +1,12 @@
 """What pieces did not do: the memory heuristic (Perolat et al. 2022, supplement).
 
-A spy would attack a known marshal; a marshal a known general or colonel, and a general a known
-colonel, if nothing could recapture it. So when a side plays a move that is no attack, none of its
-hidden pieces that had such a chance is of that type. What can recapture is a piece of the other
-side beside the one attacked that may, for all that is public, take the attacker or fall with it.
+A spy attacks a known marshal. A marshal attacks a known general or colonel, and a general attacks a
+known colonel, unless another piece can recapture it. So when a side plays a move that is no attack,
+its hidden pieces with such a chance are not of these types. A piece can recapture if it stands
+beside the attacked one, and may by public knowledge take the attacker or fall with it.
 
-The paper does not say what a rule that forbids the attack would mean (the two-squares rule, in rare
-cases): it is not looked at.
+The two-squares rule forbids such an attack in rare cases. The paper does not say what that means;
+it is ignored here.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ class PostprocessedPlayer(Player):
         out, expected = self.evaluator.evaluate(shown.packed, views.legal, shown.pub, values)
         deploying = np.flatnonzero(~playing)
         if len(deploying):
-            out[deploying] = self._deploy(_some(views, deploying), out[deploying])
+            out[deploying] = self._deploy(views.take(deploying), out[deploying])
         if self.move_stages or self.log:
             self._choose_moves(views, shown, np.flatnonzero(playing & (stage == 0)), out)
             self._choose_ends(views, np.flatnonzero(playing & (stage == 1)), out)
@@ -216,13 +216,13 @@ class PostprocessedPlayer(Player):
         known = np.array([bool(m) for m in moves], bool)
         single = rows[~known]  # whoever asks has only actions
         if len(single):
-            turns = Turns(_some(views, single))
+            turns = Turns(views.take(single))
             out[single] = self._through(self.single_stages, turns, out[single])[-1][1]
         rows, moves = rows[known], [m for m in moves if m]
         if not len(rows):
             return
         policy = self._policy_of_moves(shown, rows, moves, out)
-        turns = Turns(_some(views, rows), moves, [shown.tracks[row] for row in rows])
+        turns = Turns(views.take(rows), moves, [shown.tracks[row] for row in rows])
         left, values, bounds = [("network", policy)], None, None
         for stage in self.move_stages:
             staged = stage(turns, left[-1][1])
@@ -294,7 +294,7 @@ class PostprocessedPlayer(Player):
             unplanned.append(row)
         if unplanned:  # somebody else has selected the piece
             some = np.array(unplanned)
-            turns = Turns(_some(views, some))
+            turns = Turns(views.take(some))
             out[some] = self._through(self.single_stages, turns, out[some])[-1][1]
 
     def _plies(self, views: Views, row: int) -> int:
@@ -304,14 +304,3 @@ class PostprocessedPlayer(Player):
 def _seat(views: Views, row: int) -> tuple[int, int]:
     """The game and the side that acts in it."""
     return int(views.games[row]), int(views.sides[row])
-
-
-def _some(views: Views, rows: Rows) -> Views:
-    """These rows, without the moves, which only the caller can be asked for."""
-    return Views(
-        views.games[rows],
-        views.sides[rows],
-        views.numbers[rows],
-        views.legal[rows],
-        views.observations[rows],
-    )

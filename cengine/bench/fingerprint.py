@@ -1,4 +1,4 @@
-"""One number for the behaviour of the whole engine: `python -m stratkit.engine.fingerprint`.
+"""One number for the behaviour of the whole engine: `python cengine/bench/fingerprint.py`.
 
 A hash over seeded games of every variant: who acts, what is legal, what is observed, what is
 played, how the games end and what they return. Any change of the rules, of the observation or of

@@ -1,0 +1,46 @@
+"""Worlds: states that the side to act cannot tell from the true one."""
+
+from __future__ import annotations
+
+from stratkit.engine.batch import Batch
+from stratkit.engine.library import ffi, lib, text
+from stratkit.engine.random_streams import Stream
+
+
+def worlds(
+    batch: Batch,
+    row: int,
+    n: int,
+    seed: int,
+    game: int = 0,
+    number: int = 0,
+    threads: int = 1,
+) -> Batch:
+    """`n` worlds of the player who acts in `row`: a batch of `n` states of the same game.
+
+    A world is a full state that agrees with all that this player knows: in every row the legal
+    actions uint8 [n, actions] and the observation uint8 [n, observation_bytes] are those of `row`,
+    byte for byte, and so is the history that later observations and the repetition rules draw on.
+    What the player cannot know is drawn uniformly over all histories that agree: in Stratego over
+    the types of the enemy's hidden pieces (one that moved is no flag and no bomb), in card and dice
+    games over the deals, with their probability. How the opponent plays does not count.
+
+    The draws are a function of `seed` (0 to 2^64 - 1), the number of the `game`, the `number` of
+    the action in it, and the row of the world: neither `n` nor `threads` changes them. The truth
+    does not either: two states with the same view give the same worlds, byte for byte.
+
+    Raises `ValueError` where nobody acts (chance, or the game is over), for a game without worlds,
+    for a seed out of range and for `n` below 1; `OverflowError` for a `game` beyond int64 or a
+    `number` beyond int32; `IndexError` for a row that is not in the batch.
+
+    Source: the distribution is that of AlphaZe** (Blüml, Czech, Kersting 2023), "uniform over what
+    public information allows".
+    """
+    batch._check_row(row)
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"a seed is a number from 0 to 2^64 - 1, not {seed}")
+    out = Batch(batch.game, n, threads)
+    wrong = lib.sk_batch_redeal(out.handle, batch.handle, row, seed, Stream.WORLDS, game, number)
+    if wrong != ffi.NULL:
+        raise ValueError(f"{batch.game.name}: {text(wrong)}")
+    return out
