@@ -14,7 +14,7 @@ import sys
 import pytest
 
 from running import COMMANDS, ROOT
-from stratkit.learn.config import PRESETS
+from stratkit.learn.config import ALGORITHMS
 from stratkit.learn.request import resolve
 
 MAKE = runpy.run_path(str(ROOT / "man/make.py"))
@@ -119,16 +119,21 @@ def test_text_stays_as_it_is_typed() -> None:
             assert line in lines
 
 
-def test_the_page_of_train_has_the_presets() -> None:
-    (table,) = re.findall(
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_page_of_train_has_the_presets(place: int) -> None:
+    """One table for each algorithm, in their order."""
+    algorithm, entry = list(ALGORITHMS.items())[place]
+    tables = re.findall(
         r"^ +plain +tiny +small +mlp +paper\n(.*?)^\.fi",
         (ROOT / "man/train.1").read_text(),
         re.M | re.S,
     )
-    rows = {name.replace("-", "_"): values for name, *values in map(str.split, table.splitlines())}
-    assert set(rows) == {name for preset in PRESETS.values() for name in preset}
+    assert len(tables) == len(ALGORITHMS)
+    lines = map(str.split, tables[place].splitlines())
+    rows = {name.replace("-", "_"): values for name, *values in lines}
+    assert set(rows) == {name for preset in entry.presets.values() for name in preset}
     for column, net in enumerate(("plain", "tiny", "small", "mlp", "paper")):
-        settings = resolve(net, {}, {}, {})
+        settings = resolve(net, {}, {}, {}, algorithm)
         config = {**vars(settings.run), **vars(settings.hyper)}
         for name, values in rows.items():
             value = config[name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -16,12 +15,13 @@ from stratkit.cli.options import GAME_NAME, NET_NAME, Number, OneOf, device_opti
 from stratkit.cli.signals import Terminated
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError
-from stratkit.learn.config import ALGORITHMS, RNAD, option_name
+from stratkit.learn.config import ALGORITHMS, option_name
 from stratkit.learn.request import (
     Outcome,
     Request,
     all_fields,
     check_settings,
+    fields_of,
     help_of,
     read_file,
 )
@@ -56,16 +56,18 @@ _KINDS: dict[type, tuple[str, Any]] = {
 }  # fmt: skip
 
 
-def _setting(name: str, field: Field[Any]) -> Callable[[Function], Function]:
-    """The option of a setting."""
+def _setting(
+    name: str, field: Field[Any], algorithms: Sequence[str]
+) -> Callable[[Function], Function]:
+    """The option of a setting of these algorithms."""
     metavar, kind = _KINDS[type(field.default)]
     words = field.metadata["words"]
-    return option(f"{option_name(name)} {metavar}", help_of(name), OneOf(words) if words else kind)
+    help = help_of(name, algorithms)
+    return option(f"{option_name(name)} {metavar}", help, OneOf(words) if words else kind)
 
 
-# Of `train` and `finetune`, under the names of the fields of `Request`, but for `file` and
-# `tensorboard`; and one for every setting.
-learning_options = options(
+# Under the names of the fields of `Request`, but for `file` and `tensorboard`.
+_OF_REQUEST = (
     option("--out RUN", "The folder of the run.", name="run", required=True),
     option("--steps N", "Stop when the run has N steps.", click.IntRange(0)),
     option("--resume", "Go on from the newest checkpoint of RUN."),
@@ -91,23 +93,34 @@ learning_options = options(
         click.Path(file_okay=False),
     ),
     option("--config FILE", "Settings as TOML: the options below.", name="file"),
-    *itertools.starmap(_setting, all_fields().items()),
 )
+
+
+def learning_options(*algorithms: str) -> Callable[[Function], Function]:
+    """The options of `train` and `finetune`: those of the request, and one for every setting of
+    these algorithms."""
+    known = {name for algorithm in algorithms for name in fields_of(algorithm)}
+    found = {name: field for name, field in all_fields().items() if name in known}
+    return options(*_OF_REQUEST, *(_setting(*one, algorithms) for one in found.items()))
 
 
 @click.command(cls=Tool)
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
-@option("--algorithm WORD", "rnad (the default).", OneOf(tuple(ALGORITHMS)))
+@option(
+    "--algorithm WORD",
+    "rnad (the default), or mmd, magnetic mirror descent.",
+    OneOf(tuple(ALGORITHMS)),
+)
 @option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)
 @option("--game", "The game, if a folder is empty at first.", GAME_NAME)
-@learning_options
+@learning_options(*ALGORITHMS)
 def command(**options: Any) -> int:
     """Learn from episodes: from stdin (-), files, and folders, which are watched for more.
 
     RUN gets the acting network for `selfplay --follow` (policy.safetensors), checkpoints, and
     metrics.jsonl with a line a step.
     """
-    settings = read_file(options["file"]) if options["file"] else {}
+    settings = read_file(options["file"], options["algorithm"]) if options["file"] else {}
     if options["net"]:
         allow_net(options["net"])
     for word in ("net", "algorithm"):
@@ -122,7 +135,7 @@ def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Reque
     """
     given = {name: options[name] for name in all_fields() if options.get(name) is not None}
     try:
-        check_settings(given, options.get("algorithm") or RNAD)
+        check_settings(given, options.get("algorithm"))
     except InputError as error:
         raise UsageError(error.what, text=error.text) from None
     asked = {field.name for field in fields(Request)}.intersection(options)

@@ -2,6 +2,7 @@
 
 algorithm.py  what the optimizer needs of an algorithm
 rnad.py       R-NaD, from top to bottom
+mmd.py        magnetic mirror descent, likewise
 v_trace.py    the value estimates of its episodes
 optimizer.py  one update of any algorithm: chunks, threads, ranks, precision, Adam
 config.py     every setting, and the algorithms by name

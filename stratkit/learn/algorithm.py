@@ -1,6 +1,6 @@
 """What the learner needs of an algorithm.
 
-An algorithm is a file of its own that reads like its paper: `rnad.py` is the first. It knows
+An algorithm is a file of its own that reads like its paper: `rnad.py`, `mmd.py`. It knows
 networks, targets and losses. It knows neither chunks nor threads, ranks, precision and Adam: those
 are the optimizer's (`optimizer.py`), which in turn knows no algorithm.
 
@@ -81,6 +81,10 @@ class Algorithm(ABC, Generic[F, T]):
         embedding = self.trained.embed(views.inputs)
         logits = self.trained.logits(embedding, views.inputs, views.legal)
         return logits, self.trained.value(embedding, views.inputs)
+
+    def learning_rate(self, step: int) -> float:
+        """Adam's rate in update number `step`, counted from 0."""
+        return self.config.lr
 
     @abstractmethod
     def forward(self, views: Views, outputs: Outputs, step: int) -> F:

@@ -199,6 +199,55 @@ class RNaDConfig(AdamConfig):
         return f"threshold={self.threshold!r},quanta={self.quanta}"
 
 
+@dataclass(frozen=True)
+class MMDConfig(AdamConfig):
+    """The hyper-parameters of MMD. The defaults are those of Ataraxos (arXiv 2511.07312) as far as
+    it has them. What R-NaD has, too, has its name and means the same."""
+
+    magnet: str = option(
+        "uniform",
+        "the policy that pulls: uniform over legal actions, or the averaged network's",
+        words=("uniform", "average"),
+    )
+    eta: float = option(0.05, "strength of the regularisation, at first", at_least=0, less_than=1e6)
+    eta_power: float = option(
+        0.3, "eta falls with this power of the steps; 0: constant", at_least=0, at_most=10
+    )
+    eta_floor: float = option(0.0, "and not below this", at_least=0, less_than=1e6)
+    lr_power: float = option(
+        0.0, "the learning rate falls with this power; 0: constant", at_least=0, at_most=10
+    )
+    lr_floor: float = option(0.0, "and not below this", at_least=0, less_than=1e6)
+    anneal_after: float = option(
+        100.0, "steps after which eta and the rate begin to fall", at_least=1, less_than=1e12
+    )
+    ratio_clip: float = option(
+        0.2, "an action whose pi/mu is this far from 1 is pushed no further; inf", more_than=0
+    )
+    kl_mu: float = option(
+        0.0, "weight of KL(pi|mu), the distance from self-play's policy", at_least=0, less_than=1e6
+    )
+    advantage_lambda: float = option(
+        0.5, "lambda of the advantage; 1: by the game's end alone", at_least=0, at_most=1
+    )
+    value_lambda: float = option(
+        0.8, "lambda of the value's target; 1: the game's end", at_least=0, at_most=1
+    )
+    value_weight: float = option(
+        1.0, "weight of the value's squared error in the loss", more_than=0, less_than=1e6
+    )
+    rho: float = option(
+        math.inf, "clip of v-trace's importance weight of the TD error", more_than=0
+    )
+    c: float = option(1.0, "clip of v-trace's importance weight of the trace", more_than=0)
+    average_rate: float = option(
+        0.001,
+        "rate at which the averaged network follows it, after 3 / X steps",
+        more_than=0,
+        at_most=1,
+    )
+
+
 class Algorithm(NamedTuple):
     """An entry of `ALGORITHMS`. `config`: its hyper-parameters; `presets`: settings by the kind of
     network, which replace the defaults; `module`, `name`: the class that implements it, a
@@ -248,7 +297,37 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 
+# That of mlp was chosen on Kuhn poker. On boards the batches, rates and chunks are R-NaD's.
+_MMD_SMALL_BOARDS = {
+    "batch": 8,
+    "lr": 3e-3,
+    "eta": 0.1,
+    "eta_power": 0.5,
+    "eta_floor": 0.01,
+    "advantage_lambda": 0.9,
+    "value_lambda": 0.95,
+    "average_rate": 0.01,
+    "grad_norm": 1.0,
+}
+MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "plain": _MMD_SMALL_BOARDS,
+    "tiny": {**_MMD_SMALL_BOARDS, "lr": 1e-3},
+    "small": {"batch": 64, "lr": 5e-4, "chunk": 2048},
+    "paper": {"lr": 1e-4},
+    "mlp": {
+        "batch": 256,
+        "lr": 1e-2,
+        "lr_power": 1.0,
+        "eta": 0.1,
+        "eta_power": 0.5,
+        "advantage_lambda": 1.0,
+        "value_lambda": 1.0,
+        "chunk": 1 << 20,
+    },
+}
+
 RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 ALGORITHMS: Mapping[str, Algorithm] = {
     RNAD: Algorithm(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
+    "mmd": Algorithm(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD"),
 }

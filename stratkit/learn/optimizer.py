@@ -170,7 +170,7 @@ class Optimizer:
         clipped."""
         limit = self.algorithm.config.grad_norm or float("inf")
         norm = nn.utils.clip_grad_norm_(self.adam.parameters, limit).item()
-        self.adam.step(self._sums.gradient)
+        self.adam.step(self._sums.gradient, self.algorithm.learning_rate(self.step))
         return norm
 
     def _each(
@@ -232,8 +232,8 @@ class Adam:
         self.moments: dict[str, list[Tensor]] = {}
 
     @torch.no_grad()
-    def step(self, gradients: list[Tensor]) -> None:
-        """Moves the parameters against these gradients."""
+    def step(self, gradients: list[Tensor], lr: float) -> None:
+        """Moves the parameters against these gradients, at this rate."""
         if not self.moments:
             self.moments = {
                 "exp_avg": [torch.zeros_like(parameter) for parameter in self.parameters],
@@ -251,7 +251,7 @@ class Adam:
             amsgrad=False,
             beta1=self.config.b1,
             beta2=self.config.b2,
-            lr=self.config.lr,
+            lr=lr,
             weight_decay=0.0,
             eps=self.config.eps,
             maximize=False,

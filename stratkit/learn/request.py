@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stratkit.errors import InputError, error_context, nearest
-from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, RunConfig
+from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, RunConfig, option_name
 from stratkit.netnames import check_net, preset_of
 
 STDIN = "-"
@@ -134,19 +134,33 @@ def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
 
 
 def all_fields() -> dict[str, Field[Any]]:
-    """The settings of all algorithms, by name."""
-    return {name: one for algorithm in ALGORITHMS for name, one in fields_of(algorithm).items()}
+    """The settings of all algorithms, by name. A name means the same in all of them."""
+    found: dict[str, Field[Any]] = {}
+    for algorithm in ALGORITHMS:
+        found = {**fields_of(algorithm), **found}
+    return found
 
 
-def help_of(name: str, algorithm: str = RNAD) -> str:
-    """A setting's help, with its default and those of the presets that differ."""
-    found = fields_of(algorithm)[name]
+def help_of(name: str, algorithms: Sequence[str] = tuple(ALGORITHMS)) -> str:
+    """A setting's help, with its default and those of the presets that differ, and which of these
+    algorithms have another default, or have the setting at all."""
+    known = {one: fields_of(one)[name] for one in algorithms if name in fields_of(one)}
+    text = str(next(iter(known.values())).metadata["help"])
     if name == "seed":
-        return str(found.metadata["help"])
+        return text
+    defaults = {one: _defaults_of(name, one) for one in known}
+    first = next(iter(defaults))
+    said = [f"{'default' if len(known) == len(algorithms) else first}: {defaults.pop(first)}"]
+    said += [f"{one}: {other}" for one, other in defaults.items() if other not in said[0]]
+    return f"{text} ({'; '.join(said)})"
+
+
+def _defaults_of(name: str, algorithm: str) -> str:
     known = ALGORITHMS[algorithm].presets
     presets = [f"{net} {_text(p[name])}" for net, p in known.items() if name in p]
-    default = "; ".join([_text(found.default), ", ".join(presets)]) if presets else found.default
-    return f"{found.metadata['help']} (default: {_text(default)})"
+    return "; ".join(
+        [_text(fields_of(algorithm)[name].default), *filter(None, [", ".join(presets)])]
+    )
 
 
 def _text(value: object) -> str:
@@ -156,8 +170,7 @@ def _text(value: object) -> str:
 
 
 def _settings(algorithm: str, values: Mapping[str, Any]) -> Settings:
-    known = fields_of(algorithm)
-    typed = {name: _typed(name, value, known) for name, value in values.items()}
+    typed = _typed_all(values, algorithm)
     run = {one.name for one in fields(RunConfig)}
     return Settings(
         algorithm,
@@ -166,9 +179,17 @@ def _settings(algorithm: str, values: Mapping[str, Any]) -> Settings:
     )
 
 
+def _typed_all(values: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
+    known, every = fields_of(algorithm), all_fields()
+    for name in values:
+        if name not in every:
+            raise InputError(f"unknown setting {name!r}{nearest(name, known)}")
+        if name not in known:
+            raise InputError(f"{option_name(name)} is no setting of the algorithm {algorithm}")
+    return {name: _typed(name, value, known) for name, value in values.items()}
+
+
 def _typed(name: str, value: Any, known: Mapping[str, Field[Any]]) -> Any:
-    if name not in known:
-        raise InputError(f"unknown setting {name!r}{nearest(name, known)}")
     kind = type(known[name].default)
     if kind is float and (value == "inf" or (type(value) is int and abs(value) < 2**63)):
         return float(value)
@@ -188,9 +209,9 @@ def check_algorithm(name: object) -> None:
         raise InputError("unknown algorithm" + nearest(str(name), ALGORITHMS), text=name)
 
 
-def read_file(path: str) -> dict[str, Any]:
+def read_file(path: str, algorithm: str | None = None) -> dict[str, Any]:
     """The settings in a TOML file, under the fields' names; `net` and `algorithm` may be among
-    them.
+    them. `algorithm`: what the command line says of it.
 
     InputError: no TOML, an unknown name, a value of a wrong type.
     """
@@ -205,14 +226,16 @@ def read_file(path: str) -> dict[str, Any]:
         values = {name.replace("-", "_"): value for name, value in found.items()}
         words = {name: values.pop(name) for name in WORDS if name in values}
         check_algorithm(words.get("algorithm", RNAD))
-        check_settings(values, words.get("algorithm", RNAD))
+        check_settings(values, algorithm or words.get("algorithm"))
         if "net" in words:
             check_net(words["net"])
     return {**words, **values}
 
 
-def check_settings(values: Mapping[str, Any], algorithm: str = RNAD) -> None:
-    """Raises `InputError` unless these settings, which need not be all, are right."""
-    known = fields_of(algorithm)
-    typed = {name: _typed(name, value, known) for name, value in values.items()}
+def check_settings(values: Mapping[str, Any], algorithm: str | None = None) -> None:
+    """Raises `InputError` unless these settings, which need not be all, are right. Without an
+    algorithm, which may be a checkpoint's: right for one of them."""
+    fitting = (one for one in ALGORITHMS if values.keys() <= fields_of(one).keys())
+    algorithm = algorithm or next(fitting, RNAD)
+    typed = _typed_all(values, algorithm)
     _settings(algorithm, ALGORITHMS[algorithm].config.completed(typed))

@@ -107,8 +107,8 @@ class _Run:
             what = f"the run has the network {metadata['net']}"
             raise InputError(what, file=request.run, text=request.net)
         if point and request.algorithm not in (None, point.algorithm):
-            what = f"the run has the algorithm {point.algorithm}"
-            raise InputError(what, file=request.run, text=request.algorithm)
+            what = f"learned by {point.algorithm}, which alone can go on with it"
+            raise InputError(what, file=os.fspath(point.path), text=request.algorithm)
         self.algorithm = point.algorithm if point else request.algorithm or RNAD
         self.metadata = metadata
         self.device = device_of(request.device)

@@ -80,7 +80,7 @@ class NetworkOptions:
     """Of a network."""
 
     net: str | None = option(
-        None, text("NET"), "which of a checkpoint's networks plays (default: target)"
+        None, text("NET"), "which of a checkpoint's networks plays (default: target, or average)"
     )
     post: PostProcessing = field(default_factory=PostProcessing)
 

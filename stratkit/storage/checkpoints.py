@@ -88,7 +88,7 @@ def load_network(
 ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any], str]:
     """The weights of a checkpoint's network `net` (`online`, `target`, ...) by their names in it,
     the metadata, and which network it is. None: `target`, or where the checkpoint lists no such
-    network, the acting one, which it lists first. A policy has only `online`.
+    network, `average`, or the acting one, which it lists first. A policy has only `online`.
 
     The whole file is read and checked, but the other networks take no memory. Errors as
     `load_checkpoint`'s, and `InputError`, which lists the networks, when there is no such one.
@@ -99,7 +99,7 @@ def load_network(
         if metadata["kind"] != CHECKPOINT:
             return "online"
         listed = metadata.get("networks") or ["target"]
-        return net or ("target" if "target" in listed else str(listed[0]))
+        return net or next((x for x in ("target", "average") if x in listed), str(listed[0]))
 
     def wanted(name: str, metadata: Mapping[str, Any]) -> bool:
         parts[name.partition("/")[0]] = None

@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 from stratkit.errors import InputError
-from stratkit.learn.config import PRESETS, RNaDConfig, RunConfig
+from stratkit.learn.config import PRESETS, MMDConfig, RNaDConfig, RunConfig
 from stratkit.learn.request import Settings, all_fields, fields_of, help_of, read_file, resolve
 
 
@@ -30,8 +30,17 @@ def test_later_sources_win() -> None:
 
 
 def test_settings_of_run_and_algorithm_have_different_names() -> None:
-    run, hyper = (set(kind.__dataclass_fields__) for kind in (RunConfig, RNaDConfig))
-    assert not run & hyper and set(fields_of("rnad")) == run | hyper == set(all_fields())
+    run, rnad, mmd = (set(kind.__dataclass_fields__) for kind in (RunConfig, RNaDConfig, MMDConfig))
+    assert not run & (rnad | mmd) and set(all_fields()) == run | rnad | mmd
+    assert set(fields_of("rnad")) == run | rnad and set(fields_of("mmd")) == run | mmd
+
+
+def test_a_name_is_one_option_whatever_the_algorithm() -> None:
+    both = fields_of("rnad").keys() & fields_of("mmd").keys()
+    for name in both:
+        one, other = (fields_of(algorithm)[name] for algorithm in ("rnad", "mmd"))
+        assert type(one.default) is type(other.default)
+        assert one.metadata["words"] == other.metadata["words"]
 
 
 def test_what_is_stored_comes_back() -> None:
@@ -99,3 +108,5 @@ def test_help_tells_the_defaults() -> None:
     assert help_of("rows") == said
     assert help_of("batch").startswith("episodes a step (default: 768; ")
     assert "default" not in help_of("seed")
+    assert "; mmd: 0.05; plain 0.1" in help_of("eta") and "(mmd: uniform)" in help_of("magnet")
+    assert help_of("eta", ("rnad",)).endswith("(default: 0.2; plain 0.1, tiny 0.1)")

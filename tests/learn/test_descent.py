@@ -45,6 +45,6 @@ def test_adam_is_torchs(b1: float) -> None:
         for parameter, gradient in zip(theirs, gradients, strict=True):
             parameter.grad = gradient.clone()
         expected.step()
-        found.step(gradients)
+        found.step(gradients, config.lr)
     for mine, other, before in zip(ours, theirs, start, strict=True):
         assert torch.equal(mine, other) and not torch.equal(mine, before)

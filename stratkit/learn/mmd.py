@@ -1,0 +1,256 @@
+"""MMD, magnetic mirror descent, as a policy gradient over whole games (Sokota et al. 2022, arXiv
+2206.05825; with a clipped ratio and annealing as in Ataraxos, arXiv 2511.07312), from top to
+bottom:
+
+    schedule    what is annealed: eta and the learning rate
+    estimates   each player's advantages and values
+    losses      the clipped gain, the distances to the magnet and to mu, the value's error
+    MMD         all of it, for the optimizer
+
+At an information set, mirror descent goes from the policy mu to the pi that maximises
+
+    sum_a pi(a) q(a) - eta KL(pi | magnet) - kl_mu KL(pi | mu)
+
+where 1 / kl_mu is the paper's step size and eta its alpha. The losses below estimate minus this
+from games that mu has played. Their gradient at pi = mu is that of exact MMD; Adam and the clipped
+ratio then bound the step. The online network gives the values, and no network is evaluated whose
+output is not used. [n] is a flat batch of steps, [m] are different views.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.config import MMDConfig
+from stratkit.learn.data import Batch
+from stratkit.learn.rnad import average_rate, follow, step_weights, value_loss
+from stratkit.learn.v_trace import scan
+from stratkit.nets import build, legal_policy, place
+
+# The acting network is learned by gradients. The average follows it, for play, and as a magnet
+# where that is asked for.
+NETWORKS = ("online", "average")
+
+
+# ---- Schedule ----
+
+
+def annealed(start: float, floor: float, power: float, step: int, after: float) -> float:
+    """start (1 + step / after)^-power, at least `floor`: constant if power is 0, and all but
+    constant for the first `after` steps."""
+    return max(floor, start * math.pow(1 + step / after, -power))
+
+
+# ---- Advantages and values ----
+
+
+class Estimates(NamedTuple):
+    """Of the acting player, float32 [T, B]: its value at each step, and the advantage of its action
+    there. Both are 0 on padding."""
+
+    value: Tensor
+    advantage: Tensor
+
+
+def estimates(
+    value: Tensor,
+    ratio: Tensor,
+    player: Tensor,
+    rewards: Tensor,
+    *,
+    value_lambda: float = 1.0,
+    advantage_lambda: float = 1.0,
+    rho_bar: float = float("inf"),
+    c_bar: float = 1.0,
+) -> Estimates:
+    """lambda-returns, and generalised advantages (Schulman et al. 2016), corrected for episodes of
+    another policy as v-trace does (Espeholt et al. 2018), for any number of players (gamma = 1).
+
+    value: float32 [T, B], the network's, for the acting player.
+    ratio: float32 [T, B], pi(a_t) / mu(a_t).
+    player: integer [T, B], 0 to P - 1; -1 is padding, which may stand before or after an episode.
+    rewards: float32 [T, B, P], the game's reward of each player after the action.
+
+    Each player has a chain of its own steps, and what the others do between two of them is chance
+    to it. Where w is the ratio of a step, o the product of the others' ratios until the next own
+    step, and r all its rewards until then:
+
+        delta       = r + v' - v
+        correction  = min(w o, rho_bar) delta + lambda min(w o, c_bar) correction'
+        value       = v + correction                                        by value_lambda
+        advantage   = min(o, rho_bar) delta + lambda min(o, c_bar) correction'  by advantage_lambda
+
+    The own ratio is not in the advantage: it is in the loss. The estimates of all players are
+    computed side by side, as arrays [T, P, B]; each step then keeps that of its own player.
+    """
+    v, w = (x.detach().double()[:, None] for x in (value, ratio))
+    r = rewards.movedim(2, 1).double()
+    players = torch.arange(rewards.shape[2], device=player.device)
+    own = (player[:, None] == players[:, None]).double()
+    # Another player acts. On padding both are 0, which clears what is carried.
+    other = (player >= 0)[:, None].double() - own
+
+    # What lies between a step and the player's next own step: its rewards, the product of the
+    # others' ratios, and the network's value there.
+    carried = scan(
+        torch.stack([other * r, 1 - other, own * v], 1),
+        torch.stack([other, other * w, other], 1),
+        last=own.new_tensor([0.0, 1.0, 0.0])[:, None, None],
+    )
+    later, others, next_v = carried[1:].unbind(1)
+    delta = r + later + next_v - v
+    both = w * others
+
+    def correction(decay: float) -> Tensor:
+        """Of this own step, or of the next."""
+        error = own * both.clamp_max(rho_bar) * delta
+        return scan(error, own * decay * both.clamp_max(c_bar) + other)
+
+    advantage = (
+        others.clamp_max(rho_bar) * delta
+        + advantage_lambda * others.clamp_max(c_bar) * correction(advantage_lambda)[1:]
+    )
+    value_estimate = v + correction(value_lambda)[:-1]
+    return Estimates(*((own * x).sum(1).to(value) for x in (value_estimate, advantage)))
+
+
+# ---- Losses ----
+
+
+def surrogate_loss(ratio: Tensor, advantage: Tensor, weight: Tensor, clip: float) -> Tensor:
+    """- sum over steps of weight min(r A, r_clipped A), r within 1 - clip and 1 + clip (Schulman et
+    al. 2017, PPO). All float32 [n]; ratio: pi(a_t) / mu(a_t), with a graph."""
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    return -(weight * torch.minimum(ratio * advantage, clipped * advantage)).sum()
+
+
+def magnet_loss(pi: Tensor, log_pi: Tensor, log_magnet: Tensor, weight: Tensor) -> Tensor:
+    """sum over steps of weight KL(pi | magnet), exact over all actions. pi, log_pi: float32 [n, A],
+    with a graph, 0 on illegal actions; log_magnet: the same, or [n, 1] where all are alike."""
+    return (weight * (pi * (log_pi - log_magnet)).sum(1)).sum()
+
+
+def behaviour_loss(log_ratio: Tensor, weight: Tensor) -> Tensor:
+    """sum over steps of weight (r log r - r + 1); its mean over mu's actions is KL(pi | mu). Of mu
+    only the sampled action's probability is known. float32 [n]; log_ratio: log r, with a graph."""
+    ratio = log_ratio.exp()
+    return (weight * (ratio * log_ratio - ratio + 1)).sum()
+
+
+# ---- All of it, for the optimizer ----
+
+
+class Forward(NamedTuple):
+    """What is known of some views [m] beside the online network's outputs, without a graph.
+
+    pi: [m, A], the policy before the update. log_magnet: [m, A], or [m, 1] of a uniform magnet.
+    eta: [m], this update's. metrics: [m, 3], `MMD.view_metrics`. All float32.
+    """
+
+    pi: Tensor
+    log_magnet: Tensor
+    eta: Tensor
+    metrics: Tensor
+
+
+class Targets(NamedTuple):
+    """What steps [n] are to learn, and with which weight: all float32 [n]."""
+
+    advantage: Tensor
+    value: Tensor
+    weight: Tensor
+
+
+class MMD(Algorithm[Forward, Targets]):
+    """MMD's networks and its update. Arguments as `RNaD`'s."""
+
+    loss_metrics = ("policy_loss", "value_loss", "clipped")
+    view_metrics = ("entropy", "kl", "value")
+
+    def __init__(
+        self,
+        net: str,
+        shape: tuple[int, ...],
+        actions: int | None,
+        config: MMDConfig,
+        seed: int,
+        device: torch.device = CPU,
+    ) -> None:
+        self.net = net
+        self.config: MMDConfig = config
+        online = build(net, shape, seed, actions)
+        place(online, device)
+        average = copy.deepcopy(online).requires_grad_(False)
+        self.networks = dict(zip(NETWORKS, (online, average), strict=True))
+
+    def learning_rate(self, step: int) -> float:
+        c = self.config
+        return annealed(c.lr, c.lr_floor, c.lr_power, step, c.anneal_after)
+
+    def eta(self, step: int) -> float:
+        """The temperature of update number `step`."""
+        c = self.config
+        return annealed(c.eta, c.eta_floor, c.eta_power, step, c.anneal_after)
+
+    def forward(self, views: Views, outputs: Outputs, step: int) -> Forward:
+        logits, value = outputs
+        pi, log_pi = legal_policy(logits, views.legal)
+        log_magnet = self._log_magnet(views)
+        entropy, kl = -(pi * log_pi).sum(1), (pi * (log_pi - log_magnet)).sum(1)
+        eta = torch.full_like(value, self.eta(step))
+        return Forward(pi, log_magnet, eta, torch.stack([entropy, kl, value], 1))
+
+    def _log_magnet(self, views: Views) -> Tensor:
+        """Logarithms of the magnet's policy, float32 [m, A] or [m, 1]. A uniform one is local: of a
+        move that is made as two actions, uniform over the pieces and then over a piece's moves."""
+        if self.config.magnet == "uniform":
+            return -views.legal.sum(1, keepdim=True).clamp_min(1).float().log()
+        average = self.networks["average"]
+        logits = average.logits(average.embed(views.inputs), views.inputs, views.legal)
+        return legal_policy(logits, views.legal)[1]
+
+    def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
+        found = estimates(
+            batch.grid(outputs[1][batch.view]),
+            batch.grid(forward.pi[batch.view, batch.action] / batch.mu),
+            batch.grid(batch.player, fill=-1),
+            batch.rewards(),
+            value_lambda=self.config.value_lambda,
+            advantage_lambda=self.config.advantage_lambda,
+            rho_bar=self.config.rho,
+            c_bar=self.config.c,
+        )
+        weight = step_weights(batch.player, counts)
+        return Targets(batch.flat(found.advantage), batch.flat(found.value), weight)
+
+    def loss(
+        self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+    ) -> tuple[Tensor, Tensor]:
+        config = self.config
+        advantage, estimate, weight = (x[steps] for x in targets)
+        view, action = batch.view[steps], batch.action[steps]
+        logits, value = outputs
+        pi, log_pi = legal_policy(logits, batch.legal[view])
+        log_ratio = log_pi.gather(1, action[:, None])[:, 0] - batch.mu[steps].log()
+        ratio = log_ratio.exp()
+        policy_loss = (
+            surrogate_loss(ratio, advantage, weight, config.ratio_clip)
+            + magnet_loss(pi, log_pi, forward.log_magnet[view], weight * forward.eta[view])
+            + config.kl_mu * behaviour_loss(log_ratio, weight)
+        )
+        critic_loss = value_loss(value, estimate, weight)
+        outside = (ratio - 1).abs() > config.ratio_clip
+        clipped = (weight * outside).sum() / batch.returns.shape[1]
+        metrics = torch.stack([policy_loss, critic_loss, clipped]).detach()
+        return policy_loss + config.value_weight * critic_loss, metrics
+
+    def after_step(self, step: int) -> Mapping[str, float]:
+        follow(self.networks["average"], self.trained, average_rate(self.config.average_rate, step))
+        return {"eta": self.eta(step), "lr": self.learning_rate(step)}

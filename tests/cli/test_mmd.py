@@ -1,0 +1,162 @@
+"""`train --algorithm mmd`: the closed loop, resuming, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from learn.games import episodes, write
+from running import PATIENCE, forked_line, run
+from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint
+
+QUICK = ("--batch", 4, "--rows", 32, "--seed", 1)
+
+
+def metrics(folder: pathlib.Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def newest(folder: pathlib.Path) -> pathlib.Path:
+    return list_checkpoints(folder)[-1][1]
+
+
+def nash_conv(player: str) -> float:
+    done = run("exploit", "--json", "kuhn", player)
+    assert done.status == 0, done.err
+    return float(json.loads(done.data)["policies"][-1]["nash_conv"])
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A run of Kuhn poker, learned by a real pipe."""
+    folder = tmp_path_factory.mktemp("mmd") / "run"
+    arguments = ("--game", "kuhn", "--policy", folder, "--follow", "--seed", 1, "-q")
+    with subprocess.Popen(forked_line("selfplay", *arguments), stdout=subprocess.PIPE) as actor:
+        learner = subprocess.run(
+            forked_line("train", "-", "--out", folder, "--algorithm", "mmd", "--steps", 200,
+                        "--net", "mlp:32", "--seed", 1, "-q"),
+            stdin=actor.stdout,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )  # fmt: skip
+        assert actor.stdout
+        actor.stdout.close()
+        assert (learner.returncode, learner.stdout, learner.stderr) == (0, b"", b"")
+        assert actor.wait(PATIENCE) == 0
+    return folder
+
+
+def test_the_closed_loop_learns_kuhn(trained: pathlib.Path) -> None:
+    """Uniform play has NashConv .917."""
+    lines = metrics(trained)
+    assert [line["step"] for line in lines] == list(range(1, 201))
+    etas = [line["eta"] for line in lines]
+    assert etas == sorted(etas, reverse=True) and etas[0] > 1.2 * etas[-1] > 0
+    assert {"policy_loss", "value_loss", "clipped", "entropy", "kl", "value", "lr"} <= {*lines[0]}
+    assert not {"alpha", "iteration", "removed"} & {*lines[0]}
+    assert nash_conv(str(newest(trained))) < 0.4
+
+
+def test_the_average_plays_unless_another_is_asked_for(trained: pathlib.Path) -> None:
+    path = newest(trained)
+    assert load_checkpoint(path)[1]["networks"] == ["online", "average"]
+    by_default = nash_conv(str(path))
+    assert by_default == nash_conv(f"net=average,{path}") != nash_conv(f"net=online,{path}")
+    done = run("match", f"{path}", "random", "--game", "kuhn", "-n", 4, "--seed", 1, "-o", "-")
+    assert f"net=average,{path}" in done.out.splitlines()[0]
+    done = run("exploit", "kuhn", f"net=target,{path}")
+    wanted = f"exploit: {path}: holds no network 'target' (did you mean 'average'?); "
+    wanted += "it has online, average\n"
+    assert (done.status, done.err) == (1, wanted)
+
+
+@pytest.fixture
+def games(tmp_path: pathlib.Path) -> str:
+    return write(tmp_path / "a.eps", *episodes("nano", 20))
+
+
+def test_resumed_is_as_if_never_stopped(tmp_path: pathlib.Path, games: str) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    options = ("--algorithm", "mmd", "--net", "plain", "--magnet", "average", "--lr-power", 0.5)
+    first = ("--anneal-after", 2, *options, *QUICK)
+    for out, steps in ((whole, 5), (parts, 2)):
+        done = run("train", games, "--out", out, "--steps", steps, *first)
+        assert done.status == 0, done.err
+    # The algorithm and its settings are the run's; one of them may be given again without it.
+    done = run("train", games, "--out", parts, "--steps", 5, "--resume", "--anneal-after", 2)
+    assert done.status == 0, done.err
+    stored = [load_checkpoint(newest(folder))[1] for folder in (whole, parts)]
+    assert stored[0]["sha256"] == stored[1]["sha256"] and stored[0]["step"] == 5
+    assert stored[0]["config"] == stored[1]["config"]
+    other = tmp_path / "other"
+    settings = tmp_path / "x.toml"
+    settings.write_text("algorithm = 'mmd'\nnet = 'plain'\nmagnet = 'average'\nlr-power = 0.5\n")
+    words = ("--config", settings, "--anneal-after", 2, *QUICK)
+    assert run("train", games, "--out", other, *words).status == 0
+    assert load_checkpoint(newest(other))[1]["sha256"] == stored[0]["sha256"]
+
+
+def test_one_algorithm_does_not_go_on_with_another_s_run(
+    tmp_path: pathlib.Path, games: str
+) -> None:
+    for name, other in (("mmd", "rnad"), ("rnad", "mmd")):
+        out = tmp_path / name
+        words = ("--net", "plain", "--steps", 1, *QUICK)
+        assert run("train", games, "--out", out, "--algorithm", name, *words).status == 0
+        before = newest(out).read_bytes()
+        done = run("train", games, "--out", out, "--resume", "--algorithm", other)
+        said = f"{newest(out)}: learned by {name}, which alone can go on with it: '{other}'\n"
+        assert (done.status, done.err) == (1, f"train: {said}")
+        assert newest(out).read_bytes() == before
+    done = run("finetune", tmp_path / "mmd", games, "--out", tmp_path / "fine")
+    said = f"{newest(tmp_path / 'mmd')}: learned by mmd, which alone can go on with it: 'rnad'\n"
+    assert (done.status, done.err) == (1, f"finetune: {said}")
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (("--eta", "nan"), "--eta must be at least 0: 'nan'"),
+        (("--ratio-clip", 0), "--ratio-clip must be more than 0: '0.0'"),
+        (("--advantage-lambda", 1.5), "--advantage-lambda must be at most 1: '1.5'"),
+        (("--anneal-after", 0), "--anneal-after must be at least 1: '0.0'"),
+        (("--beta", 3), "--beta is no setting of the algorithm mmd"),
+        (("--magnet", "pieces"), "--magnet"),
+    ],
+)
+def test_bad_settings(tmp_path: pathlib.Path, words: tuple[object, ...], wrong: str) -> None:
+    done = run("train", "-", "--out", tmp_path / "run", "--algorithm", "mmd", *words)
+    assert done.status == 2 and wrong in done.err and "Traceback" not in done.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_settings_of_mmd_need_mmd(tmp_path: pathlib.Path, games: str) -> None:
+    out = tmp_path / "run"
+    done = run("train", games, "--out", out, "--magnet", "uniform")
+    assert (done.status, done.err) == (
+        1,
+        "train: --magnet is no setting of the algorithm rnad\n",
+    )
+    settings = tmp_path / "x.toml"
+    settings.write_text("beta = 2.0\n")
+    done = run("train", games, "--out", out, "--algorithm", "mmd", "--config", settings)
+    assert (done.status, done.err) == (
+        1,
+        f"train: {settings}: --beta is no setting of the algorithm mmd\n",
+    )
+    assert not out.exists()
+
+
+def test_the_manual_has_every_setting() -> None:
+    """And `--help` says whose it is, where it is one algorithm's."""
+    shown = run("train", "--help").out
+    page = (pathlib.Path(__file__).parents[2] / "man/train.1").read_text().replace("\\", "")
+    options = set(re.findall(r"^  (--[a-z0-9-]+)", shown, re.M)) - {"--help", "--version"}
+    assert {"--magnet", "--beta"} <= options
+    assert [name for name in sorted(options) if not re.search(rf"{name}\b", page)] == []
+    assert "(mmd: uniform)" in shown and "--magnet" not in run("finetune", "--help").out

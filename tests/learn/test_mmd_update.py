@@ -1,0 +1,298 @@
+"""MMD's estimates and losses against slow transcriptions, and what an update does to which
+network."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from learn.games import as_parts, episodes, gradient, optimizer
+from stratkit.errors import InputError
+from stratkit.learn.config import MMDConfig
+from stratkit.learn.data import Batch, make_batch
+from stratkit.learn.mmd import (
+    MMD,
+    NETWORKS,
+    annealed,
+    behaviour_loss,
+    estimates,
+    magnet_loss,
+    surrogate_loss,
+)
+from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.request import Settings, resolve
+from stratkit.nets import legal_policy
+
+INFINITY = math.inf
+
+
+def setting(**options: object) -> Settings:
+    return resolve("plain", {}, {}, {"seed": 1, **options}, "mmd")
+
+
+def a_batch(**options: object) -> tuple[Optimizer, Batch]:
+    game, found = episodes("nano", 12)
+    learner = optimizer("plain", game.shape, setting(**options))
+    return learner, make_batch(game, as_parts(game, found), 16)
+
+
+def weights(learner: Optimizer, network: str) -> Tensor:
+    state = learner.weights(network)
+    return torch.from_numpy(np.concatenate([w.ravel() for w in state.values()])).clone()
+
+
+# ---- equations ----
+
+
+def slow_estimates(
+    steps: list[tuple[int, float, float, list[float]]],
+    players: int,
+    value_lambda: float,
+    advantage_lambda: float,
+    rho_bar: float,
+    c_bar: float,
+) -> list[tuple[float, float]]:
+    """(value, advantage) of each step (player, v, ratio, rewards) of one episode, from its end."""
+    found = [(0.0, 0.0)] * len(steps)
+    for k in range(players):
+        next_v = of_value = of_advantage = 0.0  # at the player's next own step
+        others, rewards = 1.0, 0.0  # since this step
+        for t in reversed(range(len(steps))):
+            player, v, w, r = steps[t]
+            rewards += r[k]
+            if player != k:
+                others *= w
+                continue
+            delta = rewards + next_v - v
+            advantage = min(others, rho_bar) * delta
+            advantage += advantage_lambda * min(others, c_bar) * of_advantage
+            both = w * others
+            of_value, of_advantage = (
+                min(both, rho_bar) * delta + decay * min(both, c_bar) * later
+                for decay, later in ((value_lambda, of_value), (advantage_lambda, of_advantage))
+            )
+            found[t] = v + of_value, advantage
+            next_v, others, rewards = v, 1.0, 0.0
+    return found
+
+
+@pytest.mark.parametrize("players", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    ("value_lambda", "advantage_lambda", "rho_bar", "c_bar"),
+    [(1, 1, INFINITY, INFINITY), (0.8, 0.5, INFINITY, 1), (0.3, 0.9, 0.7, 1.2), (0, 0, 1, 1)],
+)
+def test_estimates_are_the_recursion(
+    players: int, value_lambda: float, advantage_lambda: float, rho_bar: float, c_bar: float
+) -> None:
+    """Of several episodes of different lengths, padded in front or behind."""
+    draw = np.random.default_rng(players)
+    time, number = 12, 5
+    shape = (time, number)
+    player = np.full(shape, -1)
+    value, ratio = draw.normal(size=shape), draw.lognormal(size=shape)
+    rewards = draw.normal(size=(*shape, players)) * (draw.random((*shape, 1)) < 0.4)
+    spans = [(0, time), (0, 5), (4, time), (2, 3), (0, 0)]
+    for row, (first, end) in enumerate(spans):
+        player[first:end, row] = draw.integers(0, players, end - first)
+    rewards[player < 0] = 0
+    found = estimates(
+        torch.from_numpy(value), torch.from_numpy(ratio), torch.from_numpy(player),
+        torch.from_numpy(rewards), value_lambda=value_lambda, advantage_lambda=advantage_lambda,
+        rho_bar=rho_bar, c_bar=c_bar,
+    )  # fmt: skip
+    for row, (first, end) in enumerate(spans):
+        steps = [
+            (int(player[t, row]), value[t, row], ratio[t, row], rewards[t, row].tolist())
+            for t in range(first, end)
+        ]
+        slow = slow_estimates(steps, players, value_lambda, advantage_lambda, rho_bar, c_bar)
+        expected = np.zeros((time, 2))
+        if slow:
+            expected[first:end] = slow
+        np.testing.assert_allclose(found.value[:, row], expected[:, 0], atol=1e-12)
+        np.testing.assert_allclose(found.advantage[:, row], expected[:, 1], atol=1e-12)
+
+
+def test_a_clipped_action_is_pushed_no_further() -> None:
+    ratio = torch.tensor([0.7, 0.9, 1.0, 1.1, 1.3] * 2, requires_grad=True)
+    advantage = torch.tensor([2.0] * 5 + [-2.0] * 5)
+    weight = torch.arange(1.0, 11.0)
+    loss = surrogate_loss(ratio, advantage, weight, clip=0.2)
+    (slope,) = torch.autograd.grad(loss, ratio)
+    free = torch.tensor([1.0, 1, 1, 1, 0, 0, 1, 1, 1, 1])  # 1.3 up, and 0.7 down, are far enough
+    torch.testing.assert_close(slope, -weight * advantage * free)
+    unclipped = surrogate_loss(ratio, advantage, weight, clip=INFINITY)
+    torch.testing.assert_close(unclipped, -(weight * ratio * advantage).sum())
+
+
+def test_distances_are_those_of_kullback_and_leibler() -> None:
+    draw = torch.Generator().manual_seed(0)
+    legal = torch.tensor([[1, 1, 0, 1], [0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]])
+    (pi, log_pi), (other, log_other) = (
+        legal_policy(torch.randn(4, 4, generator=draw), legal) for _ in range(2)
+    )
+    weight = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    kl = [
+        sum(
+            p * (math.log(p) - math.log(o))
+            for p, o in zip(*(x[row][legal[row] > 0].tolist() for x in (pi, other)), strict=True)
+        )
+        for row in range(4)
+    ]
+    expected = pytest.approx(sum(w * d for w, d in zip(weight.tolist(), kl, strict=True)), abs=1e-5)
+    assert magnet_loss(pi, log_pi, log_other, weight).item() == expected
+    # Over all actions of `other`, each as often as it is drawn: the same, and never negative.
+    row, action = legal.nonzero(as_tuple=True)
+    log_ratio = (log_pi - log_other)[row, action]
+    drawn = weight[row] * other[row, action]
+    assert behaviour_loss(log_ratio, drawn).item() == expected
+    assert all(behaviour_loss(x, torch.ones(())) >= 0 for x in log_ratio)
+
+
+def test_what_is_annealed() -> None:
+    """Ataraxos' temperature: .05 n^-.3."""
+    assert annealed(0.05, 0.0, 0.3, 0, 1) == 0.05
+    assert annealed(0.05, 0.0, 0.3, 41_999, 1) == pytest.approx(0.05 * 42_000**-0.3)
+    assert annealed(3.0, 0.0, 0.5, 300, 100) == 1.5
+    assert annealed(3.0, 2.0, 0.5, 300, 100) == 2.0
+    assert annealed(3.0, 0.0, 0.0, 300, 100) == 3.0
+    algorithm = a_batch(lr=0.1, lr_power=1, lr_floor=0.01, eta=4, eta_power=0.5, anneal_after=10)[
+        0
+    ].algorithm
+    assert isinstance(algorithm, MMD)
+    assert [algorithm.learning_rate(n) for n in (0, 10, 10**6)] == [0.1, 0.05, 0.01]
+    assert [algorithm.eta(n) for n in (0, 30)] == [4, 2]
+
+
+# ---- an update ----
+
+
+def test_the_rate_of_a_step_is_adam_s() -> None:
+    """With b1 = 0 and eps 0, Adam's first step has the size of the rate, whichever step it is."""
+    for step, size in ((0, 0.02), (10, 0.01)):
+        learner, batch = a_batch(
+            lr=0.02, lr_power=1, anneal_after=10, b1=0.0, eps=1e-20, grad_norm=0
+        )
+        before, learner.step = weights(learner, "online"), step
+        metrics = learner.update(batch)
+        moved = (weights(learner, "online") - before).abs().max()
+        assert (moved.item(), metrics["lr"]) == pytest.approx((size, size), rel=1e-3)
+
+
+def test_the_average_follows_and_no_other_network_is_there() -> None:
+    learner, batch = a_batch(average_rate=0.01)
+    assert tuple(learner.algorithm.networks) == NETWORKS == ("online", "average")
+    learner.update(batch)
+    assert torch.equal(weights(learner, "average"), weights(learner, "online"))
+    learner.step = 10_000
+    before = weights(learner, "average")
+    learner.update(batch)
+    expected = torch.lerp(before, weights(learner, "online"), 0.01)
+    torch.testing.assert_close(weights(learner, "average"), expected)
+
+
+@pytest.mark.parametrize(("magnet", "passes"), [("uniform", 0), ("average", 1)])
+def test_only_what_is_used_is_evaluated(magnet: str, passes: int) -> None:
+    learner, batch = a_batch(magnet=magnet)
+    called: list[str] = []
+    for name, network in learner.algorithm.networks.items():
+        for method in ("embed", "value"):
+            true = getattr(network, method)
+
+            def noted(*arguments: Any, true: Any = true, what: str = f"{name} {method}") -> Any:
+                called.append(what)
+                return true(*arguments)
+
+            setattr(network, method, noted)
+    learner.update(batch)
+    assert called.count("online embed") == called.count("online value") == 1
+    assert called.count("average embed") == passes and called.count("average value") == 0
+
+
+@pytest.mark.parametrize("magnet", ["uniform", "average"])
+def test_parts_give_the_gradient_of_the_whole(magnet: str) -> None:
+    results = []
+    for threads, chunk in ((1, 9999), (2, 40)):
+        learner, batch = a_batch(magnet=magnet, threads=threads, chunk=chunk, kl_mu=0.1)
+        for _ in range(2):
+            metrics = learner.update(batch)
+        results.append((metrics, gradient(learner)))
+    (metrics, whole), (of_parts, parts) = results
+    assert metrics == pytest.approx(of_parts, rel=1e-3, abs=1e-5)
+    torch.testing.assert_close(whole, parts, rtol=1e-2, atol=1e-4)
+    assert whole.abs().max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"eta": 1.0}, {"eta_power": 2.0}, {"anneal_after": 1.0}, {"ratio_clip": 1e-3},
+        {"kl_mu": 1.0}, {"advantage_lambda": 1.0}, {"value_lambda": 0.0}, {"value_weight": 2.0},
+        {"rho": 0.5}, {"c": 0.5}, {"magnet": "average"}, {"lr_power": 2.0}, {"average_rate": 1.0},
+        {"eta_floor": 1.0}, {"lr_floor": 1.0},
+    ],
+    ids=lambda change: next(iter(change)),
+)  # fmt: skip
+def test_every_setting_matters(change: dict[str, Any]) -> None:
+    results = []
+    for options in ({}, change):
+        learner, batch = a_batch(**options)
+        for _ in range(4):
+            learner.update(batch)
+        results.append(torch.cat([weights(learner, name) for name in NETWORKS]))
+    assert (results[0] - results[1]).abs().max() > 1e-6
+
+
+def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
+    straight, batch = a_batch(magnet="average")
+    before, _ = a_batch(magnet="average")
+    for _ in range(5):
+        straight.update(batch)
+    for _ in range(3):
+        before.update(batch)
+    tensors = {name: tensor.copy() for name, tensor in before.tensors().items()}
+    shape = before.algorithm.trained.shape
+    after = optimizer("plain", shape, setting(seed=7, magnet="average"))
+    after.load(tensors, 3)
+    for _ in range(2):
+        after.update(batch)
+    for network in NETWORKS:
+        assert torch.equal(weights(after, network), weights(straight, network))
+
+
+# ---- settings ----
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("eta", -0.1), ("eta", math.nan), ("eta", INFINITY), ("eta_power", -1.0),
+        ("eta_floor", -1.0), ("lr_power", 11.0), ("lr_floor", INFINITY), ("anneal_after", 0.0),
+        ("ratio_clip", 0.0), ("kl_mu", -1.0), ("advantage_lambda", 1.1), ("value_lambda", -0.1),
+        ("value_weight", 0.0), ("rho", 0.0), ("c", 0.0), ("average_rate", 0.0), ("magnet", "none"),
+    ],
+)  # fmt: skip
+def test_what_is_out_of_its_range(name: str, value: object) -> None:
+    with pytest.raises(InputError, match=f"--{name.replace('_', '-')} (must be|is) "):
+        MMDConfig(**{name: value})  # type: ignore[arg-type]
+
+
+def test_settings_of_the_other_algorithm() -> None:
+    with pytest.raises(InputError, match="^--beta is no setting of the algorithm mmd$"):
+        setting(beta=1.0)
+    with pytest.raises(InputError, match="^--magnet is no setting of the algorithm rnad$"):
+        resolve("plain", {}, {}, {"magnet": "uniform"})
+    stored = setting(ratio_clip=INFINITY).to_json()
+    assert resolve("plain", stored, {}, {}, "mmd").to_json() == stored
+
+
+def test_the_distance_from_a_uniform_magnet_is_what_entropy_lacks() -> None:
+    learner, batch = a_batch()
+    metrics = learner.update(batch)
+    choices = batch.legal[batch.view[batch.learned]].sum(1).double()
+    assert metrics["kl"] + metrics["entropy"] == pytest.approx(choices.log().mean().item(), 1e-4)
