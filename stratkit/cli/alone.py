@@ -29,10 +29,10 @@ def serve_or_check(
 ) -> int:
     """Runs `--serve` or `--check`; the exit status. The protocol has no repetition rule and no
     draw: only the rules that the command line names are in force."""
+    from stratkit.cli.player import read_player
     from stratkit.engine import Game
     from stratkit.engine.stratego import variant
-    from stratkit.players.spec import parse_player
-    from stratkit.ucc.kind import PLAYERS, PROGRAM
+    from stratkit.ucc.kind import PROGRAM
 
     variant(game)
     limit = {} if check is None else {"max_plies": CHECKED_PLIES}
@@ -41,7 +41,7 @@ def serve_or_check(
         from stratkit.players.registry import Setting
         from stratkit.ucc.compliance import check_program
 
-        spec = parse_player(check, PLAYERS)
+        spec = read_player(check)
         if spec.kind is not PROGRAM:
             raise UsageError("--check is for programs, ucc:COMMAND", text=check)
         program = PROGRAM.open(spec, opened, Setting(seed, 1, is_talkative())).player
@@ -53,7 +53,7 @@ def serve_or_check(
     from stratkit.players.open import open_player
     from stratkit.ucc.agent import Agent
 
-    entrant = open_player(parse_player(serve, PLAYERS), opened, seed, 1)
+    entrant = open_player(read_player(serve), opened, seed, 1)
     if entrant.caution and is_talkative():
         warn(entrant.caution)
     Agent(opened, entrant.player, _get, _put).run()

@@ -193,15 +193,14 @@ def _model(file: str, variant: Variant, seed: int) -> Callable[[Constraints], So
 
 def _player(text: str, variant: Variant, seed: int) -> Callable[[Constraints], Source]:
     """Makes sources by a player; by the target network, where it is a checkpoint."""
+    from stratkit.cli.player import read_player
     from stratkit.engine import Game
     from stratkit.players.open import open_player
-    from stratkit.players.spec import parse_player
     from stratkit.setups.deployed import Deploying
     from stratkit.setups.placing import Placing
-    from stratkit.ucc.kind import PLAYERS
 
     game = Game(variant.name)
-    entrant = open_player(parse_player(text, PLAYERS), game, seed, ROWS)
+    entrant = open_player(read_player(text), game, seed, ROWS)
     if entrant.caution:
         warn(entrant.caution)
     placer = Deploying(game, entrant.player)

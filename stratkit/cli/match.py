@@ -124,12 +124,12 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
         with error_context(STDOUT, only=OSError):
             game = given["game"] or "classic"
             return alone.serve_or_check(serve, check, game, rules, given["seed"])
+    from stratkit.cli.player import read_player
     from stratkit.match.live import Console
     from stratkit.match.options import MatchOptions
     from stratkit.match.runner import run_match
-    from stratkit.players.spec import parse_player
 
-    given["players"] = tuple(parse_player(text, PLAYERS) for text in given["players"])
+    given["players"] = tuple(read_player(text) for text in given["players"])
     given["seed_given"] = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
     options = MatchOptions(**given, rules=rules)
     return run_match(options, Console(say, warn, _say_how_to_go_on, is_live(), is_talkative()))

@@ -74,6 +74,18 @@ def test_rules(tmp_path: pathlib.Path) -> None:
     assert path.read_bytes() == whole
 
 
+def test_a_key_of_before_says_its_name_of_today(tmp_path: pathlib.Path) -> None:
+    """On the command line; a record that holds it is read without a word."""
+    call = ("shuttle=off,barrage-v0", "random", "-n", 2, "--game", "barrage", "--max-plies", 4)
+    out = tmp_path / "g.jsonl"
+    done = run("match", *call, "--seed", 1, "-o", out)
+    assert done.status == 0
+    assert done.err.startswith("match: shuttle= is now called repeat-threats=\n")
+    out.write_bytes(out.read_bytes().replace(b"repeat-threats=off", b"shuttle=off"))
+    again = run("match", "-n", 2, "-o", out, "--resume")
+    assert again.status == 0 and "now called" not in again.err
+
+
 def test_pairs_share_the_setups(tmp_path: pathlib.Path) -> None:
     """Each player has each setup once; and statistics then count pairs."""
     setups, path = tmp_path / "s", tmp_path / "g"
