@@ -297,7 +297,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 
-# That of mlp was chosen on Kuhn poker. On boards the batches, rates and chunks are R-NaD's.
+# That of mlp was chosen on a small card game. On boards the batches, rates and chunks are R-NaD's.
 _MMD_SMALL_BOARDS = {
     "batch": 8,
     "lr": 3e-3,
