@@ -161,7 +161,7 @@ def test_eagerness_is_in_the_plane_and_in_what_the_heads_read() -> None:
         unet = build("tiny", game.shape, 1)
         inputs = unet.prepare(torch.from_numpy(shown))
         plane = inputs.planes[:, 78, 0, 0]
-        for seen in (plane, inputs.quiet[:, 0, 0, 0]):
+        for seen in (plane, inputs.no_attack[:, 0, 0, 0]):
             np.testing.assert_allclose(seen, wanted, atol=1 / 131070 + 1e-7)
         assert plane[0] == 0 and plane[-1] == 1
         length = torch.from_numpy(packed.view(dtype)["plies"][:, 0] / 200)

@@ -164,7 +164,7 @@ def test_what_a_policy_may_not_do_it_does_not() -> None:
 def test_players_without_probabilities() -> None:
     game, asked = Game("nano"), constraints(variant("nano"))
     for player, said in (
-        (RandomPlayer(1), "tells no probabilities"),
+        (RandomPlayer(1), "has no probabilities"),
         (corrected(game, ties="random", quanta=4), "chance decides on the policy too"),
     ):
         source = deployed(player, asked)

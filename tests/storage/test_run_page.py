@@ -31,6 +31,20 @@ def random_game(game: Game, number: int) -> Episode:
     return Episode(number, 0, endings, returns, np.array(actions), np.array(mu))
 
 
+def documented_metrics(algorithm: str = "") -> list[str]:
+    """The names in the page's table: all, or those that an algorithm reports."""
+    table = page("run.md").split("**metrics.jsonl**")[1]
+    rows = re.findall(r"^\| ([\w, ]+) \| (?:`(\w+)`: )?", table, re.M)[1:]
+    return [
+        n for row, of in rows for n in row.split(", ") if not algorithm or of in ("", algorithm)
+    ]
+
+
+def metrics_of(run: pathlib.Path) -> list[str]:
+    (line,) = (run / "metrics.jsonl").read_text().splitlines()
+    return list(json.loads(line))
+
+
 def test_a_run_is_as_the_pages_say(tmp_path: pathlib.Path) -> None:
     game = Game("mini")
     header = Header(game=game.name, rules=game.rules, endings=game.endings, seed=1)
@@ -45,10 +59,12 @@ def test_a_run_is_as_the_pages_say(tmp_path: pathlib.Path) -> None:
     assert [step for step, _ in list_checkpoints(run)] == [0, 1]
     assert list_checkpoints(run)[-1][1].name == "step-00000001.safetensors"
 
-    (line,) = (run / "metrics.jsonl").read_text().splitlines()
-    rows = re.findall(r"^\| ([\w, ]+) \|", page("run.md").split("**metrics.jsonl**")[1], re.M)
-    documented = [name for row in rows[1:] for name in row.split(", ")]
-    assert documented == list(json.loads(line))
+    assert documented_metrics("rnad") == metrics_of(run)
+    other = tmp_path / "other"
+    inputs = [str(tmp_path / "x.eps")]
+    train(Request(inputs, str(other), net="tiny", algorithm="mmd", options={"batch": 2}))
+    assert documented_metrics("mmd") == metrics_of(other)
+    documented = documented_metrics()
     manual = (FORMATS.parent / "man/train.1").read_text().split(".SH METRICS\n")[1]
     tags = re.findall(r"^\.TP\n\.BR? (.*)$", manual.split(".SH ")[0], re.M)
     assert [name for tag in tags for name in re.findall(r"\w+", tag)] == documented
