@@ -72,9 +72,13 @@ def _open_temporary(folder: Path, name: str) -> tuple[Path, BufferedWriter, int]
             stream = open(temporary, "xb")  # noqa: SIM115 (a failed close must not hide the error)
         except OSError as error:
             raise OSError(error.errno, error.strerror, name) from error
-        guard = os.dup(stream.fileno())
-        if _is_locked_by_us(guard):
-            return temporary, stream, guard
+        try:
+            guard = os.dup(stream.fileno())
+            if _is_locked_by_us(guard):
+                return temporary, stream, guard
+        except BaseException:  # a signal: nobody else knows of the file yet
+            temporary.unlink(missing_ok=True)
+            raise
         stream.close()  # somebody took it for abandoned in the moment before it was locked
         os.close(guard)
 
