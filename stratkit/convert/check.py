@@ -1,4 +1,4 @@
-"""`fenfs check`: is everything sound?"""
+"""Whether games, positions and setups are sound, and the sound part of them."""
 
 from __future__ import annotations
 
@@ -9,78 +9,65 @@ import os
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-import click
-
-from stratkit.cli.fenfs.options import jobs_option, strict_option
-from stratkit.cli.fenfs.tally import Tally
-from stratkit.cli.messages import say, warn
-from stratkit.cli.options import option
-from stratkit.cli.tool import Tool
 from stratkit.convert.games import Game, NotFromTheStart, games, in_order
-from stratkit.convert.headers import header_faults
+from stratkit.convert.options import CheckOptions
 from stratkit.convert.raw import LOG, POSITION, RECORD, SETUP, Raw, chunks
 from stratkit.convert.sink import Names, new_file
+from stratkit.convert.tally import Say, Tally
 from stratkit.errors import InputError
+from stratkit.storage.identities import KnownPlayers
+from stratkit.storage.records import RecordPlayer
+
+Players = tuple[RecordPlayer, ...]
+NOBODY: Players = ()
 
 
-@click.command(cls=Tool)
-@option(
-    "--two-squares N",
-    "How often a piece of a log may cross one border in a row; 0: any number (default: 5).",
-    click.IntRange(0, 100),
-    default=5,
-)
-@option("--salvage FOLDER", "Write the sound part of every file into FOLDER.")
-@option("-f, --force", "Overwrite files in FOLDER.")
-@strict_option
-@jobs_option
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-def check(
-    two_squares: int,
-    salvage: str | None,
-    force: bool,
-    strict: bool,
-    jobs: int,
-    inputs: tuple[str, ...],
-) -> int:
-    """Check files: exit status 0 only if all are sound, 3 otherwise.
-
-    INPUT is a .gsn or .xml log, a file of game records, episodes, FENfS or setups, a zip or folder
-    of such files, or - (stdin). Moves that only a repetition rule forbids are told, and no fault.
-    """
-    tally = Tally(strict)
-    task = functools.partial(check_chunk, two_squares=two_squares, keep=salvage is not None)
-    file, before = "", 0
-    with Salvage(salvage, force) as kept, in_order(task, chunks(inputs), jobs) as answers:
-        for finding in itertools.chain.from_iterable(answers):
-            if finding.file != file:
-                _say_sound(file, tally.faults == before)
-                file, before = finding.file, tally.faults
-            finding.report(tally)
-            kept.write(finding)
-        _say_sound(file, tally.faults == before)
+def run_check(options: CheckOptions, warn: Say, note: Say) -> int:
+    """Checks the inputs; the exit status. Faults go to `warn`, names of sound files to `note`."""
+    tally = Tally(warn, options.strict)
+    keep = options.salvage is not None
+    task = functools.partial(check_chunk, two_squares=options.two_squares, keep=keep)
+    known, players = KnownPlayers(), NOBODY
+    found = in_order(task, chunks(options.inputs), options.jobs)
+    with Salvage(options.salvage, options.force) as kept, found as answers:
+        findings = itertools.chain.from_iterable(answers)
+        for file, of_file in itertools.groupby(findings, key=lambda finding: finding.file):
+            before = tally.faults
+            for finding in of_file:
+                if finding.players != players:
+                    players = finding.players
+                    _check_players(finding, known)
+                finding.report(tally)
+                kept.write(finding)
+            if file and tally.faults == before:
+                note(f"{file}: sound")
     return tally.status
 
 
-def _say_sound(file: str, sound: bool) -> None:
-    if file and sound:
-        say(f"{file}: sound", level=1)
+def _check_players(finding: Finding, known: KnownPlayers) -> None:
+    """Enters a player that was another one before: `rate` refuses these games together."""
+    try:
+        known.add(finding.players, finding.file)
+    except InputError as error:
+        finding.faults.append(error)
 
 
 @dataclass
 class Finding:
     """What was found in one item of `file`: faults, breaches of repetition rules, and the text of
-    its sound part; `header` goes before it if it is not that of the item before."""
+    its sound part; `header` goes before it if it is not that of the item before. `players`: of the
+    header of a record."""
 
     file: str
     faults: list[InputError] = field(default_factory=list)
     breaches: list[InputError] = field(default_factory=list)
     header: str = ""
+    players: Players = NOBODY
     text: str = ""
 
     def report(self, tally: Tally) -> None:
         for breach in self.breaches:
-            warn(str(breach))
+            tally.warn(str(breach))
         for fault in self.faults:
             tally.fault(fault)
         if not self.faults:
@@ -104,7 +91,9 @@ def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> 
     found = games([raw for _, raw in played], Selection())
     for (finding, item), game in zip(played, found, strict=True):
         if item.form != LOG:
-            finding.faults += header_faults(item)
+            finding.faults += _header_faults(item)
+        if item.form == RECORD:
+            finding.players = item.data[0].players
         if isinstance(game, NotFromTheStart):
             finding.faults += _replay_faults(item)
         elif isinstance(game, InputError):
@@ -113,8 +102,26 @@ def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> 
             finding.faults += game.played.faults
             finding.header, finding.text = _sound_part(game) if keep else ("", "")
             sound.append((finding, game))
-    _tell_breaches(sound, two_squares)
+    _find_breaches(sound, two_squares)
     return findings
+
+
+def _header_faults(raw: Raw) -> list[InputError]:
+    """Why `match`, `train` or `rate` refuse the header of a record or an episode: its rules are
+    unknown, or a player plays against itself."""
+    from stratkit.engine import Game as Rules
+    from stratkit.engine.stratego import VARIANTS
+
+    header, item = raw.data
+    faults = []
+    try:
+        if header.game in VARIANTS:  # of no other game there is a log: that is a fault of its own
+            Rules(header.game, header.rules)
+    except InputError as error:
+        faults.append(InputError(error.what, file=raw.name, text=error.text))
+    if raw.form == RECORD and len(set(item.players)) < len(item.players):
+        faults.append(InputError("a player against itself", file=raw.name))
+    return faults
 
 
 def _replay_faults(raw: Raw) -> list[InputError]:
@@ -139,7 +146,7 @@ def _replay_faults(raw: Raw) -> list[InputError]:
     return []
 
 
-def _tell_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
+def _find_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
     """Enters the first breach of each repetition rule: of the rules of its own header in a record
     or episode, of Gravon's in a log. Rules that the engine does not take are faults."""
     from stratkit.notation.play import breaches

@@ -1,0 +1,36 @@
+"""`fenfs check`: is everything sound?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from stratkit.cli.fenfs.options import jobs_option, strict_option
+from stratkit.cli.messages import note, warn
+from stratkit.cli.options import option
+from stratkit.cli.tool import Tool
+
+
+@click.command(cls=Tool)
+@option(
+    "--two-squares N",
+    "How often a piece of a log may cross one border in a row; 0: any number (default: 5).",
+    click.IntRange(0, 100),
+    default=5,
+)
+@option("--salvage FOLDER", "Write the sound part of every file into FOLDER.")
+@option("-f, --force", "Overwrite files in FOLDER.")
+@strict_option
+@jobs_option
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+def check(**given: Any) -> int:
+    """Check files: exit status 0 only if all are sound, 3 otherwise.
+
+    INPUT is a .gsn or .xml log, a file of game records, episodes, FENfS or setups, a zip or folder
+    of such files, or - (stdin). Moves that only a repetition rule forbids are told, and no fault.
+    """
+    from stratkit.convert.check import run_check
+    from stratkit.convert.options import CheckOptions
+
+    return run_check(CheckOptions(**given), warn, note)

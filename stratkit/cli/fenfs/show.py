@@ -1,0 +1,44 @@
+"""`fenfs show`: positions drawn, in the terminal and as pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from stratkit.cli.messages import say, warn
+from stratkit.cli.options import OneOf, option, output_options
+from stratkit.cli.tool import Tool
+from stratkit.convert.options import VIEWS, ShowOptions
+
+
+@click.command(cls=Tool)
+@option("--view", "Who looks (default: the FENfS's own view).", OneOf(list(VIEWS)))
+@option("--ply N", "Show a game after N plies (default: at its end).", click.IntRange(min=0))
+@option("--last MOVE", "Mark this move, like A4A5 (a game's own is known).")
+@option("--explain PLAYER", "Print what a network would play, and why; PLAYER as in match(1).")
+@option("--style", "The characters (default: ascii).", OneOf(["ascii", "unicode"]))
+@option(
+    "--colour",
+    "Colours of the sides (default: auto, at a terminal).",
+    OneOf(["auto", "always", "never"]),
+    default="auto",
+)
+@output_options
+@click.argument("input", metavar="[FENFS|INPUT]", default="-")
+def show(**given: Any) -> int:
+    """Draw positions: in the terminal, or as a picture with -o FILE.svg or FILE.png.
+
+    The argument is a FENfS (quoted, as one word), or a file, folder, zip or - (stdin) of FENfS
+    lines, Gravon's logs, game records or episodes.
+    """
+    from stratkit.convert.show import run_show
+
+    options = ShowOptions(**given)
+    options.check()
+    explain = None
+    if options.explain:
+        from stratkit.match.people import position_explainer
+
+        explain = position_explainer(options.explain)
+    return run_show(options, explain, warn, say)
