@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch
+from stratkit.engine import Batch, known_actions, worlds
 from stratkit.errors import StratkitError
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
@@ -27,6 +27,20 @@ def _no_moves(row: int) -> Moves:
     return []
 
 
+class Worlds(Protocol):
+    """Draws worlds of the side that acts in a row; `Views.worlds` says how."""
+
+    def __call__(self, row: int, n: int, seed: int = 0) -> Batch: ...
+
+
+def _no_worlds(row: int, n: int, seed: int = 0) -> Batch:
+    raise ValueError("these views have no worlds")
+
+
+def _no_history(row: int) -> npt.NDArray[np.int32] | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Views:
     """What the acting sides of n games may know, one row a decision.
@@ -37,8 +51,18 @@ class Views:
     side's frame.
 
     `moves(row)`: of a game where a move is several actions, the legal moves of a row (square,
-    destination) in the same frame, if a move begins there; asked during `act` only. They depend on
-    what the acting side knows and on nothing else.
+    destination) in the same frame, if a move begins there.
+
+    `worlds(row, n, seed)`: n states that the acting side cannot tell from the true one, drawn as
+    `stratkit.engine.worlds` says: a function of what that side knows, of seed, game and number. It
+    is the only way by which a player gets states. `ValueError`: there are none.
+
+    `history(row)`: int32 [k], the game's actions so far, each in its side's frame, -1 where the
+    acting side does not know them; None where the game did not begin at its start, or its actions
+    cannot be told so.
+
+    All three are asked during `act` only, and depend on what the acting side knows and on nothing
+    else.
     """
 
     games: Games
@@ -47,25 +71,70 @@ class Views:
     legal: npt.NDArray[np.uint8]
     observations: npt.NDArray[np.uint8]
     moves: Callable[[int], Moves] = _no_moves
+    worlds: Worlds = _no_worlds
+    history: Callable[[int], npt.NDArray[np.int32] | None] = _no_history
 
     def __len__(self) -> int:
         return len(self.games)
 
     def take(self, rows: npt.NDArray[np.int64] | slice) -> Views:
-        """These rows, without the moves, which only the caller can be asked for."""
-        columns = (self.games, self.sides, self.numbers, self.legal, self.observations)
-        return Views(*(column[rows] for column in columns))  # type: ignore[arg-type]
+        """These rows."""
+        at = np.arange(len(self))[rows]
+
+        def drawn(row: int, n: int, seed: int = 0) -> Batch:
+            return self.worlds(int(at[row]), n, seed)
+
+        return Views(
+            self.games[rows],
+            self.sides[rows],
+            self.numbers[rows],
+            self.legal[rows],
+            self.observations[rows],
+            lambda row: self.moves(int(at[row])),
+            drawn,
+            lambda row: self.history(int(at[row])),
+        )
 
     @classmethod
-    def of_one(cls, batch: Batch, game: int, number: int) -> Views:
-        """The acting side's view of the only game in `batch`, which has had `number` actions."""
-        return cls(
+    def of_batch(
+        cls,
+        batch: Batch,
+        rows: npt.NDArray[np.int64],
+        games: Games,
+        numbers: npt.NDArray[np.int32],
+        seen: tuple[Sides, npt.NDArray[np.uint8], npt.NDArray[np.uint8]],
+        actions: Callable[[int], npt.NDArray[np.int32]] | None = None,
+    ) -> Views:
+        """The acting sides' views of these rows of `batch`: `seen` is what `Batch.view` gave of
+        them. `actions`: of a row of the batch, what was played since the start of its game."""
+        sides, legal, observations = seen
+
+        def moves(index: int) -> Moves:
+            return batch.moves(int(rows[index]), int(sides[index]))
+
+        def drawn(row: int, n: int, seed: int = 0) -> Batch:
+            return worlds(batch, int(rows[row]), n, seed, int(games[row]), int(numbers[row]))
+
+        def history(index: int) -> npt.NDArray[np.int32] | None:
+            if actions is None:
+                return None
+            return known_actions(batch.game, actions(int(rows[index])), int(sides[index]))
+
+        return cls(games, sides, numbers, legal, observations, moves, drawn, history)
+
+    @classmethod
+    def of_one(
+        cls, batch: Batch, game: int, number: int, actions: Sequence[int] | None = None
+    ) -> Views:
+        """The acting side's view of the only game in `batch`, which has had `number` actions:
+        these `actions`, if they began it."""
+        return cls.of_batch(
+            batch,
+            np.zeros(1, np.int64),
             np.array([game], np.int64),
-            batch.actors(),
             np.array([number], np.int32),
-            batch.legal(),
-            batch.observe(),
-            lambda row: batch.moves(row, int(batch.actors()[row])),
+            (batch.actors(), batch.legal(), batch.observe()),
+            None if actions is None else lambda row: np.array(actions, np.int32),
         )
 
 

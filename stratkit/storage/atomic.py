@@ -70,14 +70,14 @@ def _open_temporary(folder: Path, name: str) -> tuple[Path, BufferedWriter, int]
         temporary = folder / f"{_HERE}{secrets.token_hex(8)}"
         try:
             stream = open(temporary, "xb")  # noqa: SIM115 (a failed close must not hide the error)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, name) from error
-        try:
             guard = os.dup(stream.fileno())
             if _is_locked_by_us(guard):
                 return temporary, stream, guard
-        except BaseException:  # a signal: nobody else knows of the file yet
-            temporary.unlink(missing_ok=True)
+        except BaseException as error:  # a signal, perhaps as the file was made: nobody knows of it
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            if isinstance(error, OSError):
+                raise OSError(error.errno, error.strerror, name) from error
             raise
         stream.close()  # somebody took it for abandoned in the moment before it was locked
         os.close(guard)

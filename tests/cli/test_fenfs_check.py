@@ -291,10 +291,25 @@ def test_what_train_and_rate_refuse_is_no_sound_file(tmp_path: pathlib.Path) -> 
     assert fenfs("check", path) == (3, "", [f"fenfs: {path}: game 0: {what}"])
     one, other = header["players"][:2]
     path = changed_records(tmp_path, players=[one, {**other, "name": one["name"]}])
-    status, _, [line] = fenfs("check", path)
-    assert (status, line) == (3, f"fenfs: {path}: game 0: two players of one name, '{one['name']}'")
     refused = run("rate", path)
     assert refused.status == 1 and one["name"] in refused.err
+    assert fenfs("check", path) == (3, "", [refused.err.strip().replace("rate:", "fenfs:", 1)])
+
+
+def test_a_name_is_one_player_in_all_files(tmp_path: pathlib.Path) -> None:
+    header = json.loads((SAMPLES / "games.jsonl").read_text().splitlines()[0])
+    files = []
+    for number, weights in enumerate(("0" * 64, "1" * 64, "0" * 64)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        players = [{**header["players"][0], "sha256": weights}, *header["players"][1:]]
+        files.append(changed_records(folder, players=players, seed=number))
+    assert fenfs("check", files[0], files[2])[0] == 0
+    refused = run("rate", *files)
+    assert refused.status == 1 and "has other weights than in" in refused.err
+    lines = [refused.err.strip().replace("rate:", "fenfs:", 1)]
+    assert fenfs("check", *files) == (3, "", lines)
+    assert fenfs("check", "--jobs", 2, *files) == (3, "", lines)
 
 
 def test_rules_of_episodes_that_nobody_knows_are_a_fault(tmp_path: pathlib.Path) -> None:
