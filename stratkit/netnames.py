@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Sequence
 
-from stratkit.errors import InputError, nearest
+from stratkit.errors import InputError, nearest_or_all, shown
 
 NETS = ("plain", "tiny", "small", "paper", "mlp")
 PYTHON = "py:"  # begins the name of a network of the user's own
@@ -36,7 +36,7 @@ def check_net(net: object) -> None:
             raise InputError("a network of one's own is named py:MODULE:CLASS", text=net)
         return
     if kind not in NETS or (colon and kind != "mlp"):
-        raise InputError("unknown network" + nearest(str(net), NETS), text=net)
+        raise InputError(f"unknown network {shown(net)}{nearest_or_all(str(net), NETS)}")
     numbers = sizes.split("x")
     if colon and not (
         len(numbers) <= DEEPEST

@@ -19,7 +19,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, StratkitError, UsageError, nearest, one_line
+from stratkit.errors import InputError, StratkitError, UsageError, nearest_or_all, one_line
 from stratkit.players.open import Entrant
 from stratkit.players.options import switch
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
@@ -170,7 +170,7 @@ def _class(module: str, name: str, text: str) -> Any:
     cls = getattr(found, name, None)
     if not inspect.isclass(cls):
         classes = [word for word, value in vars(found).items() if inspect.isclass(value)]
-        raise InputError(f"no class {name} in {module}{nearest(name, classes)}", text=text)
+        raise InputError(f"no class {name} in {module}{nearest_or_all(name, classes)}", text=text)
     return cls
 
 
@@ -186,7 +186,7 @@ def _values(
         name = key.replace("-", "_")
         if name in OFFERED or not (free or name in known):
             keys = [word for word in known if word not in OFFERED]
-            what = f"{cls.__name__} has no option {key!r}{nearest(key, keys)}"
+            what = f"{cls.__name__} has no option {key!r}{nearest_or_all(key, keys)}"
             raise UsageError(what, where="PLAYER", text=text)
         try:
             values[name] = _read(types.get(name, str), value)

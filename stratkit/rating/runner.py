@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from stratkit.errors import InputError, UsageError, nearest
+from stratkit.errors import InputError, UsageError, nearest_or_all
 from stratkit.rating.bootstrap import Ratings, rate
 from stratkit.rating.elo import Model
 from stratkit.rating.groups import check_linked
@@ -37,7 +37,9 @@ def run_rating(options: RateOptions, warn: Say, say: Say) -> tuple[Report, Mappi
     )
     name = options.versus
     if name is not None and name not in pool.names:
-        raise UsageError(f"--versus: no player is called {name!r}{nearest(name, pool.names)}")
+        raise UsageError(
+            f"--versus: no player is called {name!r}{nearest_or_all(name, pool.names)}"
+        )
     return report(pool, _ratings(pool, how, options), how), names
 
 

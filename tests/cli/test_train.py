@@ -354,7 +354,7 @@ WRONG_METADATA: list[tuple[dict[str, object], str]] = [
     ({"config": {"colour": 3}}, "unknown setting 'colour'"),
     ({"inputs": "a.eps"}, "metadata 'inputs': expected object, got str: 'a.eps'"),
     ({"inputs": {"a.eps": "4"}}, "metadata 'inputs': expected int, got str: "),
-    ({"net": "plan"}, "unknown network (did you mean 'plain'?): 'plan'"),
+    ({"net": "plan"}, "unknown network 'plan' (did you mean 'plain'?)"),
     ({"net": "tiny"}, "no checkpoint of a network 'tiny' of this shape"),
     ({"game": "nanno"}, "unknown game 'nanno' (did you mean 'nano'?)"),
     ({"rules": {"\ud800": 1}}, "game nano: "),
@@ -439,7 +439,7 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
     what = f"{file}: unknown setting 'batches' (did you mean 'batch'?)"
     assert refusal("--config", file) == (1, what)
     file.write_text('net = "plan"')
-    what = f"{file}: unknown network (did you mean 'plain'?): 'plan'"
+    what = f"{file}: unknown network 'plan' (did you mean 'plain'?)"
     assert refusal("--config", file) == (1, what)
     file.write_text("batch = 0")
     assert refusal("--config", file) == (1, f"{file}: --batch must be at least 1: '0'")
