@@ -158,7 +158,8 @@ class Report:
             draws = counted(options.prior, "more draw")
             notes.append(f"each player has {draws} with one player made up")
         if self.groups > 1:
-            notes.append(f"{self.groups} groups never met: compare Elo only within a group")
+            mean = ", whose mean is 0 without an anchor" if zero else ""
+            notes.append(f"{self.groups} groups never met: compare Elo only within a group{mean}")
         return notes
 
     def json(self) -> dict[str, Any]:
