@@ -116,7 +116,7 @@ class InputError(StratkitError):
 
 @contextlib.contextmanager
 def error_context(
-    file: str,
+    file: str | None,
     where: str | None = None,
     *,
     only: type[Exception] | tuple[type[Exception], ...] = Exception,

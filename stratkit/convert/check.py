@@ -7,7 +7,7 @@ import functools
 import itertools
 import os
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from stratkit.convert.games import Game, NotFromTheStart, games, in_order
 from stratkit.convert.options import CheckOptions
@@ -16,9 +16,12 @@ from stratkit.convert.sink import Names, new_file
 from stratkit.convert.tally import Say, Tally
 from stratkit.errors import InputError
 from stratkit.storage.identities import KnownPlayers
-from stratkit.storage.records import RecordPlayer
 
-Players = tuple[RecordPlayer, ...]
+if TYPE_CHECKING:
+    from stratkit.storage.records import RecordPlayer
+
+    Players = tuple[RecordPlayer, ...]
+
 NOBODY: Players = ()
 
 

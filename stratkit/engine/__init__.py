@@ -9,7 +9,7 @@ from stratkit.engine.observation import (
     observation_dtype,
 )
 from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
-from stratkit.engine.sampling import sample, uniform
+from stratkit.engine.sampling import sample, uniform, uniform_rows
 from stratkit.engine.tree import Tree
 from stratkit.engine.worlds import known_actions, worlds
 
@@ -30,5 +30,6 @@ __all__ = [
     "replay_many",
     "sample",
     "uniform",
+    "uniform_rows",
     "worlds",
 ]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
+from stratkit.arrays import Int32s
 from stratkit.engine.batch import Batch
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, text
@@ -13,13 +11,7 @@ from stratkit.engine.stratego import VARIANTS
 
 
 def worlds(
-    batch: Batch,
-    row: int,
-    n: int,
-    seed: int,
-    game: int = 0,
-    number: int = 0,
-    threads: int = 1,
+    batch: Batch, row: int, n: int, seed: int, game: int = 0, number: int = 0, threads: int = 1
 ) -> Batch:
     """`n` worlds of the player who acts in `row`: a batch of `n` states of the same game.
 
@@ -51,9 +43,7 @@ def worlds(
     return out
 
 
-def known_actions(
-    game: Game, actions: npt.NDArray[np.int32], player: int
-) -> npt.NDArray[np.int32] | None:
+def known_actions(game: Game, actions: Int32s, player: int) -> Int32s | None:
     """The actions of a game so far, int32 [k], as `player` knows them: -1 where it does not.
 
     In Stratego all moves are public, and the other side's placements are not. None: of this game

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Int64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
 from stratkit.errors import UsageError, printable
@@ -18,7 +18,6 @@ from stratkit.players.player import PolicyPlayer, Views
 from stratkit.players.registry import NETWORK
 from stratkit.players.spec import PlayerSpec
 from stratkit.players.testtime.options import PostProcessing
-from stratkit.solve.distinct import distinct
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.report import Entry, Report
 from stratkit.solve.solver import open_solver, parse_solver
@@ -141,7 +140,5 @@ class Evaluator:
         return self.tree.flat(player.policy(views)[which])
 
     @cached_property
-    def _distinct(
-        self,
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        return distinct(self.tree)
+    def _distinct(self) -> tuple[Bytes, Bytes, Int64s]:
+        return self.tree.distinct_views()

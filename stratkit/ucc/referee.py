@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Float32s
 from stratkit.engine import Game
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import BLUE, RED, Variant
@@ -192,10 +192,7 @@ def play_game(
 
 
 def one_game(
-    seating: Seating,
-    board: RecordedGame | None,
-    returns: npt.NDArray[np.float32],
-    note: GameNote,
+    seating: Seating, board: RecordedGame | None, returns: Float32s, note: GameNote
 ) -> Finished:
     """A game as a table returns it; without a `board` nothing was played."""
     episode = Episode(

@@ -102,15 +102,8 @@ class Board:
         if cell & MOVED:
             return movable
         still = [t for t in (FLAG, BOMB) if counts[t]]
-        return (
-            still + movable
-            if self._unmoved(self.side(square)) > sum(counts[t] for t in still)
-            else still
-        )
-
-    def _unmoved(self, side: int) -> int:
-        """Hidden pieces of a side that have never moved."""
-        return len(UNMOVED[side].findall(self.cells))
+        unmoved = len(UNMOVED[self.side(square)].findall(self.cells))
+        return still + movable if unmoved > sum(counts[t] for t in still) else still
 
     def known_movable(self, square: int) -> bool:
         """Whether both sides know that the piece there can move."""

@@ -55,7 +55,10 @@ def text(
     order = order[:most]
     names = [_name(explanation, at, position, placed) for at in order]
     width = max([NAMES, *(len(name) + 1 for name in names)])
-    lines = [_heading(explanation), _columns(explanation, "square" if placed else "move", width)]
+    value = "" if explanation.value is None else f", value {explanation.value:+.2f}"
+    stages = "".join(f"{name:>11}" for name, _ in explanation.stages)
+    lines = [f"game {explanation.game + 1}{value}; in per cent:"]
+    lines.append(f"{'square' if placed else 'move':{width}}{stages}")
     for at, name in zip(order, names, strict=True):
         lines.append(f"{name:{width}}{_numbers(explanation, at)}")
     if more := len(first) - len(order):
@@ -63,16 +66,6 @@ def text(
         lines.append(f"{more} more: {100 * rest:.1f} % of the network's policy")
     drawn = draw(fenfs_of(position, side), side) if board and not placed else ""
     return drawn + "".join(f"{line.rstrip()}\n" for line in lines)
-
-
-def _heading(explanation: Explanation) -> str:
-    value = "" if explanation.value is None else f", value {explanation.value:+.2f}"
-    return f"game {explanation.game + 1}{value}; in per cent:"
-
-
-def _columns(explanation: Explanation, first: str, width: int) -> str:
-    names = "".join(f"{name:>11}" for name, _ in explanation.stages)
-    return f"{first:{width}}{names}"
 
 
 def _name(explanation: Explanation, at: int, position: Position, placed: str | None) -> str:
