@@ -11,9 +11,10 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import click
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import GAME_NAME, option, output_options, seed_option
+from stratkit.cli.options import GAME_NAME, Text, option, output_options, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import UsageError, error_context, nearest
+from stratkit.players.registry import SHIPPED
 from stratkit.storage.streams import input_name, open_input, open_output
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ UNIFORM, NUMBER, MODEL = "uniform", "number:", "model:"
     "--from SOURCE",
     "uniform, a file of setups to draw from (-: stdin), model:FILE (setups like those of"
     " FILE), a checkpoint or RUN, number:N, number:N..M or number:- (default: uniform).",
+    Text(UNIFORM, MODEL, NUMBER, *SHIPPED),
     name="source",
     default=UNIFORM,
 )
