@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, UsageError, error_context, nearest
+from stratkit.errors import InputError, UsageError, error_context, nearest_or_all, shown
 from stratkit.players.options import options_text
 from stratkit.players.player import Player
 from stratkit.players.registry import KINDS, SHIPPED, Setting
@@ -78,8 +78,9 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
 
     shipped = spec.spec in SHIPPED
     if not shipped and not os.path.exists(spec.spec):
-        hint = nearest(spec.spec, [word for kind in KINDS for word in kind.words])
-        raise InputError(f"no built-in player, and no such file or folder{hint}", text=spec.spec)
+        hint = nearest_or_all(spec.spec, [word for kind in KINDS for word in kind.words])
+        what = f"no built-in player, and no such file or folder: {shown(spec.spec)}{hint}"
+        raise InputError(what)
     path = os.fspath(weights_file(spec.spec))
     weights, metadata, part = load_network(path, spec.options.net)
     check_game(metadata, game, path)
