@@ -157,6 +157,8 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
             return error.strerror if file is None else f"{file or repr('')}: {error.strerror}", 1
         case MemoryError():
             return f"out of memory {error}".rstrip(), 1
+        case ModuleNotFoundError() if error.name == "torch":
+            return "networks and learning need torch, which is missing: pip install torch", 1
         case RuntimeError() if type(error).__name__ == "OutOfMemoryError":  # torch's, not imported
             return "out of the GPU's memory (less would be a smaller --chunk or --slots)", 1
         case _:
