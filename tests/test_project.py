@@ -28,7 +28,7 @@ ROOMS = {
     "storage": {"engine"},
     "nets": {"engine"},
     "players": {"engine", "nets", "notation", "storage"},
-    "setups": {"engine", "nets", "notation", "players"},
+    "setups": {"engine", "nets", "notation", "players", "storage"},
     "play": {"players", "engine", "storage"},
     "ucc": {"play", "players", "engine", "storage"},
     "match": {
@@ -44,7 +44,7 @@ ROOMS = {
     },
     "learn": {"nets", "storage", "engine"},
     "rating": {"storage"},
-    "solve": {"engine"},
+    "solve": {"engine", "players", "storage"},
     "convert": {"notation", "storage", "engine"},
     "cli": {
         "engine",
@@ -109,7 +109,7 @@ def test_only_the_engine_touches_the_c_library() -> None:
 
 def test_all_that_is_imported_is_a_stated_dependency() -> None:
     stated = [re.split(r"\W", text)[0] for text in PROJECT["dependencies"]]
-    for extra in ("plot", "pettingzoo"):
+    for extra in ("learn", "plot", "pettingzoo"):
         stated += [re.split(r"\W", text)[0] for text in PROJECT["optional-dependencies"][extra]]
     names = {name.split(".")[0] for path in PACKAGE.rglob("*.py") for name in imports(path)}
     outside = names - set(sys.stdlib_module_names) - {"stratkit"}
