@@ -56,6 +56,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 game`, `2 games`."""
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
 def one_line(error: BaseException) -> str:
     """An error of code that is not ours, in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())

@@ -43,6 +43,14 @@ class MatchOptions:
     resume: bool
     explain: str | None
     force: bool
+    style: str | None
+    colour: str | None
+
+    @property
+    def front_end(self) -> str | None:
+        """The option, if any, that says how a person plays."""
+        given = {"--style": self.style, "--colour": self.colour}
+        return next((name for name, value in given.items() if value is not None), None)
 
     @property
     def record(self) -> str:

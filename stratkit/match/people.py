@@ -1,26 +1,22 @@
-"""A person among the players of a match, and the log that people read."""
+"""The log that people read, and what a network thinks of a position."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
-import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
-from stratkit.errors import InputError, UsageError, error_context
+from stratkit.errors import InputError, UsageError
 from stratkit.storage.atomic import is_special
-from stratkit.storage.streams import STDOUT, open_output, read_line
+from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.notation.fenfs import Fenfs
     from stratkit.players.open import Entrant
-    from stratkit.players.player import Explainer, Explanation, Interactive, Player, Views
-    from stratkit.storage.records import GameRecord
+    from stratkit.players.player import Explainer, Explanation, Player, Views
     from stratkit.ucc.process import Program
 
     Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
@@ -136,98 +132,3 @@ def position_explainer(text: str) -> Callable[[Fenfs], str]:
         return advise(player, game, Views.of_one(batch, 0, 0), fenfs.side)
 
     return explain
-
-
-# ---- the person ----
-
-
-def find_person(entrants: Sequence[Anybody], output: str) -> Interactive | None:
-    """The human among the players, of whom there can be one."""
-    from stratkit.players.player import Interactive, Player
-
-    found = [entrant.player for entrant in entrants]
-    people = [player for player in found if isinstance(player, Interactive)]
-    if not people:
-        return None
-    if (
-        len(people) > 1
-        or len(entrants) > 2
-        or not all(isinstance(player, Player) for player in found)
-    ):
-        raise UsageError("human plays against one other player, which is no program")
-    if output == "-":
-        raise UsageError("human needs the terminal: use -o FILE, not -o -")
-    return people[0]
-
-
-@contextlib.contextmanager
-def seated(
-    person: Interactive | None,
-    entrants: Sequence[Anybody],
-    game: Game,
-    output: str,
-    resume: bool,
-    say: Callable[[str], None],
-) -> Iterator[Callable[[GameRecord], None]]:
-    """Seats the person, if there is one, at the terminal; yields what tells the person how a game
-    ended. What the person types is kept beside the record until all games are played: typed again
-    to the same players, it leads to where the match was left. A person who leaves ends the
-    context."""
-    if person is None:
-        yield lambda record: None
-        return
-    from stratkit.players.human import Saved
-    from stratkit.players.player import Explainer, Terminal
-
-    path = output + WORDS
-    if not resume:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-    said = read_words(path)
-    me = [entrant.player for entrant in entrants].index(person)
-    with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words:
-
-        def keep(number: int, word: str) -> None:
-            words.write(f"{number} {word}\n")
-            words.flush()
-
-        hint = None
-        for player in (entrant.player for entrant in entrants):
-            if isinstance(player, Explainer):
-                hint = functools.partial(advise, player, game)
-        person.sit_down(Terminal(read_line, _tell, said, keep, hint))
-        try:
-            yield lambda record: say(_result(record, me))
-        except Saved:
-            return
-    os.unlink(path)
-
-
-def _result(record: GameRecord, me: int) -> str:
-    result = ("lost", "drew", "won")[int(record.returns[record.players.index(me)]) + 1]
-    return f"game {record.number + 1}: you {result} ({record.reason})"
-
-
-def read_words(path: str) -> dict[int, list[str]]:
-    """What was said in each game; an unterminated last line is left out."""
-    said: dict[int, list[str]] = {}
-    try:
-        with open(path, encoding="utf-8") as stream:
-            for line in stream:
-                number, blank, word = line.partition(" ")
-                whole = line.endswith("\n")
-                if not re.fullmatch("[0-9]{1,18}", number) or (whole and not blank):
-                    raise InputError("not a word of a game", file=path, text=line.rstrip("\n"))
-                if whole:
-                    said.setdefault(int(number), []).append(word.rstrip("\n"))
-    except FileNotFoundError:
-        pass
-    except UnicodeDecodeError:
-        raise InputError("not the words of a person: not UTF-8", file=path) from None
-    return said
-
-
-def _tell(text: str) -> None:
-    with error_context(STDOUT, only=OSError):
-        sys.stdout.write(text)
-        sys.stdout.flush()

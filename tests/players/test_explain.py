@@ -48,7 +48,7 @@ def test_a_position_is_drawn_with_its_moves() -> None:
     assert "bP" not in "\n".join(found) and "b2" not in "\n".join(found)  # nobody told red
     head = next(i for i, line in enumerate(found) if line.startswith("move"))
     assert found[head].split()[1:] == ["network", "threshold", "quanta", "threats", "bounds"]
-    assert found[head - 1].startswith("game 0, value ")
+    assert found[head - 1].startswith("game 1, value ")
     rows = [line for line in found[head + 1 :] if line[0].isupper()]
     last = [line[26 + 4 * 11 : 26 + 5 * 11].strip() for line in rows]
     played = [float(number) for number in last if number != "-"]
@@ -77,7 +77,7 @@ def test_a_deployment_is_told_square_by_square() -> None:
     blue = dataclasses.replace(told[1], number=pieces + 1)
     assert acting(blue, variant("mini")) == 1
     lines = text(told[1], variant("mini"), 0).splitlines()
-    assert lines[0] == "game 0; in per cent:"
+    assert lines[0] == "game 1; in per cent:"
     assert lines[1].split() == ["square", "network", "threshold", "quanta"]
     squares = {line.split()[0] for line in lines[2:]}
     assert squares <= {f"{file}{rank}" for file in "ABCDEF" for rank in "12"}
