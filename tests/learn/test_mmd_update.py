@@ -109,8 +109,8 @@ def test_estimates_are_the_recursion(
     learned = (draw.random(shape) < 0.7) & (player >= 0)
     found = estimates(
         torch.from_numpy(value), torch.from_numpy(ratio), torch.from_numpy(player),
-        torch.from_numpy(rewards), torch.from_numpy(learned), value_lambda=value_lambda, advantage_lambda=advantage_lambda,
-        rho_bar=rho_bar, c_bar=c_bar,
+        torch.from_numpy(rewards), torch.from_numpy(learned),
+        value_lambda=value_lambda, advantage_lambda=advantage_lambda, rho_bar=rho_bar, c_bar=c_bar,
     )  # fmt: skip
     for row, (first, end) in enumerate(spans):
         steps = [
