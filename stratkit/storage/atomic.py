@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import functools
 import os
-import secrets
 import stat
 import time
 import zlib
@@ -67,7 +66,7 @@ def _open_temporary(folder: Path, name: str) -> tuple[Path, BufferedWriter, int]
     its final name.
     """
     while True:
-        temporary = folder / f"{_HERE}{secrets.token_hex(8)}"
+        temporary = folder / f"{_HERE}{os.urandom(8).hex()}"
         try:
             stream = open(temporary, "xb")  # noqa: SIM115 (a failed close must not hide the error)
             guard = os.dup(stream.fileno())
