@@ -101,14 +101,7 @@ def estimates(
     # Another player acts. On padding both are 0, which clears what is carried.
     other = (player >= 0)[:, None].double() - own
 
-    # What lies between a step and the player's next own step: its rewards, the product of the
-    # others' ratios, and the network's value there.
-    carried = scan(
-        torch.stack([other * r, 1 - other, own * v], 1),
-        torch.stack([other, other * w, other], 1),
-        last=own.new_tensor([0.0, 1.0, 0.0])[:, None, None],
-    )
-    later, others, next_v = carried[1:].unbind(1)
+    later, others, next_v = _until_next(own, other, v, w, r)
     delta = r + later + next_v - v
     both = w * others
 
@@ -123,6 +116,19 @@ def estimates(
     )
     value_estimate = v + correction(value_lambda)[:-1]
     return Estimates(*((known * x).sum(1).to(value) for x in (value_estimate, advantage)))
+
+
+def _until_next(
+    own: Tensor, other: Tensor, v: Tensor, w: Tensor, r: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What lies between a step and the player's next own step: its rewards, the product of the
+    others' ratios, and the network's value there. All float64 [T, P, B], or [T, 1, B]."""
+    carried = scan(
+        torch.stack([other * r, 1 - other, own * v], 1),
+        torch.stack([other, other * w, other], 1),
+        last=own.new_tensor([0.0, 1.0, 0.0])[:, None, None],
+    )
+    return carried[1:].unbind(1)  # type: ignore[return-value]
 
 
 def game_weights(player: Tensor, weight: Tensor) -> Tensor:
