@@ -8,8 +8,9 @@ from typing import Any, NoReturn
 import click
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import GAME_NAME, option, output_options, seed_option
+from stratkit.cli.options import GAME_NAME, Text, option, output_options, seed_option
 from stratkit.cli.tool import Tool, run
+from stratkit.players.registry import SHIPPED
 
 # The matrices of a model are small: more threads would take longer, all the more on a busy machine.
 # numpy reads this when it is loaded, by whichever option comes first.
@@ -25,6 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     "--from SOURCE",
     "uniform, a file of setups to draw from (-: stdin), model:FILE (setups like those of"
     " FILE), a checkpoint or RUN, number:N, number:N..M or number:- (default: uniform).",
+    Text("uniform", "model:", "number:", *SHIPPED),
     name="source",
     default="uniform",
 )

@@ -18,6 +18,7 @@ from stratkit.errors import InputError
 from stratkit.storage.identities import KnownPlayers
 
 if TYPE_CHECKING:
+    from stratkit.notation.select import Selection
     from stratkit.storage.records import RecordPlayer
 
     Players = tuple[RecordPlayer, ...]
@@ -29,9 +30,11 @@ def run_check(options: CheckOptions, warn: Say, note: Say) -> int:
     """Checks the inputs; the exit status. Faults go to `warn`, names of sound files to `note`."""
     tally = Tally(warn, options.strict)
     keep = options.salvage is not None
-    task = functools.partial(check_chunk, two_squares=options.two_squares, keep=keep)
+    task = functools.partial(
+        check_chunk, selection=options.selection, two_squares=options.two_squares, keep=keep
+    )
     known, players = KnownPlayers(), NOBODY
-    found = in_order(task, chunks(options.inputs), options.jobs)
+    found = in_order(task, chunks(options.inputs, wanted=options.selection.game), options.jobs)
     with Salvage(options.salvage, options.force) as kept, found as answers:
         findings = itertools.chain.from_iterable(answers)
         for file, of_file in itertools.groupby(findings, key=lambda finding: finding.file):
@@ -77,10 +80,10 @@ class Finding:
             tally.passed()
 
 
-def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> list[Finding]:
-    """What is found in each item; with `keep`, also its sound part."""
-    from stratkit.notation.select import Selection
-
+def check_chunk(
+    chunk: list[Raw | InputError], selection: Selection, two_squares: int, keep: bool
+) -> list[Finding]:
+    """What is found in each item that is wanted; with `keep`, also its sound part."""
     findings = [Finding(item.file or "") for item in chunk]
     played: list[tuple[Finding, Raw]] = []
     for finding, item in zip(findings, chunk, strict=True):
@@ -91,8 +94,10 @@ def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> 
         else:
             played.append((finding, item))
     sound: list[tuple[Finding, Game]] = []
-    found = games([raw for _, raw in played], Selection())
+    found = games([raw for _, raw in played], selection)
     for (finding, item), game in zip(played, found, strict=True):
+        if game is None:
+            continue  # nobody asked for it
         if item.form != LOG:
             finding.faults += _header_faults(item)
         if item.form == RECORD:
@@ -101,7 +106,7 @@ def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> 
             finding.faults += _replay_faults(item)
         elif isinstance(game, InputError):
             finding.faults.append(game)
-        elif game is not None:
+        else:
             finding.faults += game.played.faults
             finding.header, finding.text = _sound_part(game) if keep else ("", "")
             sound.append((finding, game))
