@@ -9,6 +9,9 @@
 
 #include "game.h"
 
+/* Endings of a game that has only one. */
+static const char *const one_ending[] = {"", "over", NULL};
+
 /* The observation as the network sees it: the bytes as numbers. */
 static inline void expand_bytes(const sk_game *game, const uint8_t *packed, float *out)
 {
@@ -86,7 +89,6 @@ static inline void *new_game(size_t size, const char *rules, char *error, size_t
 static inline sk_game small_game(const sk_ops *ops, int actions, int max_length, size_t state_bytes,
                                  int sees)
 {
-    static const char *const one_ending[] = {"", "over", NULL};
     return (sk_game){.ops = ops,
                      .endings = one_ending,
                      .is = {.players = 2,

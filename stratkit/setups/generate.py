@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import Variant, variant
 from stratkit.errors import InputError, UsageError, error_context, nearest
 from stratkit.notation.setups import all_setups, setup_text
-from stratkit.players.spec import PlayerSpec
 from stratkit.setups.constraints import Constraints, constraints
 from stratkit.setups.given import Lines, numbers_between, numbers_read
 from stratkit.setups.numbering import number_of
@@ -24,12 +23,15 @@ from stratkit.setups.source import Entropy, Mirrored, Setups, Source, setups_of
 from stratkit.setups.uniform import Uniform
 from stratkit.storage.streams import input_name, open_input, open_output
 
+if TYPE_CHECKING:
+    from stratkit.players.spec import PlayerSpec
+
 VERSION = 1  # of what --json prints
 ROWS = 64  # positions that a network evaluates at a time
 UNIFORM, NUMBER, MODEL = "uniform", "number:", "model:"
 
 Say = Callable[[str], None]
-ReadPlayer = Callable[[str], PlayerSpec]
+ReadPlayer = Callable[[str], "PlayerSpec"]
 Logprobs = Float64s | None
 
 

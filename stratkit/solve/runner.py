@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,19 +14,19 @@ from stratkit.arrays import Bytes, Int64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
 from stratkit.errors import UsageError, printable
-from stratkit.players.player import PolicyPlayer, Views
-from stratkit.players.registry import NETWORK
-from stratkit.players.spec import PlayerSpec
-from stratkit.players.testtime.options import PostProcessing
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.report import Entry, Report
 from stratkit.solve.solver import open_solver, parse_solver
 from stratkit.storage.streams import open_output
 
+if TYPE_CHECKING:
+    from stratkit.players.player import PolicyPlayer
+    from stratkit.players.spec import PlayerSpec
+
 ROWS = 1024  # observations that a network evaluates at a time
 
 Say = Callable[[str], None]
-ReadPlayer = Callable[[str], PlayerSpec]
+ReadPlayer = Callable[[str], "PlayerSpec"]
 Progress = Callable[[int, str, str], AbstractContextManager[Any]]  # how many, of what, where
 
 
@@ -76,8 +76,12 @@ def _parse(text: str, read_player: ReadPlayer) -> PlayerSpec | tuple[str, int] |
     """A POLICY: a solver with its iterations, a PLAYER, or None for uniform."""
     if text in ("uniform", "random"):
         return None
-    spec = parse_solver(text) or read_player(text)
-    if not isinstance(spec, tuple) and spec.kind is not NETWORK:
+    if solver := parse_solver(text):
+        return solver
+    from stratkit.players.registry import NETWORK
+
+    spec = read_player(text)
+    if spec.kind is not NETWORK:
         raise UsageError("not a policy that can be evaluated", text=text)
     return spec
 
@@ -110,6 +114,8 @@ class Evaluator:
 
     def _checkpoints(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
         from stratkit.players.open import open_player
+        from stratkit.players.player import PolicyPlayer
+        from stratkit.players.testtime.options import PostProcessing
         from stratkit.storage.checkpoints import list_checkpoints
 
         if len(self.tree.game.shape) == 3 and spec.options.post != PostProcessing():
@@ -130,6 +136,8 @@ class Evaluator:
     def _of_network(self, player: PolicyPlayer) -> Vector:
         """A network's policy: it has no memory, so it is asked once for what looks alike."""
         import torch
+
+        from stratkit.players.player import Views
 
         torch.set_num_threads(1)  # the same sums on every machine of a kind
         observations, legal, which = self._distinct
