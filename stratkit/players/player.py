@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch, known_actions, worlds
 from stratkit.errors import StratkitError
+from stratkit.search.mmd import Found
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
 Sides = npt.NDArray[np.int8]  # sides of games, [n]: the player's place in the game, from 0 on
@@ -57,9 +58,9 @@ class Views:
     `stratkit.engine.worlds` says: a function of what that side knows, of seed, game and number. It
     is the only way by which a player gets states. `ValueError`: there are none.
 
-    `history(row)`: int32 [k], the game's actions so far, each in its side's frame, -1 where the
-    acting side does not know them; None where the game did not begin at its start, or its actions
-    cannot be told so.
+    `history(row)`: int32 [k], the game's actions so far, each in its side's frame, as the acting
+    side knows them (`stratkit.engine.known_actions`); None where the game did not begin at its
+    start, or its actions cannot be told so.
 
     All three are asked during `act` only, and depend on what the acting side knows and on nothing
     else.
@@ -217,8 +218,9 @@ def decide(player: Player, views: Views, values: bool = False) -> Decision:
 class Explanation:
     """How the policy of one turn came about: the moves; by stage its name and the policy that it
     left, float32 [m], the network's own first; the value of the position and each move's upper
-    bound, float32 [m] (NaN: not looked at), where a stage computes them. In deployment a move is
-    from a square to itself: where the next piece may go. `number` is that of the action."""
+    bound, float32 [m] (NaN: not looked at), where a stage computes them; what a search found, if
+    there was one. In deployment a move is from a square to itself: where the next piece may go.
+    `number` is that of the action."""
 
     game: int
     number: int
@@ -227,6 +229,7 @@ class Explanation:
     stages: list[tuple[str, Floats]]
     value: float | None
     bounds: Floats | None
+    search: Found | None = None
 
 
 @runtime_checkable

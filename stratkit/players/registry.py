@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from stratkit.players.options import Option, one_of, option, options_of, text
+from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions, check_given
 from stratkit.players.testtime.options import PRESETS, PostProcessing
 
 if TYPE_CHECKING:
@@ -64,11 +65,6 @@ class PlayerKind:
 
 
 @dataclass(frozen=True)
-class NoOptions:
-    """Of a player that needs none."""
-
-
-@dataclass(frozen=True)
 class HumanOptions:
     """Of a person."""
 
@@ -82,21 +78,28 @@ class NetworkOptions:
     net: str | None = option(
         None, text("NET"), "which of a checkpoint's networks plays (default: target, or average)"
     )
+    searching: SearchOptions = field(default_factory=SearchOptions)
     post: PostProcessing = field(default_factory=PostProcessing)
 
 
 def _open_random(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:
-    from stratkit.players.open import Entrant
+    from stratkit.players.open import Entrant, open_search
     from stratkit.players.random import RandomPlayer
 
+    check_given(spec.given, spec.options, spec.text)
+    if spec.options:
+        return open_search(spec, game, setting)
     return Entrant(spec.name or spec.spec, RandomPlayer(setting.seed), spec.spec)
 
 
 def _open_heuristic(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:
     from stratkit.players.heuristic import HeuristicPlayer
-    from stratkit.players.open import Entrant, check_board
+    from stratkit.players.open import Entrant, check_board, open_search
 
+    check_given(spec.given, spec.options, spec.text)
     check_board(spec, game)
+    if spec.options:
+        return open_search(spec, game, setting)
     return Entrant(spec.name or spec.spec, HeuristicPlayer(game, setting.seed), spec.spec)
 
 
@@ -118,12 +121,24 @@ def _open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any
     return open_network(spec, game, setting)
 
 
-RANDOM = PlayerKind("random", _open_random, words=("random",), options=NoOptions)
-HEURISTIC = PlayerKind("heuristic", _open_heuristic, words=("heuristic",), options=NoOptions)
+RANDOM = PlayerKind(
+    "random", _open_random, words=("random",), options=SearchOptions, presets=SEARCH_PRESETS
+)
+HEURISTIC = PlayerKind(
+    "heuristic",
+    _open_heuristic,
+    words=("heuristic",),
+    options=SearchOptions,
+    presets=SEARCH_PRESETS,
+)
 HUMAN = PlayerKind("people", _open_human, words=("human",), options=HumanOptions, matches_only=True)
 OWN = PlayerKind("classes of your own", _open_own, prefix="py:", runs_code=True)
 NETWORK = PlayerKind(
-    "networks", _open_network, words=SHIPPED, options=NetworkOptions, presets=PRESETS
+    "networks",
+    _open_network,
+    words=SHIPPED,
+    options=NetworkOptions,
+    presets={**PRESETS, **SEARCH_PRESETS},
 )
 # A SPEC of no other kind is a network's: a checkpoint file or a RUN.
 KINDS = (RANDOM, HEURISTIC, HUMAN, OWN, NETWORK)
