@@ -13,7 +13,7 @@ from stratkit.errors import InputError, UsageError, error_context, nearest
 from stratkit.players.options import options_text
 from stratkit.players.player import Player
 from stratkit.players.registry import KINDS, SHIPPED, Setting
-from stratkit.players.searching.options import SearchOptions, check_given
+from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import PlayerSpec, path_text
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.storage.checkpoints import FOLDER, StrPath, resolve
@@ -92,7 +92,6 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
 
     post: PostProcessing = spec.options.post
     searching: SearchOptions = spec.options.searching
-    check_given(spec.given, searching, spec.text)
     if post.of_stratego and len(game.shape) != 3:
         what = f"{game.name} has no such post-processing: {options_text(post)[:-1]}"
         raise UsageError(what, text=spec.text)

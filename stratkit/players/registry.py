@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from stratkit.players.options import Option, one_of, option, options_of, text
-from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions, check_given
+from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
 from stratkit.players.testtime.options import PRESETS, PostProcessing
 
 if TYPE_CHECKING:
@@ -78,15 +78,14 @@ class NetworkOptions:
     net: str | None = option(
         None, text("NET"), "which of a checkpoint's networks plays (default: target, or average)"
     )
-    searching: SearchOptions = field(default_factory=SearchOptions)
     post: PostProcessing = field(default_factory=PostProcessing)
+    searching: SearchOptions = field(default_factory=SearchOptions)
 
 
 def _open_random(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:
     from stratkit.players.open import Entrant, open_search
     from stratkit.players.random import RandomPlayer
 
-    check_given(spec.given, spec.options, spec.text)
     if spec.options:
         return open_search(spec, game, setting)
     return Entrant(spec.name or spec.spec, RandomPlayer(setting.seed), spec.spec)
@@ -96,7 +95,6 @@ def _open_heuristic(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[A
     from stratkit.players.heuristic import HeuristicPlayer
     from stratkit.players.open import Entrant, check_board, open_search
 
-    check_given(spec.given, spec.options, spec.text)
     check_board(spec, game)
     if spec.options:
         return open_search(spec, game, setting)
@@ -146,18 +144,19 @@ KINDS = (RANDOM, HEURISTIC, HUMAN, OWN, NETWORK)
 
 def help_table(kinds: Sequence[PlayerKind]) -> list[tuple[str, str]]:
     """What `--help` says of the keys: (key and value, what it does, for whom)."""
-    return [
-        (f"{key}={option.kind.metavar}", f"{option.help} ({kind.name})")
-        for kind in kinds
-        for key, option in kind.accepted()
-    ]
+    of: dict[tuple[str, str], list[str]] = {}
+    for kind in kinds:
+        for key, said in kind.accepted():
+            of.setdefault((f"{key}={said.kind.metavar}", said.help), []).append(kind.name)
+    return [(key, f"{text} ({', '.join(names)})") for (key, text), names in of.items()]
 
 
 def words_of(kinds: Sequence[PlayerKind]) -> tuple[str, ...]:
     """What a shell offers at the beginning of a PLAYER: the words, the prefixes, the keys."""
     words = [word for kind in kinds for word in kind.words]
     prefixes = [kind.prefix for kind in kinds if kind.prefix]
-    return (*words, *prefixes, *(f"{key}=" for kind in kinds for key, _ in kind.accepted()))
+    keys = dict.fromkeys(f"{key}=" for kind in kinds for key, _ in kind.accepted())
+    return (*words, *prefixes, *keys)
 
 
 def kind_of(spec: str, kinds: Sequence[PlayerKind]) -> PlayerKind:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stratkit.errors import UsageError
-from stratkit.players.options import number, one_of, option, options_of, seconds, whole
+from stratkit.players.options import number, one_of, option, seconds, whole
 
 MOST_SECONDS = 3600.0
 
@@ -18,18 +17,36 @@ class SearchOptions:
     search: str | None = option(
         None, one_of("mmd"), "improve the policy of each move by a search from there"
     )
-    rollouts: int = option(256, whole(1, 1_000_000), "games played on for all moves together")
-    worlds: int | None = option(
-        None, whole(1, 4096), "worlds, the same for all moves (default: rollouts divided by moves)"
+    rollouts: int = option(
+        256, whole(1, 1_000_000), "games played on for all moves together", needs="search"
     )
-    depth: int = option(4, whole(0, 2000), "plies of a rollout after the move")
-    eta: float = option(5.0, number(0.0, 1000.0), "step size: how far values change the policy")
-    magnet: float = option(0.01, number(0.0, 100.0), "pull towards the uniform policy")
+    worlds: int | None = option(
+        None,
+        whole(1, 4096),
+        "worlds, the same for all moves (default: rollouts divided by moves)",
+        needs="search",
+    )
+    depth: int = option(4, whole(0, 2000), "plies of a rollout after the move", needs="search")
+    eta: float = option(
+        5.0,
+        number(0.0, 1000.0),
+        "step size: how far values change the policy",
+        needs="search",
+    )
+    magnet: float = option(
+        0.01, number(0.0, 100.0), "pull towards the uniform policy", needs="search"
+    )
     belief: str = option(
-        "uniform", one_of("uniform", "setups", "policy"), "which worlds are how likely"
+        "uniform",
+        one_of("uniform", "setups", "policy"),
+        "which worlds are how likely",
+        needs="search",
     )
     time: float | None = option(
-        None, seconds(MOST_SECONDS), "stop a search after so long; games are then not reproducible"
+        None,
+        seconds(MOST_SECONDS),
+        "stop a search after so long; games are then not reproducible",
+        needs="search",
     )
 
     def __bool__(self) -> bool:
@@ -38,12 +55,3 @@ class SearchOptions:
 
 ATARAXOS = {"search": "mmd", "rollouts": "1024", "depth": "10", "eta": "10", "magnet": ".01"}
 SEARCH_PRESETS: Mapping[str, Mapping[str, str]] = {"ataraxos": ATARAXOS}
-
-
-def check_given(given: Mapping[str, str], asked: SearchOptions, text: str) -> None:
-    """`UsageError`: a key of a search was given to a player that does not search."""
-    if asked:
-        return
-    for key, _ in options_of(SearchOptions):
-        if key in given:
-            raise UsageError(f"{key}= is for a player that searches: add search=mmd", text=text)
