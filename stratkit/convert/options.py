@@ -100,9 +100,9 @@ class ShowOptions:
     @property
     def in_colour(self) -> bool:
         """Whether the sides have colours: `auto`, at a terminal that wants them."""
-        if self.colour != "auto":
-            return self.colour == "always"
-        return self.output == "-" and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        from stratkit.notation.drawing import in_colour
+
+        return in_colour(self.colour, self.output == "-" and sys.stdout.isatty())
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Batch, known_actions, worlds
 from stratkit.errors import StratkitError
-from stratkit.search.mmd import Found
+
+if TYPE_CHECKING:
+    from stratkit.notation.replay_page import Shown
+    from stratkit.players.seen import Offer, Turn
+    from stratkit.search.mmd import Found
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
 Sides = npt.NDArray[np.int8]  # sides of games, [n]: the player's place in the game, from 0 on
@@ -216,14 +220,14 @@ def decide(player: Player, views: Views, values: bool = False) -> Decision:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How the policy of one turn came about: the moves; by stage its name and the policy that it
-    left, float32 [m], the network's own first; the value of the position and each move's upper
-    bound, float32 [m] (NaN: not looked at), where a stage computes them; what a search found, if
-    there was one. In deployment a move is from a square to itself: where the next piece may go.
-    `number` is that of the action."""
+    """How the policy of a turn of `side` came about: the moves; by stage its name and the policy
+    that it left, float32 [m], the network's own first; the value of the position and each move's
+    upper bound, float32 [m] (NaN: not looked at), where a stage computes them; what a search found,
+    if there was one. In deployment a move is from a square to itself: where the next piece may
+    go."""
 
     game: int
-    number: int
+    side: int
     packed: npt.NDArray[np.uint8]
     moves: Moves
     stages: list[tuple[str, Floats]]
@@ -246,25 +250,54 @@ class Explainer(Player, Protocol):
 
 
 @dataclass(frozen=True)
-class Terminal:
-    """Where a person plays. `ask` gives the next line that the person types (None: there are no
-    more), `show` shows text. `said`: by game, the words that were said before the match was left;
-    `keep` keeps new ones. `hint`: what another player thinks of a position, of a view and its side;
+class Ended:
+    """A game that is over: `result` says in words how it ended for the person, who was on `side`;
+    `shown` has its boards with both armies (None: it ended before the setups were complete)."""
+
+    game: int
+    side: int
+    result: str
+    shown: Shown | None
+
+
+class FrontEnd(Protocol):
+    """Where a person plays: a terminal, or a page in a browser. What it gets to `show` and to
+    `advise` is all that the person may know."""
+
+    def show(self, scene: Offer | Turn | Ended) -> None:
+        """Shows a setup that the person may take, the person's turn, or the end of a game."""
+
+    def advise(self, turn: Turn, advice: Sequence[Explanation], every: bool) -> None:
+        """Shows what another player would do at this turn: its best moves, or `every` one."""
+
+    def tell(self, text: str) -> None:
+        """Says something in words."""
+
+    def help(self, scene: Offer | Turn) -> None:
+        """Explains the words that may be said there."""
+
+    def ask(self, prompt: str) -> str | None:
+        """The next line that the person types, or what stands for it; None: there are no more."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """A person's place at a front end. `said`: by game, the words that were said before the match
+    was left; `keep` keeps new ones. `hint`: what another player thinks of the positions in views;
     None: nobody can be asked."""
 
-    ask: Callable[[], str | None]
-    show: Callable[[str], None]
+    front: FrontEnd
     said: Mapping[int, Sequence[str]] = field(default_factory=dict)
     keep: Callable[[int, str], None] = lambda game, word: None
-    hint: Callable[[Views, int], str] | None = None
+    hint: Callable[[Views], list[Explanation]] | None = None
 
 
 @runtime_checkable
 class Interactive(Player, Protocol):
-    """A person, who plays one game at a time at a terminal."""
+    """A person, who plays one game at a time at a front end."""
 
-    def sit_down(self, terminal: Terminal) -> None:
-        """Plays at this terminal from now on."""
+    def sit_down(self, session: Session) -> None:
+        """Plays there from now on."""
         ...
 
 

@@ -14,7 +14,7 @@ BLUE = "#205080"
 
 def plot(report: Report, stream: IO[bytes]) -> None:
     """Every player's rating and interval, the strongest on top. `InputError` without matplotlib."""
-    standings = report.standings[::-1]
+    standings = [s for part in report.parts() for s in part.standings][::-1]
     elo = [s.elo for s in standings]
     low, high = zip(*map(_interval, standings), strict=True)
     errors = [
@@ -28,6 +28,9 @@ def plot(report: Report, stream: IO[bytes]) -> None:
     for label in axes.get_yticklabels():
         label.set_parse_math(False)  # a name may have a $
     axes.set_ylim(-0.6, len(elo) - 0.4)
+    for row in range(1, len(standings)):
+        if standings[row].group != standings[row - 1].group:
+            axes.axhline(row - 0.5, color="black", linewidth=0.8)
     axes.set_xlabel(_caption(report))
     axes.grid(axis="x", alpha=0.3)
     save(figure, stream)
@@ -63,4 +66,5 @@ def _interval(s: Standing) -> tuple[float, float]:
 
 
 def _caption(report: Report) -> str:
-    return "\n".join(report.notes()[1::-1])
+    notes = report.notes()
+    return "\n".join([*notes[1::-1], *(notes[-1:] if report.groups > 1 else [])])

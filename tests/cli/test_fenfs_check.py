@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import zipfile
@@ -16,6 +17,7 @@ import pytest
 
 from fenfs_here import LOGS, SAMPLES, fenfs
 from running import run
+from stratkit.notation.picture import MARGIN, SIZE
 from stratkit.storage.columns import Episodes
 from stratkit.storage.episodes import EpisodeReader, EpisodeWriter
 
@@ -122,7 +124,13 @@ def test_a_picture_of_a_fenfs_with_a_move(tmp_path: pathlib.Path) -> None:
     fenfs_text = (SAMPLES / "barrage.fenfs").read_text().splitlines()[1]
     svg = tmp_path / "a.svg"
     assert fenfs("show", "--last", "A2A6", fenfs_text, "-o", svg)[0] == 0
-    assert svg.read_text().count("<line") == 1
+    [line] = re.findall(r'<line x1="(.*)" y1="(.*)" x2="(.*)" y2="(.*)" stroke=', svg.read_text())
+    start_x, start_y, x, y = map(float, line)
+    middle = MARGIN + SIZE / 2
+    assert (start_x, start_y) == (middle, middle + 8 * SIZE)  # A2
+    # The arrow ends where the piece on A6 begins, whose side is .8 of a square.
+    assert x == middle and y == pytest.approx(middle + 4.41 * SIZE, abs=1)
+    assert 'refX="10"' in svg.read_text()  # the tip is the end
     status, _, [line] = fenfs("show", "--last", "A2", fenfs_text)
     assert status == 3 and "a move is written like A4A5" in line
     assert fenfs("show", "--style", "unicode", fenfs_text)[1].count("≈≈") == 8

@@ -13,6 +13,7 @@ from players.positions import Scene
 from players.sharp import sharp_player
 from running import run
 from stratkit.engine import Batch, Game, worlds
+from stratkit.engine.observation import PHASE, PLIES, number
 from stratkit.engine.stratego import variant
 from stratkit.errors import InputError, UsageError
 from stratkit.nets.evaluator import Evaluator
@@ -21,7 +22,7 @@ from stratkit.play.table import Table
 from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.open import open_player
 from stratkit.players.options import read_options
-from stratkit.players.player import Player, Views
+from stratkit.players.player import Player, PolicyPlayer, Views
 from stratkit.players.searching import stage
 from stratkit.players.searching.blueprints import HeuristicBlueprint, UniformBlueprint
 from stratkit.players.searching.options import SearchOptions
@@ -90,15 +91,20 @@ def test_a_move_is_played_with_the_probability_that_the_search_gave_it() -> None
     player, *_ = searching(game, log=seen.append, **FEW)
     pieces = variant("mini").pieces
     finished = play(game, player)
-    decided = {(one.game, one.number): one for one in seen}
+    plies = [number(one.packed.tobytes(), PLIES) for one in seen]
+    decided = {
+        (one.game, 2 * (pieces + ply)): one
+        for one, ply in zip(seen, plies, strict=True)
+        if one.packed[PHASE] == 0
+    }
     compared = 0
     for episode in finished:
-        for number in range(2 * pieces, len(episode.actions) - 1, 2):
-            one = decided[episode.number, number]
+        for at in range(2 * pieces, len(episode.actions) - 1, 2):
+            one = decided[episode.number, at]
             assert [name for name, _ in one.stages] == ["network", "search", "threshold"]
-            move = tuple(int(a) for a in episode.actions[number : number + 2])
+            move = tuple(int(a) for a in episode.actions[at : at + 2])
             policy = one.stages[-1][1][one.moves.index(move)]
-            assert episode.mu[number] * episode.mu[number + 1] == pytest.approx(policy, rel=1e-4)
+            assert episode.mu[at] * episode.mu[at + 1] == pytest.approx(policy, rel=1e-4)
             if one.search is None:
                 assert len(one.moves) == 1
             else:
@@ -149,9 +155,11 @@ def test_no_step_leaves_the_policy() -> None:
 def test_a_winning_move_is_found() -> None:
     """The enemy's flag is known."""
     scene = Scene("M:A1 E:C3 D:F1 y:C4 X:F6", moved="F6")
-    before = searching(scene.game, rollouts="60", depth="0", eta="0")[0].policy(scene.views())
-    after = searching(scene.game, rollouts="60", depth="0", eta="50")[0].policy(scene.views())
-    assert after[0, scene.seen("C3")] > 0.97 > before[0, scene.seen("C3")]
+    for eta, least, most in ((0, 0.0, 0.55), (50, 0.97, 1.0)):
+        spec = parse_player(f"search=mmd,rollouts=60,depth=0,eta={eta},random")
+        player = open_player(spec, scene.game, 1, 8).player
+        assert isinstance(player, PolicyPlayer)
+        assert least <= player.policy(scene.views())[0, scene.seen("C3")] <= most
 
 
 def test_the_truth_dealt_again_changes_no_byte_of_the_policy() -> None:
@@ -210,7 +218,8 @@ def test_the_heuristic_values_pieces() -> None:
     even = Scene("M:A1 E:B2 C:C1 Y:F6 Q:F5 O:E5")
     values = [blueprint.values(scene.batch.observe())[0] for scene in (ahead, even)]
     assert values[0] > values[1] == 0
-    scene = Scene("M:A1 k:C3 E:B2 Y:F6")
+    scene = Scene("M:A1 k:C3 E:B2 Y:F6 O:F1")
+    values[0] = blueprint.values(scene.batch.observe())[0]
     scene.play("C3C4")
     assert blueprint.values(scene.batch.observe())[0] == -values[0]
     uniform = UniformBlueprint()
@@ -232,15 +241,15 @@ def test_it_explains_its_moves() -> None:
     scene, told = Scene(PIECES), []
     player, *_ = searching(scene.game, log=told.append, rollouts="64", belief="policy")
     (one,) = player.explain(scene.views())
-    said = text(one, variant("mini"), scene.side).splitlines()
-    head = next(line for line in said if line.startswith("game 0, value "))
+    said = text(one, variant("mini")).splitlines()
+    head = next(line for line in said if line.startswith("game 1, value "))
     assert "search in" in head and "worlds (effective sample size" in head
     (columns,) = (line.split() for line in said if line.startswith("move"))
     assert columns[1:] == ["network", "search", "threshold"]
     rows = [line for line in said if " q " in line]
     assert rows and all(" +- " in line for line in rows)
     single = searching(scene.game, log=told.append, rollouts="1")[0].explain(scene.views())
-    assert " +- " not in text(single[0], variant("mini"), scene.side)  # one world has no error
+    assert " +- " not in text(single[0], variant("mini"))  # one world has no error
 
 
 def test_what_cannot_be_searched_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

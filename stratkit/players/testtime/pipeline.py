@@ -212,10 +212,10 @@ class PostprocessedPlayer(Player):
         search: Found | None = None,
     ) -> None:
         """Logs how a turn came about."""
-        game, number = int(views.games[row]), int(views.numbers[row])
         if self.log:
+            game, side = int(views.games[row]), int(views.sides[row])
             packed = views.observations[row]
-            self.log(Explanation(game, number, packed, moves, stages, value, bounds, search))
+            self.log(Explanation(game, side, packed, moves, stages, value, bounds, search))
 
     # ---- whole moves ----
 
