@@ -123,8 +123,8 @@ class Evaluator:
         searching = spec.options.searching if network else spec.options
         post = network and spec.options.post != PostProcessing()
         if len(self.tree.game.shape) == 3 and (post or searching):
-            what = "search works" if searching else "post-processing judges"
-            raise UsageError(f"{what} on whole moves, not single actions", text=text)
+            what = "search improves" if searching else "post-processing judges"
+            raise UsageError(f"{what} whole moves, not single actions", text=text)
         some = list_checkpoints(spec.spec) if network else []
         paths = [str(path) for _, path in some] or [spec.spec]
         if searching:

@@ -308,4 +308,4 @@ def test_exploit_judges_a_search() -> None:
     assert searched["nash_conv"] < uniform["nash_conv"] - 0.2  # a step from uniform play helps
     assert 0 < searched["nash_conv_error"] < 0.1 and "nash_conv_error" not in uniform
     done = run("exploit", "nano", "search=mmd,random")
-    assert done.status == 2 and "search works on whole moves, not single actions" in done.error_line
+    assert done.status == 2 and "search improves whole moves, not single actions" in done.error_line
