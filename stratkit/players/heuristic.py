@@ -52,12 +52,12 @@ class HeuristicPlayer(Player):
         probabilities = np.zeros(views.legal.shape, np.float32)
         deploying = seen["phase"] == 1
         if deploying.any():
-            probabilities[deploying] = self._placement(seen[deploying], views.legal[deploying])
+            probabilities[deploying] = self.placement(seen[deploying], views.legal[deploying])
         if not deploying.all():
             probabilities[~deploying] = self._choice(views, seen, np.flatnonzero(~deploying))
         return Decision(*sample(probabilities, views.legal, self.seed, views.games, views.numbers))
 
-    def _placement(self, seen: npt.NDArray[np.void], legal: Bytes) -> Float32s:
+    def placement(self, seen: npt.NDArray[np.void], legal: Bytes) -> Float32s:
         """Weights of the squares: flag at the back, bombs beside it, miners behind, scouts
         before."""
         n = len(seen)
@@ -76,21 +76,26 @@ class HeuristicPlayer(Player):
 
     def _choice(self, views: Views, seen: npt.NDArray[np.void], rows: Int64s) -> Float32s:
         """One-hot: the piece with the best move, or the best destination of the piece selected."""
-        seen, legal = seen[rows], views.legal[rows] > 0
+        legal = views.legal[rows] > 0
         planes = expand_planes(self.game, np.ascontiguousarray(views.observations[rows]))
-        planes = planes.reshape(len(rows), planes.shape[1], -1)
-        worth = self._attack_worth(planes)
-        best = np.where(
-            seen["stage"][:, None] == 1,
-            self._destination_scores(seen, planes, worth),
-            self._piece_scores(planes, worth),
-        )
+        best = self.scores(seen[rows], planes)
         key = self.seed, views.games[rows], views.numbers[rows]
         noise = uniform_rows(*key, best.shape[1], Stream.HEURISTIC_NOISE)
         best = np.where(legal, best + NOISE * noise, -np.inf)
         chosen = np.zeros(best.shape, np.float32)
         chosen[np.arange(len(rows)), best.argmax(1)] = 1
         return chosen
+
+    def scores(self, seen: npt.NDArray[np.void], planes: Float32s) -> Float64s:
+        """[n, square]: what the best move of each piece is worth, or each destination of the piece
+        that is selected."""
+        planes = planes.reshape(len(seen), planes.shape[1], -1)
+        worth = self._attack_worth(planes)
+        return np.where(
+            seen["stage"][:, None] == 1,
+            self._destination_scores(seen, planes, worth),
+            self._piece_scores(planes, worth),
+        )
 
     def _attack_worth(self, planes: Float32s) -> Float64s:
         """[n, attacker, square]: expected gain of attacking the enemy on a square; 0 where none

@@ -30,6 +30,7 @@ NAMES = 26  # characters for a move, at least
 
 # Why each stage drops moves.
 REASONS = {
+    "search": "worth too little",
     "threshold": "too rare",
     "quanta": "nothing left to give",
     "threats": "a pointless threat",
@@ -55,10 +56,7 @@ def text(
     order = order[:most]
     names = [_name(explanation, at, position, placed) for at in order]
     width = max([NAMES, *(len(name) + 1 for name in names)])
-    value = "" if explanation.value is None else f", value {explanation.value:+.2f}"
-    stages = "".join(f"{name:>11}" for name, _ in explanation.stages)
-    lines = [f"game {explanation.game + 1}{value}; in per cent:"]
-    lines.append(f"{'square' if placed else 'move':{width}}{stages}")
+    lines = [_heading(explanation), _columns(explanation, "square" if placed else "move", width)]
     for at, name in zip(order, names, strict=True):
         lines.append(f"{name:{width}}{_numbers(explanation, at)}")
     if more := len(first) - len(order):
@@ -66,6 +64,20 @@ def text(
         lines.append(f"{more} more: {100 * rest:.1f} % of the network's policy")
     drawn = draw(fenfs_of(position, side), side) if board and not placed else ""
     return drawn + "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _heading(explanation: Explanation) -> str:
+    value = "" if explanation.value is None else f", value {explanation.value:+.2f}"
+    searched, found = "", explanation.search
+    if found is not None:
+        searched = f", search in {found.worlds} worlds (effective sample size"
+        searched += f" {found.effective:.0f} of {found.candidates})"
+    return f"game {explanation.game + 1}{value}{searched}; in per cent:"
+
+
+def _columns(explanation: Explanation, first: str, width: int) -> str:
+    names = "".join(f"{name:>11}" for name, _ in explanation.stages)
+    return f"{first:{width}}{names}"
 
 
 def _name(explanation: Explanation, at: int, position: Position, placed: str | None) -> str:
@@ -87,6 +99,9 @@ def _numbers(explanation: Explanation, at: int) -> str:
         numbers += f"{100 * policy[at]:11.1f}" if policy[at] > 0 else f"{'-':>11}"
         if number and before > 0 and policy[at] == 0:
             gone = f"  {REASONS[name]}"
+    if explanation.search is not None:
+        q, error = explanation.search.q[at], explanation.search.error[at]
+        gone += f"  q {q:+.3f}" + (f" +- {error:.3f}" if np.isfinite(error) else "")
     bounds = explanation.bounds
     if bounds is not None and np.isfinite(bounds[at]):
         gone += f"  (at best {bounds[at]:+.2f})"
