@@ -101,10 +101,7 @@ def _replay_some(
         pointer(out.actors[begin:end], "int8", (rows,), writable=True),
         pointer(out.legal[begin:end], "uint8", (rows, game.actions), writable=True),
         pointer(
-            out.observations[begin:end],
-            "uint8",
-            (rows, game.observation_bytes),
-            writable=True,
+            out.observations[begin:end], "uint8", (rows, game.observation_bytes), writable=True
         ),
         pointer(out.given[begin:end], "bool", (rows,), writable=True),
         pointer(out.returns[first:last], "float32", (n, game.players), writable=True),

@@ -23,11 +23,7 @@ class NetworkPlayer(Player):
     a threshold and quanta, as published with weights."""
 
     def __init__(
-        self,
-        evaluator: Evaluator,
-        game: Game,
-        seed: int,
-        processing: tuple[float, int] = (0.0, 0),
+        self, evaluator: Evaluator, game: Game, seed: int, processing: tuple[float, int] = (0.0, 0)
     ) -> None:
         self.evaluator, self.game, self.seed = evaluator, game, seed
         self.processing = processing

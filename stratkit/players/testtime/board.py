@@ -12,17 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from stratkit.engine.combat import LOSES, WINS, fight
 from stratkit.engine.observation import CELLS, ENEMY_UNREVEALED, MOVES, OWN_UNREVEALED
-from stratkit.engine.stratego import (
-    BOMB,
-    FLAG,
-    LAKE,
-    MOVED,
-    PIECE,
-    REVEALED,
-    SCOUT,
-    SIDE,
-    TYPE,
-)
+from stratkit.engine.stratego import BOMB, FLAG, LAKE, MOVED, PIECE, REVEALED, SCOUT, SIDE, TYPE
 
 ENEMY = SIDE
 OWN, OTHER = 0, 1  # whose pieces

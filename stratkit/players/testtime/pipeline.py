@@ -31,13 +31,7 @@ from stratkit.players.player import (
 from stratkit.players.searching.blueprints import UniformBlueprint
 from stratkit.players.testtime.inputs import Inputs
 from stratkit.players.testtime.options import PostProcessing
-from stratkit.players.testtime.stages import (
-    Quanta,
-    Stage,
-    Threshold,
-    Turns,
-    WithoutRepeatedThreats,
-)
+from stratkit.players.testtime.stages import Quanta, Stage, Threshold, Turns, WithoutRepeatedThreats
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
 from stratkit.search.mmd import Found
