@@ -19,11 +19,6 @@ def is_xml(data: bytes) -> bool:
     return data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
 
 
-def is_gsn(data: bytes) -> bool:
-    """Whether this looks like the `.gsn` form."""
-    return data.removeprefix(b"\xef\xbb\xbf")[:1] == b"#"
-
-
 def parse_log(data: bytes, name: str) -> Log:
     """Reads the content of one log file; raises `InputError` with the file's `name` in it.
 
@@ -35,7 +30,7 @@ def parse_log(data: bytes, name: str) -> Log:
             raise InputError(f"a log of over {MOST >> 20} MiB")
         if is_xml(data):
             log = parse_xml_log(data)
-        elif is_gsn(data):
+        elif data.removeprefix(b"\xef\xbb\xbf").startswith(b"#"):
             log = parse_gsn(data)
         else:
             start = data[:20].decode("utf-8", "replace")
