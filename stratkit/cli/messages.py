@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from stratkit.errors import printable
@@ -40,6 +41,12 @@ def note(text: str) -> None:
 def warn(text: str) -> None:
     """`TOOL: text` on stderr, in one line, also under -q."""
     to_stderr(printable(f"{Session.tool}: {text}"))
+
+
+def note_terminal(inputs: Sequence[str], what: str) -> None:
+    """A remark, if one of the inputs is `-` and that is a terminal: people type `what`."""
+    if "-" in inputs and sys.stdin.isatty():
+        say(f"{Session.tool}: {what} are read from the terminal; Ctrl-D ends them")
 
 
 def is_live() -> bool:

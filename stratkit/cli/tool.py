@@ -133,6 +133,9 @@ def _usage_message(error: click.UsageError) -> str:
         hint = nearest(error.option_name, names) if error.option_name.startswith("--") else ""
         return f"no such option: {shown(error.option_name)[1:-1]}{hint}"
     message = " ".join(error.format_message().split())
+    group = error.ctx.command if error.ctx else None
+    if isinstance(group, click.Group) and message == "Missing command.":
+        message = f"missing command: {', '.join(group.commands)} (--help tells what they do)"
     for said in ("a valid integer range", "a valid integer"):
         message = message.replace(said, "a whole number")
     return message[:1].lower() + message[1:].rstrip(".")
@@ -157,6 +160,8 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
             return error.strerror if file is None else f"{file or repr('')}: {error.strerror}", 1
         case MemoryError():
             return f"out of memory {error}".rstrip(), 1
+        case ModuleNotFoundError() if error.name == "torch":
+            return "networks and learning need torch, which is missing: pip install torch", 1
         case RuntimeError() if type(error).__name__ == "OutOfMemoryError":  # torch's, not imported
             return "out of the GPU's memory (less would be a smaller --chunk or --slots)", 1
         case _:

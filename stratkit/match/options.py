@@ -97,6 +97,9 @@ class MatchOptions:
         code are never taken from there: a file must not start commands. Raises `InputError` and
         `UsageError`."""
         header = read_header(self.record) if self.resume else None
+        if header is None and not self.players:
+            what = "there is no such record to resume, and the command line is missing PLAYERs"
+            raise UsageError(what, file=self.record)
         options = self if header is None else self._completed(header)
         options._check_whole()
         return options

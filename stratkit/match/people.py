@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.notation.fenfs import Fenfs
     from stratkit.players.open import Entrant
-    from stratkit.players.player import Explainer, Explanation, Player, Views
+    from stratkit.players.player import Explanation, Player
     from stratkit.ucc.process import Program
 
     Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
@@ -82,28 +82,17 @@ def _logging(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
     if not isinstance(player, Explainer):
         return entrant
 
-    def tell(explanation: Explanation) -> None:
-        stream.write(f"{entrant.name}: {explanation_text(explanation, game)}\n")
-
-    return replace(cast("Entrant[Player]", entrant), player=player.explained(tell))
-
-
-def explanation_text(explanation: Explanation, game: Game, side: int | None = None) -> str:
-    """The text; without `side`, red has begun."""
     from stratkit.engine.stratego import variant
-    from stratkit.players.testtime.explain import acting, text
+    from stratkit.players.testtime.explain import text
 
-    kind = variant(game.name)
-    return text(explanation, kind, acting(explanation, kind) if side is None else side)
+    def log(explanation: Explanation) -> None:
+        stream.write(f"{entrant.name}: {text(explanation, variant(game.name))}\n")
 
-
-def advise(player: Explainer, game: Game, views: Views, side: int) -> str:
-    """What a player thinks of one view of play."""
-    return "".join(explanation_text(turn, game, side) for turn in player.explain(views))
+    return replace(cast("Entrant[Player]", entrant), player=player.explained(log))
 
 
-def position_explainer(text: str) -> Callable[[Fenfs], str]:
-    """Tells what the PLAYER `text` would play in a position, for the side to move."""
+def position_explainer(player_text: str) -> Callable[[Fenfs], str]:
+    """Explains what the PLAYER `player_text` would play in a position, for the side to move."""
     from stratkit.engine import Batch, Game
     from stratkit.engine.stratego import variant
     from stratkit.notation.fenfs import complete
@@ -111,11 +100,12 @@ def position_explainer(text: str) -> Callable[[Fenfs], str]:
     from stratkit.players.player import Explainer, Views
     from stratkit.players.registry import NETWORK
     from stratkit.players.spec import parse_player
+    from stratkit.players.testtime.explain import text
     from stratkit.ucc.kind import PLAYERS
 
-    spec = parse_player(text, PLAYERS)
+    spec = parse_player(player_text, PLAYERS)
     if spec.kind is not NETWORK:
-        raise UsageError("only a network's moves can be explained", text=text)
+        raise UsageError("only a network's moves can be explained", text=player_text)
     game = Game(game_of(spec))
     kind = variant(game.name)
     player = open_player(spec, game, 0, 64).player
@@ -129,6 +119,6 @@ def position_explainer(text: str) -> Callable[[Fenfs], str]:
         batch.start(0, complete(replace(fenfs, variant=kind)).to_bytes())
         if batch.actors()[0] < 0:
             raise InputError("the game is over", text=fenfs)
-        return advise(player, game, Views.of_one(batch, 0, 0), fenfs.side)
+        return "".join(text(turn, kind) for turn in player.explain(Views.of_one(batch, 0, 0)))
 
     return explain

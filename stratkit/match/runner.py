@@ -18,7 +18,6 @@ from stratkit.match.schedule import Schedule
 from stratkit.match.scoreboard import Scoreboard
 from stratkit.play.finished import GameNote
 from stratkit.play.seating import Opening
-from stratkit.setups.openings import read_openings
 from stratkit.storage.records import GameRecord, RecordWriter
 from stratkit.storage.streams import STDOUT, input_name, open_input
 
@@ -55,6 +54,8 @@ class _Match:
         path = self.options.setups
         if path is None:
             return None, None
+        from stratkit.setups.openings import read_openings
+
         with open_input(path) as stream:
             return read_openings(stream, input_name(path), self.game.name)
 

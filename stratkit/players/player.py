@@ -219,13 +219,13 @@ def decide(player: Player, views: Views, values: bool = False) -> Decision:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How the policy of one turn came about: the moves; by stage its name and the policy that it
-    left, float32 [m], the network's own first; the value of the position and each move's upper
-    bound, float32 [m] (NaN: not looked at), where a stage computes them. In deployment a move is
-    from a square to itself: where the next piece may go. `number` is that of the action."""
+    """How the policy of a turn of `side` came about: the moves; by stage its name and the policy
+    that it left, float32 [m], the network's own first; the value of the position and each move's
+    upper bound, float32 [m] (NaN: not looked at), where a stage computes them. In deployment a move
+    is from a square to itself: where the next piece may go."""
 
     game: int
-    number: int
+    side: int
     packed: npt.NDArray[np.uint8]
     moves: Moves
     stages: list[tuple[str, Floats]]

@@ -57,7 +57,7 @@ class Terminal(FrontEnd):
         variant = turn.position.variant
         for one in advice:
             most = len(one.moves) if every else BEST
-            self.write(explanation_text(one, variant, turn.side, most, False))
+            self.write(explanation_text(one, variant, most, False))
 
     def help(self, scene: Offer | Turn) -> None:
         if isinstance(scene, Offer):

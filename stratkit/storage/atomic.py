@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import functools
 import os
-import secrets
 import stat
 import time
 import zlib
@@ -67,7 +66,7 @@ def _open_temporary(folder: Path, name: str) -> tuple[Path, BufferedWriter, int]
     its final name.
     """
     while True:
-        temporary = folder / f"{_HERE}{secrets.token_hex(8)}"
+        temporary = folder / f"{_HERE}{os.urandom(8).hex()}"
         try:
             stream = open(temporary, "xb")  # noqa: SIM115 (a failed close must not hide the error)
             guard = os.dup(stream.fileno())
@@ -164,7 +163,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def lock(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Holds the lock file `path`, which it makes and never deletes.
+    """Holds the lock file `path`, which it makes; only its holder may delete it.
 
     The system lets go of it when the process ends, however it ends. Raises `InputError`, naming the
     process, when another one holds it.
@@ -172,6 +171,8 @@ def lock(path: str | os.PathLike[str]) -> Iterator[None]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         lock_descriptor(descriptor, os.fspath(path))
+        if not os.fstat(descriptor).st_nlink:
+            raise InputError("deleted by its last holder just now: try again", file=os.fspath(path))
         yield
     finally:
         os.close(descriptor)

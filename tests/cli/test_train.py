@@ -212,7 +212,16 @@ def test_a_signal_before_the_first_episode(tmp_path: pathlib.Path) -> None:
     assert learner.wait(PATIENCE) == 143
     learner.stdin.close()
     assert told == "stopped before the first episode: there is nothing to save\ntrain: terminated\n"
-    assert os.listdir(tmp_path / "run") == ["lock"]  # the same command may be given again
+    assert os.listdir(tmp_path) == []  # the same command may be given again
+
+
+def test_a_failed_start_leaves_what_was_there(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "old").mkdir()
+    for out in ("a/b/run", "old"):
+        done = train("--out", tmp_path / out, stdin=b"no episodes at all, but some text")
+        assert done.status == 1 and done.err.count("\n") == 1, done.err
+    train("--out", tmp_path / "old", "--resume", stdin=b"")
+    assert os.listdir(tmp_path) == ["old"] and os.listdir(tmp_path / "old") == []
 
 
 def test_truncated(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:

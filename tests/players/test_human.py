@@ -68,7 +68,7 @@ def hint(views: Views) -> list[Explanation]:
     moves = views.moves(0)
     policy = (0.5 ** np.arange(1, len(moves) + 1)).astype(np.float32)
     packed = views.observations[0]
-    return [Explanation(0, 16, packed, moves, [("network", policy)], 0.25, None)]
+    return [Explanation(0, int(views.sides[0]), packed, moves, [("network", policy)], 0.25, None)]
 
 
 def until(table: Table) -> list[Finished]:

@@ -13,7 +13,6 @@ from stratkit.engine.stratego import (
     BLUE,
     EMPTY,
     LAKE,
-    RED,
     TYPE,
     TYPES,
     UNKNOWN,
@@ -38,28 +37,13 @@ REASONS = {
 }
 
 
-def acting(explanation: Explanation, variant: Variant) -> int:
-    """Whose turn it is, if red deployed first, and began."""
-    fields = _fields(explanation, variant)
-    if fields["phase"]:
-        return RED if explanation.number < variant.pieces else BLUE
-    return int(fields["plies"]) % 2
-
-
-def _fields(explanation: Explanation, variant: Variant) -> Any:
-    return np.asarray(explanation.packed).view(observation_dtype(variant.squares))[0]
-
-
 def text(
-    explanation: Explanation,
-    variant: Variant,
-    side: int,
-    most: int | None = None,
-    board: bool = True,
+    explanation: Explanation, variant: Variant, most: int | None = None, board: bool = True
 ) -> str:
-    """The explanation of a turn of `side`, lines ended by a line feed: all moves but rare ones,
-    or the `most` probable ones, under the board or without it."""
-    fields = _fields(explanation, variant)
+    """The explanation, lines ended by a line feed: all moves but rare ones, or the `most` probable
+    ones, under the board or without it."""
+    side = explanation.side
+    fields: Any = explanation.packed.view(observation_dtype(variant.squares))[0]
     cells = fields["cells"].copy()
     if side == BLUE:
         cells = flip_cells(cells)
