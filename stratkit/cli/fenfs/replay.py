@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from stratkit.cli.fenfs.options import pop_selection, selecting
-from stratkit.cli.messages import warn
-from stratkit.cli.options import output_options
+from stratkit.cli.messages import progress, warn
+from stratkit.cli.options import option, output_options
 from stratkit.cli.tool import Tool
 
 
 @click.command(cls=Tool)
 @selecting
+@option("--explain PLAYER", "Add what a network would have played; PLAYER as in match(1).")
 @output_options
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def replay(**given: Any) -> int:
@@ -25,4 +26,10 @@ def replay(**given: Any) -> int:
     from stratkit.convert.options import ReplayOptions
     from stratkit.convert.replay import run_replay
 
-    return run_replay(ReplayOptions(selection=pop_selection(given), **given), warn)
+    options = ReplayOptions(selection=pop_selection(given), **given)
+    if options.explain is None:
+        return run_replay(options, None, warn)
+    from stratkit.match.analysis import Analyst
+
+    with progress(None, "ply") as bar:
+        return run_replay(options, Analyst(options.explain), warn, bar.update)
