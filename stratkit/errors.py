@@ -92,3 +92,8 @@ class CheckFailed(StratkitError):
     """The work was done and its answer is "no", or part of the input was lost (exit status 3)."""
 
     status = 3
+
+
+def count(number: int, one: str, several: str | None = None) -> str:
+    """`1 game`, `2 games`."""
+    return f"{number} {one if number == 1 else several or f'{one}s'}"

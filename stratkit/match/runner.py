@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError, error_context
+from stratkit.errors import UsageError, count, error_context
 from stratkit.match import people
 from stratkit.match.entrants import AnyEntrant, open_entrants
 from stratkit.match.games import MatchGames
@@ -78,6 +78,8 @@ class _Match:
                     finished = True
                 except BaseException:
                     self.table.clear()
+                    if self.board.done:
+                        self.console.say(self.board.text())
                     if record != "-":
                         self.console.interrupted(options.seed)
                     raise
@@ -124,8 +126,8 @@ class _Match:
     def _status(self) -> int:
         board = self.board
         if board.not_played:
-            what = f"{board.not_played} games were not played; --resume asks for them again"
-            self.console.warn(what)
+            games = count(board.not_played, "game was", "games were")
+            self.console.warn(f"{games} not played; --resume asks for them again")
             return NOT_PLAYED
         if board.sprt is None or board.decision == 1:
             return 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from stratkit.errors import printable
+from stratkit.errors import count, printable
 from stratkit.rating.bootstrap import CONFIDENCE, RESAMPLES, Estimate, Ratings
 from stratkit.rating.elo import Anchor
 from stratkit.rating.pool import DRAWN, LOST, WON, Pool
@@ -118,7 +118,7 @@ class Report:
     def notes(self) -> list[str]:
         """How it was rated, in sentences without ends."""
         options = self.options
-        notes = [f"{self.games} games of {printable(options.game)}"]
+        notes = [f"{count(self.games, 'game')} of {printable(options.game)}"]
         if options.k is not None:
             notes.append(f"Elo game by game with K = {options.k:g}")
         else:
@@ -131,7 +131,9 @@ class Report:
         if self.draws.value:
             notes.append(f"draws between equals: {_ends(self.draws, 100)} %")
         if options.prior:
-            notes.append(f"each player has {options.prior} more draws with one player made up")
+            notes.append(
+                f"each player has {count(options.prior, 'more draw')} with one player made up"
+            )
         return notes
 
     def json(self) -> dict[str, Any]:

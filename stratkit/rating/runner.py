@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from stratkit.errors import InputError, UsageError, nearest
+from stratkit.errors import InputError, UsageError, count, nearest
 from stratkit.rating.bootstrap import Ratings, rate
 from stratkit.rating.elo import Model
 from stratkit.rating.groups import check_linked
@@ -49,14 +49,17 @@ def _chosen(options: RateOptions, warn: Say, say: Say) -> tuple[Pool, str, Mappi
             reader.read(stream, input_name(path))
     pool = reader.finish()
     if reader.repeated:
-        warn(f"{reader.repeated} games were met again and counted once")
+        warn(f"{count(reader.repeated, 'game was', 'games were')} met again and counted once")
     if reader.adjudicated:
-        warn(f"{reader.adjudicated} games were not played out but adjudicated")
+        games = count(reader.adjudicated, "game was", "games were")
+        warn(f"{games} not played out but adjudicated")
     names = new_names(pool, options.rename)
     if options.rename:
         pool, itself = renamed(pool, options.rename)
         if itself:
-            warn(f"{itself} games between players who are one now were left out")
+            were = "was" if itself == 1 else "were"
+            what = "between players who are one now"
+            warn(f"{count(itself, 'game')} {what} {were} left out")
     pool, too_few = selected(pool, options.include, options.exclude, options.least_games)
     if too_few:
         say(f"left out, with fewer than {options.least_games} games: {', '.join(too_few)}")

@@ -199,7 +199,7 @@ def test_only_wins_need_a_prior(tmp_path: pathlib.Path) -> None:
     assert done.error_line.startswith("rate: a won every game; b lost every game: no rating is fin")
     told = run("rate", "--prior", 1, path)
     assert (told.status, told.err) == (0, "")
-    assert "; each player has 1 more draws with one player made up\n" in told.out
+    assert "; each player has 1 more draw with one player made up\n" in told.out
     assert run("rate", "--method", "elo", path).status == 0
 
 
