@@ -30,8 +30,8 @@ VERSION = 1  # of --json
 @option("--versus INPUT", "Compare with INPUT, in a second column.", multiple=True)
 @option("--maps", "Print how often each piece stands on each square.")
 @option("--json", "Print JSON instead of tables.", name="as_json")
-@option("--plot FILE.png", "Draw the heat map of each piece into FILE.png.")
-@option("-f, --force", "Overwrite an existing FILE.png.")
+@option("--plot FILE", "Draw the heat map of each piece into FILE.png or FILE.svg.")
+@option("-f, --force", "Overwrite an existing FILE.")
 @jobs_option
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def stats(
@@ -62,10 +62,10 @@ def stats(
     ]
     if tally.faults and not tally.opened:
         return tally.status  # there is nothing to tell of
-    if plot is not None:
-        _draw(columns, plot, force)
     with error_context(STDOUT, only=OSError):
         click.echo(_json(columns) if as_json else _text(columns, maps))
+    if plot is not None:  # afterwards: what cannot be drawn can be read
+        _draw(columns, plot, force)
     return tally.status
 
 
@@ -142,6 +142,7 @@ def _json(columns: list[tuple[str, Figures]]) -> str:
 
 def _draw(columns: list[tuple[str, Figures]], path: str, force: bool) -> None:
     from stratkit.notation.heat_maps import plot
+    from stratkit.pictures import form_of
 
     common = [name for name in columns[0][1].setups if all(name in f.setups for _, f in columns)]
     if not common:
@@ -150,7 +151,8 @@ def _draw(columns: list[tuple[str, Figures]], path: str, force: bool) -> None:
         what = f"setups of {', '.join(common)}: choose one with --variant for a picture"
         raise InputError(what)
     with open_output(path, force, binary=True) as out:
-        plot([(title, figures.setups[common[0]]) for title, figures in columns], out)
+        drawn = [(title, figures.setups[common[0]]) for title, figures in columns]
+        plot(drawn, out, form_of(path))
 
 
 # ---- as text ----
