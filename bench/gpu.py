@@ -205,7 +205,7 @@ class Bench:
                 assert a.stdout is not None
                 a.stdout.close()
                 time.sleep(seconds)
-                deadline = time.monotonic() + 2 * seconds
+                deadline = time.monotonic() + max(2 * seconds, 300)  # torch may load slowly
                 while not enough(run) and b.poll() is None and time.monotonic() < deadline:
                     time.sleep(1)
                 b.terminate()

@@ -77,6 +77,13 @@ void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t f
     memmove(state_at(to, to_row), state_at(from, from_row), (size_t)to->game->is.state_bytes);
 }
 
+void sk_batch_gather(sk_batch *to, int32_t to_row, const sk_batch *from, const int32_t *rows,
+                     int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        sk_batch_copy(to, to_row + i, from, rows[i]);
+}
+
 typedef struct {
     sk_batch *batch;
     int8_t *actors;

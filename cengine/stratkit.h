@@ -59,6 +59,9 @@ const char *sk_batch_start(sk_batch *batch, int32_t row, const uint8_t *start, i
 /* Writes row `row` as a start position (start_bytes long); history is lost. */
 const char *sk_batch_save(const sk_batch *batch, int32_t row, uint8_t *out);
 void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t from_row);
+/* Copies n rows of `from`, another batch of the same game, to the rows from `to_row` on. */
+void sk_batch_gather(sk_batch *to, int32_t to_row, const sk_batch *from, const int32_t *rows,
+                     int32_t n);
 
 /* For every row what its acting side may know; each array may be NULL. Rows that are over get
  * zeros; where chance acts, legal holds its outcomes and packed zeros. actors [size]: a player, -1

@@ -1,6 +1,7 @@
 """Tools that train, play and measure agents for Stratego and other games of hidden information.
 
-For libraries: `Game`, `Batch` (many games at once) and `Board` (one game of Stratego, in text).
+For libraries and researchers, as stratkit-python(7) promises: `Game`, `Batch` (many games at once),
+`Board` (one game of Stratego, in text), `load` (a trained network), `read_episodes`, `read_games`.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stratkit.convert.arrays import read_episodes as read_episodes
+    from stratkit.convert.arrays import read_games as read_games
     from stratkit.engine import Batch as Batch
     from stratkit.engine import Game as Game
     from stratkit.engine.stratego import BLUE as BLUE
     from stratkit.engine.stratego import RED as RED
     from stratkit.notation.board import Board as Board
     from stratkit.notation.board import IllegalMove as IllegalMove
+    from stratkit.players.load import load as load
 
 __version__ = "0.1.0"
 
@@ -25,8 +29,26 @@ _MODULES = {
     "Board": "notation.board",
     "Game": "engine",
     "IllegalMove": "notation.board",
+    "load": "players.load",
+    "read_episodes": "convert.arrays",
+    "read_games": "convert.arrays",
 }
-__all__ = ["BLUE", "RED", "Batch", "Board", "Game", "IllegalMove", "__version__"]
+__all__ = [
+    "BLUE",
+    "RED",
+    "Batch",
+    "Board",
+    "Game",
+    "IllegalMove",
+    "__version__",
+    "load",
+    "read_episodes",
+    "read_games",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

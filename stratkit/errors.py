@@ -10,6 +10,40 @@ import contextlib
 import difflib
 from collections.abc import Iterable, Iterator
 
+ALIKE = (
+    0.66  # of two words, by difflib's measure: `nte` and `net` are, `stratego` and `ultimate` not
+)
+FEW = 16  # choices that an error may list
+
+# What other programs call it, without dashes, and our names: the first that is a choice is meant.
+SYNONYMS = {
+    "batch-size": ("batch",),
+    "continue": ("resume",),
+    "count": ("stats",),
+    "cuda": ("device",),
+    "display": ("show",),
+    "draw": ("show",),
+    "env": ("game",),
+    "epochs": ("steps",),
+    "games": ("n",),
+    "gpu": ("device", "cuda"),
+    "html": ("replay",),
+    "iterations": ("steps",),
+    "jobs": ("threads", "concurrency"),
+    "learning-rate": ("lr",),
+    "model": ("net", "policy"),
+    "moves": ("legal",),
+    "network": ("net", "policy"),
+    "num-games": ("n",),
+    "overwrite": ("force",),
+    "stratego": ("classic",),
+    "validate": ("check",),
+    "variant": ("game",),
+    "verify": ("check",),
+    "view": ("show",),
+    "workers": ("threads", "jobs", "concurrency"),
+}
+
 
 def shown(text: object, limit: int = 60) -> str:
     """`text` quoted so that a terminal may see it: control characters escaped, length bounded."""
@@ -22,15 +56,35 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 game`, `2 games`."""
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
 def one_line(error: BaseException) -> str:
     """An error of code that is not ours, in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:
-    """`" (did you mean 'x'?)"` with the choice most like `word`, or `""` when none is like it."""
-    found = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)
-    return f" (did you mean {found[0]!r}?)" if found else ""
+    """`" (did you mean 'x'?)"` with the choice that `word` misspells, or that is our name for it;
+    `""` when there is none."""
+    names = {_bare(choice): choice for choice in choices}
+    synonyms = [name for name in SYNONYMS.get(_bare(word), ()) if name in names]
+    found = synonyms or difflib.get_close_matches(_bare(word), names, n=1, cutoff=ALIKE)
+    return f" (did you mean {names[found[0]]!r}?)" if found else ""
+
+
+def nearest_or_all(word: str, choices: Iterable[str]) -> str:
+    """The nearest choice, as by `nearest`; or all choices, where there is none and they are few."""
+    words = list(choices)
+    few = f": choose one of {', '.join(words)}" if 0 < len(words) <= FEW else ""
+    return nearest(word, words) or few
+
+
+def _bare(word: str) -> str:
+    """A word without what hides that it is like another."""
+    return word.strip("-").replace("_", "-").lower()
 
 
 class StratkitError(Exception):
@@ -92,8 +146,3 @@ class CheckFailed(StratkitError):
     """The work was done and its answer is "no", or part of the input was lost (exit status 3)."""
 
     status = 3
-
-
-def count(number: int, one: str, several: str | None = None) -> str:
-    """`1 game`, `2 games`."""
-    return f"{number} {one if number == 1 else several or f'{one}s'}"

@@ -1,5 +1,5 @@
-"""The names of networks: `plain`, `tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`, and
-`py:MODULE:CLASS` for a network of the user's own.
+"""The names of networks: `plain:CHANNELSxBLOCKS`, `tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`,
+and `py:MODULE:CLASS` for a network of the user's own.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Sequence
 
-from stratkit.errors import InputError, nearest
+from stratkit.errors import InputError, nearest_or_all, shown
 
 NETS = ("plain", "tiny", "small", "paper", "mlp")
 PYTHON = "py:"  # begins the name of a network of the user's own
@@ -35,14 +35,22 @@ def check_net(net: object) -> None:
         if not all(word.isidentifier() for word in (*module.split("."), name)):
             raise InputError("a network of one's own is named py:MODULE:CLASS", text=net)
         return
-    if kind not in NETS or (colon and kind != "mlp"):
-        raise InputError("unknown network" + nearest(str(net), NETS), text=net)
-    numbers = sizes.split("x")
-    if colon and not (
-        len(numbers) <= DEEPEST
-        and all(re.fullmatch("[1-9][0-9]{0,3}", n) and int(n) <= WIDEST for n in numbers)
-    ):
+    if kind not in NETS or (colon and kind not in ("mlp", "plain")):
+        raise InputError(f"unknown network {shown(net)}{nearest_or_all(str(net), NETS)}")
+    if not colon:
+        return
+    numbers = [int(n) if re.fullmatch("[1-9][0-9]{0,3}", n) else 0 for n in sizes.split("x")]
+    if kind == "plain":
+        if not (len(numbers) == 2 and 0 < numbers[0] <= 1024 and 0 < numbers[1] <= 100):
+            raise InputError("channels and blocks are given as in plain:32x2", text=net)
+    elif len(numbers) > DEEPEST or not all(0 < n <= WIDEST for n in numbers):
         raise InputError("the layers of a network are widths as in mlp:256x256", text=net)
+
+
+def channels_and_blocks(net: str) -> tuple[int, int]:
+    """Of a network `plain` or `plain:CHANNELSxBLOCKS`."""
+    channels, _, blocks = (net.partition(":")[2] or "16x1").partition("x")
+    return int(channels), int(blocks)
 
 
 def hidden_sizes(net: str) -> tuple[int, ...]:

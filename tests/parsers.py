@@ -14,8 +14,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 
 from running import ROOT
-from stratkit.cli.fenfs.check import check_chunk
-from stratkit.cli.fenfs.convert import Form, convert_chunk
+from stratkit.convert.check import check_chunk
+from stratkit.convert.conversion import convert_chunk
+from stratkit.convert.options import ConvertOptions
 from stratkit.convert.raw import chunks
 from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError
@@ -34,6 +35,10 @@ from stratkit.ucc import kind as players
 
 SAMPLES = ROOT / "formats" / "samples"
 FRAME = b"\0FRAME\0"
+
+
+def salvaging(form: str) -> ConvertOptions:
+    return ConvertOptions(to=form, selection=Selection(), salvage=True)
 
 
 @contextlib.contextmanager
@@ -114,11 +119,11 @@ def anything(data: bytes, suffix: str = "") -> None:
     with a_file(data, suffix) as path:
         for chunk in chunks([path]):
             for form in ("fenfs", "setups", "gsn"):
-                convert_chunk(list(chunk), Form(form, Selection(), salvage=True))
+                convert_chunk(list(chunk), salvaging(form))
             check_chunk(list(chunk), two_squares=5, keep=True)
         for chunk in chunks([path], together=True):
             for form in ("games", "xml"):
-                convert_chunk(list(chunk), Form(form, Selection(), salvage=True))
+                convert_chunk(list(chunk), salvaging(form))
 
 
 def _contents(stream: bytes) -> bytes:

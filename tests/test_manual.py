@@ -55,7 +55,8 @@ def test_the_page_of_all_lists_the_commands() -> None:
     names = [re.findall(r"^\.SH NAME\n(\S+) \\- (.*)", text, re.M) for text in pages]
     assert listed == [name for (name,) in names]
     assert seen(ROOT / "man/stratkit.7") == {f"{name}.1" for name in COMMANDS} | {
-        "stratkit-formats.5"
+        "stratkit-formats.5",
+        "stratkit-python.7",
     }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +14,7 @@ import tarfile
 
 import pytest
 
-from running import COMMANDS, ROOT
+from running import COMMANDS, PROJECT, ROOT
 from stratkit import __version__
 
 NOT_COPIED = shutil.ignore_patterns(
@@ -61,13 +63,42 @@ def wheel(sdist: pathlib.Path) -> pathlib.Path:
 def installed(wheel: pathlib.Path) -> pathlib.Path:
     """An environment with the wheel. Its dependencies are those of the tests' own environment, so
     that nothing is downloaded; they are linked after pip, which must not find stratkit there."""
-    folder = wheel.parent / "venv"
+    site = environment(wheel, "venv")
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return wheel.parent / "venv"
+
+
+@pytest.fixture(scope="module")
+def bare(wheel: pathlib.Path) -> pathlib.Path:
+    """An environment with the wheel and what it depends on, without any extra."""
+    site = environment(wheel, "bare")
+    for name in needed(PROJECT["dependencies"]):
+        for file in importlib.metadata.files(name) or ():
+            top = pathlib.Path(str(file.locate())).parents[len(file.parts) - 1] / file.parts[0]
+            if not (site / top.name).exists() and ".." not in file.parts:
+                (site / top.name).symlink_to(top)
+    return wheel.parent / "bare"
+
+
+def environment(wheel: pathlib.Path, name: str) -> pathlib.Path:
+    """A new environment with the wheel alone; its folder of packages."""
+    folder = wheel.parent / name
     execute(sys.executable, "-m", "venv", "--without-pip", folder, cwd=wheel.parent)
     pip = [sys.executable, "-m", "pip", "--python", folder / "bin/python", "install", "-q"]
     execute(*pip, "--no-deps", "--no-index", wheel, cwd=wheel.parent)
     (site,) = (folder / "lib").glob("python*/site-packages")
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return folder
+    return site
+
+
+def needed(requirements: list[str]) -> set[str]:
+    """The packages of these requirements, and what they require on this system without extras."""
+    found: set[str] = set()
+    for requirement in requirements:
+        package, _, condition = requirement.partition(";")
+        (name,) = re.findall(r"^[\w.-]+", package)
+        if "extra" not in condition and "Windows" not in condition:
+            found |= {name} | needed(importlib.metadata.requires(name) or [])
+    return found
 
 
 def test_the_sdist_has_all_that_is_needed(sdist: pathlib.Path) -> None:
@@ -102,3 +133,44 @@ def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> Non
     execute(installed / "bin/match", *players, "-o", games, cwd=tmp_path)
     table = execute(installed / "bin/rate", games, "--prior", "1", cwd=tmp_path)
     assert table.startswith("20 games of classic; Elo with 95 % intervals")
+
+
+@pytest.mark.slow
+def test_logs_ratings_and_our_simple_players_need_no_torch(
+    bare: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    def tool(name: str, *arguments: object) -> str:
+        return execute(bare / "bin" / name, *arguments, cwd=tmp_path)
+
+    with pytest.raises(AssertionError, match="No module named 'torch'"):
+        execute(bare / "bin/python", "-c", "import torch", cwd=tmp_path)
+    samples = ROOT / "formats/samples"
+    tool("fenfs", "check", samples / "gravon")
+    tool("fenfs", "convert", "--to", "games", samples / "gravon", "-o", "people.jsonl")
+    assert "games" in tool("fenfs", "stats", samples / "gravon")
+    tool("fenfs", "replay", "people.jsonl", "--game", "1", "-o", "game.html")
+    assert len(tool("deploy-gen", "--game", "mini", "-n", "3").splitlines()) == 3
+    players = ["random", "heuristic", "--game", "mini", "-n", "20"]
+    tool("match", *players, "-o", "games.jsonl")
+    assert tool("rate", "games.jsonl", "--prior", "1", "--html", "r.html").startswith("20 games")
+    assert "cfr:5" in tool("exploit", "kuhn", "cfr:5")
+    tool("selfplay", "--game", "mini", "-n", "4", "-o", "games.eps")
+    checkpoint = samples / "checkpoint.safetensors"
+    before = sorted(os.listdir(tmp_path))
+    for name, *arguments in (
+        ("match", "random", "barrage-v0", "--game", "barrage", "-n", 2, "-o", "b.jsonl"),
+        ("selfplay", "--game", "mini", "-n", 2, "--policy", checkpoint, "-o", "b.eps"),
+        ("deploy-gen", "--game", "mini", "-n", 1, "--from", checkpoint),
+        ("train", "games.eps", "--out", "run", "--steps", 1),
+        ("finetune", checkpoint, "games.eps", "--out", "run", "--steps", 1),
+    ):
+        done = subprocess.run(
+            [bare / "bin" / str(name), *map(str, arguments)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        said = "networks and learning need torch, which is missing: pip install torch"
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{name}: {said}\n")
+        assert sorted(os.listdir(tmp_path)) == before

@@ -101,6 +101,14 @@ class Limit(click.ParamType[int]):
 @option("--explain FILE", "Log to FILE how the networks' moves come about; - is stdout.")
 @option("-f, --force", "Overwrite GAMES.jsonl if it exists.")
 @option(
+    "--style", "The characters of a person's board (default: ascii).", OneOf(["ascii", "unicode"])
+)
+@option(
+    "--colour",
+    "Colours on a person's board (default: auto, at a terminal).",
+    OneOf(["auto", "always", "never"]),
+)
+@option(
     "--serve PLAYER",
     "Instead of a match: play one game on stdin and stdout, as an agent of the UCC protocol.",
     PLAYER,

@@ -54,6 +54,11 @@ def say(text: str, level: int = 0) -> None:
         to_stderr("\n".join(printable(line) for line in text.split("\n")))
 
 
+def note(text: str) -> None:
+    """A remark that only -v shows."""
+    say(text, level=1)
+
+
 def warn(text: str) -> None:
     """`TOOL: text` on stderr, in one line, also under -q."""
     to_stderr(printable(f"{Session.tool}: {text}"))

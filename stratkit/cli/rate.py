@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -139,9 +139,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             chosen = _tables(report, options.tables or TABLES[:1], options.versus)
             click.echo(chosen[0].csv(), nl=False)
         else:
-            chosen = _tables(report, options.tables or TABLES[:2], options.versus)
-            head = "; ".join(report.notes())
-            click.echo("\n\n".join([head, *(table.text() for table in chosen)]))
+            click.echo("\n\n".join(["; ".join(report.notes()), *_texts(report, options)]))
 
 
 def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) -> Games | None:
@@ -161,6 +159,17 @@ def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) 
         warn(f"no game of {printable(player)} can be replayed: the page has none")
         return None
     return Games(*found)
+
+
+def _texts(report: Report, options: RateOptions) -> Iterator[str]:
+    """The tables as text, those of each group by themselves."""
+    kinds, parts = options.tables or TABLES[:2], report.parts()
+    if options.versus or len(parts) == 1:
+        parts = [report]
+    for number, part in enumerate(parts, start=1):
+        if len(parts) > 1:
+            yield f"group {number}"
+        yield from (table.text() for table in _tables(part, kinds, options.versus))
 
 
 def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Table]:

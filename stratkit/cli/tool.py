@@ -26,7 +26,7 @@ from stratkit.cli import signals
 from stratkit.cli.messages import Session, to_stderr, warn
 from stratkit.cli.options import Text
 from stratkit.cli.signals import Terminated
-from stratkit.errors import StratkitError, UsageError, error_context, nearest, shown
+from stratkit.errors import StratkitError, UsageError, error_context, nearest, nearest_or_all, shown
 from stratkit.storage.streams import STDOUT, discard, discard_stdout
 
 INTERRUPTED = 130
@@ -109,7 +109,7 @@ class ToolGroup(_Standard, click.Group):
     def get_command(self, ctx: click.Context, word: str) -> click.Command | None:
         found = super().get_command(ctx, word)
         if found is None and not ctx.resilient_parsing and not word.startswith("-"):
-            raise UsageError(f"no such command: {word}{nearest(word, self.commands)}")
+            raise UsageError(f"no such command: {word}{nearest_or_all(word, self.commands)}")
         return found
 
 
@@ -132,8 +132,7 @@ def _usage_message(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
         params = error.ctx.command.get_params(error.ctx) if error.ctx else []
         names = [name for param in params for name in param.opts + param.secondary_opts]
-        long = [name for name in names if name.startswith("--")]
-        hint = nearest(error.option_name, long) if error.option_name.startswith("--") else ""
+        hint = nearest(error.option_name, names) if error.option_name.startswith("--") else ""
         return f"no such option: {shown(error.option_name)[1:-1]}{hint}"
     message = " ".join(error.format_message().split())
     for said in ("a valid integer range", "a valid integer"):
@@ -160,6 +159,8 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
             return error.strerror if file is None else f"{file or repr('')}: {error.strerror}", 1
         case MemoryError():
             return f"out of memory {error}".rstrip(), 1
+        case ModuleNotFoundError() if error.name == "torch":
+            return "networks and learning need torch, which is missing: pip install torch", 1
         case RuntimeError() if type(error).__name__ == "OutOfMemoryError":  # torch's, not imported
             return "out of the GPU's memory (less would be a smaller --chunk or --slots)", 1
         case _:

@@ -16,7 +16,7 @@ from stratkit.cli.options import GAME_NAME, NET_NAME, Number, OneOf, device_opti
 from stratkit.cli.progress import Progress
 from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import InputError, UsageError, count
+from stratkit.errors import InputError, UsageError, counted
 from stratkit.learn.config import ALGORITHMS, option_name
 from stratkit.learn.observer import Observer
 from stratkit.learn.request import (
@@ -284,12 +284,12 @@ def _say_end(outcome: Outcome, request: Request) -> None:
         behind = "behind self-play again, " if STDIN in request.inputs else ""
         say(f"saved {outcome.checkpoint}; to go on: {behind}{command_to_go_on()}")
     elif request.steps is not None and outcome.begun >= request.steps:
-        say(f"nothing to do: {request.run} has {count(outcome.begun, 'step')}")
+        say(f"nothing to do: {request.run} has {counted(outcome.begun, 'step')}")
     else:
         if outcome.left_over:
             few = "is" if outcome.left_over == 1 else "are"
-            say(f"{count(outcome.left_over, 'episode')} at the end {few} too few for a step")
-        say(f"step {outcome.step}, {count(outcome.episodes, 'episode')}: {outcome.checkpoint}")
+            say(f"{counted(outcome.left_over, 'episode')} at the end {few} too few for a step")
+        say(f"step {outcome.step}, {counted(outcome.episodes, 'episode')}: {outcome.checkpoint}")
 
 
 def main() -> NoReturn:

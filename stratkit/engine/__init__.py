@@ -11,7 +11,7 @@ from stratkit.engine.observation import (
 from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
 from stratkit.engine.sampling import sample, uniform
 from stratkit.engine.tree import Tree
-from stratkit.engine.worlds import worlds
+from stratkit.engine.worlds import known_actions, worlds
 
 __all__ = [
     "Batch",
@@ -23,6 +23,7 @@ __all__ = [
     "distinct_views",
     "expand_planes",
     "game_names",
+    "known_actions",
     "observation_dtype",
     "replay",
     "replay_columns",

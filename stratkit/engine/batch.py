@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -81,6 +83,29 @@ class Batch:
         if source.game is not self.game:
             raise ValueError("batches of different games")
         lib.sk_batch_copy(self.handle, row, source.handle, source_row)
+
+    @classmethod
+    def gathered(cls, parts: Sequence[tuple[Batch, npt.ArrayLike]], threads: int = 1) -> Batch:
+        """A batch of copies of rows of others, which hold the same game, in this order.
+
+        Raises `IndexError` for a row that is not in its batch, `ValueError` for different games or
+        no row.
+        """
+        some = [(batch, np.ascontiguousarray(rows, np.int32)) for batch, rows in parts]
+        if len({id(batch.game) for batch, _ in some}) > 1:
+            raise ValueError("batches of different games")
+        for batch, rows in some:
+            if ((rows < 0) | (rows >= batch.size)).any():
+                raise IndexError(f"a row that is not in a batch of {batch.size}")
+        size = sum(len(rows) for _, rows in some)
+        if not size:
+            raise ValueError("a batch needs at least one row and one thread")
+        out, at = cls(some[0][0].game, size, threads), 0
+        for batch, rows in some:
+            n = len(rows)
+            lib.sk_batch_gather(out.handle, at, batch.handle, pointer(rows, "int32", (n,)), n)
+            at += n
+        return out
 
     def actors(self) -> npt.NDArray[np.int8]:
         """int8 [size]: who acts, 0 or 1, or `OVER`."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from stratkit.engine.library import ffi, lib, text
-from stratkit.errors import InputError, nearest, printable, shown
+from stratkit.errors import InputError, nearest_or_all, printable, shown
 
 
 def game_names() -> list[str]:
@@ -37,7 +37,8 @@ class Game:
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:
         kind, colon, _ = name.partition(":")
         if kind + colon not in game_names():
-            raise InputError(f"unknown game {shown(name)}{nearest(kind + colon, game_names())}")
+            hint = nearest_or_all(kind + colon, game_names())
+            raise InputError(f"unknown game {shown(name)}{hint}")
         for key in rules or {}:
             if not (key.isascii() and key.isidentifier()):
                 raise InputError(f"game {printable(name)}: unknown rule {shown(key)}")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from stratkit.engine.batch import Batch
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, text
-from stratkit.errors import InputError, nearest
+from stratkit.errors import InputError, nearest_or_all
 
 RED, BLUE = 0, 1
 
@@ -122,7 +122,7 @@ VARIANTS: dict[str, Variant] = _variants()
 def variant(name: str) -> Variant:
     """The variant of this name; raises `InputError` when the game is no Stratego."""
     if name not in VARIANTS:
-        raise InputError(f"{name!r} is no variant of Stratego{nearest(name, VARIANTS)}")
+        raise InputError(f"{name!r} is no variant of Stratego{nearest_or_all(name, VARIANTS)}")
     return VARIANTS[name]
 
 

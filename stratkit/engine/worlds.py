@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from stratkit.engine.batch import Batch
+from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, text
 from stratkit.engine.random_streams import Stream
+from stratkit.engine.stratego import VARIANTS
 
 
 def worlds(
@@ -44,3 +49,20 @@ def worlds(
     if wrong != ffi.NULL:
         raise ValueError(f"{batch.game.name}: {text(wrong)}")
     return out
+
+
+def known_actions(
+    game: Game, actions: npt.NDArray[np.int32], player: int
+) -> npt.NDArray[np.int32] | None:
+    """The actions of a game so far, int32 [k], as `player` knows them: -1 where it does not.
+
+    In Stratego all moves are public, and the other side's placements are not. None: of this game
+    it cannot be told action by action.
+    """
+    kind = VARIANTS.get(game.name)
+    if kind is None:
+        return None
+    known = actions.copy()
+    first = kind.pieces * (1 - player)  # red deploys first
+    known[first : first + kind.pieces] = -1
+    return known

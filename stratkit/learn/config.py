@@ -233,6 +233,11 @@ class MMDConfig(AdamConfig):
     value_lambda: float = option(
         0.8, "lambda of the value's target; 1: the game's end", at_least=0, at_most=1
     )
+    weight_by: str = option(
+        "step",
+        "what has one vote in the loss: each step, or each game, however long it is",
+        words=("step", "game"),
+    )
     value_weight: float = option(
         1.0, "weight of the value's squared error in the loss", more_than=0, less_than=1e6
     )

@@ -59,8 +59,7 @@ def open_run(request: Request, warn: Callable[[str], None]) -> Iterator[ResumePo
     folder = Path(request.run)
     if request.resume and not folder.is_dir():
         raise InputError("there is no such run to resume", file=request.run)
-    folder.mkdir(parents=True, exist_ok=True)
-    with lock(folder / "lock"):
+    with _locked_folder(folder):
         if request.resume:
             yield _read_newest(folder, warn)
             return
@@ -68,6 +67,25 @@ def open_run(request: Request, warn: Callable[[str], None]) -> Iterator[ResumePo
             what = "holds files already: --resume goes on with a run, another --out begins one"
             raise InputError(what, file=request.run)
         yield None if request.start is None else _begin_at(request.start)
+
+
+@contextlib.contextmanager
+def _locked_folder(folder: Path) -> Iterator[None]:
+    """Makes the folder and its lock, and holds the lock. If nothing else is there in the end, what
+    was made is removed."""
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "lock"
+    was_there = file.exists()
+    with lock(file):
+        try:
+            yield
+        finally:
+            if not was_there and os.listdir(folder) == [file.name]:
+                file.unlink()
+                with contextlib.suppress(OSError):  # others may write there, too
+                    for path in made:
+                        path.rmdir()
 
 
 def _read_newest(folder: Path, warn: Callable[[str], None]) -> ResumePoint:

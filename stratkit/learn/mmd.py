@@ -121,6 +121,31 @@ def estimates(
     return Estimates(*((own * x).sum(1).to(value) for x in (value_estimate, advantage)))
 
 
+def game_weights(player: Tensor, weight: Tensor) -> Tensor:
+    """Weights by which each game has one vote, and each of its steps a part of it, instead of a
+    vote a step, as `weight` has it. Each player's weights keep their sum. float32 [T, B].
+
+    player: integer [T, B]; -1 is padding. weight: float32 [T, B], of `step_weights`.
+    """
+    out = torch.zeros_like(weight)
+    for k in range(int(player.max()) + 1):
+        own = player == k
+        steps = own.sum(0)
+        mean = steps.sum() / (steps > 0).sum().clamp_min(1)
+        out += own * weight * mean / steps.clamp_min(1)
+    return out
+
+
+def explained(value: Tensor, outcome: Tensor, weight: Tensor) -> Tensor:
+    """Parts whose sum is the explained variance, 1 - Var(outcome - value) / Var(outcome): float32
+    [n]. All float32 [n]; weight: 0 where a step does not count. Without any variance all are 0."""
+    share = weight / weight.sum().clamp_min(torch.finfo(weight.dtype).tiny)
+    variance = (share * (outcome - (share * outcome).sum()).square()).sum()
+    error = outcome - value
+    unexplained = share * (error - (share * error).sum()).square()
+    return torch.where(variance > 0, share - unexplained / variance.clamp_min(1e-12), 0.0)
+
+
 # ---- Losses ----
 
 
@@ -161,17 +186,19 @@ class Forward(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What steps [n] are to learn, and with which weight: all float32 [n]."""
+    """What steps [n] are to learn, and with which weight; the part of each in the explained
+    variance. All float32 [n]."""
 
     advantage: Tensor
     value: Tensor
     weight: Tensor
+    explained: Tensor
 
 
 class MMD(Algorithm[Forward, Targets]):
     """MMD's networks and its update. Arguments as `RNaD`'s."""
 
-    loss_metrics = ("policy_loss", "value_loss", "clipped")
+    loss_metrics = ("policy_loss", "value_loss", "clipped", "explained")
     view_metrics = ("entropy", "kl", "value")
 
     def __init__(
@@ -217,24 +244,32 @@ class MMD(Algorithm[Forward, Targets]):
         return legal_policy(logits, views.legal)[1]
 
     def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
+        value = outputs[1][batch.view]
+        player, rewards = batch.grid(batch.player, fill=-1), batch.rewards()
         found = estimates(
-            batch.grid(outputs[1][batch.view]),
+            batch.grid(value),
             batch.grid(forward.pi[batch.view, batch.action] / batch.mu),
-            batch.grid(batch.player, fill=-1),
-            batch.rewards(),
+            player,
+            rewards,
             value_lambda=self.config.value_lambda,
             advantage_lambda=self.config.advantage_lambda,
             rho_bar=self.config.rho,
             c_bar=self.config.c,
         )
         weight = step_weights(batch.player, counts)
-        return Targets(batch.flat(found.advantage), batch.flat(found.value), weight)
+        if self.config.weight_by == "game":
+            weight = batch.flat(game_weights(player, batch.grid(weight)))
+        outcome = batch.flat(
+            rewards.sum(0).expand_as(rewards).gather(2, player[..., None].clamp_min(0))[..., 0]
+        )
+        parts = explained(value, outcome, weight) * (weight.sum() / len(counts))
+        return Targets(batch.flat(found.advantage), batch.flat(found.value), weight, parts)
 
     def loss(
         self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
     ) -> tuple[Tensor, Tensor]:
         config = self.config
-        advantage, estimate, weight = (x[steps] for x in targets)
+        advantage, estimate, weight, parts = (x[steps] for x in targets)
         view, action = batch.view[steps], batch.action[steps]
         logits, value = outputs
         pi, log_pi = legal_policy(logits, batch.legal[view])
@@ -248,7 +283,7 @@ class MMD(Algorithm[Forward, Targets]):
         critic_loss = value_loss(value, estimate, weight)
         outside = (ratio - 1).abs() > config.ratio_clip
         clipped = (weight * outside).sum() / batch.returns.shape[1]
-        metrics = torch.stack([policy_loss, critic_loss, clipped]).detach()
+        metrics = torch.stack([policy_loss, critic_loss, clipped, parts.sum()]).detach()
         return policy_loss + config.value_weight * critic_loss, metrics
 
     def after_step(self, step: int) -> Mapping[str, float]:

@@ -14,7 +14,7 @@ from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from stratkit.errors import InputError, error_context, nearest
+from stratkit.errors import InputError, error_context, nearest, nearest_or_all, shown
 from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, RunConfig, option_name
 from stratkit.netnames import check_net, preset_of
 
@@ -207,7 +207,7 @@ def _typed(name: str, value: Any, known: Mapping[str, Field[Any]]) -> Any:
 def check_algorithm(name: object) -> None:
     """Raises `InputError` unless this is the name of an algorithm."""
     if not isinstance(name, str) or name not in ALGORITHMS:
-        raise InputError("unknown algorithm" + nearest(str(name), ALGORITHMS), text=name)
+        raise InputError(f"unknown algorithm {shown(name)}{nearest_or_all(str(name), ALGORITHMS)}")
 
 
 def read_file(path: str, algorithm: str | None = None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from stratkit.errors import count, printable
+from stratkit.errors import counted, printable
 from stratkit.match.scoreboard import Scoreboard
 from stratkit.storage.streams import show
 from stratkit.terminal import fitting, size
@@ -52,7 +52,7 @@ class LiveTable:
 
     def _speed(self, now: float) -> list[str]:
         board = self.board
-        fields = [f"{board.done} of {count(board.done + board.remaining, 'game')}"]
+        fields = [f"{board.done} of {counted(board.done + board.remaining, 'game')}"]
         if not board.new:
             return fields
         rate = board.new / (now - self._began)

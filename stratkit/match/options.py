@@ -43,6 +43,14 @@ class MatchOptions:
     resume: bool
     explain: str | None
     force: bool
+    style: str | None
+    colour: str | None
+
+    @property
+    def front_end(self) -> str | None:
+        """The option, if any, that says how a person plays."""
+        given = {"--style": self.style, "--colour": self.colour}
+        return next((name for name, value in given.items() if value is not None), None)
 
     @property
     def record(self) -> str:
@@ -78,6 +86,9 @@ class MatchOptions:
         code are never taken from there: a file must not start commands. Raises `InputError` and
         `UsageError`."""
         header = read_header(self.record) if self.resume else None
+        if header is None and not self.players:
+            what = "there is no such record to resume, and the command line is missing PLAYERs"
+            raise UsageError(what, file=self.record)
         options = self if header is None else self._completed(header)
         options._check_whole()
         return options

@@ -6,18 +6,18 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError, count, error_context
+from stratkit.errors import UsageError, counted, error_context
 from stratkit.match import people
 from stratkit.match.entrants import AnyEntrant, open_entrants
 from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
 from stratkit.match.options import MatchOptions
+from stratkit.match.person import find_person, open_front_end, seated
 from stratkit.match.records import game_record, record_header
 from stratkit.match.schedule import Schedule
 from stratkit.match.scoreboard import Scoreboard
 from stratkit.play.finished import GameNote
 from stratkit.play.seating import Opening
-from stratkit.setups.openings import read_openings
 from stratkit.storage.records import GameRecord, RecordWriter
 from stratkit.storage.streams import STDOUT, input_name, open_input
 
@@ -43,7 +43,7 @@ class _Match:
             raise UsageError(what)
         opening, self.setups_sha256 = self._read_setups()
         self.entrants = open_entrants(options, self.game, console)
-        self.person = people.find_person(self.entrants, options.record)
+        self.person = find_person(self.entrants, options)
         even = options.games + options.games % 2
         self.schedule = Schedule(len(self.entrants), even, opening, options.gauntlet)
         names = [entrant.name for entrant in self.entrants]
@@ -54,6 +54,8 @@ class _Match:
         path = self.options.setups
         if path is None:
             return None, None
+        from stratkit.setups.openings import read_openings
+
         with open_input(path) as stream:
             return read_openings(stream, input_name(path), self.game.name)
 
@@ -63,6 +65,7 @@ class _Match:
         header = record_header(options, self.game, self.schedule, self.entrants, self.setups_sha256)
         finished = False
         with (
+            open_front_end(self.person, options) as front,
             people.open_log(options.explain, self.game, options.resume, options.force) as log,
             error_context(STDOUT if record == "-" else record, only=OSError),
             RecordWriter(
@@ -70,9 +73,7 @@ class _Match:
             ) as writer,
         ):
             entrants = log.begin(self.entrants)  # nothing is emptied before the record is locked
-            with people.seated(
-                self.person, entrants, self.game, record, options.resume, self.console.say
-            ) as ended:
+            with seated(self.person, front, entrants, header, options, self.console.say) as ended:
                 try:
                     self._play(entrants, writer, ended)
                     finished = True
@@ -126,8 +127,9 @@ class _Match:
     def _status(self) -> int:
         board = self.board
         if board.not_played:
-            games = count(board.not_played, "game was", "games were")
-            self.console.warn(f"{games} not played; --resume asks for them again")
+            were = "was" if board.not_played == 1 else "were"
+            games = counted(board.not_played, "game")
+            self.console.warn(f"{games} {were} not played; --resume asks for them again")
             return NOT_PLAYED
         if board.sprt is None or board.decision == 1:
             return 0

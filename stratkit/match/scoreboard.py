@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stratkit.errors import InputError, count
+from stratkit.errors import InputError, counted
 from stratkit.match.schedule import Schedule
 from stratkit.play.finished import NOT_PLAYED
 from stratkit.rating.sprt import Sprt, elo_interval, superiority
@@ -114,7 +114,7 @@ class Scoreboard:
             f"{100 * score:.1f} %",
             f"Elo {_elo(elo)} ({_elo(low)} to {_elo(high)})",
             f"LOS {100 * superiority(counts):.1f} %",
-            count(sum(tally.pairs), "pair"),
+            counted(sum(tally.pairs), "pair"),
         ]
 
     def _faults(self) -> list[list[str]]:
@@ -123,7 +123,7 @@ class Scoreboard:
             mine = {reason: n for (who, reason), n in sorted(self.faults.items()) if who == player}
             if mine:
                 first, *others = [f"{n} {reason}" for reason, n in mine.items()]
-                games = count(sum(mine.values()), "game")
+                games = counted(sum(mine.values()), "game")
                 rows.append([f"{name}: {games} lost by faults: {first}", *others])
         return rows
 

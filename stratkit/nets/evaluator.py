@@ -6,6 +6,7 @@ Players, the stages of post-processing and whoever searches share this. It knows
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,13 @@ from torch import Tensor
 from stratkit.engine import distinct_views
 from stratkit.errors import InputError
 from stratkit.nets.network import Network, check_device, place
-from stratkit.nets.policy import draw, legal_policy
+from stratkit.nets.policy import draw, softmax
 
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 
 MOST_ON_CPU = 256  # views at a time: more of them leave its caches
+STEP = 8  # the convolution library prepares itself anew for every number of rows
 
 
 class Evaluator:
@@ -29,13 +31,14 @@ class Evaluator:
     `MOST_ON_CPU`.
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
-    does not depend on how many games happen to wait for a decision. Observations are packed, uint8
-    [n, observation_bytes], and `legal` actions uint8 [n, A]; `pub`, float32 [n, 24, H, W], is as in
-    `expand`.
+    does not depend on how many games happen to wait for a decision. `elastic` pads to a multiple
+    of `STEP` only, which is faster and for those whose results depend on time anyway. Observations
+    are packed, uint8 [n, observation_bytes], and `legal` actions uint8 [n, A]; `pub`, float32
+    [n, 24, H, W], is as in `expand`.
     """
 
-    def __init__(self, net: str, network: Network, rows: int) -> None:
-        self.net, self.network = net, network.eval()
+    def __init__(self, net: str, network: Network, rows: int, elastic: bool = False) -> None:
+        self.net, self.network, self.elastic = net, network.eval(), elastic
         self.rows = min(rows, MOST_ON_CPU)
         self._most = rows
         self.device, self.precision = torch.device("cpu"), torch.float32
@@ -117,7 +120,8 @@ class Evaluator:
     ) -> tuple[Tensor, ...]:
         """The policy, and the values if they are wanted."""
         allowed = self._padded(legal)
-        policy = legal_policy(self.network.logits(embedding, inputs, allowed).float(), allowed)[0]
+        logits = self.network.logits(embedding, inputs, allowed).float()
+        policy = softmax(logits.masked_fill(allowed == 0, -torch.inf))
         return (policy, self.network.value(embedding, inputs).float()) if values else (policy,)
 
     @torch.inference_mode()
@@ -134,15 +138,24 @@ class Evaluator:
             packed = self._padded(observations[part])
             inputs = self.network.prepare(packed, None if pub is None else self._padded(pub[part]))
             n = len(observations[part])
-            layers = torch.autocast(
-                self.device.type, torch.bfloat16, enabled=self.precision == torch.bfloat16
-            )
-            with layers:
+            with self._precise():
                 outputs = heads(inputs, self.network.embed(inputs), part)
             found.append([tensor[:n].cpu().numpy() for tensor in outputs])
+        if len(found) == 1:
+            return found[0]
         return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
+    def _precise(self) -> AbstractContextManager[object]:
+        """Layers of the precision that was asked for."""
+        if self.precision == torch.float32:
+            return nullcontext()
+        return torch.autocast(self.device.type, self.precision)
+
     def _padded(self, x: npt.NDArray[Any]) -> Tensor:
-        missing = self.rows - len(x)
-        rows = np.pad(x, ((0, missing), *[(0, 0)] * (x.ndim - 1)), mode="edge")
-        return torch.from_numpy(rows).to(self.device)
+        """`x` with its last row again and again, on the device."""
+        n = len(x)
+        rows = -(-n // STEP) * STEP if self.elastic else self.rows
+        padded = np.empty((rows, *x.shape[1:]), x.dtype)
+        padded[:n] = x
+        padded[n:] = x[-1]
+        return torch.from_numpy(padded).to(self.device)

@@ -14,13 +14,29 @@ def legal_policy(logits: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
     without any legal action, as chance's are).
     """
     allowed = legal.bool()
-    masked = logits.masked_fill(~allowed, -torch.inf)
-    # Where chance acts, a side may do nothing: shift by 0, not by the maximum of -inf.
-    highest = masked.detach().amax(-1, keepdim=True).clamp_min(torch.finfo(logits.dtype).min)
-    shifted = torch.where(allowed, masked - highest, 0.0)
-    weights = torch.where(allowed, shifted.exp(), 0.0)
-    total = weights.sum(-1, keepdim=True).clamp_min(torch.finfo(logits.dtype).tiny)
+    shifted = _below_highest(logits.masked_fill(~allowed, -torch.inf))
+    weights = shifted.exp()
+    total = _total(weights)
     return weights / total, torch.where(allowed, shifted - total.log(), 0.0)
+
+
+def softmax(logits: Tensor) -> Tensor:
+    """The policy alone, for whoever plays: the same bits as `legal_policy`, with fewer passes.
+
+    logits: float32 [..., A], -inf where illegal; they are overwritten.
+    """
+    weights = _below_highest(logits).exp_()
+    return weights.div_(_total(weights))
+
+
+def _below_highest(logits: Tensor) -> Tensor:
+    # Where chance acts, a side may do nothing: shift by a number, not by the maximum of -inf.
+    highest = logits.detach().amax(-1, keepdim=True).clamp_min(torch.finfo(logits.dtype).min)
+    return logits - highest
+
+
+def _total(weights: Tensor) -> Tensor:
+    return weights.sum(-1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
 
 
 SLACK = 1e-6  # what rounding may add to a probability that is an exact multiple of a quantum

@@ -10,7 +10,14 @@ from collections.abc import Callable
 import torch
 
 from stratkit.errors import InputError, one_line
-from stratkit.netnames import ALLOWED, PYTHON, check_net, hidden_sizes, is_allowed
+from stratkit.netnames import (
+    ALLOWED,
+    PYTHON,
+    channels_and_blocks,
+    check_net,
+    hidden_sizes,
+    is_allowed,
+)
 from stratkit.nets.mlp import MLP
 from stratkit.nets.network import Network
 from stratkit.nets.plain import PlainNet
@@ -57,7 +64,9 @@ def _build(net: str, shape: tuple[int, ...], actions: int | None) -> Network:
         return MLP(shape, actions, sizes)
     if len(shape) == 3 and not sizes:
         board = (shape[0], shape[1], shape[2])
-        return UNet(board, U_NETS[net]) if net in U_NETS else PlainNet(board, 16, 1)
+        if net in U_NETS:
+            return UNet(board, U_NETS[net])
+        return PlainNet(board, *channels_and_blocks(net))
     kind = "boards" if len(shape) == 1 else "vectors"
     raise InputError(f"this network is for {kind}, and the game's observation is none", text=net)
 

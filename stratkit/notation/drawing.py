@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -57,8 +58,11 @@ def draw(
     colour: bool = False,
     style: Style = ASCII,
     last: tuple[int, int] | None = None,
+    title: str = "",
+    below: int | None = None,
 ) -> str:
-    """The board as `view` sees it, lines ended by a line feed; blue's view is blue's way up.
+    """The board as `view` sees it under a `title`, lines ended by a line feed. The side `below` is
+    nearer: the viewer's own, unless another one is given.
 
     With `colour` the squares of the `last` move are marked. Raises `InputError` when `fenfs` is the
     other side's view.
@@ -66,7 +70,7 @@ def draw(
     seen = seen_by(fenfs, view)
     width = seen.variant.width
     cells = position(seen).cells
-    rows = squares_seen(width, seen.variant.height, view)
+    rows = squares_seen(width, seen.variant.height, view if below is None else below)
     files = "   " + "".join(f"  {FILES[square % width]}".ljust(_CELL) for square in rows[0])
     lines = []
     for row in rows:
@@ -79,8 +83,14 @@ def draw(
         across, corners = style.frame[0], style.frame[2:]
         bars = [f"  {corners[i]}{across * _CELL * width}{corners[i + 1]}" for i in (0, 2)]
         lines = [bars[0], *lines, bars[1]]
-    lines = [heading(seen, view), files.rstrip(), *lines, files.rstrip()]
+    lines = [title or heading(seen, view), files.rstrip(), *lines, files.rstrip()]
     return "".join(f"{line}\n" for line in lines)
+
+
+def in_colour(colour: str, terminal: bool) -> bool:
+    """Whether `colour`, which is always, never or auto, asks for colours on a `terminal` or
+    elsewhere."""
+    return colour == "always" or (colour == "auto" and terminal and "NO_COLOR" not in os.environ)
 
 
 def heading(fenfs: Fenfs, view: int | None) -> str:

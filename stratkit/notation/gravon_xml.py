@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from stratkit.engine.stratego import BLUE, RED, VARIANTS
-from stratkit.errors import InputError, nearest
+from stratkit.errors import InputError, nearest_or_all, shown
 from stratkit.notation.gravon_words import (
     HEIGHT,
     KINDS,
@@ -91,7 +91,8 @@ def _xml_kind(game: Element) -> str:
     word = _attribute(game, "type")
     kind = _OTHER_WORDS.get(word, word)
     if kind not in KINDS:
-        raise InputError(f"unknown type of game{nearest(word, KINDS)}", where=game.where, text=word)
+        hint = nearest_or_all(word, KINDS)
+        raise InputError(f"unknown type of game {shown(word)}{hint}", where=game.where)
     return kind
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine.stratego import FILES, TYPES, Variant
-from stratkit.errors import count, printable
+from stratkit.errors import counted, printable
 from stratkit.notation.statistics import SetupFigures, pieces_of
 from stratkit.pictures import PNG, new_figure, plain, save
 
@@ -47,7 +47,7 @@ def plot(columns: Sequence[tuple[str, SetupFigures]], stream: IO[bytes], form: s
         axes.set_title(f"{TYPES[type_]}{of}", fontsize=9)
         _as_board(axes, variant)
         _numbers(axes, shares, most)
-    of = "; ".join(f"{printable(name)[-40:]}: {count(f.count, 'setup')}" for name, f in columns)
+    of = "; ".join(f"{printable(name)[-40:]}: {counted(f.count, 'setup')}" for name, f in columns)
     figure.suptitle(f"{variant.name}, {of}".replace("$", r"\$"), fontsize=10)
     scale = figure.colorbar(colours, ax=grid, shrink=min(1.0, 4 / (down * high)), aspect=30)
     scale.set_label("% of the setups")

@@ -20,6 +20,12 @@ from stratkit.notation.squares import LETTER_ORDER
 _TEMPLATE = pathlib.Path(__file__).with_name("replay.html")
 
 
+def board_parts() -> tuple[str, str]:
+    """Style and script of the board (class `Board`), for every page that draws one."""
+    style, script = (_TEMPLATE.with_name(f"board.{kind}") for kind in ("css", "js"))
+    return style.read_text("utf-8"), script.read_text("utf-8")
+
+
 @dataclass(frozen=True)
 class Shown:
     """A game that was played out with its boards; `title` is what a list of games calls it,
@@ -53,10 +59,17 @@ def _page(shown: Sequence[Shown]) -> Element:
         "ranks": [RANKS[TYPES.index(name)] for name in LETTER_ORDER],
         "games": [_game(one) for one in shown],
     }
-    place = page.find(".//script[@id='games']")
-    assert place is not None
     # The text of a script is not escaped, and `<` must not end it.
-    place.text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    style, script = board_parts()
+    for path, part in (
+        (".//script[@id='games']", text),
+        (".//script[@id='board-code']", script),
+        (".//style[@id='look']", style),
+    ):
+        place = page.find(path)
+        assert place is not None
+        place.text = part + (place.text or "")
     return page
 
 

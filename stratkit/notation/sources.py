@@ -41,7 +41,7 @@ class Source:
 
     def __init__(self, name: str, raw: BinaryIO) -> None:
         self.name = name
-        with reading(name):
+        with errors_of(name):
             self.head = raw.read(_HEAD)
         self.stream: BinaryIO = io.BufferedReader(_Rejoined(name, self.head, raw))
 
@@ -56,7 +56,7 @@ class _Rejoined(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        with reading(self.name):
+        with errors_of(self.name):
             data = self.head[: len(buffer)] or self.rest.read(len(buffer))
         self.head = self.head[len(data) :]
         buffer[: len(data)] = data
@@ -64,7 +64,7 @@ class _Rejoined(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def reading(name: str) -> Iterator[None]:
+def errors_of(name: str) -> Iterator[None]:
     """Turns whatever goes wrong while a stream is read into an `InputError` with its name."""
     try:
         yield
@@ -132,7 +132,7 @@ def _folder(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]
 
 
 def _entries(path: str) -> Iterator[os.DirEntry[str]]:
-    with reading(path):
+    with errors_of(path):
         return iter(sorted(os.scandir(path), key=lambda entry: entry.name))
 
 
@@ -142,7 +142,7 @@ def _file(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
         yield from _opened(source, sys.stdin.buffer, suffixes)
         return
     with contextlib.ExitStack() as stack:
-        with reading(path):
+        with errors_of(path):
             stream = stack.enter_context(open(path, "rb"))
         yield from _opened(Source(path, stream), stream, suffixes)
 
@@ -156,7 +156,7 @@ def _opened(
         yield from _not_empty(_zip(source.name, raw, suffixes), source.name, suffixes)
     else:  # a zip's contents are listed at its end, so a pipe must be kept until that has come
         with tempfile.TemporaryFile() as kept:
-            with reading(source.name):
+            with errors_of(source.name):
                 shutil.copyfileobj(source.stream, kept)
             members = _zip(source.name, kept, suffixes)
             yield from _not_empty(members, source.name, suffixes)
@@ -195,7 +195,7 @@ def _check_overlaps(archive: zipfile.ZipFile, name: str) -> None:
 
 
 def _zip(name: str, stream: BinaryIO, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
-    with reading(name):
+    with errors_of(name):
         _check_directory(stream, name)
         archive = zipfile.ZipFile(stream)
     with archive:
@@ -205,7 +205,7 @@ def _zip(name: str, stream: BinaryIO, suffixes: Sequence[str]) -> Iterator[Sourc
             inside = f"{name}/{member.filename}"
             try:
                 with contextlib.ExitStack() as stack:
-                    with reading(inside):
+                    with errors_of(inside):
                         _check_member(member, inside)
                         opened = cast(BinaryIO, stack.enter_context(archive.open(member)))
                     yield Source(inside, opened)

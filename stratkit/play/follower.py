@@ -64,7 +64,7 @@ class Follower:
         ones."""
         with error_context(self.run):
             self.player = network_player(
-                self.net, self.weights, self.game, seed, rows, self.processing
+                self.net, self.weights, self.game, seed, rows, self.processing, elastic=True
             )
         return self.player
 

@@ -194,17 +194,14 @@ class Table:
         self._numbers[live] += 1
 
     def _views(self, rows: Rows) -> Views:
-        def moves(index: int) -> list[tuple[int, int]]:
-            row = int(rows[index])
-            return self.batch.moves(row, int(self._actors[row]))
-
-        return Views(
+        seen = self._actors[rows], self._legal[rows], self._observations[rows]
+        return Views.of_batch(
+            self.batch,
+            rows,
             self._games[rows],
-            self._actors[rows],
             self._numbers[rows],
-            self._legal[rows],
-            self._observations[rows],
-            moves,
+            seen,
+            lambda row: self._actions[row, : self._numbers[row]],
         )
 
     def _collect(self) -> Finished | None:

@@ -1,7 +1,9 @@
-"""A person at a terminal, as a player."""
+"""A person, as a player: what is typed, or what stands for it, becomes moves."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -9,33 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Game, observation_dtype, sample
-from stratkit.engine.observation import NO_SQUARE
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import (
-    BLUE,
-    PIECE,
-    SIDE,
-    Position,
-    flip_cells,
-    placements,
-    setup_of,
-    variant,
-)
+from stratkit.engine.stratego import PIECE, SIDE, placements, setup_of, variant
 from stratkit.errors import InputError, error_context
-from stratkit.notation.drawing import KEY, draw
-from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
-from stratkit.notation.squares import move_text, parse_move, square_text
+from stratkit.notation.squares import move_text, parse_move, parse_square
 from stratkit.players.open import Entrant, check_board
 from stratkit.players.options import options_text
-from stratkit.players.player import Decision, Games, Player, Sides, Terminal, Views
+from stratkit.players.player import Decision, Games, Player, Session, Sides, Views
 from stratkit.players.registry import Setting
+from stratkit.players.seen import Offer, Turn, Witness
 from stratkit.players.spec import PlayerSpec
 
-HELP = """A move is written like A4 A5. Other words:
-?  what the other player's network would play here     moves  all legal moves
-board  draws it again    resign    save  leave, and go on later    help  this"""
+SIDES = ("red", "blue")
 RESIGN = -1  # instead of an action
+
+Setup = npt.NDArray[np.uint8]
 
 
 class Saved(Exception):
@@ -46,23 +37,25 @@ class HumanPlayer(Player):
     """Asks for whole moves and answers with their actions, one game at a time.
 
     `setup`: letters as in a `.setups` file, or None: a uniformly random one is offered. A person
-    has chosen with probability 1.
+    has chosen with probability 1. `sit_down` comes before the first game.
     """
 
-    def __init__(self, game: Game, seed: int, setup: npt.NDArray[np.uint8] | None = None) -> None:
+    session: Session
+
+    def __init__(self, game: Game, seed: int, setup: Setup | None = None) -> None:
         self.game, self.seed, self.setup = game, seed, setup
         self.variant = variant(game.name)
         self.dtype = observation_dtype(self.variant.squares)
-        self.terminal = Terminal(ask=lambda: None, show=lambda text: None)
+        self._witness: Witness | None = None
         self._words = 0  # that were said in this game
         self._placements: list[int] = []
         self._destination = -1
 
-    def sit_down(self, terminal: Terminal) -> None:
-        self.terminal = terminal
+    def sit_down(self, session: Session) -> None:
+        self.session = session
 
     def begin(self, games: Games, sides: Sides) -> None:
-        self._words = 0
+        self._words, self._witness = 0, None
 
     def act(self, views: Views) -> Decision:
         actions = np.array([self._action(views, row) for row in range(len(views))], np.int32)
@@ -75,10 +68,12 @@ class HumanPlayer(Player):
             return self._place(views, row)
         if seen["stage"]:
             return self._destination
-        move = self._move(views, row, int(views.sides[row]))
+        game, side = int(views.games[row]), int(views.sides[row])
+        self._witness = self._witness or Witness(self.variant, game, side)
+        move = self._move(self._witness.look(seen, views.moves(row)), views, row)
         if move is None:
             return RESIGN
-        start, self._destination = move
+        start, self._destination = (self.variant.framed(side, square) for square in move)
         return start
 
     # ---- deployment ----
@@ -86,137 +81,150 @@ class HumanPlayer(Player):
     def _place(self, views: Views, row: int) -> int:
         done = int(views.numbers[row]) % self.variant.pieces
         if done == 0:
-            setup = self._choose_setup(views, row)
+            game, side = int(views.games[row]), int(views.sides[row])
+            setup = self._choose_setup(game, side) if self.setup is None else self.setup
             self._placements = placements(self.variant, setup).tolist()
         return self._placements[done]
 
-    def _choose_setup(self, views: Views, row: int) -> npt.NDArray[np.uint8]:
-        """The setup that was given, or one that the person types or agrees to."""
-        number = int(views.games[row])
-        if self.setup is not None:
-            return self.setup
-        offered = self._drawn(number)
-        letters = setup_text(offered)
-        for word in self._lines(number, f"Your setup (return: {letters})> "):
-            try:
-                setup = parse_setup(word, self.variant) if word else offered
-            except InputError as error:
-                self.terminal.show(f"{error}\n")
+    def _choose_setup(self, game: int, side: int) -> Setup:
+        """The setup that the person agrees to or types."""
+        first = offered = self._drawn(game, 0)
+        drawn = 1
+        for word in self._lines(Offer(game, side, self.variant, first), "Your setup> "):
+            if word == "save":
+                raise Saved
+            if word == "help":
+                self.session.front.help(Offer(game, side, self.variant, offered))
                 continue
-            self._keep(number, word)
-            return setup
+            try:
+                if word == "another":
+                    offered, drawn = self._drawn(game, drawn), drawn + 1
+                elif (typed := self._typed(word)) is not None:
+                    self._keep(game, setup_text(typed))
+                    return typed
+                elif word:
+                    offered = self._arranged(word, offered, side)
+            except InputError as error:
+                self.session.front.tell(str(error))
+                continue
+            if not word:
+                self._keep(game, "" if offered is first else setup_text(offered))
+                return offered
+            self.session.front.show(Offer(game, side, self.variant, offered))
         raise Saved
 
-    def _drawn(self, number: int) -> npt.NDArray[np.uint8]:
-        """A uniformly random setup."""
+    def _typed(self, word: str) -> Setup | None:
+        """The setup that a word spells; None: it is no such word."""
+        if len(word) != self.variant.zone or not re.fullmatch("[A-Ma-m]*", word):
+            return None
+        return parse_setup(word.upper(), self.variant)
+
+    def _arranged(self, word: str, offered: Setup, side: int) -> Setup:
+        """The setup that a word makes of the one that is offered, or that a file has."""
+        own = self.variant
+        if word == "mirror":
+            return np.ascontiguousarray(offered.reshape(own.ranks, own.width)[:, ::-1]).reshape(-1)
+        if swap := re.fullmatch("swap ([A-Za-z][0-9]+)[ -]?([A-Za-z][0-9]+)", word):
+            ends = [parse_square(text.upper(), own.width, own.height) for text in swap.groups()]
+            squares = [own.framed(side, square) for square in ends]
+            if max(squares) >= own.zone:
+                raise InputError("not both squares are where you set up", text=word)
+            swapped = offered.copy()
+            swapped[squares] = offered[squares[::-1]]
+            return swapped
+        if os.path.isfile(word):
+            try:
+                return read_setup(word, self.game)
+            except OSError as error:
+                raise InputError(str(error.strerror), file=word) from None
+        return parse_setup(word, own)  # says what is wrong with it
+
+    def _drawn(self, game: int, times: int) -> Setup:
+        """A uniformly random setup, after so many others."""
         free = np.zeros((1, self.variant.squares), np.uint8)
         free[0, : self.variant.zone] = 1
         actions = np.zeros(self.variant.pieces, np.int32)
         for at in range(len(actions)):
-            games, numbers = np.array([number], np.int64), np.array([at], np.int32)
+            number = times * len(actions) + at
+            games, numbers = np.array([game], np.int64), np.array([number], np.int32)
             actions[at] = sample(None, free, self.seed, games, numbers, Stream.HUMAN_SETUP)[0][0]
             free[0, actions[at]] = 0
         return setup_of(self.variant, actions)
 
     # ---- play ----
 
-    def _move(self, views: Views, row: int, side: int) -> tuple[int, int] | None:
-        """What the person moves; None: the game is given up."""
-        number, moves = int(views.games[row]), views.moves(row)
-        self._show(views, row, side)
-        for word in self._lines(number, f"{('red', 'blue')[side]}> "):
+    def _move(self, turn: Turn, views: Views, row: int) -> tuple[int, int] | None:
+        """What the person moves, as squares of the board; None: the game is given up."""
+        for word in self._lines(turn, f"{SIDES[turn.side]}> "):
             if word == "resign":
-                self._keep(number, word)
+                self._keep(turn.game, word)
                 return None
             try:
-                move = self._understand(word, views, row, side)
+                move = self._understand(word, turn, views, row)
             except InputError as error:
-                self.terminal.show(f"{error}\n")
+                self.session.front.tell(str(error))
                 continue
             if move is None:
                 continue
-            if move not in moves:
-                self.terminal.show(f"{word}: not a legal move ({self._why(views, row, move)})\n")
+            if move not in turn.moves:
+                what = f"{word}: not a legal move ({_why(turn, move)})"
+                self.session.front.tell(what)
                 continue
-            self._keep(number, word)
+            self._keep(turn.game, word)
             return move
         raise Saved
 
-    def _understand(self, word: str, views: Views, row: int, side: int) -> tuple[int, int] | None:
-        """The move that a word means, in the side's frame; None: it meant something else."""
-        if word == "?":
-            self.terminal.show(self._hint(views, row, side))
+    def _understand(self, word: str, turn: Turn, views: Views, row: int) -> tuple[int, int] | None:
+        """The move that a word means; None: it meant something else."""
+        front, width, height = self.session.front, self.variant.width, self.variant.height
+        if word in ("?", "? all", "?all"):
+            self._advise(turn, views, row, word != "?")
         elif word == "moves":
-            text = " ".join(self._text(move, side) for move in views.moves(row))
-            self.terminal.show(f"{text}\n")
+            front.tell(" ".join(move_text(*move, width) for move in turn.moves))
         elif word == "board":
-            self._show(views, row, side)
+            front.show(turn)
         elif word == "save":
             raise Saved
         elif word in ("help", ""):
-            self.terminal.show(f"{HELP}\n{KEY}\n")
+            front.help(turn)
         else:
-            move = parse_move(word.upper(), self.variant.width, self.variant.height)
-            return self._turned(move, side)
+            return parse_move(word.upper(), width, height)
         return None
 
-    def _hint(self, views: Views, row: int, side: int) -> str:
-        if self.terminal.hint is None:
-            return "nobody here can be asked\n"
+    def _advise(self, turn: Turn, views: Views, row: int, every: bool) -> None:
+        if self.session.hint is None:
+            self.session.front.tell("nobody here can be asked")
+            return
         some = replace(views.take(slice(row, row + 1)), moves=lambda _: views.moves(row))
-        return self.terminal.hint(some, side)
-
-    def _why(self, views: Views, row: int, move: tuple[int, int]) -> str:
-        cells = views.observations[row].view(self.dtype)["cells"][0]
-        own = cells[move[0]] & (PIECE | SIDE) == PIECE
-        if not own:
-            return "no piece of yours stands there"
-        ends = [end for start, end in views.moves(row) if start == move[0]]
-        return "this piece cannot go there now" if ends else "this piece cannot move now"
-
-    def _text(self, move: tuple[int, int], side: int) -> str:
-        return move_text(*self._turned(move, side), self.variant.width)
-
-    def _turned(self, move: tuple[int, int], side: int) -> tuple[int, int]:
-        """A move in the side's frame as one on the board, or the other way round."""
-        return self.variant.framed(side, move[0]), self.variant.framed(side, move[1])
-
-    def _show(self, views: Views, row: int, side: int) -> None:
-        """The board, and what the enemy has just done."""
-        seen = views.observations[row].view(self.dtype)[0]
-        cells = seen["cells"].copy()
-        if side == BLUE:
-            cells = flip_cells(cells)
-        position = Position(self.variant, cells, side, int(seen["plies"]))
-        start, end, attacker = (int(x) for x in seen["moves"][0])
-        text = draw(fenfs_of(position, side), side)
-        if start != NO_SQUARE:
-            what = "attacked" if attacker != NO_SQUARE else "went to"
-            squares = self._turned((start, end), side)
-            names = [square_text(square, self.variant.width) for square in squares]
-            text += f"{names[0]} {what} {names[1]}\n"
-        self.terminal.show(text)
+        self.session.front.advise(turn, self.session.hint(some), every)
 
     # ---- what is said ----
 
-    def _lines(self, number: int, prompt: str) -> Iterator[str]:
-        """What was said before, then what the person types."""
-        before = self.terminal.said.get(number, ())
+    def _lines(self, scene: Offer | Turn, prompt: str) -> Iterator[str]:
+        """What was said before, then what the person types before the scene."""
+        before, front = self.session.said.get(scene.game, ()), self.session.front
         if self._words < len(before):
             yield before[self._words]  # who accepts it asks for no other line
-            raise InputError("what was said does not fit this game", text=before[self._words])
-        while True:
-            self.terminal.show(prompt)
-            line = self.terminal.ask()
-            if line is None:
-                return
+            what = "what was said does not fit this game"
+            raise InputError(what, text=before[self._words])
+        front.show(scene)
+        while (line := front.ask(prompt)) is not None:
             yield " ".join(line.split())
 
-    def _keep(self, number: int, word: str) -> None:
+    def _keep(self, game: int, word: str) -> None:
         """A word that counts: it is said again when the match is resumed."""
-        if self._words >= len(self.terminal.said.get(number, ())):
-            self.terminal.keep(number, word)
+        if self._words >= len(self.session.said.get(game, ())):
+            self.session.keep(game, word)
         self._words += 1
+
+
+def _why(turn: Turn, move: tuple[int, int]) -> str:
+    """Why a move is none of the legal ones."""
+    cell = int(turn.position.cells[move[0]])
+    if not cell & PIECE or bool(cell & SIDE) != bool(turn.side):
+        return "no piece of yours stands there"
+    can = any(start == move[0] for start, _ in turn.moves)
+    return "this piece cannot go there now" if can else "this piece cannot move now"
 
 
 def open_human(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
@@ -228,7 +236,7 @@ def open_human(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player
     return Entrant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
 
 
-def read_setup(file: str, game: Game) -> npt.NDArray[np.uint8]:
+def read_setup(file: str, game: Game) -> Setup:
     """The first setup of a `.setups` file."""
     with error_context(file, only=OSError), open(file, "rb") as stream:
         for _, setup in read_setups(stream, file, variant(game.name)):

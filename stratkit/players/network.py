@@ -95,11 +95,13 @@ def network_player(
     seed: int,
     rows: int,
     processing: tuple[float, int] = (0.0, 0),
+    elastic: bool = False,
 ) -> NetworkPlayer:
-    """The player of `game` by a network of the preset `net` with these weights.
+    """The player of `game` by a network of the preset `net` with these weights; `elastic` as in
+    `Evaluator`.
 
     `InputError`: there is no such preset, or its weights are others.
     """
-    evaluator = Evaluator(net, build(net, game.shape, 0, game.actions), rows)
+    evaluator = Evaluator(net, build(net, game.shape, 0, game.actions), rows, elastic)
     evaluator.load(weights)
     return NetworkPlayer(evaluator, game, seed, processing)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, UsageError, error_context, nearest
+from stratkit.errors import InputError, UsageError, error_context, nearest_or_all, shown
 from stratkit.players.options import options_text
 from stratkit.players.player import Player
 from stratkit.players.registry import KINDS, SHIPPED, Setting
 from stratkit.players.spec import PlayerSpec, path_text
 from stratkit.players.testtime.options import PostProcessing
-from stratkit.storage.checkpoints import FOLDER, StrPath, resolve
 
 if TYPE_CHECKING:
     from stratkit.players.network import NetworkPlayer
+    from stratkit.storage.checkpoints import StrPath
 
 Kind = TypeVar("Kind")
 
@@ -60,8 +59,10 @@ def weights_file(spec: str) -> StrPath:
 
     `InputError`: there is none.
     """
+    from stratkit.storage.checkpoints import resolve
+
     if spec in SHIPPED:
-        return Path(__file__).parent / "trained" / f"{spec}.safetensors"
+        return os.path.join(os.path.dirname(__file__), "trained", f"{spec}.safetensors")
     return resolve(spec)
 
 
@@ -78,8 +79,9 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
 
     shipped = spec.spec in SHIPPED
     if not shipped and not os.path.exists(spec.spec):
-        hint = nearest(spec.spec, [word for kind in KINDS for word in kind.words])
-        raise InputError(f"no built-in player, and no such file or folder{hint}", text=spec.spec)
+        hint = nearest_or_all(spec.spec, [word for kind in KINDS for word in kind.words])
+        what = f"no built-in player, and no such file or folder: {shown(spec.spec)}{hint}"
+        raise InputError(what)
     path = os.fspath(weights_file(spec.spec))
     weights, metadata, part = load_network(path, spec.options.net)
     check_game(metadata, game, path)
@@ -124,6 +126,8 @@ def _other_rules(rules: Mapping[str, int], game: Game, name: str, file: str) -> 
 
 def _name(path: str, step: int) -> str:
     """`RUN@STEP` for a file of a RUN, the file's name for another one."""
+    from stratkit.storage.checkpoints import FOLDER
+
     folder, file = os.path.split(os.path.abspath(path))
     if os.path.basename(folder) == FOLDER:
         return f"{os.path.basename(os.path.dirname(folder))}@{step}"

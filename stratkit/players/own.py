@@ -13,13 +13,14 @@ import importlib
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_type_hints
 
 import numpy as np
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, StratkitError, UsageError, nearest, one_line
+from stratkit.errors import InputError, StratkitError, UsageError, nearest_or_all, one_line
 from stratkit.players.open import Entrant
 from stratkit.players.options import switch
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
@@ -48,7 +49,8 @@ def open_own(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
     values = _values(cls, given, {"game": game, "seed": setting.seed}, spec.text)
     called = spec.name or name
     try:
-        player = _guarded(cls, called)(**values)
+        with _printing_aside:
+            player = _guarded(cls, called)(**values)
     except (Exception, SystemExit) as error:
         raise InputError(f"{target}: {one_line(error)}", text=spec.text) from error
     return Entrant(called, player, spec.spec)
@@ -70,10 +72,34 @@ def _guarded(cls: Any, called: str) -> Any:
     return guarded
 
 
+class _PrintingAside:
+    """A context in which `print` goes to stderr: records may go to stdout. Games with programs are
+    played in threads: the last one to leave puts stdout back."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._stdout = threading.Lock(), 0, sys.stdout
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._stdout, sys.stdout = sys.stdout, sys.stderr
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                sys.stdout = self._stdout
+
+
+_printing_aside = _PrintingAside()
+
+
 @contextlib.contextmanager
 def _errors_of(what: str) -> Iterator[None]:
     try:
-        yield
+        with _printing_aside:
+            yield
     except StratkitError:
         raise
     except (Exception, SystemExit) as error:
@@ -160,7 +186,8 @@ def _class(module: str, name: str, text: str) -> Any:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        found = importlib.import_module(module)
+        with _printing_aside:
+            found = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name not in (module, module.partition(".")[0]):
             raise InputError(f"module {module}: {one_line(error)}", text=text) from error
@@ -170,7 +197,7 @@ def _class(module: str, name: str, text: str) -> Any:
     cls = getattr(found, name, None)
     if not inspect.isclass(cls):
         classes = [word for word, value in vars(found).items() if inspect.isclass(value)]
-        raise InputError(f"no class {name} in {module}{nearest(name, classes)}", text=text)
+        raise InputError(f"no class {name} in {module}{nearest_or_all(name, classes)}", text=text)
     return cls
 
 
@@ -186,7 +213,7 @@ def _values(
         name = key.replace("-", "_")
         if name in OFFERED or not (free or name in known):
             keys = [word for word in known if word not in OFFERED]
-            what = f"{cls.__name__} has no option {key!r}{nearest(key, keys)}"
+            what = f"{cls.__name__} has no option {key!r}{nearest_or_all(key, keys)}"
             raise UsageError(what, where="PLAYER", text=text)
         try:
             values[name] = _read(types.get(name, str), value)

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch
+from stratkit.engine import Batch, known_actions, worlds
 from stratkit.errors import StratkitError
+
+if TYPE_CHECKING:
+    from stratkit.notation.replay_page import Shown
+    from stratkit.players.seen import Offer, Turn
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
 Sides = npt.NDArray[np.int8]  # sides of games, [n]: the player's place in the game, from 0 on
@@ -27,6 +31,20 @@ def _no_moves(row: int) -> Moves:
     return []
 
 
+class Worlds(Protocol):
+    """Draws worlds of the side that acts in a row; `Views.worlds` says how."""
+
+    def __call__(self, row: int, n: int, seed: int = 0) -> Batch: ...
+
+
+def _no_worlds(row: int, n: int, seed: int = 0) -> Batch:
+    raise ValueError("these views have no worlds")
+
+
+def _no_history(row: int) -> npt.NDArray[np.int32] | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Views:
     """What the acting sides of n games may know, one row a decision.
@@ -37,8 +55,18 @@ class Views:
     side's frame.
 
     `moves(row)`: of a game where a move is several actions, the legal moves of a row (square,
-    destination) in the same frame, if a move begins there; asked during `act` only. They depend on
-    what the acting side knows and on nothing else.
+    destination) in the same frame, if a move begins there.
+
+    `worlds(row, n, seed)`: n states that the acting side cannot tell from the true one, drawn as
+    `stratkit.engine.worlds` says: a function of what that side knows, of seed, game and number. It
+    is the only way by which a player gets states. `ValueError`: there are none.
+
+    `history(row)`: int32 [k], the game's actions so far, each in its side's frame, -1 where the
+    acting side does not know them; None where the game did not begin at its start, or its actions
+    cannot be told so.
+
+    All three are asked during `act` only, and depend on what the acting side knows and on nothing
+    else.
     """
 
     games: Games
@@ -47,25 +75,70 @@ class Views:
     legal: npt.NDArray[np.uint8]
     observations: npt.NDArray[np.uint8]
     moves: Callable[[int], Moves] = _no_moves
+    worlds: Worlds = _no_worlds
+    history: Callable[[int], npt.NDArray[np.int32] | None] = _no_history
 
     def __len__(self) -> int:
         return len(self.games)
 
     def take(self, rows: npt.NDArray[np.int64] | slice) -> Views:
-        """These rows, without the moves, which only the caller can be asked for."""
-        columns = (self.games, self.sides, self.numbers, self.legal, self.observations)
-        return Views(*(column[rows] for column in columns))  # type: ignore[arg-type]
+        """These rows."""
+        at = np.arange(len(self))[rows]
+
+        def drawn(row: int, n: int, seed: int = 0) -> Batch:
+            return self.worlds(int(at[row]), n, seed)
+
+        return Views(
+            self.games[rows],
+            self.sides[rows],
+            self.numbers[rows],
+            self.legal[rows],
+            self.observations[rows],
+            lambda row: self.moves(int(at[row])),
+            drawn,
+            lambda row: self.history(int(at[row])),
+        )
 
     @classmethod
-    def of_one(cls, batch: Batch, game: int, number: int) -> Views:
-        """The acting side's view of the only game in `batch`, which has had `number` actions."""
-        return cls(
+    def of_batch(
+        cls,
+        batch: Batch,
+        rows: npt.NDArray[np.int64],
+        games: Games,
+        numbers: npt.NDArray[np.int32],
+        seen: tuple[Sides, npt.NDArray[np.uint8], npt.NDArray[np.uint8]],
+        actions: Callable[[int], npt.NDArray[np.int32]] | None = None,
+    ) -> Views:
+        """The acting sides' views of these rows of `batch`: `seen` is what `Batch.view` gave of
+        them. `actions`: of a row of the batch, what was played since the start of its game."""
+        sides, legal, observations = seen
+
+        def moves(index: int) -> Moves:
+            return batch.moves(int(rows[index]), int(sides[index]))
+
+        def drawn(row: int, n: int, seed: int = 0) -> Batch:
+            return worlds(batch, int(rows[row]), n, seed, int(games[row]), int(numbers[row]))
+
+        def history(index: int) -> npt.NDArray[np.int32] | None:
+            if actions is None:
+                return None
+            return known_actions(batch.game, actions(int(rows[index])), int(sides[index]))
+
+        return cls(games, sides, numbers, legal, observations, moves, drawn, history)
+
+    @classmethod
+    def of_one(
+        cls, batch: Batch, game: int, number: int, actions: Sequence[int] | None = None
+    ) -> Views:
+        """The acting side's view of the only game in `batch`, which has had `number` actions:
+        these `actions`, if they began it."""
+        return cls.of_batch(
+            batch,
+            np.zeros(1, np.int64),
             np.array([game], np.int64),
-            batch.actors(),
             np.array([number], np.int32),
-            batch.legal(),
-            batch.observe(),
-            lambda row: batch.moves(row, int(batch.actors()[row])),
+            (batch.actors(), batch.legal(), batch.observe()),
+            None if actions is None else lambda row: np.array(actions, np.int32),
         )
 
 
@@ -146,13 +219,13 @@ def decide(player: Player, views: Views, values: bool = False) -> Decision:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How the policy of one turn came about: the moves; by stage its name and the policy that it
-    left, float32 [m], the network's own first; the value of the position and each move's upper
-    bound, float32 [m] (NaN: not looked at), where a stage computes them. In deployment a move is
-    from a square to itself: where the next piece may go. `number` is that of the action."""
+    """How the policy of a turn of `side` came about: the moves; by stage its name and the policy
+    that it left, float32 [m], the network's own first; the value of the position and each move's
+    upper bound, float32 [m] (NaN: not looked at), where a stage computes them. In deployment a move
+    is from a square to itself: where the next piece may go."""
 
     game: int
-    number: int
+    side: int
     packed: npt.NDArray[np.uint8]
     moves: Moves
     stages: list[tuple[str, Floats]]
@@ -174,25 +247,54 @@ class Explainer(Player, Protocol):
 
 
 @dataclass(frozen=True)
-class Terminal:
-    """Where a person plays. `ask` gives the next line that the person types (None: there are no
-    more), `show` shows text. `said`: by game, the words that were said before the match was left;
-    `keep` keeps new ones. `hint`: what another player thinks of a position, of a view and its side;
+class Ended:
+    """A game that is over: `result` says in words how it ended for the person, who was on `side`;
+    `shown` has its boards with both armies (None: it ended before the setups were complete)."""
+
+    game: int
+    side: int
+    result: str
+    shown: Shown | None
+
+
+class FrontEnd(Protocol):
+    """Where a person plays: a terminal, or a page in a browser. What it gets to `show` and to
+    `advise` is all that the person may know."""
+
+    def show(self, scene: Offer | Turn | Ended) -> None:
+        """Shows a setup that the person may take, the person's turn, or the end of a game."""
+
+    def advise(self, turn: Turn, advice: Sequence[Explanation], every: bool) -> None:
+        """Shows what another player would do at this turn: its best moves, or `every` one."""
+
+    def tell(self, text: str) -> None:
+        """Says something in words."""
+
+    def help(self, scene: Offer | Turn) -> None:
+        """Explains the words that may be said there."""
+
+    def ask(self, prompt: str) -> str | None:
+        """The next line that the person types, or what stands for it; None: there are no more."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """A person's place at a front end. `said`: by game, the words that were said before the match
+    was left; `keep` keeps new ones. `hint`: what another player thinks of the positions in views;
     None: nobody can be asked."""
 
-    ask: Callable[[], str | None]
-    show: Callable[[str], None]
+    front: FrontEnd
     said: Mapping[int, Sequence[str]] = field(default_factory=dict)
     keep: Callable[[int, str], None] = lambda game, word: None
-    hint: Callable[[Views, int], str] | None = None
+    hint: Callable[[Views], list[Explanation]] | None = None
 
 
 @runtime_checkable
 class Interactive(Player, Protocol):
-    """A person, who plays one game at a time at a terminal."""
+    """A person, who plays one game at a time at a front end."""
 
-    def sit_down(self, terminal: Terminal) -> None:
-        """Plays at this terminal from now on."""
+    def sit_down(self, session: Session) -> None:
+        """Plays there from now on."""
         ...
 
 

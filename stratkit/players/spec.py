@@ -80,8 +80,9 @@ def _check_keys(given: Mapping[str, str], kind: PlayerKind, kinds: Sequence[Play
         others = [other.name for other in kinds if key in {key for key, _ in other.accepted()}]
         if others:
             raise ValueError(f"{key}= is for {' and '.join(others)}")
-        known = ["name", *dict.fromkeys(key for other in kinds for key, _ in other.accepted())]
-        raise ValueError(f"unknown option {key!r}{nearest(key, known)}")
+        known = {key: option.alias for other in kinds for key, option in other.accepted()}
+        words = ["name", *known, *filter(None, known.values())]
+        raise ValueError(f"unknown option {key!r}{nearest(key, words)}")
 
 
 def path_text(path: str, kinds: Sequence[PlayerKind] = KINDS) -> str:

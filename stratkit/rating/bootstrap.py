@@ -14,7 +14,7 @@ import numpy as np
 
 from stratkit.errors import CheckFailed
 from stratkit.rating.elo import Fit, Model, Tally, fit
-from stratkit.rating.groups import check_linked, unbeaten
+from stratkit.rating.groups import check_linked, linked, unbeaten
 from stratkit.rating.pool import DRAWN, LOST, WON, Floats, Pairs, Pool, pairs
 
 RESAMPLES = 1000
@@ -51,13 +51,14 @@ def rate(
     pool: Pool, model: Model | None = None, confidence: float = CONFIDENCE, to_mean: bool = False
 ) -> Ratings:
     """The ratings of `pool`. The intervals are those of differences from the anchors; with
-    `to_mean`, or without anchors, from the mean of all players.
+    `to_mean`, or without anchors, from the mean of all players. A prior also rates groups that
+    never met: then "all players" are those of the group, and without an anchor their mean is 0.
 
     Raises `CheckFailed` when the games do not determine the ratings.
     """
     model = model or Model()
+    anchored = [anchor.player for anchor in model.anchors]
     if not model.prior:
-        anchored = [anchor.player for anchor in model.anchors]
         check_linked(pool, anchored)
         if why := unbeaten(pool, anchored):
             raise CheckFailed(f"{why}: no rating is finite; --prior 1 makes one up, --exclude"
@@ -75,8 +76,14 @@ def rate(
     elo = np.concatenate([sample.elo[:, players] for sample in samples])
     center = best.elo[0, players]
     superiority = np.stack([_above(elo[:, i, None], elo) for i in range(elo.shape[1])])
-    if to_mean:
-        elo += center.mean() - elo.mean(1, keepdims=True)
+    groups = linked(pool, anchored)
+    for group in groups:
+        apart = len(groups) > 1 and not set(group) & set(anchored)
+        if to_mean or apart:
+            elo[:, group] += center[group].mean() - elo[:, group].mean(1, keepdims=True)
+        if apart:
+            elo[:, group] -= center[group].mean()
+            center[group] -= center[group].mean()
     tail = (1 - confidence) / 2
     low, high = np.quantile(elo, [tail, 1 - tail], axis=0)
 

@@ -13,13 +13,19 @@ from stratkit.rating.pool import Mask, Pool
 def check_linked(pool: Pool, anchored: Sequence[int] = ()) -> None:
     """Raises `CheckFailed` when there are groups of players who never met. Players whose ratings
     are given (`anchored`) need not have met."""
-    points = pool.points()
-    groups = _groups(((points + points.T) > 0) | _mutual(len(points), anchored))
+    groups = linked(pool, anchored)
     if len(groups) > 1:
         parts = "; ".join(_listed(pool, group) for group in groups)
         raise CheckFailed(
             f"groups that never met cannot be compared: {parts} (--prior 1 makes it up)"
         )
+
+
+def linked(pool: Pool, anchored: Sequence[int] = ()) -> list[list[int]]:
+    """The players in groups that are linked by games, or by ratings that are given; in the order
+    of their first players."""
+    points = pool.points()
+    return _groups(((points + points.T) > 0) | _mutual(len(points), anchored))
 
 
 def unbeaten(pool: Pool, anchored: Sequence[int] = ()) -> str | None:

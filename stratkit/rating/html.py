@@ -57,6 +57,20 @@ def page(report: Report, games: Games | None = None) -> str:
     SubElement(body, "p").text = "; ".join(report.notes()) + "."
     for warning in report.warnings():
         SubElement(body, "p", {"class": "warning"}).text = warning
+    parts = report.parts()
+    for number, part in enumerate(parts, start=1):
+        if len(parts) > 1:
+            SubElement(body, "h1").text = f"Group {number} of {len(parts)}"
+        _ratings(body, part)
+    if games:
+        SubElement(body, "h2").text = games.title
+        body.append(games.viewer)
+    SubElement(body, "p").text = f"Made by rate (stratkit {__version__})."
+    return "<!DOCTYPE html>\n" + tostring(html, encoding="unicode", method="html") + "\n"
+
+
+def _ratings(body: Element, report: Report) -> None:
+    """Pictures and tables of players who met."""
     body.append(svg.intervals(report))
     _table(body, tables.ratings(report))
     if (curve := svg.curve(report)) is not None:
@@ -67,11 +81,6 @@ def page(report: Report, games: Games | None = None) -> str:
         _table(SubElement(body, "details"), tables.versus(report, standing.name), "summary")
     if (matrix := tables.superiority(report)) is not None:
         _table(body, matrix, shade=True)
-    if games:
-        SubElement(body, "h2").text = games.title
-        body.append(games.viewer)
-    SubElement(body, "p").text = f"Made by rate (stratkit {__version__})."
-    return "<!DOCTYPE html>\n" + tostring(html, encoding="unicode", method="html") + "\n"
 
 
 def _table(parent: Element, table: Table, heading: str = "h2", shade: bool = False) -> None:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from stratkit.errors import UsageError, nearest
+from stratkit.errors import UsageError, nearest_or_all
 from stratkit.rating.elo import Anchor
 
 ONLY_ML = ("prior", "first_move", "draws", "intervals", "confidence")
@@ -104,7 +104,7 @@ def parse_anchor(text: str, names: Sequence[str]) -> Anchor:
                 wide = 0.0 if spread is None else _number(spread, "SIGMA", LEAST_SIGMA)
                 return Anchor(names.index(known), rating, wide, known)
     wrong = (rest or text).partition("=")[0]
-    raise UsageError(f"--anchor: no player is called {wrong!r}{nearest(wrong, names)}")
+    raise UsageError(f"--anchor: no player is called {wrong!r}{nearest_or_all(wrong, names)}")
 
 
 def _number(text: str, what: str, low: float) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def plot(report: Report, stream: IO[bytes], form: str = PNG) -> None:
     """Every player's rating and interval, the strongest on top. `InputError` without matplotlib."""
-    standings = report.standings[::-1]
+    standings = [s for part in report.parts() for s in part.standings][::-1]
     elo = [s.elo for s in standings]
     low, high = zip(*map(_interval, standings), strict=True)
     errors = [
@@ -29,6 +29,9 @@ def plot(report: Report, stream: IO[bytes], form: str = PNG) -> None:
     for label in axes.get_yticklabels():
         label.set_parse_math(False)  # a name may have a $
     axes.set_ylim(-0.6, len(elo) - 0.4)
+    for row in range(1, len(standings)):
+        if standings[row].group != standings[row - 1].group:
+            axes.axhline(row - 0.5, color="black", linewidth=0.8)
     _label(axes, report)
     axes.set_xlabel("Elo")
     axes.grid(axis="x", alpha=0.3)
@@ -79,4 +82,6 @@ def _interval(s: Standing) -> tuple[float, float]:
 
 def _label(axes: Axes, report: Report) -> None:
     """How the ratings came about, as the title."""
-    axes.set_title("\n".join(map(plain, report.notes()[:2])), fontsize=9)
+    notes = report.notes()
+    said = [*notes[:2], *(notes[-1:] if report.groups > 1 else [])]
+    axes.set_title("\n".join(map(plain, said)), fontsize=9)

@@ -9,16 +9,15 @@ from typing import BinaryIO
 
 import numpy as np
 
-from stratkit.errors import InputError, shown
+from stratkit.errors import InputError
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
-from stratkit.storage.identities import match_key, plays_as
+from stratkit.storage.identities import KnownPlayers, match_key
 from stratkit.storage.records import (
     BLUE,
     DRAW,
     RED,
     GameRecord,
     RecordHeader,
-    RecordPlayer,
     read_records,
 )
 
@@ -41,7 +40,7 @@ class PoolReader:
         self._names: dict[str, int] = {}
         self._matches: dict[str, int] = {}
         self._common: tuple[str, Mapping[str, int], str] | None = None  # game, rules, of which file
-        self._players: dict[str, tuple[RecordPlayer, str]] = {}
+        self._players = KnownPlayers()
         self._blocks: list[Ints] = []  # [6, games]: match, number, pair, red, blue, result
 
     def read(self, stream: BinaryIO, name: str) -> None:
@@ -77,14 +76,7 @@ class PoolReader:
             raise InputError(f"games of {header.game}, but {file} has {self.game}", file=name)
         if header.rules != rules:
             raise InputError(f"other rules than in {file}", file=name, text=dict(header.rules))
-        for player in header.players:
-            known, file = self._players.setdefault(player.name, (player, name))
-            if known.sha256 != player.sha256:
-                what = f"player {player.name!r} has other weights than in {file}"
-                raise InputError(what, file=name)
-            if plays_as(known) != plays_as(player):
-                what = f"player {player.name!r} is another one in {file}, {shown(known.spec)}"
-                raise InputError(what, file=name, text=player.spec)
+        self._players.add(header.players, name)
         key = match_key(header)
         ids = [self._names.setdefault(p.name, len(self._names)) for p in header.players]
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from stratkit.errors import count, printable
+from stratkit.errors import counted, printable
 from stratkit.rating.bootstrap import CONFIDENCE, RESAMPLES, Estimate, Ratings
 from stratkit.rating.elo import Anchor
-from stratkit.rating.pool import DRAWN, LOST, WON, Pool
+from stratkit.rating.groups import linked
+from stratkit.rating.pool import DRAWN, LOST, WON, Floats, Pool
 from stratkit.rating.residuals import most_by_chance, residuals
 
 FORMAT = "rating"
@@ -31,7 +32,8 @@ class RatingOptions:
 
 @dataclass(frozen=True)
 class Standing:
-    """A player's rating, its interval, and its games."""
+    """A player's rating, its interval, and its games. `group`: the number, from 1, of the group of
+    players who met, if only by others; ratings of different groups cannot be compared."""
 
     name: str
     elo: float
@@ -40,6 +42,7 @@ class Standing:
     won: int
     drawn: int
     lost: int
+    group: int = 1
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,12 @@ class HeadToHead:
 @dataclass(frozen=True)
 class Report:
     """The strongest player first; `superiority` [i][j], how likely the i-th is stronger than the
-    j-th."""
+    j-th, None where they never met."""
 
     options: RatingOptions
     standings: Sequence[Standing]
     meetings: Sequence[HeadToHead]
-    superiority: Sequence[Sequence[float]] | None = None
+    superiority: Sequence[Sequence[float | None]] | None = None
     first_move: Estimate = field(default=Estimate(0, 0, 0))
     draws: Estimate = field(default=Estimate(0, 0, 0))
 
@@ -88,6 +91,27 @@ class Report:
     def games(self) -> int:
         """How many games were rated."""
         return sum(meeting.games for meeting in self.meetings)
+
+    @property
+    def groups(self) -> int:
+        """How many groups of players there are that never met."""
+        return len({s.group for s in self.standings})
+
+    def parts(self) -> list[Report]:
+        """A report for each group; itself where all have met."""
+        return (
+            [self._part(group + 1) for group in range(self.groups)] if self.groups > 1 else [self]
+        )
+
+    def _part(self, group: int) -> Report:
+        at = [i for i, s in enumerate(self.standings) if s.group == group]
+        names = {self.standings[i].name for i in at}
+        return replace(
+            self,
+            standings=[self.standings[i] for i in at],
+            meetings=[m for m in self.meetings if m.first in names],
+            superiority=self.superiority and [[self.superiority[i][j] for j in at] for i in at],
+        )
 
     @property
     def surprises(self) -> list[HeadToHead]:
@@ -103,9 +127,9 @@ class Report:
     def warnings(self) -> list[str]:
         """A sentence for each surprise."""
         return [
-            f"{printable(m.first)} scored {m.score:.1%} against {printable(m.second)} in {m.games}"
-            f" games where {m.expected:.1%} was expected ({m.deviation:.1f} sigma): one number does"
-            " not tell their strength"
+            f"{printable(m.first)} scored {m.score:.1%} against {printable(m.second)} in"
+            f" {counted(m.games, 'game')} where {m.expected:.1%} was expected"
+            f" ({m.deviation:.1f} sigma): one number does not tell their strength"
             for m in self.surprises
         ]
 
@@ -118,7 +142,7 @@ class Report:
     def notes(self) -> list[str]:
         """How it was rated, in sentences without ends."""
         options = self.options
-        notes = [f"{count(self.games, 'game')} of {printable(options.game)}"]
+        notes = [f"{counted(self.games, 'game')} of {printable(options.game)}"]
         if options.k is not None:
             notes.append(f"Elo game by game with K = {options.k:g}")
         else:
@@ -131,9 +155,11 @@ class Report:
         if self.draws.value:
             notes.append(f"draws between equals: {_ends(self.draws, 100)} %")
         if options.prior:
-            notes.append(
-                f"each player has {count(options.prior, 'more draw')} with one player made up"
-            )
+            draws = counted(options.prior, "more draw")
+            notes.append(f"each player has {draws} with one player made up")
+        if self.groups > 1:
+            mean = ", whose mean is 0 without an anchor" if zero else ""
+            notes.append(f"{self.groups} groups never met: compare Elo only within a group{mean}")
         return notes
 
     def json(self) -> dict[str, Any]:
@@ -159,7 +185,7 @@ class Report:
             "players": [_rounded(asdict(s), 2) for s in self.standings],
             "meetings": [_rounded(asdict(m), 5) for m in self.meetings],
             "superiority": self.superiority
-            and [[round(p, 4) for p in r] for r in self.superiority],
+            and [[p if p is None else round(p, 4) for p in r] for r in self.superiority],
         }
 
 
@@ -167,12 +193,13 @@ def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> Report:
     """The report on `pool`."""
     order = sorted(range(len(pool.names)), key=lambda i: (-ratings.elo[i], pool.names[i]))
     scores = pool.scores()
-    sure = ratings.superiority
+    groups = linked(pool, [anchor.player for anchor in options.anchors])
+    group = {i: number for number, some in enumerate(groups, start=1) for i in some}
 
     def standing(i: int) -> Standing:
         low, high = (None if x is None else float(x[i]) for x in (ratings.low, ratings.high))
         lost, drawn, won = map(int, scores[i].sum(0))
-        return Standing(pool.names[i], float(ratings.elo[i]), low, high, won, drawn, lost)
+        return Standing(pool.names[i], float(ratings.elo[i]), low, high, won, drawn, lost, group[i])
 
     rank = {i: k for k, i in enumerate(order)}
     meetings = []
@@ -190,10 +217,19 @@ def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> Report:
         options,
         [standing(i) for i in order],
         [meeting for _, meeting in sorted(meetings, key=lambda pair: pair[0])],
-        None if sure is None else sure[order][:, order].tolist(),
+        _superiority(ratings.superiority, order, group),
         ratings.first_move,
         ratings.draws,
     )
+
+
+def _superiority(
+    sure: Floats | None, order: Sequence[int], group: Mapping[int, int]
+) -> list[list[float | None]] | None:
+    """The likelihoods in this order of players; None between groups."""
+    if sure is None:
+        return None
+    return [[float(sure[i, j]) if group[i] == group[j] else None for j in order] for i in order]
 
 
 def _given(anchor: Anchor) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from stratkit.errors import InputError, UsageError, count, nearest
+from stratkit.errors import InputError, UsageError, counted, nearest_or_all
 from stratkit.rating.bootstrap import Ratings, rate
 from stratkit.rating.elo import Model
 from stratkit.rating.groups import check_linked
@@ -37,7 +37,9 @@ def run_rating(options: RateOptions, warn: Say, say: Say) -> tuple[Report, Mappi
     )
     name = options.versus
     if name is not None and name not in pool.names:
-        raise UsageError(f"--versus: no player is called {name!r}{nearest(name, pool.names)}")
+        raise UsageError(
+            f"--versus: no player is called {name!r}{nearest_or_all(name, pool.names)}"
+        )
     return report(pool, _ratings(pool, how, options), how), names
 
 
@@ -49,17 +51,14 @@ def _chosen(options: RateOptions, warn: Say, say: Say) -> tuple[Pool, str, Mappi
             reader.read(stream, input_name(path))
     pool = reader.finish()
     if reader.repeated:
-        warn(f"{count(reader.repeated, 'game was', 'games were')} met again and counted once")
+        warn(f"{counted(reader.repeated, 'game')} met again, counted once")
     if reader.adjudicated:
-        games = count(reader.adjudicated, "game was", "games were")
-        warn(f"{games} not played out but adjudicated")
+        warn(f"{counted(reader.adjudicated, 'game')} not played out but adjudicated")
     names = new_names(pool, options.rename)
     if options.rename:
         pool, itself = renamed(pool, options.rename)
         if itself:
-            were = "was" if itself == 1 else "were"
-            what = "between players who are one now"
-            warn(f"{count(itself, 'game')} {what} {were} left out")
+            warn(f"left out: {counted(itself, 'game')} between players who are one now")
     pool, too_few = selected(pool, options.include, options.exclude, options.least_games)
     if too_few:
         say(f"left out, with fewer than {options.least_games} games: {', '.join(too_few)}")

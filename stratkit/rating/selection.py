@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stratkit.errors import UsageError, nearest
+from stratkit.errors import UsageError, nearest_or_all
 from stratkit.rating.pool import Pool
 
 
@@ -18,7 +18,7 @@ def find_players(pool: Pool, pattern: str, option: str) -> list[int]:
         return [list(pool.names).index(pattern)]
     found = [i for i, name in enumerate(pool.names) if fnmatch.fnmatchcase(name, pattern)]
     if not found:
-        hint = nearest(pattern, pool.names)
+        hint = nearest_or_all(pattern, pool.names)
         raise UsageError(f"{option}: no player is called {pattern!r}{hint}")
     return found
 
@@ -51,7 +51,7 @@ def _split(pool: Pool, text: str) -> tuple[str, str]:
             return old, new
     old = parts[0]
     raise UsageError(
-        f"--rename: OLD=NEW, but no player is called {old!r}{nearest(old, pool.names)}"
+        f"--rename: OLD=NEW, but no player is called {old!r}{nearest_or_all(old, pool.names)}"
     )
 
 

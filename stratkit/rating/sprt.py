@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 from stratkit.errors import UsageError, nearest
 
@@ -129,7 +128,8 @@ def superiority(counts: Sequence[float]) -> float:
     outcomes."""
     if not sum(counts):
         return 0.5
-    return NormalDist().cdf((_moments(counts)[0] - 0.5) / _deviation(counts))
+    deviations = (_moments(counts)[0] - 0.5) / _deviation(counts)
+    return (1 + math.erf(deviations / math.sqrt(2))) / 2
 
 
 def _deviation(counts: Sequence[float]) -> float:

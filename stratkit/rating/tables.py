@@ -94,7 +94,7 @@ def _share(head: str) -> Column:
 
 
 def ratings(report: Report) -> Table:
-    """Every player's rating and games."""
+    """Every player's rating and games; the number of its group, if groups never met."""
     columns = [
         _count("rank"), _words("player"), _elo("Elo"), _elo("from"), _elo("to"), _count("games"),
         _count("won"), _count("drawn"), _count("lost"), _share("score"),
@@ -103,9 +103,13 @@ def ratings(report: Report) -> Table:
     def row(rank: int, s: Standing) -> list[Cell]:
         games = s.won + s.drawn + s.lost
         score = (s.won + s.drawn / 2) / games
-        return [rank, s.name, s.elo, s.low, s.high, games, s.won, s.drawn, s.lost, score]
+        known: list[Cell] = [s.elo, s.low, s.high, games, s.won, s.drawn, s.lost, score, s.group]
+        return [rank, s.name, *known][: len(columns)]
 
-    rows = [row(rank, s) for rank, s in enumerate(report.standings, start=1)]
+    if report.groups > 1:
+        columns.append(_count("group"))
+    parts = report.parts()
+    rows = [row(rank, s) for part in parts for rank, s in enumerate(part.standings, start=1)]
     return Table("Ratings", columns, rows)
 
 

@@ -1,4 +1,4 @@
-"""Setups of a placer under the condition that they meet constraints."""
+"""Setups of a placer, given that they meet constraints."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ CANDIDATES = 64
 
 
 class Conditioned(Placing):
-    """What `placer` would make without constraints, if what does not meet them were thrown away.
+    """Draws from the placer's own distribution over setups, conditioned on the constraints.
 
-    Placing pieces on squares that are left to them is not that: the first pieces do not know where
-    the last ones will have to stand. So of each `CANDIDATES` setups that were placed so, one is
-    kept, with a chance proportional to the product of the probabilities that the constraints have
-    left to its pieces (sampling, importance, resampling): exact as their number grows.
+    Placing the pieces on legal squares alone is biased: the first pieces do not know where the last
+    ones will have to stand. Sampling importance resampling corrects this. It keeps one of
+    `CANDIDATES` setups that were placed so. The weight of a setup is the product over its pieces of
+    the policy's mass on legal squares. The result is exact as `CANDIDATES` grows.
     """
 
     def __init__(self, placer: Placer, asked: Constraints, seed: int) -> None:
@@ -40,8 +40,7 @@ class Conditioned(Placing):
         return self.setups(placed[np.arange(n) * CANDIDATES + chosen])
 
     def _left(self, placed: Placed) -> npt.NDArray[np.float64]:
-        """float64 [n]: the logarithm of what the constraints have left of the placer's policy, when
-        these pieces were placed."""
+        """float64 [n]: the logarithm of each setup's weight, from the squares int32 [n, pieces]."""
         total = np.zeros(len(placed))
         for k in range(placed.shape[1]):
             before = placed[:, :k]

@@ -28,35 +28,35 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True)
 class Constraints:
-    """`allowed` bool [13, zone]: which type, or nothing (the last row), may stand on which
-    square."""
+    """`allowed` bool [13, zone]: which type may stand on which square; the last row is for empty
+    squares."""
 
     variant: Variant
     allowed: Masks
 
     @property
     def counts(self) -> list[int]:
-        """How many squares each row of `allowed` takes: [13]."""
+        """The number of squares for each row of `allowed`: [13]."""
         return counts_of(self.variant)
 
     @functools.cached_property
     def free(self) -> bool:
-        """Whether nothing is asked for."""
+        """Whether every setup meets them."""
         return bool(self.allowed[np.array(self.counts) > 0].all())
 
     @functools.cached_property
     def mirrored(self) -> Constraints:
-        """What a setup must meet for its mirror image to meet these."""
+        """The constraints that a setup meets if its mirror image meets these."""
         return Constraints(self.variant, mirror(self.variant, self.allowed))
 
     def met(self, setups: npt.NDArray[np.uint8]) -> Masks:
-        """bool [n]: which of the setups, uint8 [n, zone], meet them."""
+        """bool [n]: which of `setups` uint8 [n, zone] meet them."""
         rows = np.where(setups == NO_PIECE, EMPTY, setups)
         return np.asarray(self.allowed[rows, np.arange(setups.shape[1])].all(axis=1))
 
     @functools.cached_property
     def division(self) -> Division:
-        """What of it matters for counting."""
+        """The groups and classes by which setups are counted."""
         return divide(self)
 
     def check(self) -> None:
@@ -66,7 +66,7 @@ class Constraints:
 
 
 def mirror(variant: Variant, rows: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """`rows` [n, zone], left and right exchanged."""
+    """`rows` [n, zone] with left and right exchanged."""
     shape = rows.shape
     turned = rows.reshape(len(rows), variant.ranks, variant.width)[:, :, ::-1]
     return np.ascontiguousarray(turned).reshape(shape)
@@ -75,10 +75,11 @@ def mirror(variant: Variant, rows: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
 def constraints(
     variant: Variant, fixed: Sequence[str] = (), forbidden: Sequence[str] = ()
 ) -> Constraints:
-    """What these options ask for.
+    """The constraints of --fix and --forbid.
 
-    A fixed piece stands on all squares named, or, if there are more squares than such pieces, on
-    none but these. Raises `UsageError` for what cannot be read.
+    A fixed piece stands on all its squares, or on some of them if they are more than such pieces.
+    Raises `UsageError` for a malformed option, an unknown square, and a piece that the variant does
+    not have.
     """
     allowed = np.ones((len(TYPES) + 1, variant.zone), bool)
     for option, texts in (("--fix", fixed), ("--forbid", forbidden)):
@@ -133,13 +134,13 @@ def _square(variant: Variant, option: str, text: str, name: str) -> tuple[int, i
 
 @dataclass(frozen=True)
 class Division:
-    """The pieces in groups and the squares in classes, such that only the group of a piece and the
-    class of a square tell whether one may stand on the other.
+    """G groups of pieces and K classes of squares: pieces of a group may stand on the same squares,
+    and squares of a class take the same pieces.
 
-    `allowed` bool [G, K]; `group` int [13], of each row of `Constraints.allowed` (-1: there are no
-    such pieces); `class_` int [zone]; `needs` and `sizes`: the pieces of each group, the squares of
-    each class.
-    """
+    `allowed` bool [G, K]: whether the group may stand on the class. `group` int [13]: the group of
+    each row of `Constraints.allowed` (-1: the variant has no such piece). `class_` int [zone]: the
+    class of each square. `needs` [G] and `sizes` [K]: the pieces of a group, the squares of a
+    class."""
 
     allowed: Masks
     group: npt.NDArray[np.int64]
@@ -149,24 +150,26 @@ class Division:
 
     @functools.cached_property
     def _sets(self) -> tuple[Masks, Masks]:
-        """All sets of groups: bool [S, G] which belong to it, [S, K] where one of them may be."""
+        """All S sets of groups: their members, bool [S, G], and the classes where one of the
+        members may stand, bool [S, K]."""
         every = itertools.product((False, True), repeat=len(self.needs))
         members = np.array(list(every), bool)
         return members, members @ self.allowed
 
     @property
     def possible(self) -> bool:
-        """Whether all pieces find places (Hall: no set of groups needs more than it may have)."""
+        """Whether some setup meets the constraints, by Hall's theorem: no set of groups needs more
+        squares than it may have."""
         members, reach = self._sets
         return bool((reach @ self.sizes >= members @ self.needs).all())
 
     def completable(
         self, needs: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.bool_]:
-        """bool [n, G, K]: whether, with so many pieces still to be placed (int [n, G]) and so many
-        squares still free ([n, K]), one of the group can be put on a square of the class such that
-        all the others find places. (Hall: a set of groups that needs every square it may have
-        lets nobody else on these.)"""
+        """bool [n, G, K]: whether a piece of the group may go to the class such that all others
+        still find squares. `needs` int [n, G]: the pieces that are left; `sizes` int [n, K]: the
+        squares that are left. By Hall's theorem a set of groups that needs all squares it may have
+        keeps other groups off them."""
         members, reach = self._sets
         full = (sizes @ reach.T - needs @ members.T == 0).astype(np.float32)
         taken = np.einsum("ns,sg,sk->ngk", full, ~members, reach, optimize=True) > 0
@@ -175,7 +178,7 @@ class Division:
 
 
 def divide(asked: Constraints) -> Division:
-    """The division of pieces and squares that constraints make."""
+    """The coarsest division for these constraints."""
     counts = np.array(asked.counts)
     there = np.flatnonzero(counts)
     rows, group_of = np.unique(asked.allowed[there], axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Players as placers: they deploy as they would begin a game as red."""
+"""Players as placers: they deploy as red does at the beginning of a game."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stratkit.setups.placing import Legal, Placed
 
 
 class Deploying:
-    """`player`, to whom no other squares than those that are legal here are legal."""
+    """A placer that asks `player` for each square; squares that constraints forbid are illegal."""
 
     types = PLACING_ORDER
 

@@ -1,4 +1,4 @@
-"""Setups that somebody has given: lines of a file, or numbers."""
+"""Setups from the user: lines of a file, or numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from stratkit.setups.source import Setups
 
 
 def read_all(stream: BinaryIO, name: str, variant: Variant) -> Setups:
-    """All setups of a file: uint8 [m, zone]. Raises `InputError` for a fault, and for none."""
+    """All m setups of a file: uint8 [m, zone]. Raises `InputError` for a faulty line, and for a
+    file without setups."""
     setups = []
     for _, setup in read_setups(stream, name, variant):
         if isinstance(setup, InputError):
@@ -34,9 +35,10 @@ def read_all(stream: BinaryIO, name: str, variant: Variant) -> Setups:
 
 
 class Lines:
-    """The lines of a file that meet `asked`, in random order: each draw any of them, or, with
-    `once`, each line at most once. With `mirrored`, each line stands for itself and for its mirror
-    image.
+    """Draws from the lines of a file, `setups` uint8 [m, zone], that meet `asked`.
+
+    Every draw is uniform and independent; with `once`, no line is drawn twice. With `mirrored`, a
+    line is drawn as it is or mirrored. Raises `InputError` when no line meets `asked`.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class Lines:
         self.order = self._order(lines[keep]) if once else None
 
     def _order(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """A random order in which each line comes once."""
+        """int64 [lines]: rows in random order, one for each of the lines."""
         order = np.argsort(self._random(np.arange(len(lines)), 1), kind="stable")
         _, first = np.unique(lines[order], return_index=True)
         return np.asarray(order[np.sort(first)])
@@ -82,7 +84,7 @@ class Lines:
 
 
 class Numbers:
-    """The setups with these numbers, in turn."""
+    """The setups of a sequence of numbers, in its order. `size`: how many; None: unknown."""
 
     def __init__(self, variant: Variant, setups: Iterator[Setup], size: int | None) -> None:
         self.variant, self.setups = variant, setups
@@ -97,7 +99,8 @@ class Numbers:
 
 
 def numbers_between(variant: Variant, text: str) -> Numbers:
-    """The numbers that `N` or `N..M` names. Raises `UsageError`; `InputError` beyond the last."""
+    """The setups of `N` or `N..M`. Raises `UsageError` for other texts, `InputError` for a number
+    that the variant does not have."""
     found = re.fullmatch(r"([0-9]{1,60})(?:\.\.([0-9]{1,60}))?", text, re.ASCII)
     if not found:
         raise UsageError("number: needs N, N..M or - (numbers on stdin)", text=text)
@@ -110,7 +113,8 @@ def numbers_between(variant: Variant, text: str) -> Numbers:
 
 
 def numbers_read(variant: Variant, stream: BinaryIO, name: str) -> Numbers:
-    """The numbers of a text, one a line, read as they are wanted."""
+    """The setups of a stream of numbers, one a line, read on demand. Drawing raises `InputError`
+    for a line that is no number of a setup."""
 
     def setups() -> Iterator[Setup]:
         for number, line in text_lines(stream, name):

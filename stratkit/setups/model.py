@@ -1,19 +1,20 @@
-"""A model of the setups of a file, from which setups like them can be drawn without end.
+"""A log-linear model of the setups of a file, to draw new setups like them.
 
-It places the pieces one by one, type by type: the next piece of type t goes to square a with a
-probability proportional to exp of
+It places the pieces one by one, type by type. The probability that the next piece of type t goes to
+square a is proportional to exp of
 
     own[t, j, a] + guard[t, j, m, k] if a is beside the flag
         + the sum over all pieces that stand already, of type u on square b, of
           near[u, t, a - b] + pair[u, b, t, a]
 
-where j pieces of its type stand already, and m squares beside the flag have a bomb and k have not.
-`own` makes the heat maps, `guard` the flag's neighbourhood, `near` (which is the same all over the
-board) and `pair` those of the others. The weights are fitted by maximum likelihood over all orders
-of equal pieces, with a Gaussian prior: a convex problem, solved by Adam on parts of the file.
+where j pieces of type t stand already, and m squares beside the flag have a bomb and k have not.
+`own` models the heat maps, `guard` the flag's neighbourhood, `near` relative positions of two
+pieces and `pair` their absolute ones. The weights are fitted by maximum likelihood over all orders
+of equal pieces, with a Gaussian prior. The problem is convex; Adam solves it on batches of the
+file.
 
-Its limits: what three pieces do together it knows of the flag and its bombs only; and every piece
-follows from those that stand already, not from a plan.
+Limits: patterns of three pieces are modelled for the flag and its bombs only. A piece depends on
+those that stand already, not on a plan.
 """
 
 from __future__ import annotations
@@ -65,12 +66,12 @@ class Model:
         return np.asarray((self.near.T @ self.steps).reshape(self.pair.shape) + self.pair)
 
     def bombs(self, stand: Floats) -> Floats:
-        """Which squares have bombs: [n, Z]."""
+        """float32 [n, Z]: 1 where a bomb stands, of the pieces `stand` [n, T, Z]."""
         return stand[:, 0] * 0 if self.bomb is None else stand[:, self.bomb]
 
     def flag(self, stand: Floats, bombs: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
-        """Of boards with the pieces `stand` [n, T, Z] and the `bombs` [n, ..., Z]: the squares
-        beside the flag [n, Z], and m and k [2, n, ...]."""
+        """The squares beside the flag, float32 [n, Z], and m and k, int64 [2, n, ...], of the
+        pieces `stand` [n, T, Z] and the `bombs` [n, ..., Z]."""
         around = stand[:, 0] @ self.beside
         m = np.einsum("nz,n...z->n...", around, bombs)
         k = around.sum(1).reshape(-1, *[1] * (m.ndim - 1)) - m
@@ -78,7 +79,7 @@ class Model:
 
 
 def fit(variant: Variant, setups: Setups) -> Model:
-    """The model of these setups, uint8 [m, zone]. It depends on nothing else."""
+    """The model of `setups` uint8 [m, zone]. Equal setups give equal weights."""
     random = np.random.default_rng(0)
     model = Model(variant)
     weights = model.weights()
@@ -101,7 +102,8 @@ def fit(variant: Variant, setups: Setups) -> Model:
 
 
 def _slopes(model: Model, setups: Setups, random: np.random.Generator) -> list[Floats]:
-    """The gradient of the mean of -log p, equal pieces in random order: as `Model.weights`."""
+    """The gradient of the mean of -log p in the order of `Model.weights`, for one random order of
+    equal pieces."""
     n, z = setups.shape
     both = model.both()
     own, guard, _, pair = (np.zeros_like(part) for part in model.weights())
@@ -140,7 +142,7 @@ def _softmax(logits: Floats) -> Floats:
 
 
 class ModelPlacer:
-    """Places pieces as the model does."""
+    """Places pieces by the model's probabilities."""
 
     def __init__(self, model: Model, seed: int) -> None:
         self.model, self.seed, self.types = model, seed, model.types

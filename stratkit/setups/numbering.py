@@ -15,7 +15,7 @@ LETTERS = setup_text(np.array([NO_PIECE], np.uint8)) + "BCDEFGHIJKLM"
 
 
 def ways(counts: Iterable[int]) -> int:
-    """In how many orders so many pieces of each kind can stand (a multinomial coefficient)."""
+    """The number of orders of so many pieces of each kind: the multinomial coefficient."""
     found, total = 1, 0
     for count in counts:
         total += count
@@ -24,12 +24,12 @@ def ways(counts: Iterable[int]) -> int:
 
 
 def counts_of(variant: Variant) -> list[int]:
-    """How many squares of a setup each type takes, and behind them how many stay empty: [13]."""
+    """[13]: the pieces of each type in a setup, and the squares that stay empty."""
     return [*variant.counts, variant.zone - variant.pieces]
 
 
 def how_many(variant: Variant) -> int:
-    """How many setups the variant has."""
+    """The number of setups of the variant."""
     return ways(counts_of(variant))
 
 
@@ -48,7 +48,7 @@ def number_of(setup: Setup) -> int:
 
 
 def setup_at(variant: Variant, number: int) -> Setup:
-    """The inverse of `number_of`: uint8 [zone]. Raises `InputError` for what is no number."""
+    """The inverse of `number_of`: uint8 [zone]. Raises `InputError` for a number out of range."""
     left = how_many(variant)
     if not 0 <= number < left:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Setups from a file as the actions that begin games."""
+"""Openings of games from a file of setups."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ Opening = Callable[[int], npt.NDArray[np.int32]]
 
 
 def read_openings(stream: BinaryIO, name: str, game: str) -> tuple[Opening, str]:
-    """The setups of a stream, called `name` in messages, as openings, and their SHA-256. Game k
-    begins from setups 2k (red's) and 2k + 1 (blue's), counted from 0 and, after the last one, from
-    the first again.
+    """The openings of a stream of setups, and the setups' SHA-256. `name` is for messages.
 
-    Raises `InputError` for the first line that is no setup of `game`, and for an odd number.
-    """
+    An opening is the actions int32 [k] of both deployments. Game k begins from setups 2k (red's)
+    and 2k + 1 (blue's), counted from 0; after the last setup comes the first again. Raises
+    `InputError` for the first line that is no setup of `game`, and for an odd number of setups."""
     kind = variant(game)
     setups = []
     for _, setup in read_setups(stream, name, kind):

@@ -1,4 +1,4 @@
-"""Setups that are made piece by piece, and how probable each of them is."""
+"""Setups that are placed piece by piece, and their exact probabilities."""
 
 from __future__ import annotations
 
@@ -13,43 +13,44 @@ from stratkit.engine.stratego import NO_PIECE
 from stratkit.setups.constraints import Constraints
 from stratkit.setups.source import Setups
 
-AT_ONCE = 64  # setups whose probability is worked out together
+AT_ONCE = 64  # setups whose probabilities are computed together
 
 Placed = npt.NDArray[np.int32]  # [n, k]: the squares of the first k pieces
 Legal = npt.NDArray[np.uint8]  # [n, zone]: 1 where the next piece may be placed
 
 
 class Placer(Protocol):
-    """Whoever places pieces one by one, type by type in the order of `types`.
+    """Places pieces one by one, type by type in the order of `types`.
 
-    What it does depends on what stands where, and never on what came first.
+    Its choice depends on which pieces stand where, and not on the order in which they came.
     """
 
     @property
     def types(self) -> Sequence[int]: ...
 
     def choose(self, games: npt.NDArray[np.int64], placed: Placed, legal: Legal) -> Placed:
-        """int32 [n]: the square of the next piece in each of the `games`."""
+        """int32 [n]: the square of the next piece in each of the `games` int64 [n]."""
         ...
 
     def policy(self, placed: Placed, legal: Legal) -> npt.NDArray[np.float32]:
         """float32 [n, zone or more]: the probability of each square, 0 where illegal. Raises
-        `UsageError` where that is not known."""
+        `UsageError` for a placer that does not know its probabilities."""
         ...
 
 
 def empty_squares(zone: int, placed: Placed) -> Legal:
-    """uint8 [n, zone]: 1 where nothing stands."""
+    """uint8 [n, zone]: 1 on the squares that are free."""
     empty = np.ones((len(placed), zone), np.uint8)
     np.put_along_axis(empty, placed, 0, axis=1)
     return empty
 
 
 class Placing:
-    """Setups by a placer.
+    """A source of setups that `placer` places.
 
-    Squares on which a piece may not stand, or which would leave another piece without a place, are
-    illegal to it: its policy is that over the squares that are left.
+    A square is illegal if the piece may not stand there, or if another piece would find no square
+    any more. The placer chooses among the legal squares. Raises `InputError` when no setup meets
+    `asked`.
     """
 
     size = draws = None
@@ -65,7 +66,7 @@ class Placing:
         return self.setups(self.place(first, n))
 
     def place(self, first: int, n: int) -> Placed:
-        """The squares of the pieces of these setups, in the order in which they are placed."""
+        """int32 [n, pieces]: the squares of n setups, in the order of placing."""
         games = np.arange(first, first + n)
         placed = np.empty((n, 0), np.int32)
         for _ in self.order:
@@ -74,13 +75,13 @@ class Placing:
         return placed
 
     def setups(self, placed: Placed) -> Setups:
-        """The setups that were placed so."""
+        """uint8 [n, zone]: the setups with pieces on the squares `placed` int32 [n, pieces]."""
         setups = np.full((len(placed), self.asked.variant.zone), NO_PIECE, np.uint8)
         np.put_along_axis(setups, placed, self.order[None].astype(np.uint8), axis=1)
         return setups
 
     def legal(self, placed: Placed) -> Legal:
-        """Where the next piece may be placed."""
+        """uint8 [n, zone]: 1 where the next piece may be placed."""
         legal = empty_squares(self.asked.variant.zone, placed)
         if self.asked.free:
             return legal
@@ -93,9 +94,11 @@ class Placing:
         return np.asarray(legal & good[:, parts.class_])
 
     def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
-        """The probability of a setup is a sum over all orders of equal pieces. As these depend on
-        what stands where only, k equal pieces have 2^k subsets of their squares to come through,
-        and not k! orders: the sum is exact."""
+        """float64 [n]: exact log-probabilities of `setups` uint8 [n, zone].
+
+        A probability is a sum over all orders of equal pieces. The placer looks only at the squares
+        that are taken, so that k equal pieces need 2^k subsets of their squares and not k! orders.
+        """
         parts = [self._logprobs(setups[at : at + AT_ONCE]) for at in range(0, len(setups), AT_ONCE)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
@@ -125,8 +128,8 @@ class Placing:
         return total
 
     def _prefixes(self, placed: Placed) -> Iterator[Placed]:
-        """For each type and number of its pieces already placed: int32 [n * subsets, k], what is
-        placed by then, for each setup and each subset of the type's squares in turn."""
+        """Yields, for each type and each number of its pieces, the squares taken so far: int32
+        [n * subsets, k], one row for each setup and each subset of the type's squares."""
         n, first = len(placed), 0
         for _, count in self.counts:
             for size in range(count):

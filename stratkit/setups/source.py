@@ -1,4 +1,4 @@
-"""What all sources of setups have in common, and what can be done with any of them."""
+"""The interface of sources of setups, and what works with any of them."""
 
 from __future__ import annotations
 
@@ -22,33 +22,32 @@ MAX_IDLE_DRAWS = 20_000  # draws in a row that bring nothing new before `--uniqu
 
 
 class Source(Protocol):
-    """Whoever makes setups. Setup number i depends on the seed and on i alone."""
+    """Makes setups. Setup number i depends on the seed and on i alone."""
 
     @property
     def size(self) -> int | None:
-        """How many different setups there are; None: nobody knows."""
+        """The number of different setups; None: unknown."""
         ...
 
     @property
     def draws(self) -> int | None:
-        """After how many draws it has no more; None: never."""
+        """The number of draws until it has no more; None: it never ends."""
         ...
 
     def draw(self, first: int, n: int) -> Setups:
-        """The setups `first`, `first` + 1, ...: uint8 [n, zone]; fewer where it has no more."""
+        """uint8 [n, zone]: the setups number `first`, `first` + 1, ...; fewer rows at its end."""
         ...
 
     def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
-        """float64 [n]: the natural logarithm of the probability that a draw is this setup.
-
-        Raises `UsageError` where that is not known."""
+        """float64 [n]: the natural logarithm of the probability of each setup, uint8 [n, zone].
+        Raises `UsageError` for a source that does not know it."""
         ...
 
 
 def setups_of(source: Source, count: int | None, unique: bool) -> Iterator[Setups]:
-    """`count` setups (None: all), some at a time; `unique`: those that came before are left out.
+    """Yields `count` setups (None: all) in arrays uint8 [n, zone]. `unique`: no setup comes twice.
 
-    Raises `InputError` when the source has fewer, at once if that is known.
+    Raises `InputError` when the source has fewer: before the first setup where that is known.
     """
     most, kind = (source.size, "different setup") if unique else (source.draws, "setup")
     if count is not None and most is not None and most < count:
@@ -81,7 +80,7 @@ def _too_few(there: int, kind: str, count: int) -> InputError:
 
 
 def _new(setups: Setups, seen: set[bytes]) -> Setups:
-    """Those that have not been `seen`, which they are from now on."""
+    """The setups that are not in `seen`, to which they are added."""
     keep = []
     for row, setup in enumerate(setups):
         if (key := setup.tobytes()) not in seen:
@@ -91,8 +90,8 @@ def _new(setups: Setups, seen: set[bytes]) -> Setups:
 
 
 class Mirrored:
-    """What `make` makes of the constraints, but every second setup on average is mirrored, left and
-    right exchanged: it was made under the mirrored constraints."""
+    """The source that `make` makes of constraints, but half of its setups are mirrored: those are
+    made under the mirrored constraints, left and right exchanged."""
 
     size = draws = None
 
@@ -116,7 +115,7 @@ class Mirrored:
 
 @dataclass
 class Entropy:
-    """The mean of -log p over draws, which estimates the entropy, in nats."""
+    """An estimate of the entropy in nats: the mean of -log p over draws."""
 
     draws: int = 0
     total: float = 0.0

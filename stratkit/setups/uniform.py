@@ -1,8 +1,8 @@
-"""Every setup that meets the constraints with the same probability.
+"""Uniform setups: all that meet the constraints are equally probable.
 
 The setups are counted exactly. Pieces and squares are divided into groups and classes (see
-`Division`); how many pieces of each group stand on each class of squares is drawn cell by cell,
-with as many chances as there are setups that go on so; the rest is shuffling.
+`Division`). The number of pieces of each group on each class is drawn cell by cell, with chances
+proportional to the number of setups that go on so. Then pieces and squares are shuffled.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ State = tuple[int, tuple[int, ...]]  # what the row still needs, and what each c
 
 @dataclass
 class Counter:
-    """Counts the ways to put `needs[g]` labelled things each into boxes of `sizes[k]` places (all
-    of which are taken in the end), cell by cell: row g puts some into column k if that is allowed.
-    """
+    """Counts tables of whole numbers with the row sums `needs` and the column sums `sizes`, where
+    `allowed` bool [rows, columns] marks the cells that may be above 0. Each table counts as often
+    as the places of the columns can be given to the rows. Cells are numbered row by row."""
 
     needs: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -49,7 +49,7 @@ class Counter:
         return self.needs[0], self.sizes
 
     def choices(self, at: int, state: State) -> list[tuple[int, int]]:
-        """(how many, in how many ways) for the cell number `at`, without what leads nowhere."""
+        """(number, ways to go on with it) for the cell number `at`, if there are any ways."""
         left = state[1][self.cells[at][1]]
         found = []
         for n in self._numbers(at, state):
@@ -65,7 +65,7 @@ class Counter:
         return range(least, min(need, left) + 1)
 
     def after(self, at: int, state: State, n: int) -> State:
-        """The state when the cell has got n."""
+        """The state after the cell number `at` has n."""
         need, left = state
         row, column = self.cells[at]
         left = (*left[:column], left[column] - n, *left[column + 1 :])
@@ -74,7 +74,8 @@ class Counter:
         return need - n, left
 
     def count(self, at: int, state: State) -> int:
-        """In how many ways the cells from number `at` on can be filled."""
+        """The number of ways to fill the cells from number `at` on. Raises `InputError` for too
+        many states."""
         if at == len(self.cells):
             return 1 if not state[0] and not any(state[1]) else 0
         key = at, state
@@ -91,7 +92,8 @@ class Counter:
 
 
 class Uniform:
-    """Setups that meet `asked`, each with the same probability."""
+    """Setups that meet `asked`, all equally probable. Raises `InputError` when there are none, or
+    when counting takes too many states."""
 
     draws = None
 
@@ -131,7 +133,7 @@ class Uniform:
         return np.full(len(setups), -math.log(self.size))
 
     def _groups(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """int64 [n, zone]: which group of pieces has each square."""
+        """int64 [n, zone]: the group of the piece on each square."""
         n, zone = len(games), self.variant.zone
         tables = self._tables(games)
         kinds = np.tile(np.arange(tables.shape[1]), n * tables.shape[2])
@@ -143,7 +145,7 @@ class Uniform:
         return found
 
     def _tables(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """int64 [n, G, K]: how many pieces of each group stand on each class of squares."""
+        """int64 [n, G, K]: the number of pieces of each group on each class of squares."""
         counter = self.counter
         tables = np.zeros((len(games), len(counter.needs), len(counter.sizes)), np.int64)
         states = {counter.first(): np.arange(len(games))}

@@ -6,6 +6,7 @@
     tabular.py         R-NaD on any tree, with exact expectations
     solver.py          solvers by name
     distinct.py        what a network sees of a tree
+    runner.py          what `exploit` asks for: policies by name, networks among them
     report.py          exploitabilities as a table and as JSON
     plot.py            pictures (matplotlib, an extra)
 

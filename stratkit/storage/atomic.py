@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import functools
 import os
-import secrets
 import stat
 import time
 import zlib
@@ -67,17 +66,17 @@ def _open_temporary(folder: Path, name: str) -> tuple[Path, BufferedWriter, int]
     its final name.
     """
     while True:
-        temporary = folder / f"{_HERE}{secrets.token_hex(8)}"
+        temporary = folder / f"{_HERE}{os.urandom(8).hex()}"
         try:
             stream = open(temporary, "xb")  # noqa: SIM115 (a failed close must not hide the error)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, name) from error
-        try:
             guard = os.dup(stream.fileno())
             if _is_locked_by_us(guard):
                 return temporary, stream, guard
-        except BaseException:  # a signal: nobody else knows of the file yet
-            temporary.unlink(missing_ok=True)
+        except BaseException as error:  # a signal, perhaps as the file was made: nobody knows of it
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            if isinstance(error, OSError):
+                raise OSError(error.errno, error.strerror, name) from error
             raise
         stream.close()  # somebody took it for abandoned in the moment before it was locked
         os.close(guard)
@@ -164,7 +163,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def lock(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Holds the lock file `path`, which it makes and never deletes.
+    """Holds the lock file `path`, which it makes; only its holder may delete it.
 
     The system lets go of it when the process ends, however it ends. Raises `InputError`, naming the
     process, when another one holds it.
@@ -172,6 +171,8 @@ def lock(path: str | os.PathLike[str]) -> Iterator[None]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         lock_descriptor(descriptor, os.fspath(path))
+        if not os.fstat(descriptor).st_nlink:
+            raise InputError("deleted by its last holder just now: try again", file=os.fspath(path))
         yield
     finally:
         os.close(descriptor)

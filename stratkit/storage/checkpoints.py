@@ -97,7 +97,7 @@ def load_network(
 
     def part(metadata: Mapping[str, Any]) -> str:
         if metadata["kind"] != CHECKPOINT:
-            return "online"
+            return net or "online"
         listed = metadata.get("networks") or ["target"]
         return net or next((x for x in ("target", "average") if x in listed), str(listed[0]))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+from stratkit.errors import InputError, shown
 from stratkit.storage.records import RecordHeader, RecordPlayer
 
 _SPEC = re.compile(r"((?:[\w-]+=[^,]*,)*)(.*)", re.DOTALL)  # of a player: options, and what it is
@@ -16,6 +18,24 @@ def plays_as(player: RecordPlayer) -> tuple[str, str | None]:
     options, spec = _SPEC.fullmatch(player.spec).groups()  # type: ignore[union-attr]
     options = re.sub("setup=[^,]*,", "", options)
     return options, player.sha256 or re.sub("^ucc:[^ ]*/", "ucc:", spec)
+
+
+class KnownPlayers:
+    """The players that were met so far, and where first: a name always means the same player."""
+
+    def __init__(self) -> None:
+        self._met: dict[str, tuple[RecordPlayer, str]] = {}
+
+    def add(self, players: Iterable[RecordPlayer], file: str) -> None:
+        """Raises `InputError` for a player whose name another one has."""
+        for player in players:
+            known, before = self._met.setdefault(player.name, (player, file))
+            if known.sha256 != player.sha256:
+                what = f"player {player.name!r} has other weights than in {before}"
+                raise InputError(what, file=file)
+            if plays_as(known) != plays_as(player):
+                what = f"player {player.name!r} is another one in {before}, {shown(known.spec)}"
+                raise InputError(what, file=file, text=player.spec)
 
 
 def match_key(header: RecordHeader) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,7 +21,7 @@ def shard_name(seed: int, first: int, last: int, part: int = 0, parts: int = 1) 
     """A name that no other file has, of the games `first` to `last`; it belongs to `part`."""
     while True:
         # With leading zeros the order of the names is that of the games, as far as anybody gets.
-        name = f"seed-{seed}_games-{first:010}-{last:010}_{secrets.token_hex(4)}.eps"
+        name = f"seed-{seed}_games-{first:010}-{last:010}_{os.urandom(4).hex()}.eps"
         if rank_of(name, parts) == part:
             return name
 

@@ -130,7 +130,7 @@ class ConsistentGame:
 
 def _act(player: Player, arbiter: Arbiter) -> int:
     """One action of the player whose turn it is."""
-    views = Views.of_one(arbiter.batch, 0, len(arbiter.actions))
+    views = Views.of_one(arbiter.batch, 0, len(arbiter.actions), arbiter.actions)
     action = int(decide(player, views).actions[0])
     arbiter.act(action)
     return action

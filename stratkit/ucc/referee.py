@@ -72,7 +72,7 @@ class Ours:
 
     def _act(self) -> int:
         board = self.board
-        views = Views.of_one(board.batch, board.number, len(board.actions))
+        views = Views.of_one(board.batch, board.number, len(board.actions), board.actions)
         decision = decide(self.player, views, values=board.adjudicator is not None)
         if board.adjudicator and decision.values is not None:
             board.adjudicator.observe(np.zeros(1, np.int64), board.batch.actors(), decision.values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pathlib
@@ -51,12 +52,24 @@ class Browser:
         for domain in ("Page", "Runtime", "Network"):
             self._call(f"{domain}.enable")
 
-    def open(self, path: pathlib.Path) -> None:
-        """Loads a file, and waits until it has."""
+    def open(self, path: pathlib.Path, fragment: str = "") -> None:
+        """Loads a file, and waits until it has; `fragment` goes on with its address: #40."""
         before = self._loaded
-        self._call("Page.navigate", url=path.as_uri())
+        self._call("Page.navigate", url=path.as_uri() + fragment)
         while self._loaded == before:
             self._take(self._next())
+
+    def screen(self, width: int, height: int = 900, dark: bool = False) -> None:
+        """Shows pages at this size, in CSS pixels, to somebody who likes them light or dark."""
+        size = {"width": width, "height": height}
+        self._call("Emulation.setDeviceMetricsOverride", **size, deviceScaleFactor=1, mobile=False)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._call("Emulation.setEmulatedMedia", features=[scheme])
+
+    def picture(self, path: pathlib.Path) -> None:
+        """Saves what is shown, the whole page, as a PNG."""
+        shot = self._call("Page.captureScreenshot", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(shot["data"]))
 
     def evaluate(self, script: str) -> Any:
         """The value of an expression in the page."""

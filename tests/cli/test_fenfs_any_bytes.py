@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fenfs_here import LOGS, SAMPLES
-from stratkit.cli.fenfs.check import check_chunk
-from stratkit.cli.fenfs.convert import GAMES, Form, convert_chunk
-from stratkit.cli.fenfs.stats import stats_chunk
+from stratkit.convert.check import check_chunk
+from stratkit.convert.conversion import convert_chunk
+from stratkit.convert.options import GAMES, ConvertOptions
 from stratkit.convert.raw import chunks
+from stratkit.convert.stats import stats_chunk
 from stratkit.errors import InputError
 from stratkit.notation.select import Selection
 
@@ -43,8 +44,9 @@ def test_damaged_files_are_read_or_told(
     path.write_bytes(whole[:first] + middle + whole[last:])
     told: list[InputError] = []
     for form in ("fenfs", "setups", "games", "gsn", "xml"):
+        wanted = ConvertOptions(to=form, selection=Selection(), salvage=True)
         for chunk in chunks([str(path)], together=form in GAMES):
-            for piece in convert_chunk(list(chunk), Form(form, Selection(), salvage=True)):
+            for piece in convert_chunk(list(chunk), wanted):
                 told += piece.faults
     for chunk in chunks([str(path)]):
         for finding in check_chunk(list(chunk), two_squares=5, keep=True):

@@ -17,6 +17,7 @@ import pytest
 
 from fenfs_here import LOGS, SAMPLES, fenfs
 from running import run
+from stratkit.notation.picture import MARGIN, SIZE
 from stratkit.storage.columns import Episodes
 from stratkit.storage.episodes import EpisodeReader, EpisodeWriter
 
@@ -131,7 +132,13 @@ def test_a_picture_of_a_fenfs_with_a_move(tmp_path: pathlib.Path) -> None:
     fenfs_text = (SAMPLES / "barrage.fenfs").read_text().splitlines()[1]
     svg = tmp_path / "a.svg"
     assert fenfs("show", "--last", "A2A6", fenfs_text, "-o", svg)[0] == 0
-    assert svg.read_text().count("<line") == 1
+    [line] = re.findall(r'<line x1="(.*)" y1="(.*)" x2="(.*)" y2="(.*)" stroke=', svg.read_text())
+    start_x, start_y, x, y = map(float, line)
+    middle = MARGIN + SIZE / 2
+    assert (start_x, start_y) == (middle, middle + 8 * SIZE)  # A2
+    # The arrow ends where the piece on A6 begins, whose side is .8 of a square.
+    assert x == middle and y == pytest.approx(middle + 4.41 * SIZE, abs=1)
+    assert 'refX="10"' in svg.read_text()  # the tip is the end
     status, _, [line] = fenfs("show", "--last", "A2", fenfs_text)
     assert status == 3 and "a move is written like A4A5" in line
     assert fenfs("show", "--style", "unicode", fenfs_text)[1].count("≈≈") == 8
@@ -292,10 +299,25 @@ def test_what_train_and_rate_refuse_is_no_sound_file(tmp_path: pathlib.Path) -> 
     assert fenfs("check", path) == (3, "", [f"fenfs: {path}: game 0: {what}"])
     one, other = header["players"][:2]
     path = changed_records(tmp_path, players=[one, {**other, "name": one["name"]}])
-    status, _, [line] = fenfs("check", path)
-    assert (status, line) == (3, f"fenfs: {path}: game 0: two players of one name, '{one['name']}'")
     refused = run("rate", path)
     assert refused.status == 1 and one["name"] in refused.err
+    assert fenfs("check", path) == (3, "", [refused.err.strip().replace("rate:", "fenfs:", 1)])
+
+
+def test_a_name_is_one_player_in_all_files(tmp_path: pathlib.Path) -> None:
+    header = json.loads((SAMPLES / "games.jsonl").read_text().splitlines()[0])
+    files = []
+    for number, weights in enumerate(("0" * 64, "1" * 64, "0" * 64)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        players = [{**header["players"][0], "sha256": weights}, *header["players"][1:]]
+        files.append(changed_records(folder, players=players, seed=number))
+    assert fenfs("check", files[0], files[2])[0] == 0
+    refused = run("rate", *files)
+    assert refused.status == 1 and "has other weights than in" in refused.err
+    lines = [refused.err.strip().replace("rate:", "fenfs:", 1)]
+    assert fenfs("check", *files) == (3, "", lines)
+    assert fenfs("check", "--jobs", 2, *files) == (3, "", lines)
 
 
 def test_rules_of_episodes_that_nobody_knows_are_a_fault(tmp_path: pathlib.Path) -> None:

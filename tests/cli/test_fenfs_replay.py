@@ -9,6 +9,7 @@ import pytest
 
 from browser import Browser
 from running import ROOT, run
+from stratkit.engine.combat import BOTH_FALL, LOSES, WINS, fight
 from stratkit.engine.stratego import BLUE, RED, TYPES
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.fenfs import OBSERVER, fenfs_of
@@ -17,6 +18,7 @@ from stratkit.notation.play import Played, play_out
 from stratkit.notation.squares import piece
 
 LOG = ROOT / "formats" / "samples" / "gravon" / "barrage.2003.9.2.7.gsn"
+SVG = "http://www.w3.org/2000/svg"  # no address: a name, which scripts need for shapes
 NICK = b'<script>pwned=1</script><img src=x onerror=pwned=2>\x1b[31m\xe2\x80\xae&"'
 PLIES = 71
 
@@ -46,9 +48,9 @@ def played(log: pathlib.Path) -> Played:
 
 def test_a_page_asks_for_nothing_and_escapes_nicks(page: pathlib.Path) -> None:
     text = page.read_text()
-    rest = text.replace("img src=x", "")  # the nick, twice, as text
+    rest = text.replace("img src=x", "").replace(SVG, "")  # the nick, twice, as text
     assert not re.search(r"(?:src|href)\s*=|url\((?!#)|https?:|@import|fetch\(|\x1b|\u202e", rest)
-    assert text.count("<script") == 2 == text.count("</script>")  # the game's data, and the code
+    assert text.count("<script") == 3 == text.count("</script>")  # data, board and viewer
     assert "default-src 'none'" in text
     assert "&lt;script&gt;pwned=1&lt;/script&gt;" in text.split("</title>")[0]
 
@@ -63,23 +65,20 @@ def test_which_game(log: pathlib.Path) -> None:
     assert run("fenfs", "replay", "--game", 3, "--variant", "barrage", LOG.parent).status == 1
 
 
-SQUARES = """Object.fromEntries([...document.querySelectorAll("#board div")].map(cell => {
-    const piece = cell.querySelector("span");
-    return [cell.dataset.square, cell.className || (piece && [piece.className, piece.textContent])];
+def test_every_font_has_its_characters(page: pathlib.Path) -> None:
+    assert set(re.findall(r"[^\n -~]", page.read_text().replace("®", ""))) == {"•", "–", "×"}
+
+
+SQUARES = """Object.fromEntries([...document.querySelectorAll("#board [data-square]")].map(cell => {
+    const piece = cell.querySelector(".piece");
+    return [cell.dataset.square, cell.getAttribute("class") === "lake" ? "lake" :
+            piece && [piece.getAttribute("class").replace("piece ", ""), piece.textContent]];
 }))"""
 
-
-# Left, right, top and bottom of the arrow, and of the middles of the squares of the last move.
-ARROW = """(() => {
-    const box = document.getElementById("arrow").getBoundingClientRect();
-    const ends = document.querySelector("#moves .now").textContent.split(" ")[1].split("-");
-    const middles = ends.map(name => {
-        const square = document.querySelector(`[data-square=${name}]`).getBoundingClientRect();
-        return [square.x + square.width / 2, square.y + square.height / 2];
-    });
-    const x = middles.map(middle => middle[0]), y = middles.map(middle => middle[1]);
-    return [[box.left, box.right, box.top, box.bottom],
-            [Math.min(...x), Math.max(...x), Math.min(...y), Math.max(...y)]];
+# Left, top, right and bottom of what a selector finds first.
+BOX = """(() => {
+    const box = document.querySelector('%s').getBoundingClientRect();
+    return [box.left, box.top, box.right, box.bottom];
 })()"""
 
 
@@ -130,15 +129,140 @@ def test_it_loads_steps_and_switches_views(
         browser.press("End", 35)
     assert browser.evaluate(where) == f"ply {PLIES} of {PLIES}, the end"
     browser.click("flip")
-    assert browser.evaluate("document.querySelector('#board div').dataset.square") == "K1"
+    first, last = (browser.evaluate(BOX % f"[data-square={name}] rect") for name in ("K1", "A10"))
+    assert first[0] < last[0] and first[1] < last[1]  # K1 is left above A10
     browser.press("Home", 36)
     assert browser.evaluate(where).startswith("ply 0 of")
-    shown = 'getComputedStyle(document.getElementById("arrow")).display'
-    assert browser.evaluate(shown) == "none"
-    browser.press("ArrowRight", 39)
-    assert browser.evaluate(shown) != "none"
-    arrow, squares = browser.evaluate(ARROW)
-    assert arrow == pytest.approx(squares, abs=1)
+    assert browser.evaluate("document.querySelector('#board .arrow').childNodes.length") == 0
+
+
+def test_the_arrow_leads_to_the_piece_and_leaves_its_rank_free(
+    browser: Browser, page: pathlib.Path, played: Played
+) -> None:
+    browser.open(page)
+    for ply in (1, 2, 15, 24):  # near and far, up and down, left and right
+        for _ in range(2):
+            browser.evaluate(f"go({ply})")
+            browser.click("flip")
+            move = played.log.move_text(ply - 1).split("-")
+            start, end = (browser.evaluate(BOX % f"[data-square={name}]") for name in move)
+            piece = browser.evaluate(BOX % f"[data-square={move[1]}] .piece text")
+            arrow = browser.evaluate(BOX % "#board .arrow")
+            assert start[0] < arrow[2] and arrow[0] < start[2]
+            assert start[1] < arrow[3] and arrow[1] < start[3]
+            near = 2  # pixels between the arrow's box and the square that it leads to
+            assert end[0] - near < arrow[2] and arrow[0] < end[2] + near
+            assert end[1] - near < arrow[3] and arrow[1] < end[3] + near
+            apart = arrow[2] <= piece[0] or piece[2] <= arrow[0]
+            assert apart or arrow[3] <= piece[1] or piece[3] <= arrow[1]
+
+
+def test_fights_are_in_the_list_and_what_is_lost_is_counted(
+    browser: Browser, page: pathlib.Path, played: Played
+) -> None:
+    browser.open(page)
+    items = browser.evaluate("[...document.querySelectorAll('#moves li')].map(e => e.textContent)")
+    before = [fenfs_of(played.position(ply)).board.upper() for ply in range(PLIES + 1)]
+    signs = set()
+    for ply, item in enumerate(items):
+        text = played.log.move_text(ply)
+        start, end = played.log.moves[2 * ply : 2 * ply + 2]
+        met = [piece(before[ply][square]) for square in (start, end)]
+        if met[1] is not None:
+            outcome = fight(met[0][1], met[1][1])
+            signs.add(outcome)
+            ranks = [RANKS[type_] for _, type_ in met]
+            text = f"{text.replace('-', 'x')} {ranks[0]}{'=><'[outcome]}{ranks[1]}"
+        assert item == f"{ply + 1}. {text}"
+    assert signs == {WINS, LOSES, BOTH_FALL}
+    event = 'document.getElementById("event").textContent'
+    assert browser.evaluate(event) == ""
+    for ply, words in (
+        (15, "red's 2 attacks blue's 9: red's 2 falls"),
+        (21, "red's 2 attacks blue's 2: both fall"),
+        (27, "red's spy attacks blue's 10: blue's 10 falls"),
+        (28, ""),
+    ):
+        browser.evaluate(f"go({ply})")
+        assert browser.evaluate(event) == words
+    lost = "['red', 'blue'].map(side => document.getElementById('lost-' + side).textContent)"
+    assert [text.split() for text in browser.evaluate(lost)] == [
+        ["9", "2", "×", "2"],
+        ["10", "2", "×", "2"],
+    ]
+
+
+def test_an_address_names_the_ply(
+    browser: Browser, page: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    where = 'document.getElementById("where").textContent'
+    copy = tmp_path / "copy.html"  # where only what follows # is new, nothing is loaded
+    copy.write_bytes(page.read_bytes())
+    browser.open(copy, "#40")
+    assert browser.evaluate(where).startswith(f"ply 40 of {PLIES}, ")
+    for name, ply in (("9999", PLIES), ("-3", 0), ("7", 7), ("nonsense", 0)):
+        browser.evaluate(f"location.hash = '{name}'; dispatchEvent(new Event('hashchange'))")
+        assert browser.evaluate(where).startswith(f"ply {ply} of {PLIES}, ")
+
+
+def test_all_can_be_reached_with_the_keyboard(browser: Browser, page: pathlib.Path) -> None:
+    browser.open(page)
+    reached = []
+    for _ in range(12):
+        browser.press("Tab", 9)
+        reached.append(browser.evaluate("document.activeElement.id"))
+    controls = ["viewer", "first", "back", "play", "next", "last", "ply"]
+    assert reached[: len(controls)] == controls
+    assert {"knows-red", "knows-blue", "flip"} <= set(reached)
+
+
+# Text and what is behind it, of every element with text of its own: luminances as WCAG defines.
+CONTRASTS = """(() => {
+    const parse = text => text.match(/[0-9.]+/g).map(Number);
+    const light = colour => {
+        const [r, g, b] = parse(colour).map(c => c / 255)
+            .map(c => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
+        return .2126 * r + .7152 * g + .0722 * b;
+    };
+    const behind = e => {
+        const own = e.closest(".piece, .land");
+        if (own && own !== e) return getComputedStyle(own.querySelector("rect")).fill;
+        for (; e; e = e.parentElement) {
+            const colour = getComputedStyle(e).backgroundColor;
+            if (parse(colour)[3] !== 0) return colour;
+        }
+        throw "nothing is behind";
+    };
+    const all = [...document.querySelectorAll("body *")].filter(e => e.getClientRects().length &&
+        [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) && !e.closest("script"));
+    return all.map(e => {
+        const svg = e.namespaceURI.endsWith("svg"), look = getComputedStyle(e);
+        const [a, b] = [light(svg ? look.fill : look.color), light(behind(e))];
+        return [(Math.max(a, b) + .05) / (Math.min(a, b) + .05), b, e.tagName, e.textContent];
+    });
+})()"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_fits_and_can_be_read_on_every_screen(
+    browser: Browser, page: pathlib.Path, width: int, dark: bool
+) -> None:
+    browser.screen(width, dark=dark)
+    browser.open(page)
+    browser.press("End", 35)
+    root = "document.documentElement"
+    assert browser.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0
+    board, steps = browser.evaluate(BOX % "#board"), browser.evaluate(BOX % "#steps")
+    assert board[2] - board[0] > 330
+    assert (steps[1] > board[3]) == (width == 390)  # below the board, or beside it
+    found = browser.evaluate(CONTRASTS)
+    assert len(found) > 100
+    assert min(found)[0] > 4.5, min(found)
+    pieces = [behind for _, behind, tag, _ in found if tag == "text"]
+    page_behind = [behind for _, behind, tag, _ in found if tag == "P"]
+    assert pieces and all((behind < 0.05) == dark for behind in page_behind)
+    browser.screen(1200)
 
 
 def test_nicks_are_text_and_nothing_is_fetched(browser: Browser, page: pathlib.Path) -> None:

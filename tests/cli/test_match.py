@@ -150,7 +150,7 @@ def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
     ("arguments", "status", "what"),
     [
         (("random",), 2, "two players"),
-        (("--resume",), 2, "missing PLAYERs"),
+        (("--resume",), 2, "g.jsonl: there is no such record to resume, and"),
         (("random", "heuristic", "--resume", "-f"), 2, "-f overwrites it"),
         ((), 2, "PLAYER"),
         (("random", "heuristic", "--sprt", "elo0=0"), 2, "elo0 and elo1 are needed"),

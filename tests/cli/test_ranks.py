@@ -42,13 +42,16 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def two_ranks(*arguments: object, command: str = "train") -> list[tuple[int, str]]:
-    """Exit status and stderr of both."""
+def two_ranks(
+    *arguments: object, command: str = "train", code: str | None = None
+) -> list[tuple[int, str]]:
+    """Exit status and stderr of both. `code` is run instead of the command."""
+    start = [sys.executable, "-c", code, *map(str, arguments)] if code else None
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
     both = [
         subprocess.Popen(
-            command_line(command, *arguments, *QUICK[command != "train" :]),
-            env={**os.environ, **place, "RANK": str(rank)},
+            [*(start or command_line(command, *arguments)), *QUICK[command != "train" :]],
+            env={**os.environ, **place, "RANK": str(rank), "PYTHONPATH": str(ROOT)},
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -144,6 +147,31 @@ def test_a_useless_update_ends_both_ranks(tmp_path: pathlib.Path) -> None:
     what = "the update has made weights that are not finite"
     line = f"train: step 1: {what}; the last good checkpoint is {checkpoint_path(out, 0)}\n"
     assert two_ranks(folder, "--lr=inf", "--out", out) == [(1, line), (1, line)]
+    assert [step for step, _ in list_checkpoints(out)] == [0]
+
+
+ONE_BAD_RANK = """
+import os
+from stratkit.cli.train import main
+from stratkit.learn.optimizer import Optimizer
+
+sound = Optimizer._backward
+if os.environ["RANK"] == "1":
+    Optimizer._backward = lambda *part: tuple(FACTOR * x for x in sound(*part))
+main()
+"""
+
+
+@pytest.mark.parametrize(("factor", "what"), [("nan", "is not finite"), ("1e9", "has exploded")])
+def test_a_bad_gradient_of_one_rank_ends_both(
+    tmp_path: pathlib.Path, factor: str, what: str
+) -> None:
+    folder, out = a_folder(tmp_path / "games", (0, 1)), tmp_path / "run"
+    line = (
+        f"train: step 1: the loss {what}; the last good checkpoint is {checkpoint_path(out, 0)}\n"
+    )
+    code = ONE_BAD_RANK.replace("FACTOR", f"float('{factor}')")
+    assert two_ranks(folder, "--out", out, code=code) == [(1, line), (1, line)]
     assert [step for step, _ in list_checkpoints(out)] == [0]
 
 

@@ -218,7 +218,16 @@ def test_a_signal_before_the_first_episode(tmp_path: pathlib.Path) -> None:
     assert learner.wait(PATIENCE) == 143
     learner.stdin.close()
     assert told == "stopped before the first episode: there is nothing to save\ntrain: terminated\n"
-    assert os.listdir(tmp_path / "run") == ["lock"]  # the same command may be given again
+    assert os.listdir(tmp_path) == []  # the same command may be given again
+
+
+def test_a_failed_start_leaves_what_was_there(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "old").mkdir()
+    for out in ("a/b/run", "old"):
+        done = train("--out", tmp_path / out, stdin=b"no episodes at all, but some text")
+        assert done.status == 1 and done.err.count("\n") == 1, done.err
+    train("--out", tmp_path / "old", "--resume", stdin=b"")
+    assert os.listdir(tmp_path) == ["old"] and os.listdir(tmp_path / "old") == []
 
 
 def test_truncated(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
@@ -360,7 +369,7 @@ WRONG_METADATA: list[tuple[dict[str, object], str]] = [
     ({"config": {"colour": 3}}, "unknown setting 'colour'"),
     ({"inputs": "a.eps"}, "metadata 'inputs': expected object, got str: 'a.eps'"),
     ({"inputs": {"a.eps": "4"}}, "metadata 'inputs': expected int, got str: "),
-    ({"net": "plan"}, "unknown network (did you mean 'plain'?): 'plan'"),
+    ({"net": "plan"}, "unknown network 'plan' (did you mean 'plain'?)"),
     ({"net": "tiny"}, "no checkpoint of a network 'tiny' of this shape"),
     ({"game": "nanno"}, "unknown game 'nanno' (did you mean 'nano'?)"),
     ({"rules": {"\ud800": 1}}, "game nano: "),
@@ -445,7 +454,7 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
     what = f"{file}: unknown setting 'batches' (did you mean 'batch'?)"
     assert refusal("--config", file) == (1, what)
     file.write_text('net = "plan"')
-    what = f"{file}: unknown network (did you mean 'plain'?): 'plan'"
+    what = f"{file}: unknown network 'plan' (did you mean 'plain'?)"
     assert refusal("--config", file) == (1, what)
     file.write_text("batch = 0")
     assert refusal("--config", file) == (1, f"{file}: --batch must be at least 1: '0'")

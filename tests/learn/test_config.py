@@ -75,14 +75,14 @@ def test_files(tmp_path: pathlib.Path) -> None:
     path.write_text("sizes = 7")
     assert rnad(resolve("tiny", {}, read_file(str(path)), {})).sizes == (7,)
     assert refusal("beta_ = 2") == "unknown setting 'beta_' (did you mean 'beta'?)"
-    assert refusal("algorithm = 'rmad'") == ("unknown algorithm (did you mean 'rnad'?): 'rmad'")
-    assert refusal("algorithm = [1]").startswith("unknown algorithm: ")
+    assert refusal("algorithm = 'rmad'") == "unknown algorithm 'rmad' (did you mean 'rnad'?)"
+    assert refusal("algorithm = [1]") == "unknown algorithm '[1]': choose one of rnad, mmd"
     assert refusal("sizes = 'x'") == "sizes must be whole numbers: 'x'"
     assert refusal("lr = 'x'") == "lr must be a number: 'x'"
     assert refusal("batch = 1.5") == "batch must be a whole number: '1.5'"
     assert refusal("batch = true") == "batch must be a whole number: 'True'"
     assert refusal("sizes = [1, 'x']").startswith("sizes must be whole numbers")
-    assert refusal("net = 3") == "unknown network: '3'"
+    assert refusal("net = 3").startswith("unknown network '3': choose one of plain, tiny")
     assert refusal("lr = 1" + 400 * "0").startswith("lr must be a number: '1000")
     assert refusal("lr = 1" + 5000 * "0").startswith("not TOML: ")
     assert refusal("#" * 100_000) == "over 65536 bytes"

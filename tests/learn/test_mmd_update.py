@@ -21,6 +21,8 @@ from stratkit.learn.mmd import (
     annealed,
     behaviour_loss,
     estimates,
+    explained,
+    game_weights,
     magnet_loss,
     surrogate_loss,
 )
@@ -154,6 +156,44 @@ def test_distances_are_those_of_kullback_and_leibler() -> None:
     assert all(behaviour_loss(x, torch.ones(())) >= 0 for x in log_ratio)
 
 
+def test_each_game_has_one_vote() -> None:
+    """Of each player: a draw of 6 actions counts as much as a game of 2. By rank and in parts, the
+    weights of a player keep their sum."""
+    player = torch.tensor([[0, 0, -1], [1, 1, 1], [0, -1, -1], [1, -1, -1], [0, -1, -1]])
+    weight = torch.tensor([0.1, 0.3])[player.clamp_min(0)] * (player >= 0)
+    found = game_weights(player, weight)
+    thirds, whole = 0.2 / 3, 0.2  # 4 steps of the first player in 2 games
+    first = torch.tensor([[thirds, whole, 0], [0, 0, 0], [thirds, 0, 0], [0, 0, 0], [thirds, 0, 0]])
+    torch.testing.assert_close(found * (player == 0), first)
+    half, whole = 0.2, 0.4  # 4 steps of the second in 3 games
+    second = torch.tensor([[0, 0, 0], [half, whole, whole], [0, 0, 0], [half, 0, 0], [0, 0, 0]])
+    torch.testing.assert_close(found * (player == 1), second)
+
+
+def test_the_explained_variance() -> None:
+    draw = torch.Generator().manual_seed(2)
+    value, outcome = torch.randn(2, 50, generator=draw)
+    weight = torch.rand(50, generator=draw)
+    weight[:5] = 0
+    mean = np.average(outcome, weights=weight)
+    variance = np.average((outcome - mean) ** 2, weights=weight)
+    error = outcome - value
+    left = np.average((error - np.average(error, weights=weight)) ** 2, weights=weight)
+    assert explained(value, outcome, weight).sum().item() == pytest.approx(1 - left / variance)
+    assert explained(outcome + 3, outcome, weight).sum().item() == pytest.approx(1)
+    assert explained(value, torch.ones(50), weight).sum() == 0
+    assert explained(value, outcome, torch.zeros(50)).sum() == 0
+
+
+def test_an_update_reports_what_its_value_explained() -> None:
+    """An untrained network's value is 0, which explains nothing; later it does."""
+    learner, batch = a_batch(lr=0.01, value_lambda=1.0)
+    assert learner.update(batch)["explained"] == pytest.approx(0, abs=1e-6)
+    for _ in range(30):
+        metrics = learner.update(batch)
+    assert 0.2 < metrics["explained"] < 1
+
+
 def test_what_is_annealed() -> None:
     """Ataraxos' temperature: .05 n^-.3."""
     assert annealed(0.05, 0.0, 0.3, 0, 1) == 0.05
@@ -234,7 +274,7 @@ def test_parts_give_the_gradient_of_the_whole(magnet: str) -> None:
         {"eta": 1.0}, {"eta_power": 2.0}, {"anneal_after": 1.0}, {"ratio_clip": 1e-3},
         {"kl_mu": 1.0}, {"advantage_lambda": 1.0}, {"value_lambda": 0.0}, {"value_weight": 2.0},
         {"rho": 0.5}, {"c": 0.5}, {"magnet": "average"}, {"lr_power": 2.0}, {"average_rate": 1.0},
-        {"eta_floor": 1.0}, {"lr_floor": 1.0},
+        {"eta_floor": 1.0}, {"lr_floor": 1.0}, {"weight_by": "game"},
     ],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
@@ -275,6 +315,7 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
         ("eta_floor", -1.0), ("lr_power", 11.0), ("lr_floor", INFINITY), ("anneal_after", 0.0),
         ("ratio_clip", 0.0), ("kl_mu", -1.0), ("advantage_lambda", 1.1), ("value_lambda", -0.1),
         ("value_weight", 0.0), ("rho", 0.0), ("c", 0.0), ("average_rate", 0.0), ("magnet", "none"),
+        ("weight_by", "side"),
     ],
 )  # fmt: skip
 def test_what_is_out_of_its_range(name: str, value: object) -> None:

@@ -8,6 +8,7 @@ import torch
 
 from nets.drawn import drawn
 from stratkit.engine import Batch, Game, sample
+from stratkit.errors import InputError
 from stratkit.nets import build
 
 
@@ -36,6 +37,28 @@ def test_size_and_seed() -> None:
     assert sum(p.numel() for p in one.parameters()) == 16_770
     weights = [torch.cat([p.flatten() for p in net.parameters()]) for net in (one, same, other)]
     assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
+
+
+def test_channels_and_blocks_are_in_the_name() -> None:
+    shape = Game("mini").shape
+    net = build("plain:8x3", shape, seed=1)
+    assert net.embed(net.prepare(views(Game("mini"), 2, 0)[0])).shape == (2, 8, *shape[1:])
+    assert len(list(net.blocks)) == 3  # type: ignore[call-overload]
+    small = build("plain:16x1", shape, seed=1).state_dict()
+    assert all(
+        torch.equal(w, small[name]) for name, w in build("plain", shape, 1).state_dict().items()
+    )
+    for name in (
+        "plain:",
+        "plain:8",
+        "plain:0x1",
+        "plain:8x0",
+        "plain:8x2x3",
+        "plain:2048x1",
+        "plain:x",
+    ):
+        with pytest.raises(InputError, match="channels and blocks are given as in plain:32x2"):
+            build(name, shape)
 
 
 def test_every_parameter_gets_a_gradient() -> None:

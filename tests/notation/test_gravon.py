@@ -125,7 +125,7 @@ END = len(LINES) - 1
         (XML.replace(b"<move", b"<mvoe", 1), "line 5: unknown element in <game>: 'mvoe'"),
         (
             XML.replace(b"classic", b"clasic"),
-            "line 3: unknown type of game (did you mean 'classic'?)",
+            "line 3: unknown type of game 'clasic' (did you mean 'classic'?)",
         ),
         (XML.replace(b' source="', b' from="', 1), "line 5: <move> without source"),
         (XML.replace(b'id="7"', b'id="6"'), "line 11: moves are not numbered upwards: '6'"),

@@ -100,7 +100,7 @@ def decision_that_ends(
 def held(player: Player) -> int:
     """How many objects a player keeps alive, without its networks and its code."""
     code = (type, types.ModuleType, types.FunctionType, types.MethodType, torch.nn.Module)
-    queue, seen = [vars(player)], set()
+    queue, seen = list(vars(player).values()), set()
     while queue:
         some = queue.pop()
         if id(some) not in seen and not isinstance(some, code):

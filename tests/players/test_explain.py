@@ -15,7 +15,7 @@ from stratkit.errors import InputError
 from stratkit.notation.fenfs import complete, parse_fenfs
 from stratkit.players.options import read_options
 from stratkit.players.player import Explanation
-from stratkit.players.testtime.explain import acting, text
+from stratkit.players.testtime.explain import text
 from stratkit.players.testtime.options import PRESETS, PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.setups.constraints import constraints
@@ -36,7 +36,7 @@ def explanation(scene: Scene, **options: str) -> Explanation:
 
 
 def explained(scene: Scene, **options: str) -> str:
-    return text(explanation(scene, **options), variant("mini"), scene.side)
+    return text(explanation(scene, **options), variant("mini"))
 
 
 def test_a_position_is_drawn_with_its_moves() -> None:
@@ -48,7 +48,7 @@ def test_a_position_is_drawn_with_its_moves() -> None:
     assert "bP" not in "\n".join(found) and "b2" not in "\n".join(found)  # nobody told red
     head = next(i for i, line in enumerate(found) if line.startswith("move"))
     assert found[head].split()[1:] == ["network", "threshold", "quanta", "threats", "bounds"]
-    assert found[head - 1].startswith("game 0, value ")
+    assert found[head - 1].startswith("game 1, value ")
     rows = [line for line in found[head + 1 :] if line[0].isupper()]
     last = [line[26 + 4 * 11 : 26 + 5 * 11].strip() for line in rows]
     played = [float(number) for number in last if number != "-"]
@@ -73,16 +73,15 @@ def test_a_deployment_is_told_square_by_square() -> None:
     pieces = variant("mini").pieces
     Placing(Deploying(game, player), constraints(variant("mini"))).draw(0, 1)
     assert len(told) == pieces
-    assert [acting(e, variant("mini")) for e in told] == [0] * len(told)
-    blue = dataclasses.replace(told[1], number=pieces + 1)
-    assert acting(blue, variant("mini")) == 1
-    lines = text(told[1], variant("mini"), 0).splitlines()
-    assert lines[0] == "game 0; in per cent:"
+    assert [e.side for e in told] == [0] * len(told)
+    blue = dataclasses.replace(told[1], side=1)
+    lines = text(told[1], variant("mini")).splitlines()
+    assert lines[0] == "game 1; in per cent:"
     assert lines[1].split() == ["square", "network", "threshold", "quanta"]
     squares = {line.split()[0] for line in lines[2:]}
     assert squares <= {f"{file}{rank}" for file in "ABCDEF" for rank in "12"}
     assert {line.split()[1] for line in lines[2:]} == {TYPES[told[1].packed[11]]}
-    theirs = text(blue, variant("mini"), 1).splitlines()
+    theirs = text(blue, variant("mini")).splitlines()
     assert {line.split()[0] for line in theirs[2:]} <= {f"{f}{r}" for f in "ABCDEF" for r in "56"}
 
 

@@ -1,7 +1,8 @@
-"""A person at the terminal: what is typed becomes moves, and what was said is said again."""
+"""A person at a front end: what is typed becomes moves, and what was said is said again."""
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,15 +12,18 @@ import pytest
 from stratkit.engine import Game
 from stratkit.engine.stratego import setup_of, variant
 from stratkit.errors import InputError
+from stratkit.notation.drawing import STYLES
 from stratkit.notation.setups import parse_setup, setup_text
 from stratkit.play.finished import Finished, GameNote
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.human import HumanPlayer, Saved
-from stratkit.players.player import Terminal, Views
+from stratkit.players.player import Explanation, Session, Views
 from stratkit.players.random import RandomPlayer
+from stratkit.players.terminal import Terminal
 
 SETUP = "MDBaaaCDEKLa".replace("a", "A")
+OTHER = "LKaaaDMDBEaC".replace("a", "A")
 
 
 class Seat:
@@ -30,14 +34,17 @@ class Seat:
         lines: Sequence[str],
         said: dict[int, list[str]] | None = None,
         setup: npt.NDArray[np.uint8] | None = None,
+        seats: tuple[int, int] = (0, 1),
+        style: str = "ascii",
     ) -> None:
         game = Game("mini")
         self.shown: list[str] = [""]
         self.kept: list[str] = []
         self._typed = iter(lines)
+        front = Terminal(self.ask, self.show, STYLES[style], colour=style == "unicode")
         person = HumanPlayer(game, 1, setup)
-        person.sit_down(Terminal(self.ask, self.show, said or {}, self.keep, hint))
-        seatings = Seatings(iter([Seating(0, (0, 1))]))
+        person.sit_down(Session(front, said or {}, self.keep, hint))
+        seatings = Seatings(iter([Seating(0, seats)]))
         self.table = Table(game, [person, RandomPlayer(2)], seatings, slots=1)
 
     def ask(self) -> str | None:
@@ -50,9 +57,18 @@ class Seat:
     def keep(self, number: int, word: str) -> None:
         self.kept.append(word)
 
+    @property
+    def setup(self) -> str:
+        """What the side that deploys first has placed."""
+        return setup_text(setup_of(variant("mini"), self.table._actions[0, :8]))
 
-def hint(views: Views, side: int) -> str:
-    return f"ask {side} {len(views.moves(0))}\n"
+
+def hint(views: Views) -> list[Explanation]:
+    """Each move is half as probable as the one before it."""
+    moves = views.moves(0)
+    policy = (0.5 ** np.arange(1, len(moves) + 1)).astype(np.float32)
+    packed = views.observations[0]
+    return [Explanation(0, int(views.sides[0]), packed, moves, [("network", policy)], 0.25, None)]
 
 
 def until(table: Table) -> list[Finished]:
@@ -63,7 +79,6 @@ def test_moves_and_words() -> None:
     lines = [
         "XYZ",
         SETUP,
-        "?",
         "moves",
         "a1a2",
         "A6 A5",
@@ -75,19 +90,75 @@ def test_moves_and_words() -> None:
         "save",
     ]
     seat = Seat(lines)
-    table = seat.table
     with pytest.raises(Saved):
-        until(table)
+        until(seat.table)
     text = "".join(seat.shown)
-    assert setup_text(setup_of(variant("mini"), table._actions[0, :8])) == SETUP
+    assert seat.setup == SETUP
     assert "a setup of mini has 12 letters, not 3" in text
     assert "seen by red" in text and " rM" not in text and " b?" in text
-    assert "ask 0 " in text
     assert "a1a2: not a legal move" in text and "A6 A5: not a legal move (no piece of yours" in text
     assert "unknown square" in text and "a move is written like A4A5" in text
-    assert table._actions[0, 16:18].tolist() == [7, 13]  # B2 B3
-    assert "went to" in text and "A move is written" in text
+    assert seat.table._actions[0, 16:18].tolist() == [7, 13]  # B2 B3
+    assert "their piece went from" in text and "A move is written" in text
+    assert "your scout went" not in text  # the person knows
     assert seat.kept == [SETUP, "B2 B3"]
+
+
+def test_five_best_moves_or_all() -> None:
+    """In columns, without a board that would push the best one off the screen."""
+    seat = Seat([SETUP, "?", "? all", "save"])
+    with pytest.raises(Saved):
+        until(seat.table)
+    best, every = (text.splitlines() for text in seat.shown if "network" in text)
+    assert best[0] == every[0] == "game 1, value +0.25; in per cent:"
+    assert len(best) == 2 + 5 + 1
+    assert best[-1] == f"{len(every) - 7} more: 3.1 % of the network's policy"
+    assert len(every) > 8 and best[1:7] == every[1:7]
+    assert len({line.rindex(".") for line in every[2:]}) == 1
+
+
+def test_a_setup_is_arranged(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "my.setups"
+    file.write_text(f"{SETUP}\n")
+    lines = ["another", "help", str(file), "mirror", "swap A1 B2", "swap A1 A6", "swap A1", "", ""]
+    seat = Seat(lines)
+    with pytest.raises(Saved):
+        until(seat.table)
+    text = "".join(seat.shown)
+    offers = [line.split()[-1] for line in text.splitlines() if line.startswith("in letters")]
+    assert offers[2:] == [SETUP, "AAABDMALKEDC", "LAABDMAAKEDC".replace("LAAB", "LAAB")]
+    assert seat.setup == offers[-1] == seat.kept[0]
+    assert len(set(offers)) == 5
+    assert "not both squares are where you set up: 'swap A1 A6'" in text
+    assert "12 letters, not 7: 'swap A1'" in text
+    assert "B bomb, C spy, D scout" in text
+    file.write_bytes(b"\xff\n")
+    seat = Seat([str(file)])
+    with pytest.raises(Saved):
+        until(seat.table)
+    assert f"{file}: line 1: " in "".join(seat.shown)
+
+
+def test_blue_has_its_side_below() -> None:
+    seat = Seat(["swap F6 E5", OTHER, "save"], seats=(1, 0))
+    with pytest.raises(Saved):
+        until(seat.table)
+    first, second, turn = (text for text in seat.shown if "   F    E    D" in text)
+    assert "game 1: you play blue" in first and "blue to move, ply 1" in turn
+    letters = [
+        line.split()[-1] for line in "".join(seat.shown).splitlines() if "in letters" in line
+    ]
+    before, after = letters
+    assert (after[0], after[7]) == (before[7], before[0]) and after[1:7] == before[1:7]
+    assert second != first and seat.kept == [OTHER]
+
+
+def test_colours_and_characters() -> None:
+    seat = Seat([SETUP, "help", "save"], style="unicode")
+    with pytest.raises(Saved):
+        until(seat.table)
+    text = "".join(seat.shown)
+    assert "\x1b[1;31m" in text and "┌" in text and "⚑ flag" in text and " b□" in text
 
 
 def test_what_was_said_leads_to_where_it_was_left() -> None:
@@ -102,6 +173,8 @@ def test_what_was_said_leads_to_where_it_was_left() -> None:
     np.testing.assert_array_equal(first.table._actions[0, :n], again.table._actions[0, :n])
     assert again.kept == []
     assert sum("red> " in text for text in again.shown) == 1
+    told = again.shown[1 : again.shown.index("red> ")]  # what happened last is told, too
+    assert "".join(told) in "".join(first.shown) and "went from" in told[-1]
 
 
 @pytest.mark.parametrize("words", [["B2 B3"], [SETUP, "A6 A5"], [SETUP, SETUP]])
@@ -122,8 +195,7 @@ def test_resigning_ends_the_game_as_a_loss() -> None:
 def test_a_setup_is_offered_or_given() -> None:
     seat = Seat(["", "resign"])
     until(seat.table)
-    offered = next(text for text in seat.shown if text.startswith("Your setup"))
-    assert setup_text(setup_of(variant("mini"), seat.table._actions[0, :8])) in offered
+    assert f"in letters: {seat.setup}" in "".join(seat.shown) and seat.kept[0] == ""
     given = Seat(["resign"], setup=parse_setup(SETUP, variant("mini")))
     until(given.table)
-    assert not any(text.startswith("Your setup") for text in given.shown)
+    assert not any("Your setup" in text or "in letters" in text for text in given.shown)

@@ -68,6 +68,14 @@ class Leaver(RandomPlayer):
     def act(self, views):
         raise SystemExit(0)
 
+class Chatty(RandomPlayer):
+    def __init__(self, seed):
+        super().__init__(seed)
+        print("made")
+    def act(self, views):
+        print("acting")
+        return super().act(views)
+
 class NoPlayer:
     pass
 
@@ -163,6 +171,14 @@ def test_each_method_is_guarded(
 ) -> None:
     done = run("match", f"py:faulty_players:{player}", *MATCH, *options)
     assert done.status == 1 and what in done.err.splitlines()[-1], done.err
+
+
+def test_what_a_player_prints_is_no_record(folder: pathlib.Path) -> None:
+    call = ("random", "--game", "mini", "-n", 2, "--seed", 1, "-o", "-")
+    quiet = run("match", "name=P,py:faulty_players:Typed", *call)
+    chatty = run("match", "name=P,py:faulty_players:Chatty", *call)
+    assert chatty.status == 0 and chatty.out.splitlines()[1:] == quiet.out.splitlines()[1:]
+    assert chatty.err.startswith("made\nacting\nacting\n")
 
 
 def test_the_traceback_of_an_error(folder: pathlib.Path) -> None:

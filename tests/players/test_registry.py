@@ -79,6 +79,7 @@ def test_explicit_keys_override_the_preset() -> None:
         ("quanta=4,heuristic", "quanta= is for networks"),
         ("setup=a,random", "setup= is for people"),
         ("time=3,run", "time= is for programs"),
+        ("shutle=off,run", "unknown option 'shutle' (did you mean 'shuttle'?)"),
         ("treshold=.1,run", "unknown option 'treshold' (did you mean 'threshold'?)"),
     ],
 )

@@ -20,7 +20,7 @@ from stratkit.storage.checkpoints import load_network
 def test_they_are_small_and_say_what_they_are(name: str) -> None:
     file = pathlib.Path(weights_file(name))
     assert file.stat().st_size < 10_000_000
-    metadata = load_network(file, "target")[1]
+    metadata = load_network(file, None)[1]
     game = Game(metadata["game"])
     assert metadata["rules"] == game.rules and name.startswith(f"{game.name}-")
     spec = parse_player(f"preset=deepnash,{name}")

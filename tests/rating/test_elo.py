@@ -171,6 +171,17 @@ def test_groups_that_never_met() -> None:
     with pytest.raises(CheckFailed, match=r"never met.*: a, b; c, d"):
         rate(pool)
     assert elos(pool, prior=1) == pytest.approx(dict.fromkeys("abcd", 0), abs=1e-6)
+    # A prior rates each group as if there were no other.
+    strong = (5, both("c", "d", "won"))
+    alone = rate(pool_of(strong), Model(prior=1))
+    assert alone.low is not None and alone.high is not None
+    for anchors in ([], [Anchor(0, 700)]):
+        found = rate(pool_of((5, both("a", "b", "even")), strong), Model(prior=1, anchors=anchors))
+        assert found.low is not None and found.high is not None
+        assert found.elo[2:] == pytest.approx(alone.elo, abs=1)
+        assert found.low[2:] == pytest.approx(alone.low, abs=30)
+        assert found.high[2:] == pytest.approx(alone.high, abs=30)
+        assert found.elo[:2] == pytest.approx([700, 700] if anchors else [0, 0], abs=1e-6)
     with pytest.raises(CheckFailed, match="never met"):
         rate(pool, Model(anchors=[Anchor(0, 0)]))
     # Ratings that are given on both sides make them comparable.

@@ -192,8 +192,48 @@ def test_groups_that_never_met(tmp_path: pathlib.Path) -> None:
         assert done.error_line.startswith(
             "rate: groups that never met cannot be compared: a, b; c, d"
         )
-    assert run("rate", "--prior", 1, one, two).status == 0
+    done = run("rate", "--prior", 1, one, two)
+    assert (done.status, done.err) == (0, "")
+    head, *blocks = done.out.split("\n\n")
+    assert head.endswith("; 2 groups never met: compare Elo only within a group")
+    assert [blocks[0], blocks[3]] == ["group 1", "group 2"] and len(blocks) == 6
+    for block, names in ((blocks[1], "ab"), (blocks[4], "cd")):
+        rows = [line.split()[:2] for line in block.splitlines()[1:]]
+        assert rows == [["1", names[0]], ["2", names[1]]]
+    # Whoever met somebody of both is the link.
+    link = write(tmp_path / "3", header("a", "d"), [record(0, 0, 1, "draw")])
+    done = run("rate", "--prior", 1, one, two, link)
+    assert "never met" not in done.out and "group" not in done.out
+    # So are ratings that are given to both.
+    done = run("rate", "--prior", 1, "--anchor", "a", "--anchor", "d=5", one, two)
+    assert "never met" not in done.out and "group" not in done.out
     assert run("rate", "--include", "a", "--include", "b", one, two).status == 0
+
+
+def test_groups_that_never_met_for_programs_and_in_the_page(tmp_path: pathlib.Path) -> None:
+    one = write(tmp_path / "1", header("a", "b"), [record(0, 0, 1, "red")])
+    two = write(tmp_path / "2", header("c", "d"), [record(0, 0, 1, "blue")])
+    value = json.loads(run("rate", "--prior", 1, "--json", one, two).out)
+    names = [player["name"] for player in value["players"]]
+    groups = {player["name"]: player["group"] for player in value["players"]}
+    assert groups == {"a": 1, "b": 1, "c": 2, "d": 2}
+    for name, row in zip(names, value["superiority"], strict=True):
+        for other, likely in zip(names, row, strict=True):
+            assert (likely is None) == (groups[name] != groups[other])
+    rows = list(csv.DictReader(run("rate", "--prior", 1, "--csv", one, two).out.splitlines()))
+    assert [(row["group"], row["rank"], row["player"]) for row in rows] == [
+        ("1", "1", "a"), ("1", "2", "b"), ("2", "1", "d"), ("2", "2", "c")
+    ]  # fmt: skip
+    files = ["--html", tmp_path / "page.html", "--plot", tmp_path / "ratings.png"]
+    assert run("rate", "--prior", 1, *files, one, two).status == 0
+    page = (tmp_path / "page.html").read_text()
+    first, second = page.split("<h1>Group 1 of 2</h1>")[1].split("<h1>Group 2 of 2</h1>")
+    for part, here, away in ((first, "ab", "cd"), (second, "cd", "ab")):
+        for name in here:
+            assert f">{name}</td>" in part
+        for name in away:
+            assert f">{name}</td>" not in part
+    assert (tmp_path / "ratings.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_only_wins_need_a_prior(tmp_path: pathlib.Path) -> None:
@@ -211,7 +251,7 @@ def test_include_exclude_and_rename(games: pathlib.Path) -> None:
     done = run("rate", "--exclude", "run@*", games)
     assert done.out.startswith("40 games of mini")
     done = run("rate", "--rename", "run@7=new", "--rename", "random=heuristic", games)
-    assert done.error_line == "rate: 40 games between players who are one now were left out"
+    assert done.error_line == "rate: left out: 40 games between players who are one now"
     assert done.out.startswith("80 games of mini") and " new " in done.out
     done = run("rate", "--least-games", 81, games)
     assert done.status == 1 and done.err.endswith("rate: no games are left to rate\n")
@@ -241,7 +281,7 @@ def test_nothing_to_read(tmp_path: pathlib.Path) -> None:
 def test_from_a_pipe_and_repeated(games: pathlib.Path) -> None:
     done = run("rate", games, "-", stdin=games.read_bytes())
     assert done.status == 0
-    assert done.error_line == "rate: 120 games were met again and counted once"
+    assert done.error_line == "rate: 120 games met again, counted once"
     assert done.out == run("rate", "-", stdin=games.read_bytes()).out
 
 

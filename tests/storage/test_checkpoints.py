@@ -216,7 +216,7 @@ def test_one_network(tmp_path: pathlib.Path, path: pathlib.Path) -> None:
     weights, metadata, net = load_network(path, "target")
     assert same(weights, {"weight": TENSORS["target/weight"]})
     assert (metadata["step"], net) == (12, "target")
-    with pytest.raises(InputError, match="no network 'average' .*; it has online, target$"):
+    with pytest.raises(InputError, match="no network 'average'; it has online, target$"):
         load_network(path, "average")
     listed = tmp_path / "listed"
     save_checkpoint(listed, TENSORS, {**METADATA, "networks": ["online", "belief"]})
@@ -226,8 +226,11 @@ def test_one_network(tmp_path: pathlib.Path, path: pathlib.Path) -> None:
     acting, _, net = load_network(listed, None)
     assert net == "online" and acting.keys() == load_network(listed, "online")[0].keys()
     assert load_network(path, None)[2] == "target"
-    weights, _, net = load_network(tmp_path / "policy.safetensors", "target")
-    assert (list(weights), net) == (["weight"], "online")
+    for asked in (None, "online"):
+        weights, _, net = load_network(tmp_path / "policy.safetensors", asked)
+        assert (list(weights), net) == (["weight"], "online")
+    with pytest.raises(InputError, match="no network 'onlin' .*'online'.*; it has online$"):
+        load_network(tmp_path / "policy.safetensors", "onlin")
     whole = bytearray(path.read_bytes())
     whole[-1] ^= 1  # in another network
     path.write_bytes(whole)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from stratkit.cli.fenfs.lines import each_position, put, texts
-from stratkit.cli.fenfs.tally import Tally
+from stratkit.cli.messages import warn
 from stratkit.cli.tool import Tool
+from stratkit.convert.lines import each_position, texts
+from stratkit.convert.tally import Tally
+from stratkit.errors import error_context
+from stratkit.storage.streams import STDOUT
+
+if TYPE_CHECKING:
+    from stratkit.notation.fenfs import Fenfs
 
 
 @click.command(cls=Tool)
@@ -19,7 +27,11 @@ def legal(inputs: tuple[str, ...]) -> int:
     """
     from stratkit.notation.fenfs import legal_moves
 
-    tally = Tally()
+    def print_moves(fenfs: Fenfs) -> None:
+        with error_context(STDOUT, only=OSError):
+            click.echo(" ".join(legal_moves(fenfs)))
+
+    tally = Tally(warn)
     for source in texts(inputs or ["-"], (".fenfs",), tally):
-        each_position(source, tally, lambda fenfs: put(" ".join(legal_moves(fenfs))))
+        each_position(source, tally, print_moves)
     return tally.status

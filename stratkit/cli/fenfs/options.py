@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from stratkit.cli.options import OneOf, option, options
 from stratkit.errors import shown
 
-VIEWS = {"observer": None, "red": 0, "blue": 1}
+if TYPE_CHECKING:
+    from stratkit.notation.select import Selection
 
 # What records and logs can contain, by hand: `--help` reads no module with numpy. Tests compare.
 VARIANTS = [
@@ -80,6 +81,19 @@ selecting = options(
     option("--moves RANGE", "Only games of so many moves, like 40, 10..20 or 10.. .", Range()),
     option("--regular", "Only games with regular setups."),
 )
+
+
+def pop_selection(given: dict[str, Any]) -> Selection:
+    """Takes the values of `selecting` out of a command's values."""
+    import dataclasses
+
+    from stratkit.notation.select import Selection
+
+    return Selection(
+        **{field.name: given.pop(field.name) for field in dataclasses.fields(Selection)}
+    )
+
+
 jobs_option = option(
     "--jobs N",
     "Work in N processes; what comes out is the same (default: 1).",

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stratkit.cli.fenfs.lines import sound_games
 from stratkit.cli.fenfs.options import selecting
-from stratkit.cli.fenfs.tally import Tally
+from stratkit.cli.messages import warn
 from stratkit.cli.options import option, output_options
 from stratkit.cli.tool import Tool
 from stratkit.convert.games import Game
+from stratkit.convert.lines import sound_games
 from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
+from stratkit.convert.tally import Tally
 from stratkit.errors import InputError
 from stratkit.storage.streams import open_output
 
@@ -38,7 +39,7 @@ def replay(
     from stratkit.notation.replay_page import Shown, replay_page
     from stratkit.notation.select import Selection
 
-    tally = Tally()
+    tally = Tally(warn)
     found = _chosen(inputs, Selection(**chosen), game, tally)
     if found is None:
         if not tally.faults:

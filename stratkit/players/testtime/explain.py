@@ -13,7 +13,6 @@ from stratkit.engine.stratego import (
     BLUE,
     EMPTY,
     LAKE,
-    RED,
     TYPE,
     TYPES,
     UNKNOWN,
@@ -27,6 +26,7 @@ from stratkit.notation.squares import square_text
 from stratkit.players.player import Explanation
 
 LEAST = 0.005  # less probable moves are only counted
+NAMES = 26  # characters for a move, at least
 
 # Why each stage drops moves.
 REASONS = {
@@ -37,58 +37,57 @@ REASONS = {
 }
 
 
-def acting(explanation: Explanation, variant: Variant) -> int:
-    """Whose turn it is, if red deployed first, and began."""
-    fields = _fields(explanation, variant)
-    if fields["phase"]:
-        return RED if explanation.number < variant.pieces else BLUE
-    return int(fields["plies"]) % 2
-
-
-def _fields(explanation: Explanation, variant: Variant) -> Any:
-    return np.asarray(explanation.packed).view(observation_dtype(variant.squares))[0]
-
-
-def text(explanation: Explanation, variant: Variant, side: int) -> str:
-    """The explanation of a turn of `side`, lines ended by a line feed."""
-    fields = _fields(explanation, variant)
+def text(
+    explanation: Explanation, variant: Variant, most: int | None = None, board: bool = True
+) -> str:
+    """The explanation, lines ended by a line feed: all moves but rare ones, or the `most` probable
+    ones, under the board or without it."""
+    side = explanation.side
+    fields: Any = explanation.packed.view(observation_dtype(variant.squares))[0]
     cells = fields["cells"].copy()
     if side == BLUE:
         cells = flip_cells(cells)
     position = Position(variant, cells, side, int(fields["plies"]))
     placed = TYPES[fields["to_place"]] if fields["phase"] else None
-    lines = [_heading(explanation), _columns(explanation, "square" if placed else "move")]
     first, last = explanation.stages[0][1], explanation.stages[-1][1]
-    shown = np.maximum(first, last) >= LEAST
-    for at in np.lexsort((-first, -last)):
-        if shown[at]:
-            lines.append(_row(explanation, int(at), position, placed))
-    rest = float(first[~shown].sum())
-    if not shown.all():
-        lines.append(f"{int((~shown).sum())} more: {100 * rest:.1f} % of the network's policy")
-    board = "" if placed else draw(fenfs_of(position, side), side)
-    return board + "".join(f"{line.rstrip()}\n" for line in lines)
+    least = LEAST if most is None else 0
+    order = [int(at) for at in np.lexsort((-first, -last)) if max(first[at], last[at]) >= least]
+    order = order[:most]
+    names = [_name(explanation, at, position, placed) for at in order]
+    width = max([NAMES, *(len(name) + 1 for name in names)])
+    lines = [_heading(explanation), _columns(explanation, "square" if placed else "move", width)]
+    for at, name in zip(order, names, strict=True):
+        lines.append(f"{name:{width}}{_numbers(explanation, at)}")
+    if more := len(first) - len(order):
+        rest = float(np.delete(first, order).sum())
+        lines.append(f"{more} more: {100 * rest:.1f} % of the network's policy")
+    drawn = draw(fenfs_of(position, side), side) if board and not placed else ""
+    return drawn + "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def _heading(explanation: Explanation) -> str:
     value = "" if explanation.value is None else f", value {explanation.value:+.2f}"
-    return f"game {explanation.game}{value}; in per cent:"
+    return f"game {explanation.game + 1}{value}; in per cent:"
 
 
-def _columns(explanation: Explanation, first: str) -> str:
+def _columns(explanation: Explanation, first: str, width: int) -> str:
     names = "".join(f"{name:>11}" for name, _ in explanation.stages)
-    return f"{first:26}{names}"
+    return f"{first:{width}}{names}"
 
 
-def _row(explanation: Explanation, at: int, position: Position, placed: str | None) -> str:
+def _name(explanation: Explanation, at: int, position: Position, placed: str | None) -> str:
     """A move; or a square for the piece that is `placed`."""
     variant, cells, width = position.variant, position.cells, position.variant.width
     start, end = (variant.framed(position.side, square) for square in explanation.moves[at])
     where = square_text(end, width)
-    what = f"{where} {placed}"
-    if placed is None:
-        mover = TYPES[cells[start] & TYPE]
-        what = f"{square_text(start, width)} {where} {mover}{_target(int(cells[end]))}"
+    if placed is not None:
+        return f"{where} {placed}"
+    mover = TYPES[cells[start] & TYPE]
+    return f"{square_text(start, width)} {where} {mover}{_target(int(cells[end]))}"
+
+
+def _numbers(explanation: Explanation, at: int) -> str:
+    """What each stage left of the probability of a move, and why it left nothing."""
     numbers, gone = "", ""
     for number, (name, policy) in enumerate(explanation.stages):
         before = explanation.stages[max(number - 1, 0)][1][at]
@@ -98,7 +97,7 @@ def _row(explanation: Explanation, at: int, position: Position, placed: str | No
     bounds = explanation.bounds
     if bounds is not None and np.isfinite(bounds[at]):
         gone += f"  (at best {bounds[at]:+.2f})"
-    return f"{what:26}{numbers}{gone}"
+    return f"{numbers}{gone}"
 
 
 def _target(cell: int) -> str:

@@ -203,10 +203,10 @@ class PostprocessedPlayer(Player):
         bounds: Floats | None = None,
     ) -> None:
         """Logs how a turn came about."""
-        game, number = int(views.games[row]), int(views.numbers[row])
         if self.log:
+            game, side = int(views.games[row]), int(views.sides[row])
             packed = views.observations[row]
-            self.log(Explanation(game, number, packed, moves, stages, value, bounds))
+            self.log(Explanation(game, side, packed, moves, stages, value, bounds))
 
     # ---- whole moves ----
 

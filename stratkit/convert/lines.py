@@ -1,4 +1,4 @@
-"""What `show`, `legal` and `replay` read: lines of FENfS, and games one at a time."""
+"""What `fenfs show`, `legal` and `replay` read: lines of FENfS, and games one at a time."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stratkit.cli.fenfs.tally import Tally, sound
 from stratkit.convert.games import Game, games
 from stratkit.convert.raw import LOG, Raw, form_of
-from stratkit.errors import InputError, error_context
-from stratkit.storage.streams import STDOUT
+from stratkit.convert.tally import Tally, sound
+from stratkit.errors import InputError
 
 if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs
@@ -79,9 +78,3 @@ def is_log(source: Source) -> bool:
 def is_text(source: Source) -> bool:
     """Whether the beginning has no control characters: else each line would be reported."""
     return not any(byte < 32 and byte not in b"\t\n\r\f" for byte in source.head)
-
-
-def put(text: str) -> None:
-    """A line or more on stdout, whose errors are named."""
-    with error_context(STDOUT, only=OSError):
-        print(text)

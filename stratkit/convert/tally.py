@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from stratkit.cli.messages import warn
 from stratkit.errors import CheckFailed, InputError, StratkitError
 
 Item = TypeVar("Item")
+Say = Callable[[str], None]
+
+
+class NothingSound(Exception):
+    """Nothing was sound: what is being written is not to appear."""
 
 
 class Tally:
-    """Counts what was sound, reports what was not, and knows the exit status that follows.
+    """Counts what was sound, `warn`s of what was not, and knows the exit status that follows.
 
     A `strict` one raises an error with this status at the first fault.
     """
 
-    def __init__(self, strict: bool = False) -> None:
+    def __init__(self, warn: Say, strict: bool = False) -> None:
+        self.warn = warn
         self.sound = self.faults = 0
         self.opened = False
         self.strict = strict
@@ -30,7 +35,7 @@ class Tally:
         if self.strict:
             kind = CheckFailed if self.opened else StratkitError
             raise kind(error.what, file=error.file, where=error.where, text=error.text)
-        warn(str(error))
+        self.warn(str(error))
 
     def passed(self) -> None:
         self.sound += 1

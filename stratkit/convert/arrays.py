@@ -1,0 +1,221 @@
+"""Episodes and game records as arrays by name, for people who analyse them: each mapping of columns
+is a table, as `pandas.DataFrame` takes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import Game, IllegalAction, Replay, replay_columns
+from stratkit.engine.batch import CHANCE
+from stratkit.engine.stratego import VARIANTS
+from stratkit.errors import InputError
+from stratkit.notation.squares import square_text
+from stratkit.storage.episodes import EpisodeReader, Episodes, Header, SeenGames
+from stratkit.storage.records import GameRecord, RecordHeader, read_records
+
+Columns = dict[str, npt.NDArray[Any]]
+StrPath = str | os.PathLike[str]
+
+SUFFIX = ".eps"  # of the files that are read in a folder
+
+
+@dataclass(frozen=True)
+class EpisodeArrays:
+    """Episodes of one `game` as two tables.
+
+    `games`, one row each of n games: `file` str; `seed` uint64 and `number` int64, which tell games
+    apart; `step` int64, of the policy (-1: none); `length` int64, the number of actions; `ending`
+    str, its name; `return_0`, `return_1`, ... float32, one for each player.
+
+    `actions`, one row each of all T actions, game after game: `game` int64, the row of `games`;
+    `index` int64, the number of the action in its game; `actor` int8, the player (-1: chance);
+    `action` int32, in the acting side's frame; `text` str, in Stratego the square, otherwise the
+    number; `mu` float32, the probability with which it was chosen, NaN where nobody chose; `legal`
+    int32, how many actions were legal; `root_value` float32, of a search, where there is one.
+
+    `truncated`: a line for each file that ends too early. `duplicates`: games left out, because
+    another file had them.
+    """
+
+    game: Game
+    games: Columns
+    actions: Columns
+    truncated: tuple[str, ...]
+    duplicates: int
+    episodes: Episodes
+
+    def replay(self, games: slice = slice(None)) -> Replay:
+        """What the acting sides knew before each action of these games: observations, uint8 [T,
+        observation_bytes], and legal actions, uint8 [T, A]. The rows are those of `actions`.
+        """
+        return _replay(self.game, self.episodes[games])
+
+
+def read_episodes(*paths: StrPath) -> EpisodeArrays:
+    """The episodes of files and of folders of `.eps` files, which are of one game and its rules.
+
+    Raises `InputError`: there are none, a file is damaged, or the games or rules differ; `OSError`
+    for a file that cannot be opened.
+    """
+    seen = SeenGames()
+    parts: list[tuple[str, Header, Episodes]] = []
+    truncated: list[str] = []
+    duplicates = 0
+    for path in _files(paths):
+        with open(path, "rb") as stream:
+            reader = EpisodeReader(stream, path, seen)
+            for episodes in reader.frames():
+                parts.append((path, reader.header, episodes))
+                _check_same(parts[0][1], reader.header, path)
+        if reader.truncated:
+            truncated.append(f"{path}: {reader.truncated}")
+        duplicates += reader.duplicates
+    if not parts:
+        raise InputError("no episodes", file=os.fspath(paths[0]) if paths else None)
+    game = Game(parts[0][1].game, parts[0][1].rules)
+    together = Episodes.together([episodes for *_, episodes in parts])
+    actions = _actions(game, parts, together)
+    games = _games(parts, together)
+    return EpisodeArrays(game, games, actions, tuple(truncated), duplicates, together)
+
+
+def _files(paths: Sequence[StrPath]) -> Iterator[str]:
+    """The files themselves, and those of folders in the order of their names."""
+    for path in (os.fspath(path) for path in paths):
+        if os.path.isdir(path):
+            yield from map(str, sorted(Path(path).glob(f"*{SUFFIX}")))
+        else:
+            yield path
+
+
+def _check_same(first: Header, header: Header, file: str) -> None:
+    """`InputError`: other episodes before these are of another game or other rules."""
+    if (first.game, first.rules) != (header.game, header.rules):
+        was = f"{first.game}, {dict(first.rules)}"
+        what = f"episodes of another game or other rules than those before ({was})"
+        raise InputError(what, file=file, text=f"{header.game}, {dict(header.rules)}")
+
+
+def _games(parts: Sequence[tuple[str, Header, Episodes]], together: Episodes) -> Columns:
+    endings = [np.array(header.endings, object)[part.ending] for _, header, part in parts]
+    return {
+        "file": _repeated([file for file, *_ in parts], parts, object),
+        "seed": _repeated([header.seed for _, header, _ in parts], parts, np.uint64),
+        "number": together.number,
+        "step": together.step,
+        "length": together.length,
+        "ending": np.concatenate(endings),
+        **{f"return_{player}": column for player, column in enumerate(together.returns.T)},
+    }
+
+
+def _repeated(
+    values: Sequence[object], parts: Sequence[tuple[str, Header, Episodes]], dtype: Any
+) -> npt.NDArray[Any]:
+    """The value of each part, once for each of its games."""
+    return np.repeat(np.array(values, dtype), [len(episodes) for *_, episodes in parts])
+
+
+def _actions(
+    game: Game, parts: Sequence[tuple[str, Header, Episodes]], together: Episodes
+) -> Columns:
+    actors, legal = [], []
+    for file, _, episodes in parts:  # a frame at a time: what was seen takes a hundred times more
+        try:
+            seen = _replay(game, episodes)
+        except (IllegalAction, InputError) as error:
+            raise InputError(f"not a game of {game.name}: {error}", file=file) from None
+        actors.append(seen.actors)
+        legal.append(seen.legal.sum(1, dtype=np.int32))
+    first = np.cumsum(together.length) - together.length
+    actor = np.concatenate(actors)
+    columns: Columns = {
+        "game": np.repeat(np.arange(len(together)), together.length),
+        "index": np.arange(len(actor)) - np.repeat(first, together.length),
+        "actor": actor,
+        "action": together.actions,
+        "text": _names(game)[np.where(actor == CHANCE, 0, actor), together.actions],
+        "mu": together.mu,
+        "legal": np.concatenate(legal),
+    }
+    if together.root_value is not None:
+        columns["root_value"] = together.root_value
+    return columns
+
+
+def _names(game: Game) -> npt.NDArray[Any]:
+    """What a player's actions are called, str [players, actions]."""
+    if game.name not in VARIANTS:
+        return np.array([[str(action) for action in range(game.actions)]] * game.players, object)
+    kind = VARIANTS[game.name]
+    frames = [[kind.framed(side, a) for a in range(game.actions)] for side in range(game.players)]
+    return np.array([[square_text(a, kind.width) for a in frame] for frame in frames], object)
+
+
+def _replay(game: Game, episodes: Episodes) -> Replay:
+    columns = episodes.actions, episodes.length, episodes.start.tobytes(), episodes.start_length
+    return replay_columns(game, *columns)
+
+
+# --- game records ---------------------------------------------------------------------------------
+
+
+def read_games(*paths: StrPath) -> Columns:
+    """The games of record files (formats/games.md), one row each.
+
+    `file`, `game` str; `seed` uint64; `number`, `pair` and `plies` int64; `result` (`red`, `blue`
+    or `draw`), `reason`, `moves` str; `adjudicator` and `fault` str or None. For each player P, who
+    moves first being 0: `player_P`, its name; `setup_P`, its setup or None; `return_P` float32;
+    `seconds_P` float32, the time it used, NaN where nobody measured. Raises `InputError` for a file
+    that is no record, `OSError` for one that cannot be opened.
+    """
+    rows: list[tuple[str, RecordHeader, GameRecord]] = []
+    for path in (os.fspath(path) for path in paths):
+        with open(path, "rb") as stream:
+            rows += [(path, *found) for found in read_records(stream, path)]
+    columns: Columns = {
+        "file": np.array([file for file, *_ in rows], object),
+        "game": np.array([header.game for _, header, _ in rows], object),
+        "seed": np.array([header.seed for _, header, _ in rows], np.uint64),
+    }
+    for name, kind in _FIELDS.items():
+        columns[name] = np.array([getattr(record, name) for *_, record in rows], kind)
+    for player in range(max((len(record.players) for *_, record in rows), default=2)):
+        columns |= _of_player(rows, player)
+    return columns
+
+
+_FIELDS = {
+    "number": np.int64,
+    "pair": np.int64,
+    "plies": np.int64,
+    "result": object,
+    "reason": object,
+    "adjudicator": object,
+    "fault": object,
+    "moves": object,
+}
+
+
+def _of_player(rows: Sequence[tuple[str, RecordHeader, GameRecord]], player: int) -> Columns:
+    def column(
+        values: Sequence[Sequence[Any] | None], nothing: object, kind: Any
+    ) -> npt.NDArray[Any]:
+        there = (v[player] if v is not None and player < len(v) else nothing for v in values)
+        return np.array(list(there), kind)
+
+    records = [record for *_, record in rows]
+    names = [[header.players[i].name for i in record.players] for _, header, record in rows]
+    return {
+        f"player_{player}": column(names, None, object),
+        f"setup_{player}": column([record.setups for record in records], None, object),
+        f"return_{player}": column([r.returns for r in records], np.nan, np.float32),
+        f"seconds_{player}": column([r.times for r in records], np.nan, np.float32),
+    }

@@ -1,0 +1,225 @@
+"""Whether games, positions and setups are sound, and the sound part of them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from stratkit.convert.games import Game, NotFromTheStart, games, in_order
+from stratkit.convert.options import CheckOptions
+from stratkit.convert.raw import LOG, POSITION, RECORD, SETUP, Raw, chunks
+from stratkit.convert.sink import Names, new_file
+from stratkit.convert.tally import Say, Tally
+from stratkit.errors import InputError
+from stratkit.storage.identities import KnownPlayers
+from stratkit.storage.records import RecordPlayer
+
+Players = tuple[RecordPlayer, ...]
+NOBODY: Players = ()
+
+
+def run_check(options: CheckOptions, warn: Say, note: Say) -> int:
+    """Checks the inputs; the exit status. Faults go to `warn`, names of sound files to `note`."""
+    tally = Tally(warn, options.strict)
+    keep = options.salvage is not None
+    task = functools.partial(check_chunk, two_squares=options.two_squares, keep=keep)
+    known, players = KnownPlayers(), NOBODY
+    found = in_order(task, chunks(options.inputs), options.jobs)
+    with Salvage(options.salvage, options.force) as kept, found as answers:
+        findings = itertools.chain.from_iterable(answers)
+        for file, of_file in itertools.groupby(findings, key=lambda finding: finding.file):
+            before = tally.faults
+            for finding in of_file:
+                if finding.players != players:
+                    players = finding.players
+                    _check_players(finding, known)
+                finding.report(tally)
+                kept.write(finding)
+            if file and tally.faults == before:
+                note(f"{file}: sound")
+    return tally.status
+
+
+def _check_players(finding: Finding, known: KnownPlayers) -> None:
+    """Enters a player that was another one before: `rate` refuses these games together."""
+    try:
+        known.add(finding.players, finding.file)
+    except InputError as error:
+        finding.faults.append(error)
+
+
+@dataclass
+class Finding:
+    """What was found in one item of `file`: faults, breaches of repetition rules, and the text of
+    its sound part; `header` goes before it if it is not that of the item before. `players`: of the
+    header of a record."""
+
+    file: str
+    faults: list[InputError] = field(default_factory=list)
+    breaches: list[InputError] = field(default_factory=list)
+    header: str = ""
+    players: Players = NOBODY
+    text: str = ""
+
+    def report(self, tally: Tally) -> None:
+        for breach in self.breaches:
+            tally.warn(str(breach))
+        for fault in self.faults:
+            tally.fault(fault)
+        if not self.faults:
+            tally.passed()
+
+
+def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> list[Finding]:
+    """What is found in each item; with `keep`, also its sound part."""
+    from stratkit.notation.select import Selection
+
+    findings = [Finding(item.file or "") for item in chunk]
+    played: list[tuple[Finding, Raw]] = []
+    for finding, item in zip(findings, chunk, strict=True):
+        if isinstance(item, InputError):
+            finding.faults.append(item)
+        elif item.form in (POSITION, SETUP):
+            finding.text = _line(item)
+        else:
+            played.append((finding, item))
+    sound: list[tuple[Finding, Game]] = []
+    found = games([raw for _, raw in played], Selection())
+    for (finding, item), game in zip(played, found, strict=True):
+        if item.form != LOG:
+            finding.faults += _header_faults(item)
+        if item.form == RECORD:
+            finding.players = item.data[0].players
+        if isinstance(game, NotFromTheStart):
+            finding.faults += _replay_faults(item)
+        elif isinstance(game, InputError):
+            finding.faults.append(game)
+        elif game is not None:
+            finding.faults += game.played.faults
+            finding.header, finding.text = _sound_part(game) if keep else ("", "")
+            sound.append((finding, game))
+    _find_breaches(sound, two_squares)
+    return findings
+
+
+def _header_faults(raw: Raw) -> list[InputError]:
+    """Why `match`, `train` or `rate` refuse the header of a record or an episode: its rules are
+    unknown, or a player plays against itself."""
+    from stratkit.engine import Game as Rules
+    from stratkit.engine.stratego import VARIANTS
+
+    header, item = raw.data
+    faults = []
+    try:
+        if header.game in VARIANTS:  # of no other game there is a log: that is a fault of its own
+            Rules(header.game, header.rules)
+    except InputError as error:
+        faults.append(InputError(error.what, file=raw.name, text=error.text))
+    if raw.form == RECORD and len(set(item.players)) < len(item.players):
+        faults.append(InputError("a player against itself", file=raw.name))
+    return faults
+
+
+def _replay_faults(raw: Raw) -> list[InputError]:
+    """What is wrong with an episode that begins within a game, repetition rules aside."""
+    from stratkit.engine import Game as Rules
+    from stratkit.engine import IllegalAction, replay
+
+    header, episode = raw.data
+    game = Rules(header.game, dict.fromkeys(Rules(header.game).rules, 0))
+    try:
+        played = replay(game, episode.actions, episode.start)
+    except IllegalAction as error:
+        what = "its start is no position of the game"
+        if error.action is not None and error.index is not None:
+            what = f"action {error.index + 1}, {error.action}, is not legal"
+        return [InputError(what, file=raw.name)]
+    said, seen = header.endings[episode.ending], game.endings[played.endings[0]]
+    captured = "flag_captured" in (said, seen)
+    if captured and (said != seen or episode.returns.tolist() != played.returns[0].tolist()):
+        what = f"the result is not that of the board ({seen or 'not ended'})"
+        return [InputError(what, file=raw.name, text=said)]
+    return []
+
+
+def _find_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
+    """Enters the first breach of each repetition rule: of the rules of its own header in a record
+    or episode, of Gravon's in a log. Rules that the engine does not take are faults."""
+    from stratkit.notation.play import breaches
+
+    by_rule: dict[tuple[str, int], list[tuple[Finding, Game]]] = {}
+    for finding, game in sound:
+        own = {"two_squares": two_squares, "more_squares": 1}
+        rules = own if game.raw.form == LOG else game.raw.data[0].rules
+        for rule in own:
+            if rules.get(rule):
+                by_rule.setdefault((rule, rules[rule]), []).append((finding, game))
+    for (rule, number), some in by_rule.items():
+        try:
+            first = breaches([game.log for _, game in some], {rule: number})
+        except InputError:
+            continue  # a fault of the header
+        for (finding, game), ply in zip(some, first, strict=True):
+            if ply is not None:
+                name = (
+                    f"two-squares rule ({number})" if rule == "two_squares" else "more-squares rule"
+                )
+                what = f"the {name} forbids this move, and perhaps later ones: no fault here"
+                where, text = game.log.where(ply), game.log.move_text(ply)
+                finding.breaches.append(
+                    InputError(what, file=game.raw.name, where=where, text=text)
+                )
+
+
+def _sound_part(game: Game) -> tuple[str, str]:
+    """Header and text of a game as far as it is sound, in the form that it came in."""
+    from stratkit.convert.records import record_of
+    from stratkit.notation.gravon import is_xml
+    from stratkit.notation.gravon_text import gsn_text, xml_text
+    from stratkit.storage.records import header_line, record_line
+
+    if game.raw.form == LOG:
+        return "", (xml_text if is_xml(game.raw.data) else gsn_text)(game.log)
+    if game.raw.form == RECORD:
+        header, record = record_of(game)
+        return header_line(header).decode(), record_line(record).decode()
+    return "", ""  # of episodes `train` itself keeps what is whole
+
+
+def _line(item: Raw) -> str:
+    from stratkit.notation.setups import setup_text
+
+    return f"{item.data if item.form == POSITION else setup_text(item.data)}\n"
+
+
+class Salvage(contextlib.AbstractContextManager["Salvage"]):
+    """Writes what is sound of each file into a folder, under the file's own name."""
+
+    def __init__(self, folder: str | None, force: bool) -> None:
+        self._folder, self._force = folder, force
+        self._names = Names()
+        self._file = self._header = ""
+        self._open = contextlib.ExitStack()
+        self._out: IO[Any] | None = None
+        if folder is not None:
+            os.makedirs(folder, exist_ok=True)
+
+    def write(self, finding: Finding) -> None:
+        if self._folder is None or not finding.text:
+            return
+        if finding.file != self._file or self._out is None:
+            self._open.close()
+            name = self._names.fresh(os.path.basename(finding.file))
+            path = os.path.join(self._folder, name)
+            self._out = self._open.enter_context(new_file(path, self._force))
+            self._file, self._header = finding.file, ""
+        text = finding.text if finding.header == self._header else finding.header + finding.text
+        self._header = finding.header
+        self._out.write(text.encode())
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)

@@ -1,0 +1,191 @@
+"""Games, positions and setups from one form to another."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from stratkit.convert.games import Game, games, in_order
+from stratkit.convert.options import FILES, GAMES, VIEWS, ConvertOptions
+from stratkit.convert.raw import LOG, POSITION, POSITIONS, SETUP, Raw, chunks
+from stratkit.convert.sink import open_sink
+from stratkit.convert.tally import NothingSound, Say, Tally
+from stratkit.errors import InputError
+
+
+def run_conversion(options: ConvertOptions, warn: Say, note: Say) -> int:
+    """Converts the inputs; the exit status. Faults go to `warn`, remarks to `note`."""
+    tally = Tally(warn, options.strict)
+    task = functools.partial(convert_chunk, options=options)
+    with (
+        contextlib.suppress(NothingSound),
+        open_sink(options.output, options.force, options.to in FILES) as sink,
+    ):
+        raws = chunks(options.inputs, options.to in GAMES)
+        with in_order(task, raws, options.jobs) as answers:
+            for piece in itertools.chain.from_iterable(answers):
+                piece.report(tally, note)
+                if piece.text:
+                    sink.write(piece.text, piece.header, piece.name)
+        note(f"{tally.sound} converted, {tally.faults} faults")
+        if tally.faults and not tally.sound:
+            raise NothingSound
+    return tally.status
+
+
+@dataclass
+class Piece:
+    """What became of one item: its text, if it was sound and wanted, and what is to be said."""
+
+    faults: list[InputError] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    sound: bool = False
+    text: str = ""
+    header: str = ""
+    name: str = ""
+
+    def report(self, tally: Tally, note: Say) -> None:
+        for fault in self.faults:
+            tally.fault(fault)
+        for text in self.notes:
+            note(text)
+        if self.sound:
+            tally.passed()
+
+
+def convert_chunk(chunk: list[Raw | InputError], options: ConvertOptions) -> list[Piece]:
+    """What becomes of each item."""
+    pieces = [Piece() for _ in chunk]
+    played: list[tuple[Piece, Raw]] = []
+    for piece, item in zip(pieces, chunk, strict=True):
+        if isinstance(item, InputError):
+            piece.faults.append(item)
+        elif item.form in (POSITION, SETUP):
+            _guarded(piece, _position if item.form == POSITION else _setup, item, options)
+        else:
+            played.append((piece, item))
+    found = games([raw for _, raw in played], options.selection, boards=options.to == "fenfs")
+    for (piece, _), game in zip(played, found, strict=True):
+        if isinstance(game, InputError):
+            piece.faults.append(game)
+        elif game is not None:
+            _guarded(piece, _game, game, options)
+    return pieces
+
+
+def _guarded(
+    piece: Piece, write: Callable[..., None], item: Raw | Game, options: ConvertOptions
+) -> None:
+    """`write`, whose `InputError` is the piece's fault."""
+    raw = item.raw if isinstance(item, Game) else item
+    try:
+        write(piece, item, options)
+    except InputError as error:
+        error.file = raw.name
+        piece.faults.append(error)
+        piece.text, piece.sound = "", False
+
+
+def _game(piece: Piece, game: Game, options: ConvertOptions) -> None:
+    """Enters a game that was played out into the piece."""
+    played, raw = game.played, game.raw
+    piece.faults += played.faults
+    if played.fault and not options.salvage:
+        return
+    piece.sound = True
+    if played.log.setups is None and options.to not in FILES:
+        piece.notes.append(f"{raw.name}: ended before the setups were complete: left out")
+        return
+    piece.name = _file_name(game, options.to)
+    _WRITERS[options.to](piece, game, options)
+
+
+def _write_fenfs(piece: Piece, game: Game, options: ConvertOptions) -> None:
+    from stratkit.notation.fenfs import fenfs_lines
+
+    first, last = options.ply or (0, len(game.played.boards))
+    boards, view = game.played.boards[first : last + 1], VIEWS[options.view or "observer"]
+    piece.text = fenfs_lines(boards, game.log.variant.width, first, view, options.moved)
+
+
+def _write_setups(piece: Piece, game: Game, options: ConvertOptions) -> None:
+    from stratkit.notation.setups import setup_text
+
+    setups = game.log.setups or ()
+    if any(len(setup) > game.log.variant.zone for setup in setups):
+        piece.notes.append(f"{game.raw.name}: free setups beyond their own ranks: left out")
+    else:
+        piece.text = "".join(f"{setup_text(setup)}\n" for setup in setups)
+
+
+def _write_log(piece: Piece, game: Game, options: ConvertOptions) -> None:
+    from stratkit.notation.gravon_text import gsn_text, losses, xml_text
+
+    piece.text = (gsn_text if options.to == "gsn" else xml_text)(game.log)
+    piece.notes += [f"{game.raw.name}: {lost}" for lost in losses(game.log, options.to)]
+
+
+def _write_record(piece: Piece, game: Game, options: ConvertOptions) -> None:
+    from stratkit.convert.records import record_of
+    from stratkit.storage.records import header_line, record_line
+
+    header, record = record_of(game)
+    piece.header, piece.text = header_line(header).decode(), record_line(record).decode()
+
+
+_WRITERS: dict[str, Callable[[Piece, Game, ConvertOptions], None]] = {
+    "fenfs": _write_fenfs,
+    "setups": _write_setups,
+    "games": _write_record,
+    "gsn": _write_log,
+    "xml": _write_log,
+}
+
+
+def _file_name(game: Game, suffix: str) -> str:
+    """What a file of this game alone would be called."""
+    if game.raw.form == POSITIONS:
+        stem = f"{os.path.splitext(os.path.basename(game.raw.file))[0]}-{game.raw.data[0][0]}"
+    elif game.raw.form == LOG:
+        stem = os.path.splitext(os.path.basename(game.raw.file))[0]
+    else:
+        stem = f"{game.log.kind or game.log.variant.name}-{game.raw.data[1].number}"
+    return f"{stem}.{suffix}"
+
+
+def _position(piece: Piece, raw: Raw, options: ConvertOptions) -> None:
+    """Enters a FENfS into the piece: again as one, or the setups of a start."""
+    from dataclasses import replace
+
+    from stratkit.notation.fenfs import seen_by, start_setups
+    from stratkit.notation.setups import setup_text
+
+    fenfs = raw.data
+    if options.to == "fenfs":
+        if options.moved and fenfs.moved is None:
+            raise InputError("this FENfS does not say which pieces have moved")
+        seen = seen_by(fenfs, VIEWS[options.view] if options.view else fenfs.view)
+        if not options.ply or options.ply[0] <= fenfs.ply <= options.ply[1]:
+            piece.text = f"{seen if options.moved else replace(seen, moved=None)}\n"
+    elif options.to == "setups":
+        if fenfs.ply == 0:
+            wanted = filter(options.selection.takes_setup, start_setups(fenfs))
+            piece.text = "".join(f"{setup_text(setup)}\n" for setup in wanted)
+    else:
+        raise InputError(f"a position is no game: --to {options.to} needs games")
+    piece.sound = True
+
+
+def _setup(piece: Piece, raw: Raw, options: ConvertOptions) -> None:
+    """Enters a setup, which stays one."""
+    from stratkit.notation.setups import setup_text
+
+    if options.to != "setups":
+        raise InputError(f"a setup is no game: --to {options.to} needs games")
+    piece.sound = True
+    if options.selection.takes_setup(raw.data):
+        piece.text = f"{setup_text(raw.data)}\n"

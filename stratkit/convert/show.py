@@ -1,0 +1,177 @@
+"""Positions drawn: in the terminal and as pictures."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from stratkit.convert.games import Game
+from stratkit.convert.lines import each_position, is_log, sound_games, texts
+from stratkit.convert.options import VIEWS, ShowOptions
+from stratkit.convert.raw import EPISODE, RECORD, SUFFIXES, form_of, within
+from stratkit.convert.tally import NothingSound, Say, Tally
+from stratkit.errors import InputError, StratkitError, UsageError, error_context, shown
+from stratkit.storage.streams import STDOUT, open_output
+
+if TYPE_CHECKING:
+    from stratkit.notation.fenfs import Fenfs
+    from stratkit.notation.sources import Source
+
+# What explains a position: the text on the player's decision there.
+Explainer = Callable[["Fenfs"], str]
+
+
+def run_show(options: ShowOptions, explain: Explainer | None, warn: Say, say: Say) -> int:
+    """Draws the input's positions, or has `explain` explain them; the exit status.
+
+    Faults go to `warn`, the key of the characters goes to `say`.
+    """
+    tally = Tally(warn)
+    text_style = options.style or "ascii"
+    with (
+        contextlib.suppress(NothingSound),
+        open_output(options.output, options.force, binary=options.suffix == ".png") as out,
+    ):
+        board: Board = (
+            Drawn(out, options.suffix)
+            if options.is_picture
+            else Printed(out, text_style, options.in_colour)
+        )
+        for source in texts([options.input], SUFFIXES, tally):
+            if explain:
+                each_position(source, tally, _explaining(explain, board))
+            elif _holds_games(source):
+                _show_games(source, options, board, tally)
+            elif options.ply is not None:
+                raise UsageError("--ply goes with a game: a FENfS is one position")
+            else:
+                each_position(source, tally, _drawing(options, board))
+        if not tally.sound and options.output != "-":
+            raise NothingSound
+    if tally.sound and not options.is_picture:
+        from stratkit.notation.drawing import STYLES
+
+        say(STYLES[text_style].key)
+    return tally.status
+
+
+class Board(Protocol):
+    """Where positions are drawn."""
+
+    def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
+        """Draws a position; `last` is the move that led to it, as squares (from, to), or None."""
+
+    def print(self, text: str) -> None:
+        """Prints a text instead of a position."""
+
+
+@dataclass
+class Printed:
+    """Characters."""
+
+    out: IO[str]
+    style: str
+    colour: bool
+
+    def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
+        from stratkit.notation.drawing import STYLES, draw
+
+        board = draw(fenfs, view, self.colour, STYLES[self.style], last)
+        self.print(f"{title}\n{board}" if title else board)
+
+    def print(self, text: str) -> None:
+        with error_context(STDOUT, only=OSError):
+            print(text, file=self.out)
+
+
+@dataclass
+class Drawn:
+    """A picture, of which a file holds one."""
+
+    out: IO[Any]
+    suffix: str
+    full: bool = False
+
+    def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
+        from stratkit.notation.picture import picture, save_png, svg
+
+        if self.full:
+            raise StratkitError("a picture shows one position, and there are more")
+        self.full = True
+        drawn = picture(fenfs, view, last, title)
+        if self.suffix == ".png":
+            save_png(drawn, self.out)
+        else:
+            self.out.write(svg(drawn))
+
+    def print(self, text: str) -> None:
+        """A picture has no place for words."""
+
+
+def _holds_games(source: Source) -> bool:
+    with contextlib.suppress(InputError):
+        return is_log(source) or form_of(source) in (RECORD, EPISODE)
+    return False
+
+
+def _games(source: Source, tally: Tally) -> Iterator[Game]:
+    """The sound games of a source."""
+    from stratkit.notation.select import Selection
+
+    try:
+        yield from sound_games(within(source), Selection(), tally)
+    except InputError as error:
+        tally.fault(error)
+
+
+def _show_games(source: Source, options: ShowOptions, board: Board, tally: Tally) -> None:
+    if options.last:
+        raise UsageError("--last goes with a FENfS: a game's last move is known")
+    for game in _games(source, tally):
+        _show_game(game, VIEWS[options.view or "observer"], options.ply, board, tally)
+
+
+def _show_game(game: Game, view: int | None, ply: int | None, board: Board, tally: Tally) -> None:
+    """Draws the board after `ply` plies, or at the end."""
+    from stratkit.notation.fenfs import fenfs_of
+
+    end = len(game.played.boards) - 1
+    if end < 0:
+        board.print(f"{title(game)}\nended before the setups were complete\n")
+    elif ply is not None and ply > end:
+        tally.fault(InputError(f"the game has {end} plies, not {ply}", file=game.raw.name))
+        return
+    else:
+        at = end if ply is None else ply
+        moves = game.log.moves
+        last = (moves[2 * at - 2], moves[2 * at - 1]) if at else None
+        board.show(fenfs_of(game.played.position(at), view), view, last, title(game))
+    tally.passed()
+
+
+def title(game: Game) -> str:
+    """Who played, and how it ended."""
+    log = game.log
+    red, blue = (shown(nick) for nick in log.players)
+    what = log.kind or log.variant.name
+    return f"{what}: red {red}, blue {blue}; {log.ending}"
+
+
+def _drawing(options: ShowOptions, board: Board) -> Callable[[Fenfs], None]:
+    """Draws a position on `board`."""
+    from stratkit.notation.squares import parse_move
+
+    view, last = options.view, options.last
+
+    def show(fenfs: Fenfs) -> None:
+        move = parse_move(last, fenfs.variant.width, fenfs.variant.height) if last else None
+        board.show(fenfs, VIEWS[view] if view else fenfs.view, move, "")
+
+    return show
+
+
+def _explaining(explain: Explainer, board: Board) -> Callable[[Fenfs], None]:
+    """Prints on `board` what a player would do in a position."""
+    return lambda fenfs: board.print(explain(fenfs))

@@ -1,0 +1,125 @@
+"""Figures about games and setups, as tables, JSON and heat maps."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from stratkit.convert.games import Chunk, games, in_order
+from stratkit.convert.options import StatsOptions
+from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
+from stratkit.convert.stats_table import table
+from stratkit.convert.tally import Say, Tally
+from stratkit.errors import InputError, printable
+from stratkit.storage.streams import open_output
+
+if TYPE_CHECKING:
+    from stratkit.notation.select import Selection
+    from stratkit.notation.setups import Setup
+    from stratkit.notation.statistics import Figures
+
+VERSION = 1  # of --json
+
+
+def run_stats(options: StatsOptions, warn: Say, put: Say) -> int:
+    """Puts out the figures of the inputs as text, unless none was readable, and then the picture:
+    what cannot be drawn can be read. The exit status."""
+    tally = Tally(warn)
+    task = functools.partial(stats_chunk, selection=options.selection)
+    columns = [
+        (_title(paths), _figures(paths, task, options.jobs, tally))
+        for paths in (options.inputs, options.versus)
+        if paths
+    ]
+    if tally.faults and not tally.opened:
+        return tally.status
+    put(_json(columns) if options.as_json else table(columns, options.maps))
+    if options.plot is not None:
+        _draw(columns, options.plot, options.force)
+    return tally.status
+
+
+def _title(paths: Sequence[str]) -> str:
+    return printable(paths[0]) + (f" + {len(paths) - 1}" if len(paths) > 1 else "")
+
+
+def _figures(
+    paths: Sequence[str],
+    task: Callable[[Chunk], tuple[Figures, list[InputError], bool]],
+    jobs: int,
+    tally: Tally,
+) -> Figures:
+    from stratkit.notation.statistics import Figures
+
+    total = Figures()
+    with in_order(task, chunks(paths), jobs) as answers:
+        for figures, faults, opened in answers:
+            for fault in faults:
+                tally.fault(fault)
+            total.merge(figures)
+            tally.opened = tally.opened or opened
+    return total
+
+
+def stats_chunk(
+    chunk: list[Raw | InputError], selection: Selection
+) -> tuple[Figures, list[InputError], bool]:
+    """The figures of the sound items of a chunk, the faults of the others, and whether there is
+    more in it than what could not be read.
+
+    Games that only have survivable faults count.
+    """
+    from stratkit.notation.fenfs import start_setups
+    from stratkit.notation.statistics import Figures
+
+    figures = Figures()
+    faults: list[InputError] = []
+    raws: list[Raw] = []
+    setups: list[Setup] = []
+    for item in chunk:
+        if isinstance(item, InputError):
+            faults.append(item)
+        elif item.form == SETUP:
+            setups.append(item.data)
+        elif item.form == POSITION:
+            try:
+                setups += start_setups(item.data) if item.data.ply == 0 else []
+            except InputError as error:
+                error.file = item.name
+                faults.append(error)
+        else:
+            raws.append(item)
+    logs = []
+    for game in games(raws, selection):
+        if isinstance(game, InputError):
+            faults.append(game)
+        elif game is not None:
+            faults += game.played.faults
+            if not game.played.fault:
+                logs.append(game.log)
+    figures.add_logs(logs)
+    figures.add_setups([setup for setup in setups if selection.takes_setup(setup)])
+    return figures, faults, any(isinstance(item, Raw) for item in chunk)
+
+
+def _json(columns: list[tuple[str, Figures]]) -> str:
+    named = ("inputs", "versus")
+    values = {key: figures.json() for key, (_, figures) in zip(named, columns, strict=False)}
+    return json.dumps({"stratkit": "stats", "version": VERSION, **values}, indent=1)
+
+
+def _draw(columns: list[tuple[str, Figures]], path: str, force: bool) -> None:
+    from stratkit.notation.heat_maps import plot
+    from stratkit.pictures import form_of
+
+    common = [name for name in columns[0][1].setups if all(name in f.setups for _, f in columns)]
+    if not common:
+        raise InputError("no setups to draw: the inputs have none, or none of one variant")
+    if len(common) > 1:
+        what = f"setups of {', '.join(common)}: choose one with --variant for a picture"
+        raise InputError(what)
+    drawn = [(title, figures.setups[common[0]]) for title, figures in columns]
+    with open_output(path, force, binary=True) as out:
+        plot(drawn, out, form_of(path))

@@ -1,0 +1,82 @@
+"""Figures about games and setups as a table of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stratkit.notation.statistics import Figures
+
+Row = tuple[str, list[str]]
+
+
+def table(columns: list[tuple[str, Figures]], maps: bool) -> str:
+    """A column for each (title, figures); with `maps`, heat maps after it."""
+    every = [figures for _, figures in columns]
+    rows: list[Row] = [("", [title for title, _ in columns])]
+    if any(figures.games for figures in every):
+        rows += _game_rows(every)
+    for variant in sorted({name for figures in every for name in figures.setups}):
+        rows += _setup_rows(every, variant)
+    if any(figures.free for figures in every):
+        rows.append(("free setups", [str(figures.free) for figures in every]))
+    wide = [max(len(row[1][i]) for row in rows) for i in range(len(every))]
+    first = max(len(name) for name, _ in rows)
+    lines = [
+        "  ".join([name.ljust(first), *(c.rjust(w) for c, w in zip(cells, wide, strict=True))])
+        for name, cells in rows
+    ]
+    if maps:
+        lines += [line for title, figures in columns for line in _map_lines(title, figures)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _game_rows(every: list[Figures]) -> list[Row]:
+    rows: list[Row] = [("games", [str(figures.games) for figures in every])]
+    for what in ("kinds", "results", "endings"):
+        counters = [getattr(figures, what) for figures in every]
+        for word in sorted(set().union(*counters)):
+            label = f"{'won by ' * (what == 'results' and word != 'draw')}{word}".replace("_", " ")
+            shares = [
+                f"{counter[word]} {_percent(counter[word] / max(1, figures.games))}"
+                for counter, figures in zip(counters, every, strict=True)
+            ]
+            rows.append((f"  {label}", shares))
+    for name, share in (("least", 0.0), ("median", 0.5), ("most", 1.0)):
+        rows.append((f"  moves, {name}", [str(figures.length(share)) for figures in every]))
+    return rows
+
+
+def _setup_rows(every: list[Figures], variant: str) -> list[Row]:
+    found = [figures.setups.get(variant) for figures in every]
+    rows: list[Row] = [(f"setups, {variant}", [str(f.count) if f else "0" for f in found])]
+    rows.append(("  distinct", [str(len(f.distinct)) if f else "" for f in found]))
+    figures = [f.figures() if f else {} for f in found]
+    for name in dict.fromkeys(name for some in figures for name in some):
+        shown = _number if name.endswith("mean") else _percent
+        rows.append((f"  {name}", [shown(some[name]) if name in some else "" for some in figures]))
+    return rows
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %".rjust(7)
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}  "
+
+
+def _map_lines(title: str, figures: Figures) -> list[str]:
+    """The heat maps as numbers, front rank on top."""
+    from stratkit.engine.stratego import TYPES
+    from stratkit.notation.statistics import pieces_of
+
+    lines = []
+    for name, setups in sorted(figures.setups.items()):
+        variant = setups.variant
+        for type_ in pieces_of(variant):
+            rows = setups.maps[type_].reshape(variant.ranks, variant.width)[::-1].tolist()
+            wide = max(len(str(n)) for row in rows for n in row)
+            lines += ["", f"{TYPES[type_]}, {name}, {title}"]
+            lines += [" ".join(str(n).rjust(wide) for n in row) for row in rows]
+    return lines

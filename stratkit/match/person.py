@@ -1,0 +1,147 @@
+"""The person among the players of a match, and the front end at which that person plays."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from stratkit.errors import InputError, UsageError, error_context
+from stratkit.match.entrants import AnyEntrant
+from stratkit.match.options import MatchOptions
+from stratkit.storage.streams import STDOUT, read_line
+
+if TYPE_CHECKING:
+    from stratkit.players.player import Ended, FrontEnd, Interactive
+    from stratkit.storage.records import GameRecord, RecordHeader
+
+WORDS = ".said"  # the file beside the record with what the person said
+
+
+def find_person(entrants: Sequence[AnyEntrant], options: MatchOptions) -> Interactive | None:
+    """The human among the players, of whom there can be one."""
+    from stratkit.players.player import Interactive, Player
+
+    found = [entrant.player for entrant in entrants]
+    people = [player for player in found if isinstance(player, Interactive)]
+    if not people:
+        if options.front_end:
+            raise UsageError(f"{options.front_end} is for human, and no player is one")
+        return None
+    if (
+        len(people) > 1
+        or len(entrants) > 2
+        or not all(isinstance(player, Player) for player in found)
+    ):
+        raise UsageError("human plays against one other player, which is no program")
+    if options.record == "-":
+        raise UsageError("human needs the terminal: use -o FILE, not -o -")
+    return people[0]
+
+
+@contextlib.contextmanager
+def open_front_end(person: Interactive | None, options: MatchOptions) -> Iterator[FrontEnd | None]:
+    """Where the person plays; None: there is none."""
+    if person is None:
+        yield None
+        return
+    from stratkit.notation.drawing import STYLES, in_colour
+    from stratkit.players.terminal import Terminal
+
+    yield Terminal(
+        read_line,
+        _write,
+        STYLES[options.style or "ascii"],
+        in_colour(options.colour or "auto", sys.stdout.isatty()),
+    )
+
+
+@contextlib.contextmanager
+def seated(
+    person: Interactive | None,
+    front: FrontEnd | None,
+    entrants: Sequence[AnyEntrant],
+    header: RecordHeader,
+    options: MatchOptions,
+    say: Callable[[str], None],
+) -> Iterator[Callable[[GameRecord], None]]:
+    """Seats the person, if there is one, at the front end; yields what tells the person how a game
+    ended. What the person says is kept beside the record until all games are played: said again to
+    the same players, it leads to where the match was left. A person who leaves ends the context."""
+    if person is None or front is None:
+        yield lambda record: None
+        return
+    from stratkit.players.human import Saved
+    from stratkit.players.player import Explainer, Session
+
+    path = options.record + WORDS
+    if not options.resume:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    said = read_words(path)
+    players = [entrant.player for entrant in entrants]
+    me = players.index(person)
+    with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words:
+
+        def keep(number: int, word: str) -> None:
+            words.write(f"{number} {word}\n")
+            words.flush()
+
+        def end(record: GameRecord) -> None:
+            ended = _ended(header, record, me)
+            front.show(ended)
+            say(ended.result)
+
+        hints = [player.explain for player in players if isinstance(player, Explainer)]
+        person.sit_down(Session(front, said, keep, hints[0] if hints else None))
+        try:
+            yield end
+        except Saved:
+            return
+    os.unlink(path)
+
+
+def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
+    """What the person, player number `me`, is shown of a game that is over."""
+    from stratkit.convert.games import log_of
+    from stratkit.convert.raw import RECORD, Raw
+    from stratkit.notation.play import play_out
+    from stratkit.notation.replay_page import Shown
+    from stratkit.players.player import Ended
+
+    side = record.players.index(me)
+    result = ("lost", "drew", "won")[int(record.returns[side]) + 1]
+    told = f"game {record.number + 1}: you {result} ({record.reason})"
+    if record.setups is None:
+        return Ended(record.number, side, told, None)
+    log = log_of(Raw(RECORD, told, None, (header, record), 0))
+    [played] = play_out([(told, log)], boards=True)
+    return Ended(record.number, side, told, Shown(played, told, log.ending))
+
+
+def read_words(path: str) -> dict[int, list[str]]:
+    """What was said in each game; an unterminated last line is left out."""
+    said: dict[int, list[str]] = {}
+    try:
+        with open(path, encoding="utf-8") as stream:
+            for line in stream:
+                number, blank, word = line.partition(" ")
+                whole = line.endswith("\n")
+                if not re.fullmatch("[0-9]{1,18}", number) or (whole and not blank):
+                    raise InputError("not a word of a game", file=path, text=line.rstrip("\n"))
+                if whole:
+                    said.setdefault(int(number), []).append(word.rstrip("\n"))
+    except FileNotFoundError:
+        pass
+    except UnicodeDecodeError:
+        raise InputError("not the words of a person: not UTF-8", file=path) from None
+    return said
+
+
+def _write(text: str) -> None:
+    with error_context(STDOUT, only=OSError):
+        sys.stdout.write(text)
+        sys.stdout.flush()

@@ -1,0 +1,99 @@
+"""Trained networks for researchers: `stratkit.load`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import Game
+from stratkit.errors import InputError, error_context, nearest
+from stratkit.players.open import weights_file
+from stratkit.players.registry import SHIPPED
+from stratkit.storage.checkpoints import StrPath, load_network
+
+if TYPE_CHECKING:
+    from stratkit.nets.evaluator import Evaluator
+
+Floats = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class TrainedNetwork:
+    """A network with the `game` that it learned, by the rules by which it learned it.
+
+    `file`: where it comes from; `net`: which of the checkpoint's networks it is (`target`, ...);
+    `step`: of the learner; `metadata`: all else that the checkpoint says (formats/checkpoint.md).
+    `evaluator.network` is the `torch.nn.Module`.
+    """
+
+    file: str
+    net: str
+    step: int
+    game: Game
+    metadata: Mapping[str, Any]
+    evaluator: Evaluator
+
+    def policy(self, observations: Bytes, legal: Bytes) -> Floats:
+        """The probability of each action, float32 [n, A], 0 where it is illegal.
+
+        `observations` uint8 [n, observation_bytes] and `legal` uint8 [n, A] are n views, as a
+        `Batch` or a replay has them. A row without a legal action, as chance's is, gets zeros.
+        Nothing is post-processed.
+        """
+        self._check_views(observations, legal)
+        if not len(observations):
+            return np.zeros(legal.shape, np.float32)
+        return self.evaluator.policy(observations, legal)
+
+    def values(self, observations: Bytes) -> Floats:
+        """What the acting side of each view may expect to get, float32 [n], by the network; the
+        units are those of the game's returns."""
+        self._check_views(observations)
+        if not len(observations):
+            return np.zeros(0, np.float32)
+        return self.evaluator.values(observations)
+
+    def _check_views(self, observations: Bytes, legal: Bytes | None = None) -> None:
+        """`ValueError`: these are no views of the game."""
+        widths = self.game.observation_bytes, self.game.actions
+        for name, array, width in zip(
+            ("observations", "legal"), (observations, legal), widths, strict=True
+        ):
+            if array is None:
+                continue
+            if array.dtype != np.uint8 or array.shape != (len(observations), width):
+                found = f"{array.dtype} {list(array.shape)}"
+                what = f"{name} must be uint8 [{len(observations)}, {width}], not {found}"
+                raise ValueError(f"{self.game.name}: {what}")
+
+
+def load(player: StrPath, net: str | None = None, rows: int = 64) -> TrainedNetwork:
+    """The network of a RUN's newest checkpoint, of a checkpoint file, or of the player of that name
+    that comes with stratkit (`barrage-v0`).
+
+    `net`: which network, by a name that the checkpoint lists; without it the one that `match` would
+    let play. `rows`: it computes so many views at a time on the CPU, and fills up the last ones, so
+    that rounding does not depend on how many are asked for; 1 is fastest for single views. Raises
+    `InputError`: there is no such file, network or player.
+    """
+    name = os.fspath(player)
+    if name not in SHIPPED and not os.path.exists(name):
+        hint = nearest(name, SHIPPED)
+        raise InputError(f"no such file or folder, and no network of stratkit's{hint}", text=name)
+    file = os.fspath(weights_file(name))
+    weights, metadata, part = load_network(file, net)
+    with error_context(file):
+        game = Game(str(metadata["game"]), metadata["rules"])
+        from stratkit.nets import build  # torch: only for a sound file
+        from stratkit.nets.evaluator import Evaluator
+
+        preset = str(metadata["net"])
+        evaluator = Evaluator(preset, build(preset, game.shape, 0, game.actions), rows)
+        evaluator.load(weights)
+    return TrainedNetwork(file, part, int(metadata["step"]), game, metadata, evaluator)

@@ -1,0 +1,197 @@
+"""What a side has seen of its game: moves and fights, who fell, and what the enemy still hides.
+
+All of it is made from the views that the side had, one at each of its turns, and from nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine.combat import BOTH_FALL, WINS, fight
+from stratkit.engine.observation import NO_SQUARE
+from stratkit.engine.stratego import (
+    BLUE,
+    FLAG,
+    PIECE,
+    REVEALED,
+    SIDE,
+    TYPE,
+    TYPES,
+    UNKNOWN,
+    Position,
+    Variant,
+    flip_cells,
+)
+from stratkit.notation.play import Played
+from stratkit.notation.squares import square_text
+
+Counts = npt.NDArray[np.int64]  # pieces of each type, [12]
+
+
+@dataclass(frozen=True)
+class Ply:
+    """A move of `side` from square to square; `piece` is its type, or `UNKNOWN`. `enemy` is the
+    type that it attacked; None: nobody."""
+
+    side: int
+    start: int
+    end: int
+    piece: int
+    enemy: int | None = None
+
+    @property
+    def outcome(self) -> int:
+        """How the attack ended, for the attacker."""
+        assert self.enemy is not None
+        return fight(self.piece, self.enemy)
+
+    def told(self, side: int, variant: Variant) -> str:
+        """The move in words, to a person who plays `side`."""
+        whose, other = ("your", "their") if self.side == side else ("their", "your")
+        name = "piece" if self.piece == UNKNOWN else TYPES[self.piece]
+        start, end = (square_text(square, variant.width) for square in (self.start, self.end))
+        if self.enemy is None:
+            return f"{whose} {name} went from {start} to {end}"
+        mine, theirs = f"{whose} {name}", f"{other} {TYPES[self.enemy]}"
+        if self.enemy == FLAG:
+            return f"{mine} took {theirs} on {end}"
+        lost = mine if self.outcome != WINS else theirs
+        fallen = "both are lost" if self.outcome == BOTH_FALL else f"{lost} is lost"
+        return f"{mine} met {theirs} on {end}: {fallen}"
+
+
+def played_ply(played: Played, at: int) -> Ply:
+    """Ply `at` (from 0) of a game with its boards that is over: all is known of it."""
+    start, end = played.log.moves[2 * at : 2 * at + 2]
+    piece, enemy = (played.boards[at][square] for square in (start, end))
+    return Ply(at % 2, start, end, piece & TYPE, enemy & TYPE if enemy & PIECE else None)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What the side that is to move knows of `game`, on absolute squares: the `position` as it
+    looks, the `plies` so far, of which the last `new` came since its turn before, the pieces that
+    red and blue have lost, those that the enemy still hides, and the legal `moves`."""
+
+    game: int
+    side: int
+    position: Position
+    plies: Sequence[Ply]
+    new: int
+    lost: tuple[Counts, Counts]
+    hidden: Counts
+    moves: Sequence[tuple[int, int]]
+
+    @property
+    def last(self) -> tuple[int, int] | None:
+        """The last move."""
+        return (self.plies[-1].start, self.plies[-1].end) if self.plies else None
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A setup that the side may take, uint8 [zone] in its own view."""
+
+    game: int
+    side: int
+    variant: Variant
+    setup: npt.NDArray[np.uint8]
+
+    @property
+    def position(self) -> Position:
+        """The board with these pieces only."""
+        nobody = np.full_like(self.setup, 255)
+        both = (nobody, self.setup) if self.side == BLUE else (self.setup, nobody)
+        return Position.of_setups(self.variant, *both)
+
+
+class Witness:
+    """Follows one game by the views of one side, from the beginning of play."""
+
+    def __init__(self, variant: Variant, game: int, side: int) -> None:
+        self.variant, self.game, self.side = variant, game, side
+        self._plies: list[Ply] = []
+        self._before: Any = None
+
+    def look(self, seen: Any, moves: Sequence[tuple[int, int]]) -> Turn:
+        """The turn at which the side has this view (`observation_dtype`), and may make these moves
+        (in its own frame)."""
+        new = self._new_plies(seen)
+        self._plies += new
+        self._before = seen.copy()
+        own, enemy = _armies(seen["cells"])
+        counts = np.array(self.variant.counts)
+        hidden = seen["enemy_unrevealed"].astype(np.int64)
+        lost = counts - _count(own), counts - _count(enemy[enemy & REVEALED != 0]) - hidden
+        cells = flip_cells(seen["cells"]) if self.side == BLUE else seen["cells"].copy()
+        return Turn(
+            self.game,
+            self.side,
+            Position(self.variant, cells, self.side, int(seen["plies"])),
+            tuple(self._plies),
+            len(new),
+            lost[::-1] if self.side == BLUE else lost,
+            hidden,
+            [self._turned(*move) for move in moves],
+        )
+
+    def _turned(self, start: int, end: int) -> tuple[int, int]:
+        return self.variant.framed(self.side, start), self.variant.framed(self.side, end)
+
+    def _new_plies(self, seen: Any) -> list[Ply]:
+        """What happened since the view before: an own move and an enemy's, or, at the first turn,
+        at most an enemy's."""
+        before = self._before
+        new = []
+        if before is not None:
+            start, end, attacker = (int(x) for x in seen["moves"][1])
+            enemy = None if attacker == NO_SQUARE else self._met(before, seen, end)
+            piece = int(before["cells"][start]) & TYPE
+            new.append(Ply(self.side, *self._turned(start, end), piece, enemy))
+        start, end, attacker = (int(x) for x in seen["moves"][0])
+        if start != NO_SQUARE:
+            met = None if attacker == NO_SQUARE else self._attacked(before, seen, end, attacker)
+            piece = int(seen["cells"][end]) & TYPE if attacker == NO_SQUARE else attacker
+            new.append(Ply(1 - self.side, *self._turned(start, end), piece, met))
+        return new
+
+    def _met(self, before: Any, seen: Any, square: int) -> int:
+        """The type of the enemy's piece that the side attacked: it was known, or became known."""
+        type_ = int(before["cells"][square]) & TYPE
+        if type_ != UNKNOWN:
+            return type_
+        revealed = before["enemy_unrevealed"].astype(int) - seen["enemy_unrevealed"]
+        start, end, attacker = (int(x) for x in seen["moves"][0])
+        if start != square and int(before["cells"][start]) & TYPE == UNKNOWN:
+            mover = int(seen["cells"][end]) & TYPE if attacker == NO_SQUARE else attacker
+            if mover != UNKNOWN:  # it attacked, or went as only scouts do
+                revealed[mover] -= 1
+        return int(revealed.argmax())
+
+    def _attacked(self, before: Any, seen: Any, square: int, attacker: int) -> int:
+        """The type of the own piece that the enemy attacked."""
+        cell = int(seen["cells"][square])
+        if cell & (PIECE | SIDE) == PIECE:
+            return cell & TYPE  # it won
+        if not cell & PIECE:
+            return attacker  # both fell
+        if before is None:
+            missing = np.array(self.variant.counts) - _count(_armies(seen["cells"])[0])
+            return int(missing.argmax())
+        start, end, _ = (int(x) for x in seen["moves"][1])
+        return int(before["cells"][start if end == square else square]) & TYPE
+
+
+def _armies(cells: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """The own and the enemy's pieces among cells in a side's frame."""
+    of = cells & (PIECE | SIDE)
+    return cells[of == PIECE], cells[of == PIECE | SIDE]
+
+
+def _count(pieces: npt.NDArray[np.uint8]) -> Counts:
+    return np.bincount(pieces & TYPE, minlength=len(TYPES))

@@ -1,0 +1,114 @@
+"""The terminal at which a person plays: what is shown there, drawn with characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratkit.engine.stratego import RED, TYPES, Variant
+from stratkit.notation.drawing import STYLES, Style, draw
+from stratkit.notation.fenfs import OBSERVER, fenfs_of
+from stratkit.notation.setups import setup_text
+from stratkit.notation.squares import LETTER_ORDER, letter
+from stratkit.players.player import Ended, Explanation, FrontEnd
+from stratkit.players.seen import Counts, Offer, Turn, played_ply
+from stratkit.players.testtime.explain import text as explanation_text
+
+SETUP_HELP = """Return takes the setup that is drawn. Other words:
+another  draws another one    mirror  exchanges left and right    swap A1 B3  exchanges two squares
+FILE  offers the first setup of a file    save  leave, and go on later    help  this
+Or the letters of a setup, its back rank first, from your left:"""
+HELP = """A move is written like A4 A5. Other words:
+?  the five best moves of the other player's network for you, with its value    ? all  all of them
+moves  all legal moves    board  draws it again    resign    save  leave, and go on later
+help  this"""
+BEST = 5  # moves that `?` shows
+
+
+@dataclass(frozen=True)
+class Terminal(FrontEnd):
+    """`read` gives the next line (None: there are no more), `write` writes text. Boards are drawn
+    in a style of `fenfs show`, in colour or not."""
+
+    read: Callable[[], str | None]
+    write: Callable[[str], None]
+    style: Style = STYLES["ascii"]
+    colour: bool = False
+
+    def ask(self, prompt: str) -> str | None:
+        self.write(prompt)
+        return self.read()
+
+    def tell(self, text: str) -> None:
+        self.write(f"{text}\n")
+
+    def show(self, scene: Offer | Turn | Ended) -> None:
+        match scene:
+            case Offer():
+                self._show_offer(scene)
+            case Turn():
+                self._show_turn(scene)
+            case Ended():
+                self._show_end(scene)
+
+    def advise(self, turn: Turn, advice: Sequence[Explanation], every: bool) -> None:
+        variant = turn.position.variant
+        for one in advice:
+            most = len(one.moves) if every else BEST
+            self.write(explanation_text(one, variant, most, False))
+
+    def help(self, scene: Offer | Turn) -> None:
+        if isinstance(scene, Offer):
+            self.tell(f"{SETUP_HELP}\n{letters_text(scene.variant)}")
+        else:
+            self.tell(f"{HELP}\n{self.style.key}")
+
+    def _show_offer(self, offer: Offer) -> None:
+        title = f"game {offer.game + 1}: you play {('red', 'blue')[offer.side]}"
+        fenfs = fenfs_of(offer.position, offer.side)
+        self.write(draw(fenfs, offer.side, self.colour, self.style, title=title))
+        self.tell(f"in letters: {setup_text(offer.setup)}")
+
+    def _show_turn(self, turn: Turn) -> None:
+        variant, fenfs = turn.position.variant, fenfs_of(turn.position, turn.side)
+        self.write(draw(fenfs, turn.side, self.colour, self.style, turn.last))
+        own, theirs = turn.lost if turn.side == RED else turn.lost[::-1]
+        rows = {"you lost": own, "they lost": theirs, "they hide": turn.hidden}
+        self.write(counts_text(variant, self.style, rows))
+        for ply in turn.plies[len(turn.plies) - turn.new :]:
+            if ply.enemy is not None or ply.side != turn.side:
+                self.tell(ply.told(turn.side, variant))
+
+    def _show_end(self, ended: Ended) -> None:
+        if ended.shown is None:
+            return
+        played = ended.shown.played
+        last, variant = len(played.boards) - 1, played.log.variant
+        plies = [played_ply(played, ply) for ply in range(max(last - 2, 0), last)]
+        for ply in plies:
+            if ply.enemy is not None:
+                self.tell(ply.told(ended.side, variant))
+        end = (plies[-1].start, plies[-1].end) if plies else None
+        title = f"the end of game {ended.game + 1}, ply {last}: both armies"
+        fenfs = fenfs_of(played.position(last))
+        board = draw(fenfs, OBSERVER, self.colour, self.style, end, title, ended.side)
+        self.write(board)
+
+
+def counts_text(variant: Variant, style: Style, rows: dict[str, Counts]) -> str:
+    """A table of pieces by type, for types that the variant has; lines ended by a line feed."""
+    types = np.flatnonzero(variant.counts).tolist()
+    lines = [" " * 9 + "".join(f"{style.ranks[type_]:>4}" for type_ in types)]
+    for name, counts in rows.items():
+        cells = "".join(f"{counts[type_] or style.empty:>4}" for type_ in types)
+        lines.append(f"{name:9}{cells}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def letters_text(variant: Variant) -> str:
+    """What the letters of a setup mean."""
+    names = [name for name in LETTER_ORDER if variant.counts[TYPES.index(name)]]
+    pieces = ", ".join(f"{letter(RED, TYPES.index(name))} {name}" for name in names)
+    return f"A an empty square, {pieces}"
