@@ -120,7 +120,7 @@ def anything(data: bytes, suffix: str = "") -> None:
         for chunk in chunks([path]):
             for form in ("fenfs", "setups", "gsn"):
                 convert_chunk(list(chunk), salvaging(form))
-            check_chunk(list(chunk), two_squares=5, keep=True)
+            check_chunk(list(chunk), Selection(), two_squares=5, keep=True)
         for chunk in chunks([path], together=True):
             for form in ("games", "xml"):
                 convert_chunk(list(chunk), salvaging(form))

@@ -84,7 +84,7 @@ def test_shells_complete_as_the_page_says(tmp_path: pathlib.Path) -> None:
     )
     for words, offered in (
         ("deploy-gen --game", "classic barrage duel ultimate mini nano micro kuhn leduc "),
-        ("fenfs", "check convert legal replay show stats "),
+        ("fenfs", "check convert legal list replay show stats "),
         ("fenfs show --view", "observer red blue "),
     ):
         count = str(len(words.split()))

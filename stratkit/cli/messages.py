@@ -7,7 +7,7 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from stratkit.errors import printable
 from stratkit.storage.streams import discard
@@ -69,6 +69,12 @@ def command_to_go_on(*more: str) -> str:
     words = [word for word in sys.argv[1:] if not re.fullmatch("--resume|--force|-f+", word)]
     words = [word.replace("f", "") if re.fullmatch("-[fqv]+", word) else word for word in words]
     return shlex.join([Session.tool, *words, *more, "--resume"])
+
+
+def note_terminal(inputs: Sequence[str], what: str) -> None:
+    """A remark, if one of the inputs is `-` and that is a terminal: people type `what`."""
+    if "-" in inputs and sys.stdin.isatty():
+        say(f"{Session.tool}: {what} are read from the terminal; Ctrl-D ends them")
 
 
 def is_live() -> bool:

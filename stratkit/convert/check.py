@@ -7,7 +7,7 @@ import functools
 import itertools
 import os
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from stratkit.convert.games import Game, NotFromTheStart, games, in_order
 from stratkit.convert.options import CheckOptions
@@ -18,6 +18,9 @@ from stratkit.errors import InputError
 from stratkit.storage.identities import KnownPlayers
 from stratkit.storage.records import RecordPlayer
 
+if TYPE_CHECKING:
+    from stratkit.notation.select import Selection
+
 Players = tuple[RecordPlayer, ...]
 NOBODY: Players = ()
 
@@ -26,9 +29,11 @@ def run_check(options: CheckOptions, warn: Say, note: Say) -> int:
     """Checks the inputs; the exit status. Faults go to `warn`, names of sound files to `note`."""
     tally = Tally(warn, options.strict)
     keep = options.salvage is not None
-    task = functools.partial(check_chunk, two_squares=options.two_squares, keep=keep)
+    task = functools.partial(
+        check_chunk, selection=options.selection, two_squares=options.two_squares, keep=keep
+    )
     known, players = KnownPlayers(), NOBODY
-    found = in_order(task, chunks(options.inputs), options.jobs)
+    found = in_order(task, chunks(options.inputs, wanted=options.selection.game), options.jobs)
     with Salvage(options.salvage, options.force) as kept, found as answers:
         findings = itertools.chain.from_iterable(answers)
         for file, of_file in itertools.groupby(findings, key=lambda finding: finding.file):
@@ -74,10 +79,10 @@ class Finding:
             tally.passed()
 
 
-def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> list[Finding]:
-    """What is found in each item; with `keep`, also its sound part."""
-    from stratkit.notation.select import Selection
-
+def check_chunk(
+    chunk: list[Raw | InputError], selection: Selection, two_squares: int, keep: bool
+) -> list[Finding]:
+    """What is found in each item that is wanted; with `keep`, also its sound part."""
     findings = [Finding(item.file or "") for item in chunk]
     played: list[tuple[Finding, Raw]] = []
     for finding, item in zip(findings, chunk, strict=True):
@@ -88,8 +93,10 @@ def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> 
         else:
             played.append((finding, item))
     sound: list[tuple[Finding, Game]] = []
-    found = games([raw for _, raw in played], Selection())
+    found = games([raw for _, raw in played], selection)
     for (finding, item), game in zip(played, found, strict=True):
+        if game is None:
+            continue  # nobody asked for it
         if item.form != LOG:
             finding.faults += _header_faults(item)
         if item.form == RECORD:
@@ -98,7 +105,7 @@ def check_chunk(chunk: list[Raw | InputError], two_squares: int, keep: bool) -> 
             finding.faults += _replay_faults(item)
         elif isinstance(game, InputError):
             finding.faults.append(game)
-        elif game is not None:
+        else:
             finding.faults += game.played.faults
             finding.header, finding.text = _sound_part(game) if keep else ("", "")
             sound.append((finding, game))

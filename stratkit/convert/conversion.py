@@ -25,7 +25,7 @@ def run_conversion(options: ConvertOptions, warn: Say, note: Say) -> int:
         contextlib.suppress(NothingSound),
         open_sink(options.output, options.force, options.to in FILES) as sink,
     ):
-        raws = chunks(options.inputs, options.to in GAMES)
+        raws = chunks(options.inputs, options.to in GAMES, options.selection.game)
         with in_order(task, raws, options.jobs) as answers:
             for piece in itertools.chain.from_iterable(answers):
                 piece.report(tally, note)

@@ -1,4 +1,4 @@
-"""What `fenfs show`, `legal` and `replay` read: lines of FENfS, and games one at a time."""
+"""What several commands of `fenfs` read: lines of FENfS, and games one at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stratkit.convert.games import Game, games
-from stratkit.convert.raw import LOG, Raw, form_of
+from stratkit.convert.raw import LOG, POSITION, SETUP, Raw, form_of
 from stratkit.convert.tally import Tally, sound
 from stratkit.errors import InputError
 
@@ -51,6 +51,17 @@ def each_position(source: Source, tally: Tally, show: Callable[[Fenfs], None]) -
             except InputError as error:
                 error.file, error.where = error.file or source.name, error.where or f"line {number}"
                 tally.fault(error)
+
+
+def games_only(chunk: list[Raw | InputError]) -> list[Raw | InputError]:
+    """The items; of positions and setups, which are no games, one error for each file."""
+    items: dict[object, Raw | InputError] = {}
+    for at, item in enumerate(chunk):
+        if isinstance(item, Raw) and item.form in (POSITION, SETUP):
+            items[item.file] = InputError("a game is needed", file=item.file)
+        else:
+            items[at] = item
+    return list(items.values())
 
 
 def sound_games(

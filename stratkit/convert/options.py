@@ -16,6 +16,7 @@ VIEWS = {"observer": None, "red": 0, "blue": 1}
 FILES = ("gsn", "xml")  # forms of which a file is one game
 GAMES = ("games", *FILES)
 PICTURES = (".svg", ".png")
+NO_GAME = "no such game in the input"  # of a selection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +43,30 @@ class ConvertOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ListOptions:
+    """The options of `fenfs list`; the fields are called as they are."""
+
+    selection: Selection
+    as_json: bool
+    jobs: int
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayOptions:
+    """The options of `fenfs replay`; the fields are called as they are."""
+
+    selection: Selection
+    output: str
+    force: bool
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckOptions:
     """The options of `fenfs check`; the fields are called as they are."""
 
+    selection: Selection
     two_squares: int
     salvage: str | None
     force: bool
@@ -59,6 +81,7 @@ class StatsOptions:
 
     selection: Selection
     versus: tuple[str, ...]
+    all_players: bool
     maps: bool
     as_json: bool
     plot: str | None
@@ -78,6 +101,7 @@ class StatsOptions:
 class ShowOptions:
     """The options of `fenfs show`; the fields are called as they are."""
 
+    selection: Selection
     view: str | None
     ply: int | None
     last: str | None
@@ -87,6 +111,13 @@ class ShowOptions:
     output: str
     force: bool
     input: str
+
+    @property
+    def selects(self) -> bool:
+        """Whether only some games are wanted."""
+        from stratkit.notation.select import Selection
+
+        return self.selection != Selection()
 
     @property
     def suffix(self) -> str:

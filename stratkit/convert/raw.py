@@ -6,7 +6,9 @@ record with its header, an episode with its header, a position, a setup.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +21,7 @@ LOG_SUFFIXES = (".gsn", ".xml")
 SUFFIXES = (*LOG_SUFFIXES, ".fenfs", ".setups", ".jsonl", ".eps")
 
 LOG, RECORD, EPISODE, POSITION, SETUP = "log", "record", "episode", "position", "setup"
+GAME_FORMS = (LOG, RECORD, EPISODE)
 POSITIONS = "positions"  # of one game
 
 # A worker gets so many games, or lines, or so many bytes of them, at a time.
@@ -33,25 +36,30 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 class Raw:
     """`data` of one `form`: bytes of a log, (header, record), (header, episode), `Fenfs`, [(line,
     `Fenfs`)], or (setup uint8 [zone], text); `file` and `where` are its place in messages, `size`
-    about how many bytes it has."""
+    about how many bytes it has; `number`: of a game among those of the inputs, from 1 (0: not
+    counted)."""
 
     form: str
     file: str
     where: str | None
     data: Any
     size: int
+    number: int = 0
 
     @property
     def name(self) -> str:
         return f"{self.file}: {self.where}" if self.where else self.file
 
 
-def chunks(inputs: Sequence[str], together: bool = False) -> Iterator[list[Raw | InputError]]:
+def chunks(
+    inputs: Sequence[str], together: bool = False, wanted: tuple[int, int] | None = None
+) -> Iterator[list[Raw | InputError]]:
     """All items of the inputs, in order, some at a time. What cannot be read gives its error.
-    `together`: positions of consecutive plies are one item."""
+    `together`: positions of consecutive plies are one item. `wanted`: as in `numbered`."""
     chunk: list[Raw | InputError] = []
     size = 0
-    for item in _together(_items(inputs)) if together else _items(inputs):
+    items = numbered(_items(inputs), itertools.count(1), wanted)
+    for item in _together(items) if together else items:
         more = item.size if isinstance(item, Raw) else 0
         most = LINES if isinstance(item, Raw) and item.form in (POSITION, SETUP) else GAMES
         if chunk and (len(chunk) >= most or size + more > BYTES):
@@ -61,6 +69,24 @@ def chunks(inputs: Sequence[str], together: bool = False) -> Iterator[list[Raw |
         size += more
     if chunk:
         yield chunk
+
+
+def numbered(
+    items: Iterable[Raw | InputError],
+    numbers: Iterator[int],
+    wanted: tuple[int, int] | None = None,
+) -> Iterator[Raw | InputError]:
+    """The items with the games numbered. `wanted`: only the games from one number to another, both
+    included, and errors; nothing after them is read."""
+    for item in items:
+        number = 0
+        if isinstance(item, Raw) and item.form in GAME_FORMS:
+            item = dataclasses.replace(item, number=next(numbers))
+            number = item.number
+        if wanted and number > wanted[1]:
+            return
+        if not wanted or isinstance(item, InputError) or number >= max(1, wanted[0]):
+            yield item
 
 
 def _items(inputs: Sequence[str]) -> Iterator[Raw | InputError]:

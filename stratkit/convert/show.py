@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from stratkit.convert.games import Game
 from stratkit.convert.lines import each_position, is_log, sound_games, texts
-from stratkit.convert.options import VIEWS, ShowOptions
-from stratkit.convert.raw import EPISODE, RECORD, SUFFIXES, form_of, within
+from stratkit.convert.options import NO_GAME, VIEWS, ShowOptions
+from stratkit.convert.raw import EPISODE, RECORD, SUFFIXES, form_of, numbered, within
 from stratkit.convert.tally import NothingSound, Say, Tally
 from stratkit.errors import InputError, StratkitError, UsageError, error_context, shown
 from stratkit.storage.streams import STDOUT, open_output
 
 if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs
+    from stratkit.notation.select import Selection
     from stratkit.notation.sources import Source
 
 # What explains a position: the text on the player's decision there.
@@ -39,15 +41,19 @@ def run_show(options: ShowOptions, explain: Explainer | None, warn: Say, say: Sa
             if options.is_picture
             else Printed(out, text_style, options.in_colour)
         )
+        numbers = itertools.count(1)
         for source in texts([options.input], SUFFIXES, tally):
             if explain:
                 each_position(source, tally, _explaining(explain, board))
             elif _holds_games(source):
-                _show_games(source, options, board, tally)
-            elif options.ply is not None:
-                raise UsageError("--ply goes with a game: a FENfS is one position")
+                _show_games(source, numbers, options, board, tally)
+            elif options.ply is not None or options.selects:
+                what = "--ply" if options.ply is not None else "a choice of games"
+                raise UsageError(f"{what} goes with a game: a FENfS is one position")
             else:
                 each_position(source, tally, _drawing(options, board))
+        if not tally.sound and not tally.faults and options.selects:
+            raise InputError(NO_GAME)
         if not tally.sound and options.output != "-":
             raise NothingSound
     if tally.sound and not options.is_picture:
@@ -98,7 +104,8 @@ class Drawn:
         from stratkit.notation.picture import picture, save_png, svg
 
         if self.full:
-            raise StratkitError("a picture shows one position, and there are more")
+            what = "a picture shows one position, and there are more"
+            raise StratkitError(f"{what}: of several games choose one with --game N")
         self.full = True
         drawn = picture(fenfs, view, last, title)
         if self.suffix == ".png":
@@ -116,20 +123,23 @@ def _holds_games(source: Source) -> bool:
     return False
 
 
-def _games(source: Source, tally: Tally) -> Iterator[Game]:
-    """The sound games of a source."""
-    from stratkit.notation.select import Selection
-
+def _games(
+    source: Source, numbers: Iterator[int], selection: Selection, tally: Tally
+) -> Iterator[Game]:
+    """The sound games of a source that are wanted."""
     try:
-        yield from sound_games(within(source), Selection(), tally)
+        items = numbered(within(source), numbers, selection.game)
+        yield from sound_games(items, selection, tally)
     except InputError as error:
         tally.fault(error)
 
 
-def _show_games(source: Source, options: ShowOptions, board: Board, tally: Tally) -> None:
+def _show_games(
+    source: Source, numbers: Iterator[int], options: ShowOptions, board: Board, tally: Tally
+) -> None:
     if options.last:
         raise UsageError("--last goes with a FENfS: a game's last move is known")
-    for game in _games(source, tally):
+    for game in _games(source, numbers, options.selection, tally):
         _show_game(game, VIEWS[options.view or "observer"], options.ply, board, tally)
 
 

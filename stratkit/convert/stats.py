@@ -29,13 +29,13 @@ def run_stats(options: StatsOptions, warn: Say, put: Say) -> int:
     tally = Tally(warn)
     task = functools.partial(stats_chunk, selection=options.selection)
     columns = [
-        (_title(paths), _figures(paths, task, options.jobs, tally))
+        (_title(paths), _figures(paths, task, options, tally))
         for paths in (options.inputs, options.versus)
         if paths
     ]
     if tally.faults and not tally.opened:
         return tally.status
-    put(_json(columns) if options.as_json else table(columns, options.maps))
+    put(_json(columns) if options.as_json else table(columns, options))
     if options.plot is not None:
         _draw(columns, options.plot, options.force)
     return tally.status
@@ -48,13 +48,14 @@ def _title(paths: Sequence[str]) -> str:
 def _figures(
     paths: Sequence[str],
     task: Callable[[Chunk], tuple[Figures, list[InputError], bool]],
-    jobs: int,
+    options: StatsOptions,
     tally: Tally,
 ) -> Figures:
     from stratkit.notation.statistics import Figures
 
     total = Figures()
-    with in_order(task, chunks(paths), jobs) as answers:
+    items = chunks(paths, wanted=options.selection.game)
+    with in_order(task, items, options.jobs) as answers:
         for figures, faults, opened in answers:
             for fault in faults:
                 tally.fault(fault)

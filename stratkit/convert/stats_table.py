@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stratkit.errors import printable
+
 if TYPE_CHECKING:
+    from stratkit.convert.options import StatsOptions
     from stratkit.notation.statistics import Figures
 
 Row = tuple[str, list[str]]
 
 
-def table(columns: list[tuple[str, Figures]], maps: bool) -> str:
-    """A column for each (title, figures); with `maps`, heat maps after it."""
+def table(columns: list[tuple[str, Figures]], options: StatsOptions) -> str:
+    """A column for each (title, figures), with what was won by the players that were asked for; a
+    table of all players and heat maps after it, if they are wanted."""
     every = [figures for _, figures in columns]
     rows: list[Row] = [("", [title for title, _ in columns])]
     if any(figures.games for figures in every):
         rows += _game_rows(every)
+    for nick in options.selection.players:
+        rows += _player_rows(every, nick)
     for variant in sorted({name for figures in every for name in figures.setups}):
         rows += _setup_rows(every, variant)
     if any(figures.free for figures in every):
@@ -26,7 +32,9 @@ def table(columns: list[tuple[str, Figures]], maps: bool) -> str:
         "  ".join([name.ljust(first), *(c.rjust(w) for c, w in zip(cells, wide, strict=True))])
         for name, cells in rows
     ]
-    if maps:
+    if options.all_players:
+        lines += [line for title, figures in columns for line in _all_players(title, figures)]
+    if options.maps:
         lines += [line for title, figures in columns for line in _map_lines(title, figures)]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -45,6 +53,32 @@ def _game_rows(every: list[Figures]) -> list[Row]:
     for name, share in (("least", 0.0), ("median", 0.5), ("most", 1.0)):
         rows.append((f"  moves, {name}", [str(figures.length(share)) for figures in every]))
     return rows
+
+
+def _player_rows(every: list[Figures], nick: str) -> list[Row]:
+    found = [figures.of_player(nick) for figures in every]
+    rows: list[Row] = [(f"games of {printable(nick)}", [str(f.total()) for f in found])]
+    for outcome in ("won", "drawn", "lost"):
+        shares = [f"{f[outcome]} {_percent(f[outcome] / max(1, f.total()))}" for f in found]
+        rows.append((f"  {outcome}", shares))
+    return rows
+
+
+def _all_players(title: str, figures: Figures) -> list[str]:
+    """The players as a table, those with most games first."""
+    counts = sorted(figures.players.items(), key=lambda item: (-item[1].total(), item[0]))
+    rows = [["games", "won", "drawn", "lost", "score", "player"]]
+    for nick, f in counts:
+        games = f.total()
+        score = _percent((f["won"] + f["drawn"] / 2) / games).strip()
+        row = [str(n) for n in (games, f["won"], f["drawn"], f["lost"])]
+        rows.append([*row, score, printable(nick)])
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["", f"players, {title}"]
+    for *numbers, nick in rows:
+        cells = [cell.rjust(w) for cell, w in zip(numbers, wide, strict=False)]
+        lines.append("  ".join([*cells, nick]))
+    return lines
 
 
 def _setup_rows(every: list[Figures], variant: str) -> list[Row]:

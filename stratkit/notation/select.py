@@ -17,7 +17,8 @@ _DATE_IN_NAME = re.compile(r"[.-]([0-9]{4})\.([0-9]{1,2})(?:\.([0-9]{1,2}))?[.-]
 @dataclass(frozen=True)
 class Selection:
     """Words of variants, nicks, results and endings, of which one must fit (none: all do); bounds,
-    both included, of dates and numbers of moves; and whether the setups must be regular."""
+    both included, of dates, of numbers of moves, and of the game's own number in the inputs, which
+    only their reader counts; and whether the setups must be regular."""
 
     variants: tuple[str, ...] = ()
     players: tuple[str, ...] = ()
@@ -26,6 +27,7 @@ class Selection:
     dates: tuple[Date, Date] | None = None
     moves: tuple[int, int] | None = None
     regular: bool = False
+    game: tuple[int, int] | None = None
 
     def takes(self, log: Log, name: str) -> bool:
         """Whether a log, from a file of this name, is wanted."""

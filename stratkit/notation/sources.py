@@ -20,6 +20,7 @@ from typing import BinaryIO, cast
 from stratkit.errors import InputError
 
 STDIN, STDIN_NAME = "-", "standard input"
+ZIP = ".zip"
 _ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others need unbounded memory
 # What zipfile raises over damaged archives.
@@ -47,17 +48,22 @@ class Source:
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream whose first bytes were read already."""
+    """A stream whose first bytes were read already. A terminal's end is met once: who asks again
+    waits for more."""
 
     def __init__(self, name: str, head: bytes, rest: BinaryIO) -> None:
         self.name, self.head, self.rest = name, head, rest
+        self.ended = len(head) < _HEAD
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         with errors_of(self.name):
-            data = self.head[: len(buffer)] or self.rest.read(len(buffer))
+            data = self.head[: len(buffer)]
+            if not data and not self.ended:
+                data = self.rest.read(len(buffer))
+                self.ended = len(data) < len(buffer)
         self.head = self.head[len(data) :]
         buffer[: len(data)] = data
         return len(data)
@@ -83,8 +89,8 @@ def sources(paths: Sequence[str], suffixes: Sequence[str]) -> Iterator[Source | 
     """Every input under `paths`, in order; what cannot be read gives its error instead.
 
     A path is a file of any name, a folder (searched to its depths, in order of the names, for files
-    with one of the `suffixes` and zips), or `-`. Only members of zips with such names count. A
-    folder or zip without any is an error.
+    with one of the `suffixes` and zips), or `-`. Only members of zips with such names count; a zip
+    among them is an error. So is a folder or zip without any.
     """
     for path in paths:
         try:
@@ -123,7 +129,7 @@ def _folder(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]
         try:
             if entry.is_dir(follow_symlinks=False):
                 stack.append(_entries(entry.path))
-            elif _wanted(entry.name, [*suffixes, ".zip"]):
+            elif _wanted(entry.name, [*suffixes, ZIP]):
                 if os.path.exists(entry.path) and not os.path.isfile(entry.path):
                     raise InputError("not a regular file", file=entry.path)
                 yield from _file(entry.path, suffixes)
@@ -200,11 +206,14 @@ def _zip(name: str, stream: BinaryIO, suffixes: Sequence[str]) -> Iterator[Sourc
         archive = zipfile.ZipFile(stream)
     with archive:
         _check_overlaps(archive, name)
-        members = [member for member in archive.infolist() if _wanted(member.filename, suffixes)]
+        wanted = [*suffixes, ZIP]
+        members = [member for member in archive.infolist() if _wanted(member.filename, wanted)]
         for member in sorted(members, key=lambda member: member.filename):
             inside = f"{name}/{member.filename}"
             try:
                 with contextlib.ExitStack() as stack:
+                    if _wanted(inside, [ZIP]):
+                        raise InputError("a zip within a zip, not read: unpack it", file=inside)
                     with errors_of(inside):
                         _check_member(member, inside)
                         opened = cast(BinaryIO, stack.enter_context(archive.open(member)))

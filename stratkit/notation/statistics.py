@@ -24,6 +24,7 @@ from stratkit.notation.log import Log
 from stratkit.notation.setups import Setup, variant_of
 
 GENERAL, COLONEL = 9, 8
+OUTCOMES = ("won", "drawn", "lost")
 MOST_DISTINCT = 1 << 20  # setups that are remembered to tell new ones from old ones
 
 
@@ -151,13 +152,15 @@ def _guarded(
 
 @dataclass
 class Figures:
-    """Sums over games and setups, which can be added up piece by piece."""
+    """Sums over games and setups, which can be added up piece by piece. `players`: by nick, how
+    many games were `won`, `drawn` and `lost`."""
 
     games: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     endings: Counter[str] = field(default_factory=Counter)
     results: Counter[str] = field(default_factory=Counter)
     moves: Counter[int] = field(default_factory=Counter)
+    players: dict[str, Counter[str]] = field(default_factory=dict)
     setups: dict[str, SetupFigures] = field(default_factory=dict)
     free: int = 0  # setups that fit no variant
 
@@ -169,6 +172,9 @@ class Figures:
             self.endings[log.reason] += 1
             self.results[{0: "red", 1: "blue", None: "draw"}[log.winner]] += 1
             self.moves[log.plies] += 1
+            for side, nick in enumerate(log.players):
+                outcome = "drawn" if log.winner is None else ("lost", "won")[log.winner == side]
+                self.players.setdefault(nick, Counter())[outcome] += 1
         self.add_setups([setup for log in logs for setup in log.setups or ()])
 
     def add_setups(self, setups: Sequence[Setup]) -> None:
@@ -196,8 +202,15 @@ class Figures:
         ):
             mine.update(others)
         self.moves.update(other.moves)
+        for nick, outcomes in other.players.items():
+            self.players.setdefault(nick, Counter()).update(outcomes)
         for name, figures in other.setups.items():
             self._of(name).merge(figures)
+
+    def of_player(self, nick: str) -> Counter[str]:
+        """How many games somebody `won`, had `drawn` and `lost`, in whatever case the nick is."""
+        same = (c for name, c in self.players.items() if name.casefold() == nick.casefold())
+        return sum(same, Counter())
 
     def length(self, share: float) -> int:
         """The number of moves that this share of the games does not exceed."""
@@ -215,6 +228,10 @@ class Figures:
             "types": dict(sorted(self.kinds.items())),
             "endings": dict(sorted(self.endings.items())),
             "results": dict(sorted(self.results.items())),
+            "players": {
+                nick: {outcome: outcomes[outcome] for outcome in OUTCOMES}
+                for nick, outcomes in sorted(self.players.items())
+            },
             "moves": {
                 "least": self.length(0),
                 "median": self.length(0.5),

@@ -49,7 +49,7 @@ def test_damaged_files_are_read_or_told(
             for piece in convert_chunk(list(chunk), wanted):
                 told += piece.faults
     for chunk in chunks([str(path)]):
-        for finding in check_chunk(list(chunk), two_squares=5, keep=True):
+        for finding in check_chunk(list(chunk), Selection(), two_squares=5, keep=True):
             told += [*finding.faults, *finding.breaches]
         told += stats_chunk(list(chunk), Selection())[1]
     for fault in told:

@@ -125,7 +125,8 @@ def test_pictures(view: str, tmp_path: pathlib.Path) -> None:
     assert text.count("<line") == 1 and "marker-end" in text
     assert text.count(">10<") == {"observer": 2}.get(view, 1) + 2  # the tenth rank's labels
     status, _, [line] = fenfs("show", SAMPLES / "barrage.fenfs", "-o", tmp_path / "b.svg")
-    assert (status, line) == (1, "fenfs: a picture shows one position, and there are more")
+    assert status == 1
+    assert line.startswith("fenfs: a picture shows one position, and there are more")
 
 
 def test_a_picture_of_a_fenfs_with_a_move(tmp_path: pathlib.Path) -> None:

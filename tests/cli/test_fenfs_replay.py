@@ -59,10 +59,15 @@ def test_which_game(log: pathlib.Path) -> None:
     assert run("fenfs", "replay", log).out == log.with_suffix(".html").read_text()
     done = run("fenfs", "replay", LOG.parent)
     assert (done.status, done.out) == (1, "")
-    assert done.error_line == "fenfs: there are more games than one: choose one with --game N"
-    second = run("fenfs", "replay", "--game", 2, "--variant", "barrage", LOG.parent)
+    assert (
+        done.error_line
+        == "fenfs: there are more games than one: choose one with --game N (see `fenfs list`)"
+    )
+    second = run("fenfs", "replay", "--game", 2, LOG.parent)
     assert second.out == run("fenfs", "replay", LOG).out
-    assert run("fenfs", "replay", "--game", 3, "--variant", "barrage", LOG.parent).status == 1
+    assert (
+        run("fenfs", "replay", "--game", 3, "--variant", "barrage", LOG.parent).status == 1
+    )  # classic
 
 
 def test_every_font_has_its_characters(page: pathlib.Path) -> None:

@@ -9,6 +9,7 @@ import click
 from stratkit.cli.fenfs.check import check
 from stratkit.cli.fenfs.convert import convert
 from stratkit.cli.fenfs.legal import legal
+from stratkit.cli.fenfs.list import list_games
 from stratkit.cli.fenfs.replay import replay
 from stratkit.cli.fenfs.show import show
 from stratkit.cli.fenfs.stats import stats
@@ -17,10 +18,10 @@ from stratkit.cli.tool import ToolGroup, run
 
 @click.group("fenfs", cls=ToolGroup)
 def command() -> None:
-    """Convert, show and check Stratego positions (FENfS), setups and game logs."""
+    """List, show, check and convert Stratego games, positions (FENfS) and setups."""
 
 
-for _sub in (convert, show, replay, legal, check, stats):
+for _sub in (list_games, show, replay, convert, check, stats, legal):
     command.add_command(_sub)
 
 

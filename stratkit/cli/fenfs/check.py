@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
-from stratkit.cli.fenfs.options import jobs_option, strict_option
+from stratkit.cli.fenfs.options import jobs_option, pop_selection, selecting, strict_option
 from stratkit.cli.messages import note, warn
 from stratkit.cli.options import option
 from stratkit.cli.tool import Tool
 
 
 @click.command(cls=Tool)
+@selecting
 @option(
     "--two-squares N",
     "How often a piece of a log may cross one border in a row; 0: any number (default: 5).",
@@ -33,4 +34,4 @@ def check(**given: Any) -> int:
     from stratkit.convert.check import run_check
     from stratkit.convert.options import CheckOptions
 
-    return run_check(CheckOptions(**given), warn, note)
+    return run_check(CheckOptions(selection=pop_selection(given), **given), warn, note)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stratkit.cli.messages import warn
+from stratkit.cli.messages import note_terminal, warn
 from stratkit.cli.tool import Tool
 from stratkit.convert.lines import each_position, texts
 from stratkit.convert.tally import Tally
@@ -32,6 +32,7 @@ def legal(inputs: tuple[str, ...]) -> int:
             click.echo(" ".join(legal_moves(fenfs)))
 
     tally = Tally(warn)
+    note_terminal(inputs or ["-"], "lines of FENfS")
     for source in texts(inputs or ["-"], (".fenfs",), tally):
         each_position(source, tally, print_moves)
     return tally.status

@@ -62,6 +62,12 @@ class Range(click.types.StringParamType):
 
 # These select games; their parameters are the fields of `notation.select.Selection`.
 selecting = options(
+    option(
+        "--game RANGE",
+        "Only the games with these numbers, as `fenfs list` counts them: 3, 10..20 or 10.. .",
+        Range(),
+        "game",
+    ),
     option("--variant", "Only this variant.", OneOf(VARIANTS), "variants", multiple=True),
     option("--player NICK", "Only games of NICK.", name="players", multiple=True),
     option(

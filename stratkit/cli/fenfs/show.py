@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from stratkit.cli.messages import say, warn
+from stratkit.cli.fenfs.options import pop_selection, selecting
+from stratkit.cli.messages import note_terminal, say, warn
 from stratkit.cli.options import OneOf, option, output_options
 from stratkit.cli.tool import Tool
 from stratkit.convert.options import VIEWS, ShowOptions
@@ -24,6 +25,7 @@ from stratkit.convert.options import VIEWS, ShowOptions
     OneOf(["auto", "always", "never"]),
     default="auto",
 )
+@selecting
 @output_options
 @click.argument("input", metavar="[FENFS|INPUT]", default="-")
 def show(**given: Any) -> int:
@@ -34,8 +36,9 @@ def show(**given: Any) -> int:
     """
     from stratkit.convert.show import run_show
 
-    options = ShowOptions(**given)
+    options = ShowOptions(selection=pop_selection(given), **given)
     options.check()
+    note_terminal([options.input], "lines of FENfS, or a game,")
     explain = None
     if options.explain:
         from stratkit.match.people import position_explainer

@@ -17,6 +17,7 @@ from stratkit.storage.streams import STDOUT
 @click.command(cls=Tool)
 @selecting
 @option("--versus INPUT", "Compare with INPUT, in a second column.", multiple=True)
+@option("--players", "Print a table of the players.", name="all_players")
 @option("--maps", "Print how often each piece stands on each square.")
 @option("--json", "Print JSON instead of tables.", name="as_json")
 @option("--plot FILE", "Draw the heat map of each piece into FILE.png or FILE.svg.")

@@ -1,0 +1,46 @@
+"""A game as a page to step through."""
+
+from __future__ import annotations
+
+import itertools
+
+from stratkit.convert.games import Game
+from stratkit.convert.lines import games_only, sound_games
+from stratkit.convert.options import NO_GAME, ReplayOptions
+from stratkit.convert.raw import chunks
+from stratkit.convert.tally import Say, Tally
+from stratkit.errors import InputError
+from stratkit.storage.streams import open_output
+
+
+def run_replay(options: ReplayOptions, warn: Say) -> int:
+    """Writes the page of the game that is asked for, or of the only one; the exit status. Faults go
+    to `warn`."""
+    from stratkit.notation.replay_page import Shown, replay_page
+
+    tally = Tally(warn)
+    found = _chosen(options, tally)
+    if found is None:
+        if not tally.faults:
+            raise InputError(NO_GAME)
+        return tally.status
+    log = found.log
+    result = f"{log.kind or log.variant.name}: {log.ending}"
+    with open_output(options.output, options.force) as out:
+        out.write(replay_page(Shown(found.played, result, result)))
+    return tally.status
+
+
+def _chosen(options: ReplayOptions, tally: Tally) -> Game | None:
+    """The only game with boards that can be played to its end."""
+    read = chunks(options.inputs, wanted=options.selection.game)
+    items = itertools.chain.from_iterable(map(games_only, read))
+    found: Game | None = None
+    for game in sound_games(items, options.selection, tally):
+        if game.played.boards:
+            if found:
+                what = "there are more games than one: choose one with --game N (see `fenfs list`)"
+                raise InputError(what)
+            tally.passed()
+            found = game
+    return found
