@@ -15,7 +15,7 @@ import pytest
 
 from running import COMMANDS, ROOT
 from stratkit.learn.config import ALGORITHMS
-from stratkit.learn.request import resolve
+from stratkit.learn.request import fields_of, resolve
 
 MAKE = runpy.run_path(str(ROOT / "man/make.py"))
 PAGES = sorted((ROOT / "man").glob("*.[157]"))
@@ -56,8 +56,22 @@ def test_the_page_of_all_lists_the_commands() -> None:
     assert listed == [name for (name,) in names]
     assert seen(ROOT / "man/stratkit.7") == {f"{name}.1" for name in COMMANDS} | {
         "stratkit-formats.5",
+        "stratkit-algorithms.7",
         "stratkit-python.7",
     }
+
+
+def test_the_page_of_algorithms_speaks_of_settings() -> None:
+    """Of each algorithm, of those that it has."""
+    page = (ROOT / "man/stratkit-algorithms.7").read_text().replace("\\-", "-")
+    for name, heading in (("mmd", ".SH THE NUMBERS OF MMD"), ("rnad", ".SH THE NUMBERS OF RNAD")):
+        section = page.split(f"{heading}\n")[1].split("\n.SH ")[0]
+        listed = {
+            word.replace("-", "_")
+            for line in re.findall(r"^\.TP\n\.BR? (.*)", section, re.M)
+            for word in re.findall(r"[a-z][a-z-]*", line)
+        } - {"selfplay", "slice"}
+        assert listed <= set(fields_of(name)) and "eta" in listed and len(listed) >= 8
 
 
 def test_the_page_of_all_says_where_things_are() -> None:

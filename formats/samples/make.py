@@ -22,7 +22,7 @@ from stratkit.notation.transcript import transcript
 from stratkit.play.seating import Seating
 from stratkit.players.random import RandomPlayer
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
-from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header, Targets
+from stratkit.storage.episodes import SLICES, Episode, Episodes, EpisodeWriter, Header, Targets
 from stratkit.storage.records import (
     GameRecord,
     RecordHeader,
@@ -69,6 +69,31 @@ def searched() -> list[Episode]:
     )
     values = np.linspace(-1, 1, len(first.actions), dtype=np.float32)
     return [dataclasses.replace(first, targets=targets, root_value=values), *others]
+
+
+def sliced() -> tuple[Header, list[Episode]]:
+    """The same episodes in slices of ten actions, in turn; all but a game's last go on."""
+    header, played = episodes()
+    parts = [
+        (first, k, episode)
+        for k, episode in enumerate(played)
+        for first in range(0, len(episode.actions), 10)
+    ]
+    return dataclasses.replace(header, version=SLICES), [
+        _slice(episode, first) for first, _, episode in sorted(parts, key=lambda part: part[:2])
+    ]
+
+
+def _slice(episode: Episode, first: int) -> Episode:
+    end, goes_on = first + 10, first + 10 < len(episode.actions)
+    return dataclasses.replace(
+        episode,
+        actions=episode.actions[:end],
+        mu=episode.mu[:end],
+        ending=0 if goes_on else episode.ending,
+        returns=episode.returns * (0 if goes_on else 1),
+        first=first,
+    )
 
 
 def games() -> tuple[RecordHeader, list[GameRecord]]:
@@ -167,6 +192,13 @@ def make(folder: pathlib.Path) -> None:
                 writer.write(Episodes.of([episode]))
                 if episode.number == 1:
                     writer.flush()
+    head_of_slices, slices = sliced()
+    with (
+        open(folder / "sliced.eps", "wb") as stream,
+        EpisodeWriter(stream, head_of_slices) as writer,
+    ):
+        for part in slices:
+            writer.write(Episodes.of([part]))
     head, records = games()
     with RecordWriter(str(folder / "games.jsonl"), head, overwrite=True) as games_writer:
         for record in records:

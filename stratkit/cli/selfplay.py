@@ -81,6 +81,11 @@ class Part(click.ParamType[tuple[int, int]]):
 @click.option("--half", is_flag=True, hidden=True, expose_value=False, callback=_warn_cut)
 @option("--max-actions N", "Cut games after N actions.", click.IntRange(1))
 @option(
+    "--slice N",
+    "Hand on games that go on, too, N actions at a time, to train --algorithm mmd.",
+    click.IntRange(1),
+)
+@option(
     "--shard N",
     "Episodes a file, if the output is a folder (default: 1024).",
     click.IntRange(1),
@@ -116,7 +121,7 @@ def _play(options: SelfplayOptions, progress: Progress, level: int) -> None:
         try:
             for episodes in actor.episodes(opening):
                 sink(episodes)
-                progress.update(len(episodes or ()))
+                progress.update(0 if episodes is None else int((episodes.ending != 0).sum()))
         except BrokenPipeError:
             if not options.follow:
                 raise

@@ -256,12 +256,13 @@ class MMDConfig(AdamConfig):
 class Algorithm(NamedTuple):
     """An entry of `ALGORITHMS`. `config`: its hyper-parameters; `presets`: settings by the kind of
     network, which replace the defaults; `module`, `name`: the class that implements it, a
-    `learn.algorithm.Algorithm`."""
+    `learn.algorithm.Algorithm`; `slices`: it learns from slices of games, too."""
 
     config: type[AdamConfig]
     presets: Mapping[str, Mapping[str, Any]]
     module: str
     name: str
+    slices: bool = False
 
 
 # Where the network, and with it the machine, is smaller, the paper's numbers would hardly move it.
@@ -334,5 +335,5 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
 RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 ALGORITHMS: Mapping[str, Algorithm] = {
     RNAD: Algorithm(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
-    "mmd": Algorithm(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD"),
+    "mmd": Algorithm(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", slices=True),
 }

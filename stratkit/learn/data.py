@@ -32,16 +32,20 @@ class EpisodeChunk:
 
 @dataclass(frozen=True)
 class Batch:
-    """The steps of some whole episodes, one after the other, and the different views in them.
+    """The steps of some episodes, whole games or slices, one after the other, and the different
+    views in them.
 
     Per view [u], padded to a multiple: `observations` uint8 [u, observation_bytes] and `legal`
     uint8 [u, A].
-    Per step [n]: `view` int64, `action` int64, `mu` float32, `player` int64 (-1: an action that
-    nobody sampled).
-    `learned` int64 [m]: the rows of the m steps that are learned from. `cell` int64 [m]: their
-    places in a grid of `time` x B.
-    Per episode [B]: `returns` float32 [B, P] of P players, `lengths` (actions) and `steps` (the
-    policy's step, as played) int64, `endings` their names.
+    Per step [n]: `view` int64, `action` int64, `mu` float32, `player` int64 (-1: a step that is not
+    learned from, such as an action that nobody sampled), `actor` int64 (-1: a step that is in no
+    chain of steps).
+    `learned` int64 [m]: the rows of the m steps that are learned from. `placed` int64 [k]: these,
+    and with slices those of which only the value or the ratio counts, for other steps' targets.
+    `cell` int64 [k]: the places of the latter in a grid of `time` x B.
+    Per episode [B]: `returns` float32 [B, P] of P players, `ended` bool (0: the game goes on),
+    `lengths` (actions, of the game so far) and `steps` (the policy's step, as played) int64,
+    `endings` their names.
     """
 
     observations: Tensor
@@ -50,10 +54,13 @@ class Batch:
     action: Tensor
     mu: Tensor
     player: Tensor
+    actor: Tensor
     learned: Tensor
+    placed: Tensor
     cell: Tensor
     time: int
     returns: Tensor
+    ended: Tensor
     lengths: Tensor
     steps: Tensor
     endings: Sequence[str]
@@ -82,22 +89,22 @@ class Batch:
         return Batch(**moved)
 
     def grid(self, x: Tensor, fill: float = 0.0) -> Tensor:
-        """[n, ...] -> [time, B, ...]: episodes side by side, the steps learned from in order."""
+        """[n, ...] -> [time, B, ...]: episodes side by side, the steps `placed` in order."""
         size = self.time * len(self.returns)
         out = x.new_full((size, *x.shape[1:]), fill)
-        out[self.cell] = x[self.learned]
+        out[self.cell] = x[self.placed]
         return out.view(self.time, -1, *x.shape[1:])
 
     def flat(self, x: Tensor) -> Tensor:
         """The inverse of `grid`; 0 for the other steps."""
         out = x.new_zeros((len(self.player), *x.shape[2:]))
-        out[self.learned] = x.flatten(0, 1)[self.cell]
+        out[self.placed] = x.flatten(0, 1)[self.cell]
         return out
 
     def rewards(self) -> Tensor:
-        """float32 [time, B, P]: each player's return, at the last step learned from."""
+        """float32 [time, B, P]: each player's return, at the last step of its chain."""
         out = self.returns.new_zeros((self.time, *self.returns.shape))
-        ends = self.grid((self.player >= 0).float()).sum(0).long() - 1
+        ends = self.grid((self.actor >= 0).float()).sum(0).long() - 1
         there = (ends >= 0).nonzero()[:, 0]
         out[ends[there], there] = self.returns[there]
         return out
@@ -117,35 +124,69 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], rows: int = 1) -> Bat
     was not sampled. The message names file, episode and action.
     """
     episodes = Episodes.together([chunk.episodes for chunk in chunks])
-    actions, mu, lengths = episodes.actions, episodes.mu, episodes.length
     endings = np.concatenate([np.array(chunk.endings)[chunk.episodes.ending] for chunk in chunks])
     played = _replay(game, chunks, episodes, endings)
-    sampled = ~np.isnan(mu) & (played.actors >= 0)
-    _check_sampled(chunks, played, mu)
-
-    episode = np.repeat(np.arange(len(lengths)), lengths)
-    learned = sampled.nonzero()[0]
-    before = np.concatenate([[0], np.cumsum(sampled)])  # steps learned from, before each
-    moment = before[:-1] - before[played.offsets[:-1]][episode]
-    time = int(moment[learned].max(initial=0)) + 1
-    first, view = distinct_views(played.observations, played.legal)
+    _check_sampled(chunks, played, episodes.mu)
+    # An episode that is no slice has ended, even if its game went on.
+    ended = (endings != "") | (episodes.first is None)
+    kept, episode, player, actor = _steps(episodes, played, ended)
+    observations, legal = played.observations, played.legal
+    if len(kept) < len(observations):
+        observations, legal = observations[kept], legal[kept]
+    placed = (actor >= 0).nonzero()[0]
+    before = np.concatenate([[0], np.cumsum(actor >= 0)])  # steps in a chain, before each
+    begins = np.searchsorted(episode, np.arange(len(episodes)))
+    moment = before[:-1] - before[begins][episode]
+    first, view = distinct_views(observations, legal)
     # Rows of padding repeat the last one: the network needs something to look at.
     views = np.append(first, np.repeat(first[-1:], -len(first) % rows))
     return Batch(
-        observations=torch.from_numpy(played.observations[views]),
-        legal=torch.from_numpy(played.legal[views]),
+        observations=torch.from_numpy(observations[views]),
+        legal=torch.from_numpy(legal[views]),
         view=torch.from_numpy(view),
-        action=torch.from_numpy(actions.astype(np.int64)),
-        mu=torch.from_numpy(np.where(sampled, mu, 1).astype(np.float32)),
-        player=torch.from_numpy(np.where(sampled, played.actors, -1)).long(),
-        learned=torch.from_numpy(learned),
-        cell=torch.from_numpy((moment * len(lengths) + episode)[learned]),
-        time=time,
+        action=torch.from_numpy(episodes.actions[kept].astype(np.int64)),
+        mu=torch.from_numpy(np.where(actor >= 0, episodes.mu[kept], 1).astype(np.float32)),
+        player=torch.from_numpy(player).long(),
+        actor=torch.from_numpy(actor).long(),
+        learned=torch.from_numpy((player >= 0).nonzero()[0]),
+        placed=torch.from_numpy(placed),
+        cell=torch.from_numpy((moment * len(episodes) + episode)[placed]),
+        time=int(moment[placed].max(initial=0)) + 1,
         returns=torch.from_numpy(played.returns),
-        lengths=torch.from_numpy(lengths),
+        ended=torch.from_numpy(ended),
+        lengths=torch.from_numpy(episodes.length),
         steps=torch.from_numpy(episodes.step),
         endings=endings.tolist(),
     )
+
+
+def _steps(
+    episodes: Episodes, played: Replay, ended: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]]:
+    """Which actions of whole games, or of slices, are steps of a batch: their rows [n], and of each
+    its episode, the player who learns from it, and the actor in whose chain it is; -1: none.
+
+    A step's target needs the value of the player's next step. So where a slice ends and its game
+    goes on, each player's last step gives its value only. It is learned from with the next slice,
+    which for each player begins with the last step before it. What the others did since then counts
+    by its ratios.
+    """
+    actor = np.where(~np.isnan(episodes.mu), played.actors, -1).astype(np.int8)
+    episode = np.repeat(np.arange(len(episodes)), episodes.length)
+    if episodes.first is None:
+        return np.arange(len(actor)), episode, actor, actor
+    player, sliced = actor.copy(), episodes.sliced
+    start = np.cumsum(episodes.length) - episodes.length + episodes.first
+    for k in range(played.returns.shape[1]):
+        own = (actor == k).nonzero()[0]
+        last = np.append(episode[own][1:] != episode[own][:-1], True)[: len(own)]  # of its episode
+        next_sliced = np.append(sliced[own][1:], True)[: len(own)]
+        early = ~sliced[own]
+        pending = early & (last | next_sliced)
+        player[own[(early & ~pending) | (last & ~ended[episode[own]])]] = -1
+        np.minimum.at(start, episode[own[pending]], own[pending])
+    kept = ((actor >= 0) & (np.arange(len(actor)) >= start[episode])).nonzero()[0]
+    return kept, episode[kept], player[kept], actor[kept]
 
 
 def _replay(

@@ -18,18 +18,21 @@ Stats = dict[str, Any]  # of a rank's batch: JSON
 
 
 def batch_stats(prepared: PreparedBatch) -> Stats:
-    """Sums over the episodes of a batch, and how far its rank has read."""
+    """Sums over the episodes of a batch, and how far its rank has read. Of games that go on, only
+    that they are there is known."""
     batch, progress = prepared.batch, prepared.progress
-    steps, returns = batch.steps[batch.steps >= 0], batch.returns
+    steps, returns = batch.steps[batch.steps >= 0], batch.returns[batch.ended]
+    endings = zip(batch.endings, batch.ended.tolist(), strict=True)
     return {
-        "episodes": len(returns),
+        "episodes": len(batch.returns),
+        "ended": len(returns),
         "states": batch.states,
-        "length": int(batch.lengths.sum()),
+        "length": int(batch.lengths[batch.ended].sum()),
         "returns": returns.double().sum(0).tolist(),
         "wins": (returns > 0).sum(0).tolist(),
         "draws": int((returns == 0).all(1).sum()),
-        "endings": Counter(batch.endings),
-        "largest_return": float(returns.abs().max()),
+        "endings": Counter(ending for ending, ended in endings if ended),
+        "largest_return": float(batch.returns.abs().max()),
         "begun": int(steps.sum()),  # at which steps, of the episodes that know it
         "oldest": int(steps.min()) if len(steps) else None,
         "aged": len(steps),
@@ -55,14 +58,18 @@ def metrics_of(
     def total(name: str) -> int:
         return sum(one[name] for one in stats)
 
-    def means(name: str) -> list[float]:
+    def mean(of_all: float) -> float | None:
+        """Of the games that ended; none may have."""
+        return of_all / ended if ended else None
+
+    def means(name: str) -> list[float | None]:
         """Of each player."""
-        return [sum(x) / episodes for x in zip(*(one[name] for one in stats), strict=True)]
+        return [mean(sum(x)) for x in zip(*(one[name] for one in stats), strict=True)]
 
     endings: Counter[str] = Counter()
     for one in stats:
         endings.update(one["endings"])
-    episodes, aged = total("episodes"), total("aged")
+    ended, aged = total("ended"), total("aged")
     wins = means("wins")
     outcomes = {"first_wins": wins[0], "second_wins": wins[1]} if len(wins) == 2 else {"wins": wins}
     busy = seconds["wait"] + seconds["update"] + seconds["save"]
@@ -71,9 +78,9 @@ def metrics_of(
         "episodes": so_far["episodes"],
         "states": total("states"),
         **update,
-        "length": total("length") / episodes,
+        "length": mean(total("length")),
         **outcomes,
-        "draws": total("draws") / episodes,
+        "draws": mean(total("draws")),
         "returns_mean": means("returns"),
         "endings": dict(sorted(endings.items())),
         "age_mean": step - 1 - total("begun") / aged if aged else None,

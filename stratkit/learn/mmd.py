@@ -53,7 +53,7 @@ def annealed(start: float, floor: float, power: float, step: int, after: float) 
 
 class Estimates(NamedTuple):
     """Of the acting player, float32 [T, B]: its value at each step, and the advantage of its action
-    there. Both are 0 on padding."""
+    there. Both are 0 on padding, and where nothing is learned."""
 
     value: Tensor
     advantage: Tensor
@@ -64,6 +64,7 @@ def estimates(
     ratio: Tensor,
     player: Tensor,
     rewards: Tensor,
+    learned: Tensor,
     *,
     value_lambda: float = 1.0,
     advantage_lambda: float = 1.0,
@@ -77,6 +78,8 @@ def estimates(
     ratio: float32 [T, B], pi(a_t) / mu(a_t).
     player: integer [T, B], 0 to P - 1; -1 is padding, which may stand before or after an episode.
     rewards: float32 [T, B, P], the game's reward of each player after the action.
+    learned: bool [T, B]; of other steps only value and ratio count. Such is a player's last step in
+    a slice: its value stands for what follows.
 
     Each player has a chain of its own steps, and what the others do between two of them is chance
     to it. Where w is the ratio of a step, o the product of the others' ratios until the next own
@@ -94,23 +97,17 @@ def estimates(
     r = rewards.movedim(2, 1).double()
     players = torch.arange(rewards.shape[2], device=player.device)
     own = (player[:, None] == players[:, None]).double()
+    known = own * learned[:, None]
     # Another player acts. On padding both are 0, which clears what is carried.
     other = (player >= 0)[:, None].double() - own
 
-    # What lies between a step and the player's next own step: its rewards, the product of the
-    # others' ratios, and the network's value there.
-    carried = scan(
-        torch.stack([other * r, 1 - other, own * v], 1),
-        torch.stack([other, other * w, other], 1),
-        last=own.new_tensor([0.0, 1.0, 0.0])[:, None, None],
-    )
-    later, others, next_v = carried[1:].unbind(1)
+    later, others, next_v = _until_next(own, other, v, w, r)
     delta = r + later + next_v - v
     both = w * others
 
     def correction(decay: float) -> Tensor:
         """Of this own step, or of the next."""
-        error = own * both.clamp_max(rho_bar) * delta
+        error = known * both.clamp_max(rho_bar) * delta
         return scan(error, own * decay * both.clamp_max(c_bar) + other)
 
     advantage = (
@@ -118,7 +115,20 @@ def estimates(
         + advantage_lambda * others.clamp_max(c_bar) * correction(advantage_lambda)[1:]
     )
     value_estimate = v + correction(value_lambda)[:-1]
-    return Estimates(*((own * x).sum(1).to(value) for x in (value_estimate, advantage)))
+    return Estimates(*((known * x).sum(1).to(value) for x in (value_estimate, advantage)))
+
+
+def _until_next(
+    own: Tensor, other: Tensor, v: Tensor, w: Tensor, r: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What lies between a step and the player's next own step: its rewards, the product of the
+    others' ratios, and the network's value there. All float64 [T, P, B], or [T, 1, B]."""
+    carried = scan(
+        torch.stack([other * r, 1 - other, own * v], 1),
+        torch.stack([other, other * w, other], 1),
+        last=own.new_tensor([0.0, 1.0, 0.0])[:, None, None],
+    )
+    return carried[1:].unbind(1)  # type: ignore[return-value]
 
 
 def game_weights(player: Tensor, weight: Tensor) -> Tensor:
@@ -246,11 +256,13 @@ class MMD(Algorithm[Forward, Targets]):
     def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
         value = outputs[1][batch.view]
         player, rewards = batch.grid(batch.player, fill=-1), batch.rewards()
+        actor = batch.grid(batch.actor, fill=-1)
         found = estimates(
             batch.grid(value),
             batch.grid(forward.pi[batch.view, batch.action] / batch.mu),
-            player,
+            actor,
             rewards,
+            player >= 0,
             value_lambda=self.config.value_lambda,
             advantage_lambda=self.config.advantage_lambda,
             rho_bar=self.config.rho,
@@ -259,10 +271,10 @@ class MMD(Algorithm[Forward, Targets]):
         weight = step_weights(batch.player, counts)
         if self.config.weight_by == "game":
             weight = batch.flat(game_weights(player, batch.grid(weight)))
-        outcome = batch.flat(
-            rewards.sum(0).expand_as(rewards).gather(2, player[..., None].clamp_min(0))[..., 0]
-        )
-        parts = explained(value, outcome, weight) * (weight.sum() / len(counts))
+        # What the network says is compared with how the games ended, as far as they did.
+        outcome = batch.returns.gather(1, player.clamp_min(0).T).T
+        known = batch.flat(batch.ended * batch.grid(weight))
+        parts = explained(value, batch.flat(outcome), known) * (weight.sum() / len(counts))
         return Targets(batch.flat(found.advantage), batch.flat(found.value), weight, parts)
 
     def loss(

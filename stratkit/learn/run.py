@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError, error_context
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.config import RNAD
+from stratkit.learn.config import ALGORITHMS, RNAD
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.folder import (
     ResumePoint,
@@ -130,6 +130,7 @@ class _Run:
             strict=request.strict,
             part=(ranks.rank, ranks.size),
             pin=self.device.type != "cpu",
+            slices=ALGORITHMS[self.algorithm].slices,
         )
 
     def _plan(self, game: Game) -> tuple[int, int]:

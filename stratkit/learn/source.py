@@ -19,7 +19,7 @@ from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
 from stratkit.learn.data import Batch, EpisodeChunk, make_batch
 from stratkit.learn.request import STDIN
-from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
+from stratkit.storage.episodes import SLICES, EpisodeReader, Header, SeenGames
 from stratkit.storage.shards import list_shards, rank_of
 
 STDIN_NAME = "standard input"
@@ -82,6 +82,7 @@ class Source:
     that the episodes must be of, if it is known. `strict`: a truncated stream is an error
     (`CheckFailed`), instead of a line in `dropped`. `plan` is called as soon as the game is known;
     it returns the episodes of a batch, and the number to whose multiple its views are padded.
+    `slices`: of games may be learned from.
     """
 
     def __init__(
@@ -95,7 +96,9 @@ class Source:
         strict: bool = False,
         part: tuple[int, int] = (0, 1),
         pin: bool = False,
+        slices: bool = False,
     ) -> None:
+        self.slices = slices
         self.pin = pin  # batches are for a GPU
         self.paths = tuple(path if path == STDIN else plain_path(path) for path in paths)
         self.plan, self.part = plan, part
@@ -259,7 +262,7 @@ class Source:
 
     def _read(self, stream: BinaryIO, name: str) -> Iterator[EpisodeChunk]:
         """The episodes of a stream; the first ones are passed over if an earlier run had them."""
-        reader = EpisodeReader(stream, name, self._seen)
+        reader = EpisodeReader(stream, name, self._seen, whole=False)
         header = reader.open()
         self._check(header, name)
         before = self._duplicates
@@ -280,6 +283,9 @@ class Source:
             self._drop(name, reader.truncated)
 
     def _check(self, header: Header, name: str) -> None:
+        if header.version == SLICES and not self.slices:
+            what = "slices of games, of which this algorithm needs whole ones (mmd takes both)"
+            raise InputError(what, file=name)
         with error_context(name):
             game = Game(header.game, header.rules)
         if self._game is None:

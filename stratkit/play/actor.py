@@ -16,7 +16,7 @@ from stratkit.play.selfplay import ending_names, seatings
 from stratkit.play.table import Table
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
-from stratkit.storage.episodes import Episodes, Header
+from stratkit.storage.episodes import SLICES, VERSION, Episodes, Header
 from stratkit.storage.streams import check_reader
 
 if TYPE_CHECKING:  # these need torch, random play does not
@@ -65,6 +65,7 @@ class Actor:
     def header(self) -> Header:
         """What the episodes share."""
         return Header(
+            version=VERSION if self.options.slice is None else SLICES,
             game=self.game.name,
             rules=self.game.rules,
             endings=ending_names(self.game),
@@ -87,9 +88,11 @@ class Actor:
         None. Waits first for the learner that is followed."""
         options = self.options
         first, count = options.range
-        numbers, expected = itertools.tee(
+        numbers: Iterator[int] = iter(
             itertools.count(first) if count is None else range(first, first + count)
         )
+        if options.slice is None:
+            numbers, expected = itertools.tee(numbers)
         games = seatings(self.game, numbers, opening, self.step)
         source: GameSource = Seatings(games)
         if self.follower is not None:
@@ -109,8 +112,10 @@ class Actor:
             options.threads,
             options.max_actions,
             options.seed,
+            slice_length=options.slice,
         )
-        for finished in in_order(table.rounds(), expected):
+        rounds = table.rounds()
+        for finished in rounds if options.slice else in_order(rounds, expected):
             if self.pressure is not None and finished is not None:
                 self.pressure.delivered += len(finished)
             yield None if finished is None else finished.episodes

@@ -147,7 +147,7 @@ class FollowedGames(GameSource):
         self, games: Iterator[Seating], pressure: BackPressure, pause: Callable[[], None]
     ) -> None:
         self._games, self._pressure, self._pause = games, pressure, pause
-        self.ended = False
+        self.ended = self._sliced = False
 
     def take(self, free: int) -> Sequence[Seating]:
         pressure, taken = self._pressure, list[Seating]()
@@ -162,7 +162,17 @@ class FollowedGames(GameSource):
         return taken
 
     def worth_playing(self, live: int) -> bool:
-        return self._pressure.worth_playing(live)
+        """Whole games are held back before they begin; slices of games that go on, here."""
+        pressure = self._pressure
+        if self._sliced and pressure.in_flight > pressure.max_ahead:
+            return pressure.backlog < pressure.follower.period
+        return pressure.worth_playing(live)
 
     def wait(self) -> None:
         self._pause()
+
+    def go_on(self, games: int) -> int | None:
+        """The next slices of these games are episodes that begin."""
+        self._sliced = True
+        self._pressure.begun += games
+        return self._pressure.follower.step

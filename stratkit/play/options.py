@@ -28,6 +28,7 @@ class SelfplayOptions:
     device: str
     precision: str
     max_actions: int | None
+    slice: int | None
     shard: int
     output: str
     force: bool
@@ -59,5 +60,7 @@ class SelfplayOptions:
             raise UsageError("--part divides -n GAMES: give -n too")
         if self.follow and not self.by_network:
             raise UsageError("--follow needs the learner's RUN as --policy")
+        if self.slice is not None and self.to_folder:
+            raise UsageError("--slice goes with a stream, not with a folder", text=self.output)
         if self.max_ahead is not None and not self.follow:
             raise UsageError("--max-ahead goes with --follow")

@@ -41,6 +41,11 @@ class GameSource(Protocol):
     def wait(self) -> None:
         """Called when no round is played now; returns a moment later."""
 
+    def go_on(self, games: int) -> int | None:
+        """Slices of so many games were handed on. The step of the policy that plays them on; None:
+        that of before."""
+        return None
+
 
 class Seatings(GameSource):
     """The games of an iterator, each begun as soon as there is a slot for it."""

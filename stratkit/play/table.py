@@ -17,6 +17,7 @@ from stratkit.play.finished import Finished, GameNote
 from stratkit.play.seating import GameSource, Seating
 from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
 from stratkit.storage.columns import Episodes
+from stratkit.storage.slices import GOES_ON
 
 CUT = "cut"  # the ending of a game that reached `max_actions`: its code follows on the game's own
 
@@ -55,7 +56,8 @@ class Table:
 
     `players` are what seatings point to; None is somebody who sits at no game here. `source` says
     which games to begin. `max_actions` cuts longer games (return 0), None cuts none. `seed` is
-    chance's. The `adjudicator`, if any, may end games from their first ply on.
+    chance's. The `adjudicator`, if any, may end games from their first ply on. `slice_length`: hand
+    on games that go on, too, whenever so many actions came since the last time.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Table:
         max_actions: int | None = None,
         seed: int = 0,
         adjudicator: Adjudicator | None = None,
+        slice_length: int | None = None,
     ) -> None:
         self.game, self.players, self.source = game, players, source
         self.max_actions, self.seed, self.adjudicator = max_actions, seed, adjudicator
@@ -79,6 +82,8 @@ class Table:
         self._games = np.zeros(slots, np.int64)
         self._numbers = np.zeros(slots, np.int32)
         self._seats = np.full((slots, game.players), -1, np.int32)
+        self.slice_length = slice_length
+        self._first = np.zeros(slots, np.int64)  # where each game's slice begins
         self._opening = np.zeros(slots, np.int32)  # length of each game's opening
         self._live = np.zeros(slots, bool)
         self._resigned = np.zeros(slots, bool)  # the acting side gives up
@@ -120,7 +125,7 @@ class Table:
         self._games[rows] = [seating.number for seating in seatings]
         self._seats[rows] = [seating.seats for seating in seatings]
         self._opening[rows] = [len(seating.opening) for seating in seatings]
-        self._numbers[rows] = 0
+        self._numbers[rows] = self._first[rows] = 0
         self._live[rows], self._resigned[rows] = True, False
         if self.adjudicator:
             self.adjudicator.begin(rows)
@@ -210,25 +215,45 @@ class Table:
         if self.max_actions is not None:
             over |= self._numbers >= self.max_actions
         notes = self._adjudicated(returns, over, plies)
-        rows = np.flatnonzero(self._live & over)
+        over &= self._live
+        sliced = np.zeros_like(over)
+        if self.slice_length is not None:
+            sliced = self._live & ~over & (self._numbers - self._first >= self.slice_length)
+        rows = np.flatnonzero(over | sliced)
         if not len(rows):
             return None
-        self._leave(rows)
+        self._leave(np.flatnonzero(over))
+        cut = np.where(sliced, GOES_ON, len(self.game.endings))
+        episodes = self._episodes(rows, np.where(endings > 0, endings, cut), returns)
+        if sliced.any():
+            self._go_on(np.flatnonzero(sliced))
+        return Finished(episodes, self._seats[rows], plies[rows], notes)
+
+    def _episodes(
+        self, rows: Rows, endings: npt.NDArray[np.int_], returns: npt.NDArray[np.float32]
+    ) -> Episodes:
         length = self._numbers[rows].astype(np.int64)
         longest = int(length.max())
         played = np.arange(longest) < length[:, None]
-        episodes = Episodes(
+        return Episodes(
             number=self._games[rows],
             step=self._steps[rows],
-            ending=np.where(endings[rows] > 0, endings[rows], len(self.game.endings)).astype(int),
+            ending=endings[rows].astype(int),
             returns=returns[rows],
             length=length,
             start_length=np.zeros(len(rows), np.int64),
             actions=self._actions[rows, :longest][played],
             mu=self._mu[rows, :longest][played],
             start=np.empty(0, np.uint8),
+            first=None if self.slice_length is None else self._first[rows],
         )
-        return Finished(episodes, self._seats[rows], plies[rows], notes)
+
+    def _go_on(self, rows: Rows) -> None:
+        """A slice of the games in these rows was handed on; the next one begins."""
+        self._first[rows] = self._numbers[rows]
+        step = self.source.go_on(len(rows))
+        if step is not None:
+            self._steps[rows] = step
 
     def _adjudicated(
         self,

@@ -25,12 +25,13 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], bool]] = {
     "start": (("u1",), False),
     "actions": (("u1", "u2", "u4"), True),
     "mu": (("f4", "f2"), True),
+    "first": (("u4",), False),
     "target_count": (("u2",), False),
     "target_actions": (("u1", "u2", "u4"), False),
     "target_share": (("u2",), False),
     "root_value": (("f4",), False),
 }
-_TARGETS = ("target_count", "target_actions", "target_share")
+OF_TARGETS = ("target_count", "target_actions", "target_share")
 
 Column = npt.NDArray[Any]
 Columns = dict[str, Column]
@@ -64,7 +65,8 @@ class Targets:
 
 @dataclass(frozen=True)
 class Episode:
-    """One game: a start and T actions, chance and placements included.
+    """One game: a start and T actions, chance and placements included. Or a slice: the game as far
+    as it went, of which the slice is the actions from number `first` on (None: a whole game).
 
     `number` of the game; `step` of the policy that played it (-1: none); `ending`, a code;
     `returns` float32 [players]; `actions` int32 [T], each in the acting side's frame; `mu` float32
@@ -82,6 +84,7 @@ class Episode:
     start: bytes = b""
     targets: Targets | None = None
     root_value: npt.NDArray[np.float32] | None = None
+    first: int | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ class Episodes(Sequence[Episode]):
     One entry a game: `number`, `step`, `ending`, `length` (actions) and `start_length` int64 [n],
     `returns` float32 [n, players]. Game after game: `actions` int32, `mu` float32 [sum of length],
     `start` uint8 [sum of start_length]; `targets` and `root_value` float32 [sum of length], or
-    None. What they mean is said at `Episode`.
+    None; `first` int64 [n], or None of whole games. What they mean is said at `Episode`.
     """
 
     number: Column
@@ -105,6 +108,7 @@ class Episodes(Sequence[Episode]):
     start: Column
     targets: Targets | None = None
     root_value: Column | None = None
+    first: Column | None = None
 
     @classmethod
     def of(cls, episodes: Sequence[Episode]) -> Self:
@@ -129,6 +133,10 @@ class Episodes(Sequence[Episode]):
             np.frombuffer(b"".join(e.start for e in episodes), np.uint8),
             _all_targets([e.targets for e in episodes], lengths),
             _all_values([e.root_value for e in episodes], lengths),
+            _all_first(
+                [None if e.first is None else np.array([e.first]) for e in episodes],
+                [1] * len(lengths),
+            ),
         )
 
     @classmethod
@@ -136,13 +144,14 @@ class Episodes(Sequence[Episode]):
         """One after the other; at least one."""
         if len(parts) == 1:
             return parts[0]
-        names = [field.name for field in fields(cls) if field.name not in _OF_SEARCH]
+        names = [field.name for field in fields(cls) if field.name not in _OPTIONAL]
         lengths = [len(part.actions) for part in parts]
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in names
         }
         joined["targets"] = _all_targets([part.targets for part in parts], lengths)
         joined["root_value"] = _all_values([part.root_value for part in parts], lengths)
+        joined["first"] = _all_first([part.first for part in parts], list(map(len, parts)))
         return cls(**joined)
 
     def __len__(self) -> int:
@@ -162,6 +171,7 @@ class Episodes(Sequence[Episode]):
                 starts[start_parts[i]],
                 self.targets and self.targets.take(parts[i]),
                 None if self.root_value is None else self.root_value[parts[i]],
+                None if self.first is None else int(self.first[i]),
             )
 
     def __getitem__(self, index: Any) -> Any:
@@ -186,13 +196,24 @@ class Episodes(Sequence[Episode]):
             self.start[start_at],
             self.targets and self.targets.take(at),
             None if self.root_value is None else self.root_value[at],
+            None if self.first is None else self.first[rows],
         )
+
+    @property
+    def sliced(self) -> Column:
+        """bool [sum of length]: which actions are the games' slices."""
+        if self.first is None:
+            return np.ones(len(self.actions), np.bool_)
+        begins = np.cumsum(self.length) - self.length
+        return np.arange(len(self.actions)) >= np.repeat(begins + self.first, self.length)
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
         """int64 [n]: bytes of each game's columns at most."""
         most: npt.NDArray[np.int64] = self.start_length + 8 * self.length
         most += 29 + 4 * self.returns.shape[1]
+        if self.first is not None:
+            most += 4 - 8 * self.first
         if self.root_value is not None:
             most += 4 * self.length
         if self.targets:
@@ -202,7 +223,7 @@ class Episodes(Sequence[Episode]):
         return most
 
 
-_OF_SEARCH = ("targets", "root_value")
+_OPTIONAL = ("targets", "root_value", "first")
 
 
 def _all_targets(found: Sequence[Targets | None], lengths: Sequence[int]) -> Targets | None:
@@ -220,6 +241,14 @@ def _all_values(found: Sequence[Column | None], lengths: Sequence[int]) -> Colum
         return None
     parts = [np.full(n, np.nan) if v is None else v for v, n in zip(found, lengths, strict=True)]
     return np.concatenate(parts).astype(np.float32)
+
+
+def _all_first(found: Sequence[Column | None], lengths: Sequence[int]) -> Column | None:
+    """Where the slices of all parts begin; None when all are whole games."""
+    if all(first is None for first in found):
+        return None
+    parts = [np.zeros(n) if f is None else f for f, n in zip(found, lengths, strict=True)]
+    return np.concatenate(parts).astype(np.int64)
 
 
 def _places(lengths: Column, rows: npt.NDArray[np.int64]) -> Column | slice:
@@ -244,11 +273,18 @@ def to_columns(episodes: Episodes) -> Columns:
         "returns": episodes.returns.reshape(-1),
         "length": episodes.length.astype(np.uint32),
     }
+    actions, mu = episodes.actions, episodes.mu
+    if episodes.first is not None:
+        if episodes.targets is not None or episodes.root_value is not None:
+            raise ValueError("slices with columns of a search")
+        actions, mu = actions[episodes.sliced], mu[episodes.sliced]
+        columns["length"] = (episodes.length - episodes.first).astype(np.uint32)
+        columns["first"] = episodes.first.astype(np.uint32)
     if len(episodes.start):
         columns["start_length"] = episodes.start_length.astype(np.uint32)
         columns["start"] = episodes.start
-    columns["actions"] = _smallest(episodes.actions)
-    columns["mu"] = episodes.mu
+    columns["actions"] = _smallest(actions)
+    columns["mu"] = mu
     targets = episodes.targets
     if targets is not None and targets.count.any():
         if not 0 <= int(targets.count.min(initial=0)) <= int(targets.count.max(initial=0)) < 2**16:
@@ -285,67 +321,6 @@ def from_planes(stored: memoryview, kind: str) -> Column:
     return np.ascontiguousarray(parts.T).view(f"<{kind}").reshape(-1).astype(kind)
 
 
-def fault(columns: Columns, count: int, endings: int) -> str | None:
-    """What is wrong with the columns of a frame, or None."""
-    for name, (_, required) in COLUMNS.items():
-        if required and name not in columns:
-            return f"no column {name!r}"
-    for name in ("number", "step", "ending", "length"):
-        if len(columns[name]) != count:
-            return f"column {name!r} is not as long as its frame"
-    if len(columns["returns"]) == 0 or len(columns["returns"]) % count:
-        return "column 'returns' is not as long as its frame"
-    if not columns["length"].all():
-        return f"game {columns['number'][columns['length'] == 0][0]} has no actions"
-    total = int(columns["length"].sum(dtype=np.uint64))
-    if not len(columns["actions"]) == len(columns["mu"]) == total:
-        return "the episodes' lengths do not fit their actions"
-    starts = columns.get("start_length", np.zeros(count, np.uint32))
-    start_bytes = len(columns.get("start", ()))
-    if len(starts) != count or int(starts.sum(dtype=np.uint64)) != start_bytes:
-        return "the lengths of the episodes' starts do not fit"
-    return _wrong_value(columns, endings) or _wrong_search(columns, total)
-
-
-def _wrong_value(columns: Columns, endings: int) -> str | None:
-    if int(columns["number"].min()) < 0 or int(columns["step"].min()) < -1:
-        return "a negative game number or step"
-    if int(columns["ending"].max()) >= endings:
-        return "an ending that the header does not name"
-    if not np.isfinite(columns["returns"]).all():
-        return "a return that is no number"
-    if int(columns["actions"].max(initial=0)) >= 2**31:
-        return "an action of over 31 bits"
-    mu = columns["mu"]
-    if not (np.isnan(mu) | ((mu > 0) & (mu <= 1 + MU_ROUNDING))).all():
-        return "a mu that is no probability"
-    return None
-
-
-def _wrong_search(columns: Columns, total: int) -> str | None:
-    """What is wrong with the columns of a search, of which there may be none."""
-    values = columns.get("root_value")
-    if values is not None and (len(values) != total or np.isinf(values).any()):
-        return "column 'root_value' is not as long as the actions, or infinite"
-    there = [name in columns for name in _TARGETS]
-    if not any(there):
-        return None
-    if not all(there):
-        return f"no column {_TARGETS[there.index(False)]!r}"
-    count, actions, share = (columns[name].astype(np.int64) for name in _TARGETS)
-    if len(count) != total or not len(actions) == len(share) == int(count.sum()):
-        return "the lengths of the targets do not fit"
-    ends = np.cumsum(count)
-    sums = np.concatenate([[0], np.cumsum(share)])
-    if not np.isin((sums[ends] - sums[ends - count])[count > 0], WHOLE_SHARE).all():
-        return f"the shares of a target do not sum to {WHOLE_SHARE}"
-    first = np.zeros(len(actions) + 1, np.bool_)
-    first[ends - count] = True
-    if int(actions.max(initial=0)) >= 2**31 or not ((np.diff(actions) > 0) | first[1:-1]).all():
-        return "the actions of a target do not ascend, or are of over 31 bits"
-    return None
-
-
 def to_episodes(columns: Columns, count: int) -> Episodes:
     """The episodes in columns that were checked."""
     return Episodes(
@@ -360,13 +335,14 @@ def to_episodes(columns: Columns, count: int) -> Episodes:
         columns.get("start", np.empty(0, np.uint8)),
         _targets(columns),
         columns.get("root_value"),
+        columns["first"].astype(np.int64) if "first" in columns else None,
     )
 
 
 def _targets(columns: Columns) -> Targets | None:
-    if _TARGETS[0] not in columns:
+    if OF_TARGETS[0] not in columns:
         return None
-    count, actions, share = (columns[name] for name in _TARGETS)
+    count, actions, share = (columns[name] for name in OF_TARGETS)
     return Targets(count.astype(np.int64), actions.astype(np.int32), share)
 
 

@@ -24,19 +24,21 @@ from stratkit.storage.columns import (
     Episode,
     Episodes,
     Targets,
-    fault,
     from_planes,
     planes,
     to_columns,
     to_episodes,
     type_name,
 )
+from stratkit.storage.faults import fault
 from stratkit.storage.frames import MOST_CONTENT, Frame, FrameReader, Truncated, compress
 from stratkit.storage.numbers import Numbers
 from stratkit.storage.schema import Count, Seed, Sha256, Text
+from stratkit.storage.slices import OpenGames
 
 FORMAT = "episodes"
 VERSION = 1
+SLICES = 2  # the version of streams of slices, which older readers would misread
 FULL = 1 << 18  # bytes of content at which a frame is closed: what a killed writer may lose
 MOST_JSON = 1 << 16  # bytes of a frame's first line
 MOST_STREAMS = 1 << 16  # (game, seed, network or step) of which the games are remembered
@@ -60,12 +62,13 @@ class Header:
     `game` and `rules` as the engine has them; `endings[code]` names the ways in which an episode
     ends (code 0: it does not say); `seed` and `first_game`, the lowest number, of the writer;
     `network`, the SHA-256 of the policy's file, or None; `step`, its step, or -1; `post`, what was
-    done to the network's policy before an action was drawn.
+    done to the network's policy before an action was drawn. `version` is `SLICES` where games are
+    handed on in slices.
 
     The fields are in the order of the file, and their types are its schema.
     """
 
-    version: int = VERSION
+    version: Annotated[int, Meta(ge=VERSION, le=SLICES)] = VERSION
     game: Text
     rules: Mapping[Text, Count]
     endings: Annotated[tuple[Text, ...], Meta(min_length=1, max_length=256)]
@@ -138,7 +141,7 @@ class EpisodeWriter:
         if self._pending:
             episodes = Episodes.together(self._pending)
             columns, count = to_columns(episodes), len(episodes)
-            wrong = fault(columns, count, len(self._header.endings))
+            wrong = fault(columns, count, len(self._header.endings), self._header.version == SLICES)
             if wrong:
                 raise ValueError(wrong)
             self._put(_pack(columns, count))
@@ -221,15 +224,18 @@ class EpisodeReader:
     """The episodes of a binary stream, called `name` in messages: `frames` iterates over them.
 
     Episodes come as soon as their frame is there, those of a frame at a time. A stream may be
-    several one after the other: `header` is that of the episodes that came last. A stream that ends
+    several one after the other: `header` is that of the episodes that came last. Slices come as
+    whole games, or if not `whole` one by one, each as its game up to there. A stream that ends
     too early is no error: whole frames are kept and `truncated` says what happened. Episodes that
     `seen` has already are left out and counted in `duplicates`. Memory is bounded by the size of a
     frame. Raises `InputError` for everything that is not as formats/episodes.md says. Actions are
     not checked here: the engine does that when it replays them.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, seen: SeenGames | None = None) -> None:
-        self.name = name
+    def __init__(
+        self, stream: BinaryIO, name: str, seen: SeenGames | None = None, whole: bool = True
+    ) -> None:
+        self.name, self.whole = name, whole
         self.truncated: str | None = None
         self.duplicates = 0
         self._frames = FrameReader(stream, name)
@@ -237,6 +243,7 @@ class EpisodeReader:
         self._header: Header | None = None
         self._in_part = False  # between a header and its trailer
         self._count = 0  # episodes since the header
+        self._slices: OpenGames | None = None  # of this header, if it has slices
 
     @property
     def header(self) -> Header:
@@ -318,12 +325,15 @@ class EpisodeReader:
 
     def _begin(self, frame: Frame, line: dict[str, Any]) -> None:
         with self._in(frame):
-            schema.check_format(line, FORMAT, VERSION, "an episode stream")
+            schema.check_format(line, FORMAT, VERSION, "an episode stream", SLICES)
             header = schema.convert(line, Header)
         if self._in_part:  # a killed writer's stream, and another one after it
             self._note_truncated(f"before {frame.where}")
         self._in_part, self._count = True, 0
         self._header = header
+        self._slices = None
+        if header.version == SLICES:
+            self._slices = OpenGames(self.whole, lambda first: self._seen.add(header, first))
 
     def _end(self, frame: Frame, line: dict[str, Any]) -> None:
         if line.get("episodes") != self._count:
@@ -331,15 +341,22 @@ class EpisodeReader:
             self._fail(frame, f"the trailer counts otherwise than {self._count} episodes", text)
         self._in_part = False
 
-    def _episodes(self, frame: Frame, line: dict[str, Any], body: memoryview) -> Episodes:
+    def _episodes(self, frame: Frame, line: dict[str, Any], body: memoryview) -> Episodes | None:
         with self._in(frame):
             listed = schema.convert(line, _Frame)
         columns = self._unpack(frame, listed, body)
-        wrong = fault(columns, listed.count, len(self.header.endings))
+        sliced = self._slices is not None
+        wrong = fault(columns, listed.count, len(self.header.endings), sliced)
         if wrong:
             self._fail(frame, wrong)
         episodes = to_episodes(columns, listed.count)
         self._count += listed.count
+        if self._slices is not None:
+            before = self._slices.duplicates
+            with self._in(frame):
+                found = self._slices.take(episodes)
+            self.duplicates += self._slices.duplicates - before
+            return found
         fresh = self._seen.add(self.header, episodes)
         if fresh.all():
             return episodes

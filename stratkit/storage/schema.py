@@ -59,13 +59,17 @@ def _finite(text: str) -> float:
     return number
 
 
-def check_format(value: Mapping[str, Any], name: str, version: int, what: str) -> None:
-    """Raises `InputError` unless `value` begins the format `name` of this version; `what` says what
-    another format is not."""
+def check_format(
+    value: Mapping[str, Any], name: str, version: int, what: str, *others: int
+) -> None:
+    """Raises `InputError` unless `value` begins the format `name` of this version, or of one of the
+    others; `what` says what another format is not."""
     if value.get("stratkit") != name:
         raise InputError(f"not {what}", text=value.get("stratkit"))
-    if value.get("version") != version:
-        raise InputError(f"a version that is not {version}", text=value.get("version"))
+    versions = (version, *others)
+    if value.get("version") not in versions:
+        what = f"a version that is not {' or '.join(map(str, versions))}"
+        raise InputError(what, text=value.get("version"))
 
 
 def convert(value: Mapping[str, Any], type_: type[Object], noun: str = "field") -> Object:

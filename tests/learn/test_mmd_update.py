@@ -58,8 +58,10 @@ def slow_estimates(
     advantage_lambda: float,
     rho_bar: float,
     c_bar: float,
+    learned: list[bool] | None = None,
 ) -> list[tuple[float, float]]:
-    """(value, advantage) of each step (player, v, ratio, rewards) of one episode, from its end."""
+    """(value, advantage) of each step (player, v, ratio, rewards) of one episode, from its end; 0
+    of one that is not learned from, which has no error."""
     found = [(0.0, 0.0)] * len(steps)
     for k in range(players):
         next_v = of_value = of_advantage = 0.0  # at the player's next own step
@@ -74,11 +76,13 @@ def slow_estimates(
             advantage = min(others, rho_bar) * delta
             advantage += advantage_lambda * min(others, c_bar) * of_advantage
             both = w * others
+            error = delta if learned is None or learned[t] else 0.0
             of_value, of_advantage = (
-                min(both, rho_bar) * delta + decay * min(both, c_bar) * later
+                min(both, rho_bar) * error + decay * min(both, c_bar) * later
                 for decay, later in ((value_lambda, of_value), (advantage_lambda, of_advantage))
             )
-            found[t] = v + of_value, advantage
+            if learned is None or learned[t]:
+                found[t] = v + of_value, advantage
             next_v, others, rewards = v, 1.0, 0.0
     return found
 
@@ -102,17 +106,21 @@ def test_estimates_are_the_recursion(
     for row, (first, end) in enumerate(spans):
         player[first:end, row] = draw.integers(0, players, end - first)
     rewards[player < 0] = 0
+    learned = (draw.random(shape) < 0.7) & (player >= 0)
     found = estimates(
         torch.from_numpy(value), torch.from_numpy(ratio), torch.from_numpy(player),
-        torch.from_numpy(rewards), value_lambda=value_lambda, advantage_lambda=advantage_lambda,
-        rho_bar=rho_bar, c_bar=c_bar,
+        torch.from_numpy(rewards), torch.from_numpy(learned),
+        value_lambda=value_lambda, advantage_lambda=advantage_lambda, rho_bar=rho_bar, c_bar=c_bar,
     )  # fmt: skip
     for row, (first, end) in enumerate(spans):
         steps = [
             (int(player[t, row]), value[t, row], ratio[t, row], rewards[t, row].tolist())
             for t in range(first, end)
         ]
-        slow = slow_estimates(steps, players, value_lambda, advantage_lambda, rho_bar, c_bar)
+        slow = slow_estimates(
+            steps, players, value_lambda, advantage_lambda, rho_bar, c_bar,
+            learned[first:end, row].tolist(),
+        )  # fmt: skip
         expected = np.zeros((time, 2))
         if slow:
             expected[first:end] = slow

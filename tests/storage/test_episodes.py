@@ -385,7 +385,7 @@ def changed(name: str, column: object, kind: type = np.uint8) -> dict[str, np.nd
 
 WRONG = [
     (by_hand(header={"stratkit": "games"}), "not an episode stream: 'games'"),
-    (by_hand(header={"version": 2}), "a version that is not 1: '2'"),
+    (by_hand(header={"version": 3}), "a version that is not 1 or 2: '3'"),
     (by_hand(header={"seed": -1}), "field 'seed': expected int >= 0: '-1'"),
     (by_hand(header={"seed": 1.5}), "field 'seed'"),
     (by_hand(header={"network": "\x1b[31m"}), "field 'network'"),

@@ -33,6 +33,7 @@ MADE = [
     "games.jsonl",
     "policy.safetensors",
     "searched.eps",
+    "sliced.eps",
     "ucc.txt",
 ]
 
@@ -225,9 +226,10 @@ def test_the_tables_of_episodes() -> None:
     assert fields("episodes.md", "Trailer") == list(trailer)
     rows = table("episodes.md", "Frames of episodes", 1)
     of_search = table("episodes.md", "Frames of episodes", 2)
+    of_slices = table("episodes.md", "Frames of episodes", 3)
     documented = {
         name: (tuple(re.findall(r"[uif]\d", types)), "absent" not in count)
-        for name, types, count, _ in (*rows, *of_search)
+        for name, types, count, _ in (*rows, *of_search, *of_slices)
     }
     assert documented == dict(columns.COLUMNS)
     for frame, expected in ((2, [*rows]), (1, [*rows[:5], *rows[7:], *of_search])):
@@ -248,6 +250,27 @@ def test_the_sample_of_a_search(make: ModuleType) -> None:
     before = int(sum(found["target_count"][:at]))
     assert first.actions[at] in found["target_actions"][before : before + len(policies[at])]
     assert found["root_value"][0] == -1 and math.isnan(found["root_value"][-1])
+
+
+def test_the_sample_of_slices(make: ModuleType) -> None:
+    """By the words of the page, and by both ways to read it."""
+    _, expected = make.episodes()
+    contents = [by_the_page(content) for _, content in frames_of(read_sample("sliced.eps"))]
+    (header, _), (line, found), (trailer, _) = contents
+    assert header["version"] == 2 and trailer["episodes"] == line["count"] > 3
+    games: dict[float, list[float]] = {}
+    at = 0
+    for number, first, length in zip(found["number"], found["first"], found["length"], strict=True):
+        assert len(games.setdefault(number, [])) == first
+        games[number] += found["actions"][at : (at := at + int(length))]
+    assert list(games.values()) == [one.actions.tolist() for one in expected]
+    with open(SAMPLES / "sliced.eps", "rb") as stream:
+        whole = {one.number: plain(one) for one in EpisodeReader(stream, "")}
+        assert whole == {one.number: plain(one) for one in expected}
+        stream.seek(0)
+        parts = list(EpisodeReader(stream, "", whole=False))
+    assert [plain(one) for one in parts] == [plain(one) for one in make.sliced()[1]]
+    assert [one.first for one in parts] == found["first"]
 
 
 def test_the_sample_with_float16_mu(make: ModuleType) -> None:

@@ -1,0 +1,85 @@
+"""Slices: parts of games that were handed on while the games went on (formats/episodes.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.errors import InputError
+from stratkit.storage.columns import Episode, Episodes
+
+GOES_ON = 0  # the ending of a slice after which its game goes on
+MOST_OPEN = 1 << 17  # games that go on at a time
+
+
+@dataclass
+class _Open:
+    """A game that goes on: its slices, put together, and how many actions they have. None: the game
+    is a duplicate, of which nothing is kept."""
+
+    game: Episode | None
+    length: int
+
+    def add(self, part: Episode) -> None:
+        self.length += len(part.actions)
+        if self.game is not None:
+            actions = np.concatenate([self.game.actions, part.actions])
+            mu = np.concatenate([self.game.mu, part.mu])
+            self.game = replace(
+                self.game, actions=actions, mu=mu, ending=part.ending, returns=part.returns
+            )
+
+
+class OpenGames:
+    """The games of a stream that go on. `whole`: whole games are wanted, and not slices. `fresh`
+    says of the first slice of a game whether the game was not met before."""
+
+    def __init__(self, whole: bool, fresh: Callable[[Episodes], npt.NDArray[np.bool_]]) -> None:
+        self.whole, self.fresh = whole, fresh
+        self.duplicates = 0  # slices that were left out
+        self._open: dict[int, _Open] = {}
+
+    def take(self, parts: Episodes) -> Episodes | None:
+        """The next slices, each as the game up to its end; or the whole games that they end.
+        `parts` have the actions of the slices only.
+
+        InputError: a slice does not begin where what is known of its game ends.
+        """
+        found = [one for part in parts if (one := self._add(part)) is not None]
+        return Episodes.of(found) if found else None
+
+    def _add(self, part: Episode) -> Episode | None:
+        known, first = self._open.get(part.number), part.first or 0
+        if known is None and first == 0:
+            known = self._begin(part)
+        elif known is None or first > known.length:
+            before = (
+                f"before it only {known.length} actions came" if known else "no such game goes on"
+            )
+            raise InputError(f"game {part.number}: a slice from action {first} on, and {before}")
+        elif first + len(part.actions) <= known.length:
+            self.duplicates += 1
+            return None
+        elif first < known.length:
+            what = f"game {part.number}: a slice from action {first} on, of which"
+            raise InputError(f"{what} {known.length} actions came already, and not all of it")
+        else:
+            known.add(part)
+        if part.ending != GOES_ON:
+            del self._open[part.number]
+        if known.game is None:
+            self.duplicates += 1
+            return None
+        if self.whole:
+            return replace(known.game, first=None) if part.ending != GOES_ON else None
+        return replace(known.game, step=part.step, first=first)
+
+    def _begin(self, part: Episode) -> _Open:
+        if len(self._open) >= MOST_OPEN:
+            raise InputError(f"over {MOST_OPEN} games that go on")
+        fresh = bool(self.fresh(Episodes.of([part]))[0])
+        made = self._open[part.number] = _Open(part if fresh else None, len(part.actions))
+        return made

@@ -1,0 +1,92 @@
+"""selfplay --slice and who reads slices."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+
+import pytest
+
+from running import PATIENCE, command_line, run
+from storage.stored import plain
+from stratkit.storage.episodes import EpisodeReader
+
+PLAY = ("selfplay", "--game", "mini", "-n", 12, "--seed", 3, "--slots", 5)
+
+
+@pytest.fixture(scope="module")
+def sliced(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    path = tmp_path_factory.mktemp("sliced") / "a.eps"
+    assert run(*PLAY, "--slice", 30, "-o", path).status == 0
+    return path
+
+
+def read(path: pathlib.Path, whole: bool = True) -> list[tuple[object, ...]]:
+    with open(path, "rb") as stream:
+        return [plain(one) for one in EpisodeReader(stream, "x", whole=whole)]
+
+
+def test_the_games_are_the_same(tmp_path: pathlib.Path, sliced: pathlib.Path) -> None:
+    path = tmp_path / "whole.eps"
+    assert run(*PLAY, "-o", path).status == 0
+    assert sorted(read(sliced)) == sorted(read(path))  # type: ignore[type-var]
+    with open(sliced, "rb") as stream:
+        parts = list(EpisodeReader(stream, "x", whole=False))
+    lengths = [len(one.actions) - (one.first or 0) for one in parts]
+    assert len(parts) > 24 and max(lengths) == 30
+    assert all(n == 30 for n, one in zip(lengths, parts, strict=True) if one.ending == 0)
+
+
+def test_readers_of_whole_games_put_them_together(sliced: pathlib.Path) -> None:
+    found = run("fenfs", "stats", "--json", sliced)
+    assert found.status == 0, found.err
+    assert '"games":12' in found.out.replace(" ", "")
+
+
+def test_mmd_learns_from_slices_and_rnad_refuses(
+    tmp_path: pathlib.Path, sliced: pathlib.Path
+) -> None:
+    words = ("--net", "plain", "--batch", 4)
+    done = run("train", sliced, "--out", tmp_path / "mmd", "--algorithm", "mmd", *words)
+    assert done.status == 0, done.err
+    lines = (tmp_path / "mmd/metrics.jsonl").read_text().splitlines()
+    metrics = [json.loads(line) for line in lines]
+    first, last = metrics[0], metrics[-1]
+    assert first["length"] is first["draws"] is first["first_wins"] is None  # no game has ended
+    assert first["returns_mean"] == [None, None] and first["endings"] == {}
+    assert last["endings"] and last["length"] > 30
+    assert sum(sum(one["endings"].values()) for one in metrics) <= 12
+    assert last["episodes"] == 4 * len(metrics)
+    refused = run("train", sliced, "--out", tmp_path / "rnad", *words)
+    what = "slices of games, of which this algorithm needs whole ones (mmd takes both)"
+    assert (refused.status, refused.err) == (1, f"train: {sliced}: {what}\n")
+
+
+def test_the_loop_is_held_back(tmp_path: pathlib.Path) -> None:
+    """Games that go on do not run away from the learner; the ages show it."""
+    out = tmp_path / "run"
+    follow = ("--policy", out, "--follow", "--max-ahead", 16, "--slots", 8, "--slice", 10)
+    play = subprocess.Popen(
+        command_line("selfplay", "--game", "mini", "--seed", 1, *follow),
+        stdout=subprocess.PIPE,
+    )
+    learn = ("--algorithm", "mmd", "--net", "plain", "--batch", 8, "--steps", 12, "--seed", 1)
+    train = subprocess.run(
+        command_line("train", "-", "--out", out, *learn),
+        stdin=play.stdout, capture_output=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert play.stdout
+    play.stdout.close()
+    assert (train.returncode, play.wait(PATIENCE)) == (0, 0), train.stderr
+    metrics = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    # 16 in flight, one more slice of each of 8 games, and a period: four batches of 8.
+    assert len(metrics) == 12 and max(one["age_max"] for one in metrics) <= 4
+    assert metrics[-1]["age_mean"] > 0
+
+
+def test_a_folder_takes_no_slices(tmp_path: pathlib.Path) -> None:
+    done = run(*PLAY, "--slice", 30, "-o", tmp_path)
+    what = "--slice goes with a stream, not with a folder"
+    assert done.status == 2 and what in done.err and not list(tmp_path.iterdir())
+    assert run(*PLAY, "--slice", 0).status == 2
