@@ -29,7 +29,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q "$$(grep ^torch== constraints.txt)" -c constraints.txt
 	$(BIN)/pip install -q setuptools cffi -c constraints.txt
-	$(BIN)/pip install -q --no-build-isolation -e '.[learn,plot,tensorboard,dev]' -c constraints.txt
+	$(BIN)/pip install -q --no-build-isolation -e '.[learn,plot,tensorboard,pettingzoo,dev]' -c constraints.txt
 	@touch $@ $(VENV)/.engine
 
 # An editable install does not notice that a C file changed.
