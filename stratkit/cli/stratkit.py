@@ -28,6 +28,7 @@ VERSION = 1  # of what status --json prints
 
 # The tools, in the words of their pages.
 TOOLS = {
+    "curves": "draw the metrics of training runs",
     "deploy-gen": "make setups",
     "exploit": "compute the exact exploitability of policies in small games",
     "fenfs": "convert, show, check and count Stratego positions, setups and games",
