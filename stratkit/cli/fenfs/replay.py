@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from stratkit.cli.fenfs.options import pop_selection, selecting
-from stratkit.cli.messages import progress, warn
+from stratkit.cli.messages import warn
 from stratkit.cli.options import option, output_options
+from stratkit.cli.progress import Progress
 from stratkit.cli.tool import Tool
 
 
@@ -29,7 +30,8 @@ def replay(**given: Any) -> int:
     options = ReplayOptions(selection=pop_selection(given), **given)
     if options.explain is None:
         return run_replay(options, None, warn)
-    from stratkit.match.analysis import Analyst
+    with Progress(None, "move", "fenfs") as progress:
+        progress.doing("loading torch")
+        from stratkit.match.analysis import Analyst
 
-    with progress(None, "ply") as bar:
-        return run_replay(options, Analyst(options.explain), warn, bar.update)
+        return run_replay(options, Analyst(options.explain), warn, progress.update)
