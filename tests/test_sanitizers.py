@@ -14,7 +14,7 @@ import pytest
 from running import PATIENCE, ROOT
 
 CC = os.environ.get("CC", "gcc")
-TARGETS = ("game_open", "batch_start", "batch_apply", "replay", "sample", "expand")
+TARGETS = ("game_open", "batch_start", "batch_apply", "replay", "sample", "expand", "redeal")
 
 FAULTY_TARGET = """
 #include "input.h"

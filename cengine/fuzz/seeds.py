@@ -43,6 +43,7 @@ def seeds() -> dict[str, list[bytes]]:
         "replay": [],
         "expand": [],
         "sample": [],
+        "redeal": [],
     }
     found["game_open"] += [b"\x40mini\n" + text for text in (b"two_squares=3 max_plies=70000",)]
     found["game_open"] += [b"\xc8duel\nmore_squares=0 max_quiet=0", b"\x00\n=", b"\x10nano\nmax_"]
@@ -55,6 +56,7 @@ def seeds() -> dict[str, list[bytes]]:
             actions = rng.integers(0, 250, 500, np.uint8).tobytes()
             found["batch_apply"] += [b"\x00" + game + actions, b"\x02" + game + actions]
             found["batch_start"].append(game + b"\x00" + actions)
+            found["redeal"].append(game + actions)
             found["expand"].append(game + b"\x03" + rng.bytes(800))
             one = struct.pack("<BH", 0, 100) + actions[:100]
             whole = struct.pack("<BH", 0, 400) + actions[:400]
@@ -69,6 +71,7 @@ def seeds() -> dict[str, list[bytes]]:
     for index in range(len(VARIANTS), len(VARIANTS) + SMALL_GAMES):
         game, actions = bytes([index]), rng.integers(0, 250, 60, np.uint8).tobytes()
         found["batch_apply"] += [b"\x00" + game + actions, b"\x02" + game + actions]
+        found["redeal"].append(game + actions)
         found["replay"].append(game + b"\x02" + 2 * (struct.pack("<BH", 0, 30) + actions[:30]))
     # Any byte as a cell, and as the side to move, on the smallest board.
     game = bytes([list(VARIANTS).index("nano")]) + RULES[1]

@@ -100,6 +100,10 @@ class Limit(click.ParamType[int]):
 )
 @option("--explain FILE", "Log to FILE how the networks' moves come about; - is stdout.")
 @option("-f, --force", "Overwrite GAMES.jsonl if it exists.")
+@option("--browser", "A person plays in a browser; stdout tells the address of the page.")
+@option(
+    "--port N", "The port of the page on 127.0.0.1 (default: a free one).", click.IntRange(1, 65535)
+)
 @option(
     "--style", "The characters of a person's board (default: ascii).", OneOf(["ascii", "unicode"])
 )

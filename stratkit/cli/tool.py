@@ -109,7 +109,9 @@ class ToolGroup(_Standard, click.Group):
     def get_command(self, ctx: click.Context, word: str) -> click.Command | None:
         found = super().get_command(ctx, word)
         if found is None and not ctx.resilient_parsing and not word.startswith("-"):
-            raise UsageError(f"no such command: {word}{nearest_or_all(word, self.commands)}")
+            raise UsageError(
+                f"no such command: {word}{nearest_or_all(word, self.list_commands(ctx))}"
+            )
         return found
 
 

@@ -2,6 +2,7 @@
 
 from stratkit.engine.batch import Batch, IllegalAction
 from stratkit.engine.game import Game, game_names
+from stratkit.engine.history import known_actions
 from stratkit.engine.observation import (
     board_planes,
     distinct_views,
@@ -11,7 +12,7 @@ from stratkit.engine.observation import (
 from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
 from stratkit.engine.sampling import sample, uniform
 from stratkit.engine.tree import Tree
-from stratkit.engine.worlds import known_actions, worlds
+from stratkit.engine.worlds import has_worlds, worlds
 
 __all__ = [
     "Batch",
@@ -23,6 +24,7 @@ __all__ = [
     "distinct_views",
     "expand_planes",
     "game_names",
+    "has_worlds",
     "known_actions",
     "observation_dtype",
     "replay",

@@ -8,6 +8,10 @@ from collections.abc import Mapping
 from stratkit.engine.library import ffi, lib, text
 from stratkit.errors import InputError, nearest_or_all, printable, shown
 
+# What returns are divided by where step sizes are compared among games (Sokota et al. 2022): the
+# largest return. Kuhn poker's are taken as they are, as there.
+UNITS = {"leduc": 13.0}
+
 
 def game_names() -> list[str]:
     """The names that `Game` knows; one that ends in a colon wants a parameter, as `hex:3`."""
@@ -62,6 +66,7 @@ class Game:
         # Of the expanded observation: planes (C, H, W), or a vector (C,).
         self.shape: tuple[int, ...] = (is_.planes, is_.height, is_.width)[: 3 if is_.height else 1]
         self.endings = self._endings()
+        self.unit = UNITS.get(name, 1.0)
 
     def _rules(self) -> dict[str, int]:
         out = ffi.new("char[400]")

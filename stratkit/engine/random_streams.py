@@ -24,3 +24,5 @@ class Stream(enum.IntEnum):
     SETUP_LINES = 24  # which line of a file of setups
     RESAMPLING = 25  # which of several setups is kept
     WORLDS = 30  # what is hidden in a world
+    ROLLOUTS = 31  # the actions of a rollout
+    BELIEF = 32  # which worlds are kept of those that were weighed

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+import itertools
 
-from stratkit.engine.batch import Batch
+import numpy as np
+
+from stratkit.engine.batch import CHANCE, Batch
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, text
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import VARIANTS
+
+
+def has_worlds(game: Game) -> bool:
+    """Whether worlds can be drawn of the first player who acts in a game."""
+    batch, zero = Batch(game, 1), np.zeros(1, np.int64)
+    for number in itertools.count():
+        if batch.actors()[0] != CHANCE:
+            break
+        chosen = np.empty(1, np.int32)
+        batch.draw_chance(0, zero, np.array([number], np.int32), chosen)
+        batch.apply(chosen)
+    try:
+        worlds(batch, 0, 1, 0)
+    except ValueError:
+        return False
+    return True
 
 
 def worlds(
@@ -49,20 +65,3 @@ def worlds(
     if wrong != ffi.NULL:
         raise ValueError(f"{batch.game.name}: {text(wrong)}")
     return out
-
-
-def known_actions(
-    game: Game, actions: npt.NDArray[np.int32], player: int
-) -> npt.NDArray[np.int32] | None:
-    """The actions of a game so far, int32 [k], as `player` knows them: -1 where it does not.
-
-    In Stratego all moves are public, and the other side's placements are not. None: of this game
-    it cannot be told action by action.
-    """
-    kind = VARIANTS.get(game.name)
-    if kind is None:
-        return None
-    known = actions.copy()
-    first = kind.pieces * (1 - player)  # red deploys first
-    known[first : first + kind.pieces] = -1
-    return known

@@ -65,7 +65,7 @@ class _Match:
         header = record_header(options, self.game, self.schedule, self.entrants, self.setups_sha256)
         finished = False
         with (
-            open_front_end(self.person, options) as front,
+            open_front_end(self.person, self.entrants, options) as front,
             people.open_log(options.explain, self.game, options.resume, options.force) as log,
             error_context(STDOUT if record == "-" else record, only=OSError),
             RecordWriter(

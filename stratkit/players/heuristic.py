@@ -53,12 +53,12 @@ class HeuristicPlayer(Player):
         probabilities = np.zeros(views.legal.shape, np.float32)
         deploying = seen["phase"] == 1
         if deploying.any():
-            probabilities[deploying] = self._placement(seen[deploying], views.legal[deploying])
+            probabilities[deploying] = self.placement(seen[deploying], views.legal[deploying])
         if not deploying.all():
             probabilities[~deploying] = self._choice(views, seen, np.flatnonzero(~deploying))
         return Decision(*sample(probabilities, views.legal, self.seed, views.games, views.numbers))
 
-    def _placement(
+    def placement(
         self, seen: npt.NDArray[np.void], legal: npt.NDArray[np.uint8]
     ) -> npt.NDArray[np.float32]:
         """Weights of the squares: flag at the back, bombs beside it, miners behind, scouts
@@ -81,20 +81,25 @@ class HeuristicPlayer(Player):
         self, views: Views, seen: npt.NDArray[np.void], rows: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float32]:
         """One-hot: the piece with the best move, or the best destination of the piece selected."""
-        seen, legal = seen[rows], views.legal[rows] > 0
+        legal = views.legal[rows] > 0
         planes = expand_planes(self.game, np.ascontiguousarray(views.observations[rows]))
-        planes = planes.reshape(len(rows), planes.shape[1], -1)
-        worth = self._attack_worth(planes)
-        best = np.where(
-            seen["stage"][:, None] == 1,
-            self._destination_scores(seen, planes, worth),
-            self._piece_scores(planes, worth),
-        )
+        best = self.scores(seen[rows], planes)
         noise = NOISE * self._noise(views, rows, best.shape[1])
         best = np.where(legal, best + noise, -np.inf)
         chosen = np.zeros(best.shape, np.float32)
         chosen[np.arange(len(rows)), best.argmax(1)] = 1
         return chosen
+
+    def scores(self, seen: npt.NDArray[np.void], planes: npt.NDArray[np.float32]) -> Floats:
+        """[n, square]: what the best move of each piece is worth, or each destination of the piece
+        that is selected."""
+        planes = planes.reshape(len(seen), planes.shape[1], -1)
+        worth = self._attack_worth(planes)
+        return np.where(
+            seen["stage"][:, None] == 1,
+            self._destination_scores(seen, planes, worth),
+            self._piece_scores(planes, worth),
+        )
 
     def _noise(self, views: Views, rows: npt.NDArray[np.int64], squares: int) -> Floats:
         games = np.repeat(views.games[rows], squares)

@@ -12,6 +12,7 @@ from stratkit.errors import InputError, UsageError, error_context, nearest_or_al
 from stratkit.players.options import options_text
 from stratkit.players.player import Player
 from stratkit.players.registry import KINDS, SHIPPED, Setting
+from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import PlayerSpec, path_text
 from stratkit.players.testtime.options import PostProcessing
 
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 
+ROLLOUT_ROWS = 256  # views of a search's rollouts that a network evaluates at a time
+
 
 @dataclass(frozen=True)
 class Entrant(Generic[Kind]):
     """A player, ours or a program, with what a game record says of it: its name, the resolved
     spec, and the SHA-256 of its file of weights (None: it has none), and the step at which that was
-    written. `caution`: what the user should know before it plays."""
+    written. `caution`: what the user should know before it plays. `reproducible`: whether equal
+    seeds give equal games, but for what programs and people do."""
 
     name: str
     player: Kind
@@ -34,6 +38,7 @@ class Entrant(Generic[Kind]):
     sha256: str | None = None
     step: int = -1
     caution: str | None = None
+    reproducible: bool = True
 
 
 def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:
@@ -88,6 +93,7 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
     from stratkit.players.network import network_player  # torch: only for a sound file
 
     post: PostProcessing = spec.options.post
+    searching: SearchOptions = spec.options.searching
     if post.of_stratego and len(game.shape) != 3:
         what = f"{game.name} has no such post-processing: {options_text(post)[:-1]}"
         raise UsageError(what, text=spec.text)
@@ -97,21 +103,54 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
     name = spec.name or (spec.spec if shipped else _name(path, step))
     return Entrant(
         name=name,
-        player=_post_processed(network, post),
-        spec=f"net={part},{options_text(post)}{spec.spec if shipped else path_text(path)}",
+        player=_post_processed(network, searching, post),
+        spec=f"net={part},{options_text(searching)}{options_text(post)}"
+        f"{spec.spec if shipped else path_text(path)}",
         sha256=checkpoint_hash(path),
         step=step,
         caution=_other_rules(metadata["rules"], game, name, path),
+        reproducible=searching.time is None,
     )
 
 
-def _post_processed(network: NetworkPlayer, post: PostProcessing) -> Player:
+def _post_processed(
+    network: NetworkPlayer, searching: SearchOptions, post: PostProcessing
+) -> Player:
     """The network as a player whose policy goes through these stages."""
-    if post == PostProcessing():
+    if not searching and post == PostProcessing():
         return network
     from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
-    return PostprocessedPlayer(network.evaluator, network.game, network.seed, post)
+    game, seed, search = network.game, network.seed, None
+    if searching:
+        from stratkit.nets.evaluator import Evaluator
+        from stratkit.players.searching.stage import SearchStage
+
+        root = network.evaluator
+        rollouts = Evaluator(root.net, root.network, ROLLOUT_ROWS)
+        search = SearchStage(game, rollouts, searching, seed)
+    return PostprocessedPlayer(network.evaluator, game, seed, post, search=search)
+
+
+def open_search(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+    """A search from the player `random` or `heuristic` as the blueprint. `UsageError`: the game
+    cannot be searched so."""
+    from stratkit.engine.stratego import VARIANTS
+    from stratkit.players.searching.blueprints import HeuristicBlueprint, UniformBlueprint
+    from stratkit.players.searching.stage import SearchStage
+    from stratkit.players.testtime.pipeline import PostprocessedPlayer
+
+    searching: SearchOptions = spec.options
+    blueprint = UniformBlueprint()
+    if spec.spec == "heuristic":
+        blueprint = HeuristicBlueprint(game, VARIANTS[game.name].counts)
+    search = SearchStage(game, blueprint, searching, setting.seed)
+    return Entrant(
+        name=spec.name or spec.spec,
+        player=PostprocessedPlayer(blueprint, game, setting.seed, PostProcessing(), search=search),
+        spec=f"{options_text(searching)}{spec.spec}",
+        reproducible=searching.time is None,
+    )
 
 
 def _other_rules(rules: Mapping[str, int], game: Game, name: str, file: str) -> str | None:

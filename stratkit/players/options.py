@@ -31,16 +31,21 @@ class Kind:
 @dataclass(frozen=True)
 class Option:
     """What the text of an option means, and its help: one sentence without a full stop. `alias`: a
-    name that it had before, which is read and not shown."""
+    name that it had before, which is read and not shown. `needs`: another key, without which it
+    would do nothing."""
 
     kind: Kind
     help: str
     alias: str | None = None
+    needs: str | None = None
 
 
-def option(default: Any, kind: Kind, help: str, alias: str | None = None) -> Any:
+def option(
+    default: Any, kind: Kind, help: str, alias: str | None = None, needs: str | None = None
+) -> Any:
     """A field of a dataclass of options. Its key is its name, with dashes."""
-    return dataclasses.field(default=default, metadata={"option": Option(kind, help, alias)})
+    said = Option(kind, help, alias, needs)
+    return dataclasses.field(default=default, metadata={"option": said})
 
 
 # ---- kinds of values ----

@@ -18,6 +18,7 @@ from stratkit.errors import StratkitError
 if TYPE_CHECKING:
     from stratkit.notation.replay_page import Shown
     from stratkit.players.seen import Offer, Turn
+    from stratkit.search.mmd import Found
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
 Sides = npt.NDArray[np.int8]  # sides of games, [n]: the player's place in the game, from 0 on
@@ -61,9 +62,9 @@ class Views:
     `stratkit.engine.worlds` says: a function of what that side knows, of seed, game and number. It
     is the only way by which a player gets states. `ValueError`: there are none.
 
-    `history(row)`: int32 [k], the game's actions so far, each in its side's frame, -1 where the
-    acting side does not know them; None where the game did not begin at its start, or its actions
-    cannot be told so.
+    `history(row)`: int32 [k], the game's actions so far, each in its side's frame, as the acting
+    side knows them (`stratkit.engine.known_actions`); None where the game did not begin at its
+    start, or its actions cannot be told so.
 
     All three are asked during `act` only, and depend on what the acting side knows and on nothing
     else.
@@ -221,8 +222,9 @@ def decide(player: Player, views: Views, values: bool = False) -> Decision:
 class Explanation:
     """How the policy of a turn of `side` came about: the moves; by stage its name and the policy
     that it left, float32 [m], the network's own first; the value of the position and each move's
-    upper bound, float32 [m] (NaN: not looked at), where a stage computes them. In deployment a move
-    is from a square to itself: where the next piece may go."""
+    upper bound, float32 [m] (NaN: not looked at), where a stage computes them; what a search found,
+    if there was one. In deployment a move is from a square to itself: where the next piece may
+    go."""
 
     game: int
     side: int
@@ -231,6 +233,7 @@ class Explanation:
     stages: list[tuple[str, Floats]]
     value: float | None
     bounds: Floats | None
+    search: Found | None = None
 
 
 @runtime_checkable

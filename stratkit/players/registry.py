@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from stratkit.players.options import Option, one_of, option, options_of, text
+from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
 from stratkit.players.testtime.options import PRESETS, PostProcessing
 
 if TYPE_CHECKING:
@@ -64,11 +65,6 @@ class PlayerKind:
 
 
 @dataclass(frozen=True)
-class NoOptions:
-    """Of a player that needs none."""
-
-
-@dataclass(frozen=True)
 class HumanOptions:
     """Of a person."""
 
@@ -83,20 +79,25 @@ class NetworkOptions:
         None, text("NET"), "which of a checkpoint's networks plays (default: target, or average)"
     )
     post: PostProcessing = field(default_factory=PostProcessing)
+    searching: SearchOptions = field(default_factory=SearchOptions)
 
 
 def _open_random(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:
-    from stratkit.players.open import Entrant
+    from stratkit.players.open import Entrant, open_search
     from stratkit.players.random import RandomPlayer
 
+    if spec.options:
+        return open_search(spec, game, setting)
     return Entrant(spec.name or spec.spec, RandomPlayer(setting.seed), spec.spec)
 
 
 def _open_heuristic(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:
     from stratkit.players.heuristic import HeuristicPlayer
-    from stratkit.players.open import Entrant, check_board
+    from stratkit.players.open import Entrant, check_board, open_search
 
     check_board(spec, game)
+    if spec.options:
+        return open_search(spec, game, setting)
     return Entrant(spec.name or spec.spec, HeuristicPlayer(game, setting.seed), spec.spec)
 
 
@@ -118,12 +119,24 @@ def _open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any
     return open_network(spec, game, setting)
 
 
-RANDOM = PlayerKind("random", _open_random, words=("random",), options=NoOptions)
-HEURISTIC = PlayerKind("heuristic", _open_heuristic, words=("heuristic",), options=NoOptions)
+RANDOM = PlayerKind(
+    "random", _open_random, words=("random",), options=SearchOptions, presets=SEARCH_PRESETS
+)
+HEURISTIC = PlayerKind(
+    "heuristic",
+    _open_heuristic,
+    words=("heuristic",),
+    options=SearchOptions,
+    presets=SEARCH_PRESETS,
+)
 HUMAN = PlayerKind("people", _open_human, words=("human",), options=HumanOptions, matches_only=True)
 OWN = PlayerKind("classes of your own", _open_own, prefix="py:", runs_code=True)
 NETWORK = PlayerKind(
-    "networks", _open_network, words=SHIPPED, options=NetworkOptions, presets=PRESETS
+    "networks",
+    _open_network,
+    words=SHIPPED,
+    options=NetworkOptions,
+    presets={**PRESETS, **SEARCH_PRESETS},
 )
 # A SPEC of no other kind is a network's: a checkpoint file or a RUN.
 KINDS = (RANDOM, HEURISTIC, HUMAN, OWN, NETWORK)
@@ -131,18 +144,19 @@ KINDS = (RANDOM, HEURISTIC, HUMAN, OWN, NETWORK)
 
 def help_table(kinds: Sequence[PlayerKind]) -> list[tuple[str, str]]:
     """What `--help` says of the keys: (key and value, what it does, for whom)."""
-    return [
-        (f"{key}={option.kind.metavar}", f"{option.help} ({kind.name})")
-        for kind in kinds
-        for key, option in kind.accepted()
-    ]
+    of: dict[tuple[str, str], list[str]] = {}
+    for kind in kinds:
+        for key, said in kind.accepted():
+            of.setdefault((f"{key}={said.kind.metavar}", said.help), []).append(kind.name)
+    return [(key, f"{text} ({', '.join(names)})") for (key, text), names in of.items()]
 
 
 def words_of(kinds: Sequence[PlayerKind]) -> tuple[str, ...]:
     """What a shell offers at the beginning of a PLAYER: the words, the prefixes, the keys."""
     words = [word for kind in kinds for word in kind.words]
     prefixes = [kind.prefix for kind in kinds if kind.prefix]
-    return (*words, *prefixes, *(f"{key}=" for kind in kinds for key, _ in kind.accepted()))
+    keys = dict.fromkeys(f"{key}=" for kind in kinds for key, _ in kind.accepted())
+    return (*words, *prefixes, *keys)
 
 
 def kind_of(spec: str, kinds: Sequence[PlayerKind]) -> PlayerKind:

@@ -18,15 +18,17 @@ DIGITS = 8  # after the point
 @dataclass(frozen=True)
 class Entry:
     """What the policy called `name` is worth; `policy` is how it was asked for, `step` that of a
-    checkpoint."""
+    checkpoint. `error`: the standard error of NashConv, where the policy was sampled."""
 
     name: str
     policy: str
     step: int | None
     result: PolicyValue
+    error: float | None = None
 
     def json(self) -> dict[str, Any]:
         """As formats/exploitability.md describes it."""
+        sampled = {} if self.error is None else {"nash_conv_error": round(self.error, DIGITS)}
         return {
             "name": self.name,
             "policy": self.policy,
@@ -35,6 +37,7 @@ class Entry:
             "exploitability": round(self.result.exploitability, DIGITS),
             "nash_conv": round(self.result.nash_conv, DIGITS),
             "gains": [round(x, DIGITS) for x in self.result.incentives],
+            **sampled,
         }
 
 
@@ -67,6 +70,10 @@ class Report:
         """A line on the game, and a table."""
         head = ["policy", "step", "value", "exploitability", "NashConv"]
         rows = [_row(entry) for entry in self.entries]
+        if any(entry.error is not None for entry in self.entries):
+            head.append("+-")
+            for row, entry in zip(rows, self.entries, strict=True):
+                row.append("-" if entry.error is None else f"{entry.error:.6f}")
         width = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
         lines = [
             "  ".join([row[0].ljust(width[0]), *map(str.rjust, row[1:], width[1:])])

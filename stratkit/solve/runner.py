@@ -15,16 +15,18 @@ from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
 from stratkit.errors import UsageError, printable
 from stratkit.players.player import PolicyPlayer, Views
-from stratkit.players.registry import NETWORK
+from stratkit.players.registry import NETWORK, RANDOM
 from stratkit.players.spec import PlayerSpec
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.solve.distinct import distinct
-from stratkit.solve.exploitability import evaluate
+from stratkit.solve.exploitability import evaluate, jackknife
 from stratkit.solve.report import Entry, Report
 from stratkit.solve.solver import open_solver, parse_solver
+from stratkit.solve.states import states_of
 from stratkit.storage.streams import open_output
 
 ROWS = 1024  # observations that a network evaluates at a time
+SEARCHES = 64  # information sets that are searched at a time
 
 Say = Callable[[str], None]
 ReadPlayer = Callable[[str], PlayerSpec]
@@ -37,6 +39,7 @@ class ExploitOptions:
 
     game: str
     policies: tuple[str, ...]
+    repeats: int
     as_json: bool
     plot: str | None
     force: bool
@@ -58,7 +61,7 @@ def run_exploit(
     asked = [_parse(text, read_player) for text in options.policies]
     tree = Tree(Game(options.game))
     note(f"{tree.histories:,} histories, {len(tree):,} information sets")
-    evaluator = Evaluator(tree, progress, warn)
+    evaluator = Evaluator(tree, progress, warn, options.repeats)
     entries = [
         entry
         for text, policy in zip(options.policies, asked, strict=True)
@@ -79,16 +82,17 @@ def _parse(text: str, read_player: ReadPlayer) -> PlayerSpec | tuple[str, int] |
     if text in ("uniform", "random"):
         return None
     spec = parse_solver(text) or read_player(text)
-    if not isinstance(spec, tuple) and spec.kind is not NETWORK:
-        raise UsageError("not a policy that can be evaluated", text=text)
-    return spec
+    if isinstance(spec, tuple) or spec.kind is NETWORK or (spec.kind is RANDOM and spec.options):
+        return spec
+    raise UsageError("not a policy that can be evaluated", text=text)
 
 
 class Evaluator:
     """Computes what policies of one game are worth."""
 
-    def __init__(self, tree: Tree, progress: Progress, warn: Say) -> None:
+    def __init__(self, tree: Tree, progress: Progress, warn: Say, repeats: int = 8) -> None:
         self.tree, self._progress, self._warn = tree, progress, warn
+        self.repeats = repeats  # of searches
 
     def entries(self, text: str, policy: PlayerSpec | tuple[str, int] | None) -> Iterator[Entry]:
         """The entries of the POLICY `text`: one, or one for each checkpoint of a RUN."""
@@ -97,10 +101,13 @@ class Evaluator:
         elif isinstance(policy, tuple):
             yield self._entry(text, text, None, self._solve(*policy))
         else:
-            yield from self._checkpoints(text, policy)
+            yield from self._players(text, policy)
 
-    def _entry(self, name: str, text: str, step: int | None, policy: Vector) -> Entry:
-        return Entry(name, text, step, evaluate(self.tree, policy))
+    def _entry(self, name: str, text: str, step: int | None, *policies: Vector) -> Entry:
+        """Of the mean of some policies, of which several differ by chance."""
+        result = evaluate(self.tree, np.mean(policies, axis=0))
+        error = jackknife(self.tree, policies) if len(policies) > 1 else None
+        return Entry(name, text, step, result, error)
 
     def _solve(self, name: str, iterations: int) -> Vector:
         solver = open_solver(name, self.tree)
@@ -110,14 +117,57 @@ class Evaluator:
                 bar.update()
         return solver.solution()
 
-    def _checkpoints(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
-        from stratkit.players.open import open_player
+    def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
         from stratkit.storage.checkpoints import list_checkpoints
 
-        if len(self.tree.game.shape) == 3 and spec.options.post != PostProcessing():
-            raise UsageError("post-processing judges whole moves, not single actions", text=text)
+        network = spec.kind is NETWORK
+        searching = spec.options.searching if network else spec.options
+        post = network and spec.options.post != PostProcessing()
+        if len(self.tree.game.shape) == 3 and (post or searching):
+            what = "search improves" if searching else "post-processing judges"
+            raise UsageError(f"{what} whole moves, not single actions", text=text)
+        some = list_checkpoints(spec.spec) if network else []
+        paths = [str(path) for _, path in some] or [spec.spec]
+        if searching:
+            yield from (self._searched(text, replace(spec, spec=path)) for path in paths)
+        else:
+            yield from self._checkpoints(text, spec, paths)
+
+    def _searched(self, text: str, spec: PlayerSpec) -> Entry:
+        """The mean policy of repeated searches of one player, each with a seed of its own."""
+        import torch
+
+        from stratkit.players.open import open_player
+
+        torch.set_num_threads(1)  # the same sums on every machine of a kind
+        views, policies = self._views, []
+        parts = [slice(at, at + SEARCHES) for at in range(0, len(views), SEARCHES)]
+        with self._progress(self.repeats * len(views), "decision", printable(text)) as bar:
+            for seed in range(self.repeats):
+                entrant = open_player(spec, self.tree.game, seed, ROWS)
+                assert isinstance(entrant.player, PolicyPlayer)
+                found = []
+                for part in parts:
+                    found.append(entrant.player.policy(views.take(part)))
+                    bar.update(len(found[-1]))
+                policies.append(self.tree.flat(np.concatenate(found)))
+        if entrant.caution:
+            self._warn(entrant.caution)
+        step = entrant.step if entrant.step >= 0 else None
+        return self._entry(text if step is None else entrant.name, text, step, *policies)
+
+    @cached_property
+    def _views(self) -> Views:
+        """A state of each information set, as its player sees it; games are the sets' numbers."""
+        batch, numbers = states_of(self.tree)
+        rows = np.arange(batch.size)
+        seen = batch.actors(), batch.legal(), batch.observe()
+        return Views.of_batch(batch, rows, rows, numbers, seen)
+
+    def _checkpoints(self, text: str, spec: PlayerSpec, paths: list[str]) -> Iterator[Entry]:
+        from stratkit.players.open import open_player
+
         rows = min(ROWS, len(self._distinct[0]))
-        paths = [str(path) for _, path in list_checkpoints(spec.spec)] or [spec.spec]
         with self._progress(len(paths), "checkpoint", printable(text)) as bar:
             for path in paths:
                 entrant = open_player(replace(spec, spec=path), self.tree.game, 0, rows)

@@ -10,6 +10,7 @@ from stratkit.engine.tree import Tree, Vector
 from stratkit.errors import UsageError, nearest
 from stratkit.solve.cfr import CFR, EXPONENTS
 from stratkit.solve.flop import FLOP
+from stratkit.solve.mmd import TabularMMD
 from stratkit.solve.tabular import TabularRNaD, on_views
 
 
@@ -25,6 +26,7 @@ class Solver(Protocol):
 
 OTHERS: Mapping[str, Callable[[Tree], Solver]] = {
     "flop": FLOP,
+    "mmd": TabularMMD,
     "rnad": TabularRNaD,
     "rnad-views": on_views,
 }

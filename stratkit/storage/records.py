@@ -40,11 +40,13 @@ _OLD_KEY = re.compile(rf"(?<![^,])(?:{'|'.join(RENAMED_KEYS)})(?==)")
 @dataclass(frozen=True)
 class RecordPlayer:
     """Who plays: the `name` of the tables, the resolved `spec`, and the SHA-256 of the file of
-    weights (None: it has none). A renamed key in `spec` gets its present name."""
+    weights (None: it has none). A renamed key in `spec` gets its present name. `reproducible`:
+    whether equal seeds give it equal moves; only the contrary is written."""
 
     name: Text
     spec: Text
     sha256: Sha256 | None = None
+    reproducible: bool = True
 
     def __post_init__(self) -> None:
         if options := _OPTIONS.match(self.spec):
@@ -138,6 +140,9 @@ def _header_fields(header: RecordHeader) -> dict[str, Any]:
     fields = asdict(header)
     for name in ("rules", "setups"):
         fields[name] = fields[name] and dict(sorted(fields[name].items()))
+    for player in fields["players"]:
+        if player["reproducible"]:
+            del player["reproducible"]
     return fields
 
 

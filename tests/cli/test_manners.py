@@ -133,7 +133,7 @@ def test_no_arguments_are_a_usage_error(name: str) -> None:
     ("arguments", "line"),
     [
         (["copi"], "no such command: copi (did you mean 'copy'?)"),
-        (["x'y'z"], "x'y'z: choose one of copy, fail, speak, work, wait, load, lose"),
+        (["x'y'z"], "x'y'z: choose one of copy, fail, load, lose, speak, wait, work"),
         (["copy", "--game", "clasic"], "unknown game 'clasic' (did you mean 'classic'?)"),
         (["copy", "--kind", "rod"], "'rod' is none of red, blue (did you mean 'red'?)"),
         (["copy", "--seed", "-1"], "-1 is not in the range 0<=x<=18446744073709551615"),

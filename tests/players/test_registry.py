@@ -10,12 +10,13 @@ from running import ROOT, here
 from stratkit.errors import UsageError
 from stratkit.players.options import options_of, options_text, read_options
 from stratkit.players.registry import NETWORK, NetworkOptions, words_of
+from stratkit.players.searching.options import ATARAXOS, SearchOptions
 from stratkit.players.spec import parse_player
 from stratkit.players.testtime.options import DEEPNASH, PRESETS, PostProcessing
 from stratkit.storage.records import RENAMED_KEYS
 from stratkit.ucc.kind import PLAYERS
 
-KEYS = ["name", *(key for kind in PLAYERS for key, _ in kind.accepted())]
+KEYS = {"name", *(key for kind in PLAYERS for key, _ in kind.accepted())}
 
 
 def test_the_manual_has_a_paragraph_for_each_key() -> None:
@@ -23,20 +24,22 @@ def test_the_manual_has_a_paragraph_for_each_key() -> None:
     keys = page[page.index("before it. Keys:") : page.index("The stages apply")]
     terms = [line for line in keys.splitlines() if re.match(r"\.(B|BI) \S+=", line)]
     found = [key for term in terms for key in re.findall(r"([a-z-]+)=", term)]
-    assert sorted(found) == sorted(KEYS) and len(found) > 15
+    assert sorted(set(found) - {"preset"}) == sorted(KEYS - {"preset"}) and len(found) > 15
+    assert found.count("preset") == len(NETWORK.presets) and len(set(found)) == len(KEYS)
 
 
 def test_the_manual_has_the_preset() -> None:
     page = (ROOT / "man/match.1").read_text().replace("\\-", "-")
-    text = ", ".join(f"{key}={value}" for key, value in DEEPNASH.items())
-    assert text in " ".join(page.split())
+    for preset in (DEEPNASH, ATARAXOS):
+        text = ", ".join(f"{key}={value}" for key, value in preset.items())
+        assert text in " ".join(page.split())
 
 
 def test_help_and_completion_have_each_key() -> None:
     done = here("match", "--help")
     for key in KEYS:
         assert re.search(rf"^  {key}=\S", done.out, re.MULTILINE), key
-        assert key == "name" or f"{key}=" in words_of(PLAYERS)
+        assert key == "name" or words_of(PLAYERS).count(f"{key}=") == 1
 
 
 def test_an_old_name_is_read_and_not_shown() -> None:
@@ -57,6 +60,11 @@ def test_text_and_options_are_one() -> None:
         asked = read_options(PostProcessing, texts)
         spec = parse_player(f"net=average,{options_text(asked)}barrage-v0")
         assert spec.options == NetworkOptions("average", asked)
+    for texts in (ATARAXOS, {"search": "mmd", "worlds": "7", "belief": "policy", "time": ".5"}):
+        searching = read_options(SearchOptions, texts)
+        spec = parse_player(f"{options_text(searching)}barrage-v0")
+        assert spec.options == NetworkOptions(searching=searching)
+        assert parse_player(f"{options_text(searching)}heuristic").options == searching
 
 
 def test_explicit_keys_override_the_preset() -> None:
@@ -72,13 +80,24 @@ def test_explicit_keys_override_the_preset() -> None:
         ("quanta=1_0,run", "quanta=1_0: a whole number from 0 to 10000 is needed"),
         ("bounds=of,run", "bounds=of: off, or a number from 0 to 2 is needed"),
         ("memory=onn,run", "one of off, on, renormalised is needed (did you mean 'on'?)"),
-        ("preset=deepnsh,run", "preset=deepnsh: deepnash is needed (did you mean 'deepnash'?)"),
+        ("preset=deepnsh,run", "one of deepnash, ataraxos is needed (did you mean 'deepnash'?)"),
+        ("preset=deepnash,random", "preset=deepnash: ataraxos is needed"),
+        ("search=pimc,run", "search=pimc: mmd is needed"),
+        ("search=mmd,depth=-1,run", "depth=-1: a whole number from 0 to 2000 is needed"),
+        ("search=mmd,rollouts=0,run", "rollouts=0: a whole number from 1 to 1000000 is needed"),
+        ("search=mmd,eta=1e9,run", "eta=1e9: a number from 0 to 1000 is needed"),
+        ("search=mmd,belief=polcy,run", "setups, policy is needed (did you mean 'policy'?)"),
+        ("search=mmd,time=0,run", "time=0: seconds are needed, above 0 and at most 3600"),
+        ("depth=4,run", "depth= needs search="),
+        ("eta=4,preset=deepnash,run", "eta= needs search="),
+        ("worlds=3,heuristic", "worlds= needs search="),
+        ("worlds=3,human", "worlds= is for random and heuristic and networks"),
         ("time=0,ucc:x", "time=0: seconds are needed, above 0 and at most 86400"),
         ("nodes=0,ucc:x", "nodes=0: a whole number above 0 is needed"),
         ("net=online,ucc:x", "net= is for networks"),
         ("quanta=4,heuristic", "quanta= is for networks"),
         ("setup=a,random", "setup= is for people"),
-        ("time=3,run", "time= is for programs"),
+        ("time=3,run", "time= needs search="),
         ("shutle=off,run", "unknown option 'shutle' (did you mean 'shuttle'?)"),
         ("treshold=.1,run", "unknown option 'treshold' (did you mean 'threshold'?)"),
     ],

@@ -10,7 +10,8 @@ import pytest
 from scale import scaled
 from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.batch import CHANCE
-from stratkit.engine.stratego import VARIANTS
+from stratkit.engine.observation import CELLS
+from stratkit.engine.stratego import PIECE, PLACING_ORDER, REVEALED, SIDE, VARIANTS
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.player import Decision, Player, Views
@@ -71,6 +72,13 @@ def test_the_truth_dealt_again_changes_no_byte_of_worlds(name: str) -> None:
     assert compared and differ
 
 
+ORDER = [t for t in PLACING_ORDER for _ in range(VARIANTS["mini"].counts[t])]
+
+
+def seen_cells(observation: bytes) -> np.ndarray:
+    return np.frombuffer(observation, np.uint8)[CELLS:]
+
+
 class Asking(Player):
     """Plays at random, and keeps what it was shown."""
 
@@ -94,14 +102,29 @@ def test_the_history_is_what_was_played_without_the_others_deployment() -> None:
     table = Table(game, [player], Seatings(Seating(n, (0, 0)) for n in range(3)), 2)
     finished = [e for ended in table.rounds() if ended for e, _, _ in ended]
     pieces = VARIANTS["mini"].pieces
-    for number, side, history, _ in player.seen:
+    revealed = 0
+    for number, side, history, observation in player.seen:
         (episode,) = (e for e in finished if e.number == number)
         hidden = np.flatnonzero(history < 0)
         first = pieces * (1 - side)
         theirs = np.arange(first, min(len(history), first + pieces))
-        np.testing.assert_array_equal(hidden, theirs)
-        known = history >= 0
-        np.testing.assert_array_equal(history[known], episode.actions[: len(history)][known])
+        assert set(hidden) <= set(theirs)
+        cells = seen_cells(observation)
+        shown = (cells & (PIECE | SIDE | REVEALED)) == PIECE | SIDE
+        if len(history) >= 2 * pieces:
+            assert len(hidden) == shown.sum()
+            revealed += len(theirs) - len(hidden)
+        else:
+            assert len(hidden) == len(theirs)
+        mine = np.ones(len(history), bool)
+        mine[theirs] = False
+        np.testing.assert_array_equal(history[mine], episode.actions[: len(history)][mine])
+        for type_ in PLACING_ORDER:  # the squares of revealed pieces, in no telling order
+            places = first + np.flatnonzero(np.array(ORDER) == type_)
+            if len(places) and places[-1] < len(history):
+                told = history[places][history[places] >= 0]
+                assert set(told) <= set(episode.actions[places]) and list(told) == sorted(told)
+    assert revealed
     assert len(player.seen) == sum(len(e.actions) for e in finished)
 
 

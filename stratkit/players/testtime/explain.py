@@ -30,6 +30,7 @@ NAMES = 26  # characters for a move, at least
 
 # Why each stage drops moves.
 REASONS = {
+    "search": "worth too little",
     "threshold": "too rare",
     "quanta": "nothing left to give",
     "threats": "a pointless threat",
@@ -67,7 +68,11 @@ def text(
 
 def _heading(explanation: Explanation) -> str:
     value = "" if explanation.value is None else f", value {explanation.value:+.2f}"
-    return f"game {explanation.game + 1}{value}; in per cent:"
+    searched, found = "", explanation.search
+    if found is not None:
+        searched = f", search in {found.worlds} worlds (effective sample size"
+        searched += f" {found.effective:.0f} of {found.candidates})"
+    return f"game {explanation.game + 1}{value}{searched}; in per cent:"
 
 
 def _columns(explanation: Explanation, first: str, width: int) -> str:
@@ -94,6 +99,9 @@ def _numbers(explanation: Explanation, at: int) -> str:
         numbers += f"{100 * policy[at]:11.1f}" if policy[at] > 0 else f"{'-':>11}"
         if number and before > 0 and policy[at] == 0:
             gone = f"  {REASONS[name]}"
+    if explanation.search is not None:
+        q, error = explanation.search.q[at], explanation.search.error[at]
+        gone += f"  q {q:+.3f}" + (f" +- {error:.3f}" if np.isfinite(error) else "")
     bounds = explanation.bounds
     if bounds is not None and np.isfinite(bounds[at]):
         gone += f"  (at best {bounds[at]:+.2f})"

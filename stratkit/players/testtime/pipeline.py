@@ -28,6 +28,7 @@ from stratkit.players.player import (
     Sides,
     Views,
 )
+from stratkit.players.searching.blueprints import UniformBlueprint
 from stratkit.players.testtime.inputs import Inputs
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.stages import (
@@ -39,6 +40,7 @@ from stratkit.players.testtime.stages import (
 )
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
+from stratkit.search.mmd import Found
 
 Rows = npt.NDArray[np.int64]
 Log = Callable[[Explanation], None]
@@ -64,7 +66,7 @@ class Shown:
 
 class PostprocessedPlayer(Player):
     """Plays `game` by the policy of `evaluator`, post-processed as is `asked`; `log` is told how
-    each turn came about.
+    each turn came about. `search`: a stage that improves the policy of each turn of play first.
 
     Of a game that has begun it keeps a track and a plan until the game ends; of another one
     nothing.
@@ -72,18 +74,21 @@ class PostprocessedPlayer(Player):
 
     def __init__(
         self,
-        evaluator: Evaluator,
+        evaluator: Evaluator | UniformBlueprint,
         game: Game,
         seed: int,
         asked: PostProcessing,
         log: Log | None = None,
+        search: Stage | None = None,
     ) -> None:
         self.evaluator, self.game, self.seed = evaluator, game, seed
-        self.asked, self.log = asked, log
+        self.asked, self.log, self.search = asked, log, search
         self.random_ties = asked.ties == "random"
         self.single_stages = self._rounding(deploying=False)
         self.deployment_stages = self._rounding(deploying=True)
-        self.move_stages: list[Stage] = [*self.single_stages]
+        searching = [search] if search else []
+        self.action_stages: list[Stage] = [*searching, *self.single_stages]
+        self.move_stages: list[Stage] = [*searching, *self.single_stages]
         self.on_board = len(game.shape) == 3
         if self.on_board:
             self.inputs = Inputs(game, asked)
@@ -91,6 +96,7 @@ class PostprocessedPlayer(Player):
             if not asked.repeat_threats:
                 self.move_stages.append(WithoutRepeatedThreats())
             if asked.bounds is not None:
+                assert isinstance(evaluator, Evaluator)
                 two_squares = game.rules["two_squares"]
                 bounds = ValueBounds(asked.bounds, evaluator, self.inputs, two_squares)
                 self.move_stages.append(bounds)
@@ -130,7 +136,9 @@ class PostprocessedPlayer(Player):
             return self._policy(views, values=False)[0]
 
     def explained(self, log: Log) -> PostprocessedPlayer:
-        return PostprocessedPlayer(self.evaluator, self.game, self.seed, self.asked, log)
+        return PostprocessedPlayer(
+            self.evaluator, self.game, self.seed, self.asked, log, self.search
+        )
 
     def explain(self, views: Views) -> list[Explanation]:
         turns: list[Explanation] = []
@@ -151,7 +159,7 @@ class PostprocessedPlayer(Player):
             policy, expected = self.evaluator.evaluate_distinct(
                 views.observations, views.legal, values
             )
-            return self._through(self.single_stages, Turns(views), policy)[-1][1], expected
+            return self._through(self.action_stages, Turns(views), policy)[-1][1], expected
         fields = views.observations.view(self.inputs.dtype)[:, 0]
         playing, stage = fields["phase"] == 0, fields["stage"]
         shown = self._show(views, playing)
@@ -201,12 +209,13 @@ class PostprocessedPlayer(Player):
         stages: list[tuple[str, Floats]],
         value: float | None = None,
         bounds: Floats | None = None,
+        search: Found | None = None,
     ) -> None:
         """Logs how a turn came about."""
         if self.log:
             game, side = int(views.games[row]), int(views.sides[row])
             packed = views.observations[row]
-            self.log(Explanation(game, side, packed, moves, stages, value, bounds))
+            self.log(Explanation(game, side, packed, moves, stages, value, bounds, search))
 
     # ---- whole moves ----
 
@@ -224,9 +233,11 @@ class PostprocessedPlayer(Player):
         policy = self._policy_of_moves(shown, rows, moves, out)
         turns = Turns(views.take(rows), moves, [shown.tracks[row] for row in rows])
         left, values, bounds = [("network", policy)], None, None
+        searches: Sequence[Found | None] = [None] * len(rows)
         for stage in self.move_stages:
             staged = stage(turns, left[-1][1])
             left.append((stage.name, staged.policy))
+            searches = searches if staged.searches is None else staged.searches
             values = values if staged.values is None else staged.values
             bounds = bounds if staged.bounds is None else staged.bounds
         for index, row in enumerate(rows):
@@ -235,7 +246,7 @@ class PostprocessedPlayer(Player):
             value = None if values is None else float(values[index])
             bound = None if bounds is None else bounds[index, :m]
             stages = [(name, policy[index, :m]) for name, policy in left]
-            self._explain(views, int(row), some, stages, value, bound)
+            self._explain(views, int(row), some, stages, value, bound, searches[index])
 
     def _policy_of_moves(self, shown: Shown, rows: Rows, moves: list[Moves], out: Floats) -> Floats:
         """float32 [k, m]: the network's probability of each move, padded with 0."""
@@ -252,7 +263,7 @@ class PostprocessedPlayer(Player):
             for start, end in some:
                 legal[place[i, start], end] = 1
         pub = None if shown.pub is None else shown.pub[of]
-        second = self.evaluator.policy(observations, legal, pub)
+        second, _ = self.evaluator.evaluate(observations, legal, pub)
         policy = np.zeros((len(moves), max(map(len, moves))), np.float32)
         for i, some in enumerate(moves):
             starts, ends = np.array(some).T

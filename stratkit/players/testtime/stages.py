@@ -18,6 +18,7 @@ from stratkit.engine.random_streams import Stream
 from stratkit.nets import process
 from stratkit.players.player import Floats, Moves, Views
 from stratkit.players.testtime.tracking import GameTrack
+from stratkit.search.mmd import Found
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,13 @@ class Turns:
 @dataclass(frozen=True)
 class Staged:
     """What a stage leaves: the policy float32 [n, m], and, where it computes them, the values of
-    the positions float32 [n] and an upper bound for each move float32 [n, m] (NaN: none)."""
+    the positions float32 [n], an upper bound for each move float32 [n, m] (NaN: none), and what a
+    search found in each turn."""
 
     policy: Floats
     values: Floats | None = None
     bounds: Floats | None = None
+    searches: Sequence[Found | None] | None = None
 
 
 class Stage(Protocol):

@@ -1,0 +1,73 @@
+"""Blueprints that are no networks: chance, and the heuristic player."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import Game, expand_planes
+from stratkit.engine.stratego import FLAG, PIECE, REVEALED, SIDE, TYPE
+from stratkit.players.heuristic import NOISE, VALUES, HeuristicPlayer
+from stratkit.players.player import Floats
+
+Bytes = npt.NDArray[np.uint8]
+
+TEMPERATURE = NOISE / 2  # the heuristic's moves differ in worth by a noise of this size
+WORTH = np.where(np.arange(len(VALUES)) == FLAG, 0.0, VALUES)
+
+
+class UniformBlueprint:
+    """All legal actions alike; what is not over is worth nothing."""
+
+    def evaluate(
+        self, observations: Bytes, legal: Bytes, pub: Floats | None = None, values: bool = False
+    ) -> tuple[Floats, Floats | None]:
+        policy = self._policy(observations, legal)
+        return policy, self.values(observations) if values else None
+
+    def evaluate_distinct(
+        self, observations: Bytes, legal: Bytes, values: bool = False
+    ) -> tuple[Floats, Floats | None]:
+        return self.evaluate(observations, legal, values=values)
+
+    def values(self, observations: Bytes, pub: Floats | None = None) -> Floats:
+        return np.zeros(len(observations), np.float32)
+
+    def _policy(self, observations: Bytes, legal: Bytes) -> Floats:
+        return np.asarray(legal / legal.sum(1, keepdims=True), np.float32)
+
+
+class HeuristicBlueprint(UniformBlueprint):
+    """The heuristic player's scores as a policy: their softmax, at the temperature of its noise. A
+    position is worth the difference of both sides' pieces, as a share of an army, flags apart."""
+
+    def __init__(self, game: Game, counts: Sequence[int]) -> None:
+        """`counts`: pieces of each type in an army."""
+        self.game, self.army = game, float(WORTH @ np.array(counts))
+        self.rules = HeuristicPlayer(game, 0)
+
+    def values(self, observations: Bytes, pub: Floats | None = None) -> Floats:
+        seen = observations.view(self.rules.dtype)[:, 0]
+        cells = seen["cells"]
+        worth = np.append(WORTH, np.zeros(4))[cells & TYPE]
+        own = np.where((cells & (PIECE | SIDE)) == PIECE, worth, 0).sum(1)
+        shown = (cells & (PIECE | SIDE | REVEALED)) == PIECE | SIDE | REVEALED
+        enemy = np.where(shown, worth, 0).sum(1) + seen["enemy_unrevealed"] @ WORTH
+        values = np.where(seen["phase"] == 1, 0, (own - enemy) / self.army)
+        return np.clip(values, -1, 1).astype(np.float32)
+
+    def _policy(self, observations: Bytes, legal: Bytes) -> Floats:
+        seen = observations.view(self.rules.dtype)[:, 0]
+        policy = np.zeros(legal.shape, np.float32)
+        deploying = seen["phase"] == 1
+        if deploying.any():
+            policy[deploying] = self.rules.placement(seen[deploying], legal[deploying])
+        rows = np.flatnonzero(~deploying)
+        if len(rows):
+            planes = expand_planes(self.game, np.ascontiguousarray(observations[rows]))
+            scores = np.where(legal[rows] > 0, self.rules.scores(seen[rows], planes), -np.inf)
+            weights = np.exp((scores - scores.max(1, keepdims=True)) / TEMPERATURE)
+            policy[rows] = weights / weights.sum(1, keepdims=True)
+        return policy

@@ -1,0 +1,87 @@
+"""The stage that searches: it improves the policy of each turn's moves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stratkit.engine import Game, has_worlds
+from stratkit.errors import InputError, UsageError
+from stratkit.players.player import Floats
+from stratkit.players.searching.options import SearchOptions
+from stratkit.players.testtime.stages import Staged, Turns
+from stratkit.search.beliefs import BELIEFS, Root
+from stratkit.search.blueprint import Blueprint
+from stratkit.search.mmd import Found, MMDSearch, search
+
+
+class SearchStage:
+    """Searches decisions of `game` as is `asked`, by rollouts of `blueprint`.
+
+    A turn without moves of two actions is searched over its legal actions. Where there is no choice
+    nothing is searched. `UsageError`: the game cannot be searched so.
+    """
+
+    name = "search"
+
+    def __init__(self, game: Game, blueprint: Blueprint, asked: SearchOptions, seed: int) -> None:
+        if game.players != 2:
+            raise UsageError(f"search={asked.search} is for two players, not for {game.name}")
+        if not has_worlds(game):
+            raise UsageError(f"search={asked.search}: {game.name} has no worlds to search")
+        on_board = len(game.shape) == 3
+        if asked.belief != "uniform" and not on_board:
+            raise UsageError(f"belief={asked.belief} is for Stratego, not for {game.name}")
+        self.blueprint, self.seed = blueprint, seed
+        self.asked = MMDSearch(
+            rollouts=asked.rollouts,
+            depth=asked.depth,
+            eta=asked.eta,
+            tau=asked.magnet,
+            belief=BELIEFS[asked.belief],
+            worlds=asked.worlds,
+            actions=2 if on_board else 1,
+            unit=game.unit,
+            seconds=asked.time,
+        )
+
+    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+        """All turns are searched together. `InputError`: a turn has no world."""
+        roots, places = [], []
+        for row in range(len(turns.views)):
+            at, moves = _choices(turns, row)
+            if len(moves) > 1:
+                roots.append(_root(turns, row, moves, policy[row, at]))
+                places.append((row, at))
+        out = policy.copy()
+        searches: list[Found | None] = [None] * len(turns.views)
+        if not roots:
+            return Staged(out, searches=searches)
+        try:
+            found = search(roots, self.blueprint, self.asked, self.seed)
+        except ValueError as error:  # the engine's: there is no world
+            raise InputError(f"no search: {error}") from error
+        for (row, at), one in zip(places, found, strict=True):
+            out[row, at] = one.policy
+            searches[row] = one
+        return Staged(out, searches=searches)
+
+
+def _choices(turns: Turns, row: int) -> tuple[np.ndarray, list[tuple[int, ...]]]:
+    """Where the choices of a turn stand in its policy, and the actions of each."""
+    if turns.moves:
+        return np.arange(len(turns.moves[row])), list(turns.moves[row])
+    legal = np.flatnonzero(turns.views.legal[row])
+    return legal, [(action,) for action in legal.tolist()]
+
+
+def _root(turns: Turns, row: int, moves: list[tuple[int, ...]], policy: Floats) -> Root:
+    views = turns.views
+    return Root(
+        game=int(views.games[row]),
+        number=int(views.numbers[row]),
+        side=int(views.sides[row]),
+        moves=moves,
+        policy=policy.astype(np.float64),
+        draw=lambda n, seed: views.worlds(row, n, seed),
+        history=lambda: views.history(row),
+    )

@@ -1,0 +1,29 @@
+"""What search needs of the policy that it improves."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float32]
+
+
+class Blueprint(Protocol):
+    """A policy of single actions with a value, such as a network's evaluator.
+
+    Observations are packed, uint8 [n, observation_bytes], and `legal` actions uint8 [n, A].
+    """
+
+    def evaluate_distinct(
+        self, observations: Bytes, legal: Bytes, values: bool = False
+    ) -> tuple[Floats, Floats | None]:
+        """The probability of each action, float32 [n, A], 0 where illegal; and the values, if they
+        are wanted."""
+        ...
+
+    def values(self, observations: Bytes) -> Floats:
+        """float32 [n]: what the acting sides may expect."""
+        ...

@@ -1,0 +1,166 @@
+"""MMD search: one step of magnetic mirror descent at a decision (Sokota et al. 2024, arXiv
+2304.13138, "update-equivalent search"; Ataraxos, arXiv 2511.07312), from top to bottom:
+
+    step    from a policy and values of moves to a better policy
+    search  the values of the moves: worlds, the move, and a rollout by both sides' blueprint
+
+No tree is grown, no range is kept and no subgame is solved. Every move is valued in the same worlds
+with the same random numbers. The move is drawn from the policy that comes out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import Batch, uniform
+from stratkit.engine.random_streams import Stream
+from stratkit.search.beliefs import Belief, Root
+from stratkit.search.blueprint import Blueprint
+from stratkit.search.rollouts import play_out
+
+Vector = npt.NDArray[np.float64]
+
+LEAST = 1e-9  # stands for a probability of 0, whose logarithm there is not
+MOST_WORLDS = 4096
+ROUNDS = 8  # into which a search with a time limit is divided
+
+
+def step(policy: Vector, q: Vector, eta: float, tau: float, magnet: Vector | None = None) -> Vector:
+    """The policy pi', float64 [m], that maximises
+
+        <pi', q> - alpha KL(pi' | magnet) - KL(pi' | policy) / eta,    tau = eta alpha
+
+    which is [policy exp(eta q) magnet^tau]^(1 / (1 + tau)), normalised. `policy`, `q`: float64 [m],
+    of legal moves; `magnet` is uniform by default.
+    """
+    rho = np.full(len(q), 1 / len(q)) if magnet is None else magnet
+    logits = np.log(np.maximum(policy, LEAST)) + eta * q + tau * np.log(np.maximum(rho, LEAST))
+    logits /= 1 + tau
+    weights = np.exp(logits - logits.max())
+    return np.asarray(weights / weights.sum(), np.float64)
+
+
+@dataclass(frozen=True)
+class MMDSearch:
+    """A budget and a step. `rollouts` of all moves together; `worlds` of a decision (None: as many
+    as there are rollouts for every move); `depth` in plies of `actions` actions; step size `eta`
+    and `tau`, in units of `unit`, the largest return; `seconds`, if there is a limit: then the
+    result depends on the machine."""
+
+    rollouts: int
+    depth: int
+    eta: float
+    tau: float
+    belief: Belief
+    worlds: int | None = None
+    actions: int = 1
+    unit: float = 1.0
+    seconds: float | None = None
+
+    def budget(self, moves: int) -> tuple[int, int]:
+        """How many worlds there are, and how many rollouts of each move in each."""
+        worlds = self.worlds or max(1, self.rollouts // moves)
+        worlds = min(worlds, MOST_WORLDS)
+        return worlds, max(1, self.rollouts // (worlds * moves))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found: the policy, the value q of each move and its standard error, float64
+    [m], in units of the largest return; in how many worlds; and the effective number of the worlds
+    from which these were drawn, and their number."""
+
+    policy: Vector
+    q: Vector
+    error: Vector
+    worlds: int
+    effective: float
+    candidates: int
+
+
+def search(roots: Sequence[Root], blueprint: Blueprint, asked: MMDSearch, seed: int) -> list[Found]:
+    """Searches decisions. One call of the blueprint a ply serves them all."""
+    until = None if asked.seconds is None else time.monotonic() + asked.seconds
+    budgets = [asked.budget(len(root.moves)) for root in roots]
+    believed = [
+        asked.belief(root, worlds, blueprint, seed)
+        for root, (worlds, _) in zip(roots, budgets, strict=True)
+    ]
+    orders = [np.tile(np.arange(worlds), times) for worlds, times in budgets]
+    values: list[list[Vector]] = [[] for _ in roots]
+    longest = max(map(len, orders))
+    size = longest if until is None else -(-longest // ROUNDS)
+    for first in range(0, longest, size):
+        parts = [np.arange(first, min(first + size, len(order))) for order in orders]
+        worlds = [b.worlds for b in believed]
+        found = _values(roots, worlds, orders, parts, blueprint, asked, seed)
+        for one, more in zip(values, found, strict=True):
+            one.append(more)
+        if until is not None and time.monotonic() >= until:
+            break
+    out = []
+    for root, some, b in zip(roots, values, believed, strict=True):
+        each = np.concatenate(some)  # [rollouts of a move, m]
+        q = each.mean(0)
+        policy = step(root.policy, q, asked.eta, asked.tau)
+        drawn = min(len(each), b.worlds.size)
+        out.append(Found(policy, q, _error(each), drawn, b.effective, b.candidates))
+    return out
+
+
+def _error(each: Vector) -> Vector:
+    """The standard error of the means over [k, m]; NaN of one."""
+    if len(each) == 1:
+        return np.full(each.shape[1], np.nan)
+    return np.asarray(each.std(0, ddof=1) / np.sqrt(len(each)), np.float64)
+
+
+def _values(
+    roots: Sequence[Root],
+    worlds: Sequence[Batch],
+    orders: Sequence[npt.NDArray[np.int64]],
+    parts: Sequence[npt.NDArray[np.int64]],
+    blueprint: Blueprint,
+    asked: MMDSearch,
+    seed: int,
+) -> list[Vector]:
+    """Of each root some rollouts of every move, `parts` of its `orders` of worlds: float64 [k, m]
+    in units of the largest return."""
+    sizes = [len(root.moves) for root in roots]
+    copies = [
+        np.repeat(order[part], m) for order, part, m in zip(orders, parts, sizes, strict=True)
+    ]
+    batch = Batch.gathered(list(zip(worlds, copies, strict=True)))
+    moves = np.concatenate(
+        [
+            np.tile(np.array(root.moves, np.int32), (len(part), 1))
+            for root, part in zip(roots, parts, strict=True)
+        ]
+    )
+    for column in range(moves.shape[1]):
+        batch.apply(np.ascontiguousarray(moves[:, column]))
+    keys = np.concatenate(
+        [
+            _key(root, seed) + np.repeat(part, m)
+            for root, part, m in zip(roots, parts, sizes, strict=True)
+        ]
+    )
+    movers = np.concatenate(
+        [np.full(len(c), root.side, np.int8) for root, c in zip(roots, copies, strict=True)]
+    )
+    depth = asked.depth * asked.actions
+    found = play_out(batch, movers, blueprint, depth, seed, keys) / asked.unit
+    ends = np.cumsum([len(c) for c in copies])
+    return [part.reshape(-1, m) for part, m in zip(np.split(found, ends[:-1]), sizes, strict=True)]
+
+
+def _key(root: Root, seed: int) -> int:
+    """A number by which the random numbers of this decision's rollouts are told from others'; the
+    lowest 20 bits are 0."""
+    game, number = np.array([root.game], np.int64), np.array([root.number], np.int32)
+    return int(uniform(seed, game, number, Stream.ROLLOUTS)[0] * 2**42) << 20

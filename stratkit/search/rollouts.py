@@ -1,0 +1,56 @@
+"""Rollouts: games played on by the blueprint of both sides, and what they come to."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import Batch, sample
+from stratkit.engine.batch import CHANCE
+from stratkit.engine.random_streams import Stream
+from stratkit.search.blueprint import Blueprint
+
+
+def play_out(
+    batch: Batch,
+    movers: npt.NDArray[np.int8],
+    blueprint: Blueprint,
+    actions: int,
+    seed: int,
+    keys: npt.NDArray[np.int64],
+) -> npt.NDArray[np.float64]:
+    """Plays `actions` more actions in every row, unless the game ends before; what the player
+    `movers` int8 [n] gets then, float64 [n]: the return, or what the blueprint expects.
+
+    The draws are a function of `seed`, of a row's key, int64 [n], and of the number of the draw:
+    rows with equal keys have common random numbers. Chance does not count as an action. One call of
+    the blueprint serves all rows.
+    """
+    game, n = batch.game, batch.size
+    left = np.full(n, actions)
+    actors = np.empty(n, np.int8)
+    legal = np.empty((n, game.actions), np.uint8)
+    packed = np.empty((n, game.observation_bytes), np.uint8)
+    number = 0
+    while True:
+        batch.view(actors, legal, packed)
+        rows = np.flatnonzero((actors >= 0) & (left > 0))
+        if not len(rows) and not (actors == CHANCE).any():
+            break
+        numbers = np.full(n, number, np.int32)
+        chosen = np.full(n, -1, np.int32)
+        batch.draw_chance(seed, keys, numbers, chosen)
+        if len(rows):
+            seen, may = packed[rows], legal[rows]
+            policy = blueprint.evaluate_distinct(seen, may)[0]
+            drawn = sample(policy, may, seed, keys[rows], numbers[rows], Stream.ROLLOUTS)
+            chosen[rows] = drawn[0]
+            left[rows] -= 1
+        batch.apply(chosen)
+        number += 1
+    out: npt.NDArray[np.float64] = batch.returns()[np.arange(n), movers].astype(np.float64)
+    rows = np.flatnonzero(actors >= 0)
+    if len(rows):
+        values = blueprint.values(packed[rows])
+        out[rows] = np.where(actors[rows] == movers[rows], values, -values)
+    return out

@@ -1,0 +1,150 @@
+"""Beliefs against all setups that agree with what a player has seen, each played through."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from players.sharp import sharp_player
+from stratkit.engine import Batch, Game, known_actions, sample, worlds
+from stratkit.engine.stratego import NO_PIECE, PLACING_ORDER, Position, placements, variant
+from stratkit.errors import InputError
+from stratkit.nets.evaluator import Evaluator
+from stratkit.search.beliefs import (
+    BELIEFS,
+    Root,
+    effective,
+    log_likelihoods,
+    tempered,
+)
+
+NANO = variant("nano")
+
+
+def played(seed: int, plies: int) -> np.ndarray | None:
+    """The actions of a random game of so many plies, if it lasts so long."""
+    game = Game("nano")
+    batch, actions = Batch(game, 1), []
+    for number in range(2 * (NANO.pieces + plies)):
+        if batch.actors()[0] < 0:
+            return None
+        keys = np.zeros(1, np.int64), np.full(1, number, np.int32)
+        chosen = sample(None, batch.legal(), seed, *keys)[0]
+        batch.apply(chosen)
+        actions.append(int(chosen[0]))
+    return np.array(actions, np.int32) if batch.actors()[0] >= 0 else None
+
+
+def setups() -> list[np.ndarray]:
+    """Every setup of one side."""
+    pieces = [t for t in PLACING_ORDER for _ in range(NANO.counts[t])]
+    whole = [*pieces, *[NO_PIECE] * (NANO.zone - len(pieces))]
+    return [np.array(s, np.uint8) for s in sorted(set(itertools.permutations(whole)))]
+
+
+def consistent(actions: np.ndarray, side: int, network: Evaluator) -> dict[bytes, np.ndarray]:
+    """Of each of the enemy's setups in which the side would have seen the same all game long: the
+    logarithms of the probabilities of its placements and of its moves, action by action."""
+    game, pieces = Game("nano"), NANO.pieces
+    first = pieces * (1 - side)
+    found = {}
+    for setup in setups():
+        line = actions.copy()
+        line[first : first + pieces] = placements(NANO, setup)
+        truth, other, odds = Batch(game, 1), Batch(game, 1), []
+        for true, action in zip(actions, line, strict=True):
+            one, two = (
+                b.observe() if b.actors()[0] == side else b.actors() for b in (truth, other)
+            )
+            legal = other.legal()
+            if not np.array_equal(one, two) or not legal[0, action]:
+                break
+            if other.actors()[0] == 1 - side:
+                odds.append(float(network.policy(other.observe(), legal)[0, action]))
+            truth.apply(np.array([true], np.int32))
+            other.apply(np.array([action], np.int32))
+        else:
+            if np.array_equal(truth.observe(), other.observe()):
+                found[Position.from_bytes(NANO, other.save(0)).cells.tobytes()] = np.log(odds)
+    return found
+
+
+@pytest.mark.parametrize(("seed", "plies"), [(3, 3), (4, 4), (8, 5), (9, 6)])
+def test_likelihoods_are_exact(seed: int, plies: int) -> None:
+    game, side = Game("nano"), plies % 2
+    network = sharp_player(game, "plain").evaluator
+    for s in range(seed, 99):
+        actions = played(s, plies)
+        wanted = {} if actions is None else consistent(actions, side, network)
+        if len(wanted) > 1:
+            break
+    assert actions is not None
+    truth = Batch(game, 1)
+    for action in actions:
+        truth.apply(np.array([action], np.int32))
+    drawn = worlds(truth, 0, 200, seed=1)
+    history = known_actions(game, actions, side)
+    assert history is not None and (history < 0).any()
+    cells = [Position.from_bytes(NANO, drawn.save(i)).cells.tobytes() for i in range(200)]
+    assert set(cells) == set(wanted) and len(wanted) > 1
+    pieces = NANO.pieces
+    parts = [(True, 0, slice(0, pieces)), (False, 99, slice(pieces, None))]
+    parts += [(False, 1, slice(-2, None)), (True, 99, slice(None))]
+    for deployment, last, part in parts:
+        found = log_likelihoods(drawn, history, side, network, deployment, last, floor=0.0)
+        exact = [wanted[one][part].sum() for one in cells]
+        np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-5)
+        if part.start == 0:
+            assert np.ptp(found) > 0.01
+
+
+def test_worlds_are_drawn_by_their_weight() -> None:
+    actions = next(a for s in range(4, 99) if (a := played(s, 4)) is not None)
+    game = Game("nano")
+    network = sharp_player(game, "plain").evaluator
+    truth = Batch(game, 1)
+    for action in actions:
+        truth.apply(np.array([action], np.int32))
+    history = known_actions(game, actions, 0)
+    wanted = consistent(actions, 0, network)
+    root = Root(0, len(actions), 0, [(0,), (1,)], np.full(2, 0.5),
+                lambda n, seed: worlds(truth, 0, n, seed), lambda: history)  # fmt: skip
+    n = 3000
+    for name, part in (("uniform", slice(0, 0)), ("setups", slice(0, NANO.pieces))):
+        believed = BELIEFS[name](root, n, network, 1)
+        cells = [
+            Position.from_bytes(NANO, believed.worlds.save(i)).cells.tobytes() for i in range(n)
+        ]
+        odds = np.exp([wanted[one][part].sum() for one in wanted])
+        for one, p in zip(wanted, odds / odds.sum(), strict=True):
+            found = cells.count(one) / n
+            assert abs(found - p) < 4.5 * np.sqrt(p * (1 - p) / n) + 0.003
+        assert believed.effective <= believed.candidates
+    nobody = Root(0, 9, 0, root.moves, root.policy, root.draw)
+    assert BELIEFS["policy"](nobody, 5, network, 1).candidates == 5  # no history: uniform
+
+
+def test_weights_are_flattened_where_few_would_count() -> None:
+    assert effective(np.ones(7)) == pytest.approx(7)
+    sharp = np.array([0.0, -50.0, -60.0, -70.0] * 10)
+    assert effective(tempered(sharp)) == pytest.approx(10, rel=0.1)
+    sharper = np.array([0.0] + [-50.0] * 39)
+    assert effective(tempered(sharper)) == pytest.approx(10, rel=0.01)
+    mild = np.linspace(0, 1, 40)
+    np.testing.assert_allclose(tempered(mild), np.exp(mild) / np.exp(mild).sum())
+
+
+def test_a_history_of_another_game_is_refused() -> None:
+    actions = next(a for s in range(4, 99) if (a := played(s, 4)) is not None)
+    game = Game("nano")
+    network = sharp_player(game, "plain").evaluator
+    truth = Batch(game, 1)
+    for action in actions:
+        truth.apply(np.array([action], np.int32))
+    drawn, history = worlds(truth, 0, 4, seed=1), known_actions(game, actions, 0)
+    assert history is not None
+    history[2 * NANO.pieces] = (history[2 * NANO.pieces] + 5) % NANO.squares
+    with pytest.raises(InputError, match="no legal game"):
+        log_likelihoods(drawn, history, 0, network, False, 8)

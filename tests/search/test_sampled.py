@@ -1,0 +1,125 @@
+"""Sampled searches against exact ones, in games with a state of each information set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from search.tabular import TabularBlueprint, uniform_values
+from search.test_step import after, searched
+from solve.small_games import tree_of
+from stratkit.engine import Batch, Tree, worlds
+from stratkit.search.beliefs import Root, uniform_belief
+from stratkit.search.mmd import Found, MMDSearch, search
+from stratkit.solve.exploitability import evaluate
+from stratkit.solve.states import states_of
+
+END = 50  # plies: all games are over
+
+
+def roots_of(tree: Tree, policy: np.ndarray) -> list[Root]:
+    batch, numbers = states_of(tree)
+    dense, legal = tree.dense(policy), tree.legal()
+
+    def root(i: int) -> Root:
+        actions = np.flatnonzero(legal[i])
+        return Root(
+            game=i,
+            number=int(numbers[i]),
+            side=int(tree.players[i]),
+            moves=[(int(action),) for action in actions],
+            policy=dense[i, actions],
+            draw=lambda n, seed: worlds(batch, i, n, seed, i, int(numbers[i])),
+        )
+
+    return [root(i) for i in range(len(tree))]
+
+
+def asked(tree: Tree, n: int, eta: float, depth: int = END) -> MMDSearch:
+    return MMDSearch(1, depth, eta, 0.0, uniform_belief, n, unit=tree.game.unit)
+
+
+def flat(found: list[Found]) -> np.ndarray:
+    return np.concatenate([one.policy for one in found])
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "liars_dice:1x3"])
+def test_a_state_of_every_information_set(name: str) -> None:
+    tree = tree_of(name)
+    batch, numbers = states_of(tree)
+    np.testing.assert_array_equal(batch.observe(), tree.observations())
+    np.testing.assert_array_equal(batch.legal(), tree.legal())
+    np.testing.assert_array_equal(batch.actors(), tree.players)
+    assert numbers.min() == 2  # two cards, or two rolls
+
+
+@pytest.mark.parametrize("steps", [20, 200])
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_256_worlds_come_to_what_all_of_them_do(name: str, steps: int) -> None:
+    tree = tree_of(name)
+    policy, unit = after(tree, steps).solution(), tree.game.unit
+    q = uniform_values(tree, policy) / unit if name == "kuhn" else None
+    blueprint, roots = TabularBlueprint(tree, policy), roots_of(tree, policy)
+    found = [search(roots, blueprint, asked(tree, 256, 1.0), seed) for seed in range(4)]
+    mean = np.mean([flat(one) for one in found], axis=0)
+    nash_conv = evaluate(tree, tree.flat(tree.dense(mean))).nash_conv / unit
+    if q is not None:
+        exact = searched(tree, policy, q, 1.0, 0.0)
+        assert nash_conv == pytest.approx(evaluate(tree, exact).nash_conv, abs=0.02)
+        sampled = np.concatenate([one.q for one in found[0]])
+        error = np.concatenate([one.error for one in found[0]])
+        assert (abs(sampled - q) < 4.5 * error + 0.01).all() and error.max() < 0.15
+    else:  # of the same policies with the exact figure of a page of figures, .0906
+        assert steps != 200 or nash_conv == pytest.approx(0.0906, abs=0.02)
+
+
+def test_one_call_of_the_blueprint_a_ply_serves_all_decisions() -> None:
+    tree = tree_of("leduc")
+    policy = tree.uniform()
+    roots = roots_of(tree, policy)
+    blueprint = TabularBlueprint(tree, policy)
+    search(roots, blueprint, asked(tree, 4, 1.0), 1)
+    assert blueprint.calls <= 10
+
+
+def test_company_does_not_change_what_is_found_and_the_seed_does() -> None:
+    tree = tree_of("kuhn")
+    policy = after(tree, 5).solution()
+    roots, blueprint = roots_of(tree, policy), TabularBlueprint(tree, policy)
+    together = search(roots, blueprint, asked(tree, 8, 1.0), 3)
+    alone = [search([root], blueprint, asked(tree, 8, 1.0), 3)[0] for root in roots]
+    np.testing.assert_array_equal(flat(together), flat(alone))
+    assert abs(flat(search(roots, blueprint, asked(tree, 8, 1.0), 4)) - flat(alone)).max() > 0.01
+
+
+def test_all_moves_meet_the_same_worlds() -> None:
+    """A fold in Kuhn poker costs what it costs in every world; the other move's value is that of
+    the worlds that were drawn."""
+    tree = tree_of("kuhn")
+    roots = roots_of(tree, tree.uniform())
+    drawn: list[Batch] = []
+    root = roots[0]
+    spied = Root(
+        root.game,
+        root.number,
+        root.side,
+        root.moves,
+        root.policy,
+        lambda n, seed: drawn.append(root.draw(n, seed)) or drawn[-1],
+    )  # type: ignore
+    search([spied], TabularBlueprint(tree, tree.uniform()), asked(tree, 16, 1.0), 1)
+    assert len(drawn) == 1 and drawn[0].size == 16
+
+
+def test_a_time_limit_stops_it_after_some_worlds() -> None:
+    tree = tree_of("leduc")
+    policy = tree.uniform()
+    roots, blueprint = roots_of(tree, policy), TabularBlueprint(tree, policy)
+    limited = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 64, unit=13.0, seconds=1e-6)
+    found = search(roots[:3], blueprint, limited, 1)
+    assert {one.worlds for one in found} == {8}
+    longer = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 64, unit=13.0, seconds=600)
+    whole = search(roots[:3], blueprint, longer, 1)
+    assert {one.worlds for one in whole} == {64}
+    free = search(roots[:3], blueprint, asked(tree, 64, 1.0), 1)
+    np.testing.assert_allclose(flat(whole), flat(free), atol=1e-12)
