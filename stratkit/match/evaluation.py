@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -119,19 +119,35 @@ class Evaluation:
         if not checkpoint.exists():  # --keep has deleted it
             self._step = None
             return
-        self.folder.mkdir(exist_ok=True)
-        lifeline, self._lifeline = os.pipe()
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the match)
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", SUPERVISOR, str(lifeline), "nice", "-n", NICE,
-                 *self._command(checkpoint, self._step)],
+            self._process = self._start(self._command(checkpoint, self._step))
+        except OSError as error:  # the disk is full: learning goes on
+            self.warn(f"--eval: step {self._step}: {error}")
+            self._done, self._step = self._step, None
+
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        self.folder.mkdir(exist_ok=True)
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the match)
+        lifeline, self._lifeline = os.pipe()
+        try:
+            return subprocess.Popen(
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    SUPERVISOR,
+                    str(lifeline),
+                    "nice",
+                    "-n",
+                    NICE,
+                    *command,
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._said,
                 pass_fds=[lifeline],
                 start_new_session=True,  # Ctrl-C is the learner's, which ends the match
-            )  # fmt: skip
+            )
         finally:
             os.close(lifeline)
 
@@ -185,20 +201,21 @@ class Evaluation:
                     name = header.players[1].name
                     score = record.returns[record.players.index(0)]
                     outcomes[(score > 0) + (score >= 0)] += 1
-        except InputError as error:
+        except (InputError, OSError) as error:
             self.warn(f"--eval: {error}")
         return name, outcomes
 
-    def _result(self, step: int) -> Mapping[str, Any]:
+    def _result(self, step: int) -> Mapping[str, Any] | None:
         opponent, outcomes = self._outcomes(step)
-        games = sum(outcomes)
+        if not (games := sum(outcomes)):
+            return None  # the record was damaged, and that was told
         elo, low, high = (x if math.isfinite(x) else None for x in elo_interval(outcomes))
         _, drawn, won = outcomes
         return {
             "step": step,
             "opponent": opponent,
             "games": games,
-            "score": (won + drawn / 2) / games if games else None,
+            "score": (won + drawn / 2) / games,
             "elo": elo,
             "low": low,
             "high": high,

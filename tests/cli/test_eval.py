@@ -138,6 +138,23 @@ def test_what_fails_is_told_and_learning_goes_on(a_run: pathlib.Path) -> None:
     assert len(warned) == 1
 
 
+def test_a_folder_that_cannot_be_made_ends_no_run(
+    a_run: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "checkpoints").symlink_to(a_run / "checkpoints")
+    (run / "eval").write_text("in the way")
+    warned: list[str] = []
+    evaluation = Evaluation(str(run), Opponent("random", 2), Game("nano"), 1, warned.append)
+    evaluation.offer(1)
+    for _ in range(3):
+        assert evaluation.look() is None
+    evaluation.stop()
+    (line,) = warned
+    assert line.startswith("--eval: step 1: ") and "File exists" in line
+
+
 def test_whom_checkpoints_play(tmp_path: pathlib.Path) -> None:
     assert parse_opponent("ucc:./bot.py:9") == Opponent("ucc:./bot.py", 10)
     for text in ("heuristic", ":20", "heuristic:", "heuristic:0", "heuristic:-4", "heuristic:x"):
