@@ -90,8 +90,9 @@ def pool(data: bytes) -> None:
 def episodes(data: bytes) -> None:
     """The bytes are the contents of the frames."""
     stream = b"".join(compress([part]) for part in data.split(FRAME))
-    for _ in EpisodeReader(io.BytesIO(stream), "episodes"):
-        pass
+    for whole in (True, False):
+        for _ in EpisodeReader(io.BytesIO(stream), "episodes", whole=whole):
+            pass
 
 
 def frames(data: bytes) -> None:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError, error_context
+from stratkit.errors import UsageError, counted, error_context
 from stratkit.match import people
 from stratkit.match.entrants import AnyEntrant, open_entrants
 from stratkit.match.games import MatchGames
@@ -65,7 +65,7 @@ class _Match:
         header = record_header(options, self.game, self.schedule, self.entrants, self.setups_sha256)
         finished = False
         with (
-            open_front_end(self.person, options) as front,
+            open_front_end(self.person, self.entrants, options) as front,
             people.open_log(options.explain, self.game, options.resume, options.force) as log,
             error_context(STDOUT if record == "-" else record, only=OSError),
             RecordWriter(
@@ -79,6 +79,8 @@ class _Match:
                     finished = True
                 except BaseException:
                     self.table.clear()
+                    if self.board.done:
+                        self.console.say(self.board.text())
                     if record != "-":
                         self.console.interrupted(options.seed)
                     raise
@@ -125,8 +127,9 @@ class _Match:
     def _status(self) -> int:
         board = self.board
         if board.not_played:
-            what = f"{board.not_played} games were not played; --resume asks for them again"
-            self.console.warn(what)
+            were = "was" if board.not_played == 1 else "were"
+            games = counted(board.not_played, "game")
+            self.console.warn(f"{games} {were} not played; --resume asks for them again")
             return NOT_PLAYED
         if board.sprt is None or board.decision == 1:
             return 0

@@ -186,6 +186,22 @@ def lock_descriptor(descriptor: int, name: str) -> None:
         raise InputError(f"in use by {_holder(descriptor)}", file=name) from None
 
 
+def holder(path: str | os.PathLike[str]) -> str | None:
+    """Who holds the lock file `path`, such as `process 7115`; None where nobody does. The answer
+    may be old at once: whoever wants the lock must take it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _holder(descriptor)
+    finally:
+        os.close(descriptor)
+    return None
+
+
 def _holder(descriptor: int) -> str:
     """Who holds the lock.
 

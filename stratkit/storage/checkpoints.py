@@ -114,6 +114,19 @@ def load_network(
     return tensors_of(tensors, part(metadata)), metadata, part(metadata)
 
 
+def read_metadata(path: StrPath) -> dict[str, Any]:
+    """The metadata of a checkpoint or policy alone: the tensors are neither read nor checked.
+
+    Raises `InputError` for a file that is neither.
+    """
+    try:
+        with safe_open(os.fspath(path), framework="np") as file:
+            return _parse_metadata(file.metadata(), os.fspath(path), None)
+    except SafetensorError as error:
+        what = f"not a checkpoint, or truncated ({error})"
+        raise InputError(what, file=os.fspath(path)) from None
+
+
 def _load(
     path: StrPath, kind: str | None, wanted: Callable[[str, Mapping[str, Any]], bool]
 ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:

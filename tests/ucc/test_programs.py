@@ -198,7 +198,7 @@ def test_an_interrupt_ends_the_programs_and_prints_what_to_do(
     path = tmp_path / "it's here"
     process = started(path, tag, "")
     process.send_signal(signal.SIGINT)
-    how, line = process.communicate()[1].decode().splitlines()
+    *_, how, line = process.communicate()[1].decode().splitlines()
     assert (process.returncode, processes(tag), line) == (130, [], "match: interrupted")
     words = shlex.split(how.removeprefix("match: to go on: "))
     assert words[:2] == ["match", f"name=a b,time=60,startup=60,{bot()}"]

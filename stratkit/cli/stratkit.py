@@ -1,0 +1,200 @@
+"""`stratkit`: all tools under one name, and what belongs to none of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from stratkit.cli.messages import Session
+from stratkit.cli.options import option
+from stratkit.cli.tool import ToolGroup, run
+from stratkit.errors import InputError, UsageError, error_context, nearest, printable
+from stratkit.storage.streams import STDOUT
+
+if TYPE_CHECKING:
+    from stratkit.storage.progress import Progress
+
+VERSION = 1  # of what status --json prints
+
+# The tools, in the words of their pages.
+TOOLS = {
+    "curves": "draw the metrics of training runs",
+    "deploy-gen": "make setups",
+    "exploit": "compute the exact exploitability of policies in small games",
+    "fenfs": "list, show, check, count and convert Stratego games, positions and setups",
+    "finetune": "continue learning for the policy that will play",
+    "match": "run a tournament between players and record every game",
+    "rate": "rate players by their games",
+    "selfplay": "play a policy against itself and write the games as episodes",
+    "train": "learn from episodes",
+}
+UNITS = (("days", 86400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+class Umbrella(ToolGroup):
+    """A group whose subcommands are the tools, too. Each is imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*TOOLS, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, word: str) -> click.Command | None:
+        return _command_of(word) if word in TOOLS else super().get_command(ctx, word)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in TOOLS and not ctx.resilient_parsing:
+            _start(args)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = [(name, sub.get_short_help_str(60)) for name, sub in sorted(self.commands.items())]
+        with formatter.section("Tools"):
+            formatter.write_dl(list(TOOLS.items()))
+        with formatter.section("Commands"):
+            formatter.write_dl(own)
+
+
+@click.group("stratkit", cls=Umbrella)
+def command() -> None:
+    """All tools under one name: `stratkit train ...` is `train ...`."""
+
+
+@command.command("help", short_help="Show the manual's page of a tool, a format or a subject.")
+@click.argument("name", metavar="[NAME]", required=False)
+@click.pass_context
+def help_(ctx: click.Context, name: str | None) -> None:
+    """Show the manual's page of NAME: a tool (train), a format (games), a subject (python)."""
+    if name is None:
+        assert ctx.parent
+        click.echo(ctx.parent.get_help())
+        return
+    pages = _pages()
+    forms = (f"{name}.1", f"stratkit-{name}.5", f"stratkit-{name}.7", f"{name}.5", f"{name}.7")
+    page = next((pages[form] for form in forms if form in pages), None)
+    if page is not None and shutil.which("man"):
+        os.execvp("man", ["man", os.fspath(page)])
+    if name in TOOLS:
+        _start([name, "--help"])
+    if page is not None:
+        raise InputError("there is no program `man` to show this page", file=os.fspath(page))
+    words = [form.rpartition(".")[0].removeprefix("stratkit-") for form in pages]
+    raise UsageError(f"no page is called {printable(name)!r}{nearest(name, [*TOOLS, *words])}")
+
+
+@command.command(
+    "doctor", short_help="Say what is installed, whether it works, and what is missing."
+)
+def doctor() -> int:
+    """Say what is installed, whether it works, and what is missing: versions, engine, torch, GPU,
+    threads, sizes, networks. The status is 3 if something is broken."""
+    from stratkit.cli.doctor import examine
+
+    broken = False
+    with error_context(STDOUT, only=OSError):
+        for finding in examine(TOOLS):
+            click.echo(printable_lines(finding.text()))
+            broken |= finding.broken
+    return 3 if broken else 0
+
+
+@command.command("status", short_help="Say how far a RUN has come.")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@option("--json", "Print one JSON object for each RUN, one a line.", name="as_json")
+def status(runs: Sequence[str], as_json: bool) -> None:
+    """Say how far each RUN has come, from its files: also while it goes on, and after its end."""
+    from stratkit.storage.progress import read_progress
+
+    found = [read_progress(run) for run in runs]
+    with error_context(STDOUT, only=OSError):
+        if as_json:
+            for progress in found:
+                about = {"stratkit": "status", "version": VERSION, **dataclasses.asdict(progress)}
+                click.echo(json.dumps(about))
+        else:
+            click.echo(printable_lines("\n\n".join(map(_told, found))))
+
+
+def _told(is_: Progress) -> str:
+    """A run's progress for people."""
+    what = (
+        f"{is_.game} by {is_.algorithm or 'rnad'}, network {is_.net}" if is_.game else "nothing yet"
+    )
+    rows = [
+        ("state", f"in use by {is_.holder}" if is_.holder else "no learner is at work"),
+        ("step", f"{is_.step:,}" + ("" if is_.age is None else f", {_span(is_.age)} ago")),
+        ("episodes", f"{is_.episodes:,}"),
+        ("rate", "not known yet" if is_.rate is None else f"{is_.rate:.3g} steps/s"),
+    ]
+    if (saved := is_.checkpoint) is None:
+        rows.append(("checkpoint", "none"))
+    else:
+        rows.append(("checkpoint", f"step {saved.step:,}, {_span(saved.age)} ago: {saved.file}"))
+        if saved.fault is not None:
+            rows.append(("fault", saved.fault))
+    if is_.elo is not None:
+        rows.append(("Elo", ", ".join(f"{key} {value}" for key, value in is_.elo.items())))
+    return "\n".join([f"{is_.run}: {what}", *(f"  {name:<12}{said}" for name, said in rows)])
+
+
+def _span(seconds: float) -> str:
+    """A time in its largest unit, such as `3.2 h`."""
+    unit, size = next((u for u in UNITS if seconds >= u[1]), UNITS[-1])
+    value = seconds / size
+    return f"{value:.1f} {unit}" if size > 60 else f"{value:.0f} {unit}"
+
+
+def printable_lines(text: str) -> str:
+    """`text` with its line ends and nothing else that a terminal would obey."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _start(words: Sequence[str]) -> NoReturn:
+    """Runs a tool as if it had been called by its own name, as loud as we are."""
+    name, *rest = words
+    loudness = ["-v"] * Session.level + ["-q"] * -Session.level
+    sys.argv = [name, *loudness, *rest]
+    _module(name).main()
+    raise AssertionError(f"{name} returned")
+
+
+def _command_of(name: str) -> click.Command:
+    found: click.Command = _module(name).command
+    return found
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"stratkit.cli.{name.replace('-', '_')}")
+
+
+def _pages() -> dict[str, Path]:
+    """The manual's pages by file name: of a checkout, or of the environment."""
+    man = Path(__file__).parents[2] / "man"
+    folders = [Path(sys.prefix) / f"share/man/man{section}" for section in (1, 5, 7)]
+    if man.is_dir():
+        folders = [man]
+    found = (path for folder in folders for path in folder.glob("*.[157]"))
+    ours = {path.name: path for path in sorted(found)}
+    return {
+        name: path
+        for name, path in ours.items()
+        if name.startswith("stratkit") or name.removesuffix(".1") in TOOLS
+    }
+
+
+def main() -> NoReturn:
+    run(command, "stratkit")
+
+
+if __name__ == "__main__":
+    main()
