@@ -110,7 +110,7 @@ def test_a_move_is_played_with_the_probability_that_the_search_gave_it() -> None
             else:
                 np.testing.assert_allclose(one.stages[1][1], one.search.policy, atol=1e-6)
                 compared += abs(one.stages[1][1] - one.stages[0][1]).max() > 0.02
-    assert compared > 10
+    assert compared > 3
     deploying = [one for one in seen if one.moves[0][0] == one.moves[0][1]]
     assert len(deploying) == 3 * 2 * pieces and not any(one.search for one in deploying)
 
