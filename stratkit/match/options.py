@@ -144,11 +144,13 @@ class MatchOptions:
             if spec.kind is NETWORK and spec.spec not in NETWORK.words
         ]
         inputs = [self.setups, *(spec.given.get("setup") for spec in self.players), *files]
-        taken = {os.path.realpath(path) for path in inputs if path and path != "-"}
+        logs = [spec.given.get("log") for spec in self.players]  # several players may share one
+        taken = {os.path.realpath(path) for path in (*inputs, *logs) if path and path != "-"}
         for path in filter(None, (self.record, self.explain)):
             real = path if path == "-" else os.path.realpath(path)
             if real in taken:
-                raise UsageError("-o and --explain must not name an input or each other", text=path)
+                what = "-o and --explain must not name an input, a log= or each other"
+                raise UsageError(what, text=path)
             taken.add(real)
 
 

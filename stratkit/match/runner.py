@@ -21,7 +21,7 @@ from stratkit.play.seating import Opening
 from stratkit.storage.records import GameRecord, RecordWriter
 from stratkit.storage.streams import STDOUT, input_name, open_input
 
-NOT_PLAYED, H0_ACCEPTED, UNDECIDED = 1, 3, 4  # exit statuses
+NOT_PLAYED, FAULTS, H0_ACCEPTED, UNDECIDED = 1, 1, 3, 4  # exit statuses
 
 
 def run_match(options: MatchOptions, console: Console) -> int:
@@ -131,6 +131,8 @@ class _Match:
             games = counted(board.not_played, "game")
             self.console.warn(f"{games} {were} not played; --resume asks for them again")
             return NOT_PLAYED
-        if board.sprt is None or board.decision == 1:
+        if board.sprt is None:
+            return FAULTS if board.new_faults else 0
+        if board.decision == 1:
             return 0
         return UNDECIDED if board.decision is None else H0_ACCEPTED

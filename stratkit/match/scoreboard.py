@@ -33,8 +33,8 @@ class Tally:
 
 
 class Scoreboard:
-    """Counts the games of a match: `new` of this call, `remaining` to be played, `not_played` left
-    out because their player is not asked any more.
+    """Counts the games of a match: `new` of this call, of which `new_faults` were lost by faults,
+    `remaining` to be played, `not_played` left out because their player is not asked any more.
 
     Statistics count pairs where both games of a pair begin from the same setups, and games
     otherwise; the test `sprt` always counts pairs.
@@ -44,7 +44,7 @@ class Scoreboard:
         self.names, self.schedule, self.sprt = names, schedule, sprt
         self.tallies = [Tally() for _ in schedule.pairings]
         self.faults: Counter[tuple[int, str]] = Counter()
-        self.remaining = self.new = self.not_played = 0
+        self.remaining = self.new = self.new_faults = self.not_played = 0
         self._tested: tuple[tuple[int, ...], int | None] = (), None
 
     @property
@@ -76,6 +76,7 @@ class Scoreboard:
             self.not_played += 1
             return False
         self.new += 1
+        self.new_faults += record.fault is not None
         self.add(record)
         return True
 
