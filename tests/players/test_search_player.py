@@ -230,8 +230,8 @@ def test_the_heuristic_values_pieces() -> None:
 @pytest.mark.parametrize("spec", ["heuristic", "random"])
 def test_any_policy_can_be_the_blueprint(spec: str) -> None:
     game = Game("mini")
-    player = open_player(parse_player(f"search=mmd,rollouts=16,depth=2,{spec}"), game, 1, 8)
-    assert player.spec == f"search=mmd,rollouts=16,depth=2,{spec}" and player.reproducible
+    player = open_player(parse_player(f"search=mmd,rollouts=16,depth=3,{spec}"), game, 1, 8)
+    assert player.spec == f"search=mmd,rollouts=16,depth=3,{spec}" and player.reproducible
     assert len(play(game, player.player, games=2, most=40)) == 2
 
 
