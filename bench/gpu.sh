@@ -2,7 +2,7 @@
 # The learner and self-play on a GPU, as one table on stdout; what it does meanwhile, on stderr.
 #
 # Needs Python with torch, numpy and a C compiler; nothing from the network. Where cffi, click,
-# msgspec, safetensors, tqdm or zstandard are missing, they are taken as wheels from the folder WHEELS.
+# msgspec, safetensors or zstandard are missing, they are taken as wheels from the folder WHEELS.
 #
 #   bench/gpu.sh                    everything, in under 8 minutes
 #   SIZE=cpu DEVICE=cpu bench/gpu.sh     on one core, with smaller networks, in a minute

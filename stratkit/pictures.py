@@ -1,13 +1,18 @@
-"""Pictures as PNG files. They need matplotlib, which is an extra."""
+"""Pictures as PNG or SVG files. They need matplotlib, which is an extra."""
 
 from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from stratkit.errors import InputError
+from stratkit.errors import InputError, printable
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+PNG, SVG = "png", "svg"
+# Colours of lines that the colour-blind can tell apart (Okabe and Ito 2008), without the palest.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -19,6 +24,26 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save(figure: Figure, stream: IO[bytes], dpi: int = 120) -> None:
-    """Writes the figure as PNG, the same bytes for the same picture."""
-    figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None})
+def save(figure: Figure, stream: IO[bytes], form: str = PNG, dpi: int = 120) -> None:
+    """Writes the figure as PNG or SVG, the same bytes for the same picture."""
+    from matplotlib import rc_context
+
+    unsaid = "Software" if form == PNG else "Date"
+    with rc_context({"svg.hashsalt": "stratkit"}):  # of the names of its parts
+        figure.savefig(stream, format=form, dpi=dpi, metadata={unsaid: None})
+
+
+def form_of(path: str) -> str:
+    """The form of a picture by the end of its file's name: SVG for .svg, otherwise PNG."""
+    return SVG if path.lower().endswith(".svg") else PNG
+
+
+def plain(text: str) -> str:
+    """A text for a legend, which would read mathematics between two $."""
+    return printable(text).replace("$", r"\$")
+
+
+def legend(axes: Axes, below: float = -0.14) -> None:
+    """What the lines are, below the picture, where it hides none."""
+    place = (0.5, below)
+    axes.legend(loc="upper center", bbox_to_anchor=place, ncols=3, frameon=False, fontsize=9)

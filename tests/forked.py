@@ -7,8 +7,8 @@ The server prints the path of its socket and ends when its stdin does. The socke
 server's own: copies of whoever started it come and go (multiprocessing), and none may delete it.
 
 That process has the descriptors, folder, environment and limit of files of the second command,
-which passes SIGINT and SIGTERM on to it and ends as it ends; when the second command is killed,
-that process is killed too.
+which passes SIGINT, SIGTERM and SIGHUP on to it and ends as it ends; when the second command is
+killed, that process is killed too.
 """
 
 import atexit
@@ -34,7 +34,6 @@ LIBRARIES = (
     "numpy",
     "safetensors.numpy",
     "torch",
-    "tqdm",
     "zstandard",
 )
 
@@ -53,7 +52,7 @@ def ask(path: str, module: str, arguments: list[str]) -> int:
         socket.send_fds(server, [json.dumps(order).encode()], [0, 1, 2])
         os.closerange(0, 2)  # nobody shall think that this reads or writes
         process = int(server.recv(16))
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda number, _: os.kill(process, number))
         status = int(server.recv(16))
     if status < 0:

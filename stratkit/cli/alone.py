@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 from click.core import ParameterSource
 
@@ -39,16 +41,16 @@ def serve_or_check(
     opened = Game(game, {**dict.fromkeys(Game(game).rules, 0), **limit, **rules})
     if check is not None:
         from stratkit.players.registry import Setting
-        from stratkit.ucc.compliance import check_program
+        from stratkit.ucc.compliance import WRONG, check_program
 
         spec = read_player(check)
         if spec.kind is not PROGRAM:
             raise UsageError("--check is for programs, ucc:COMMAND", text=check)
         program = PROGRAM.open(spec, opened, Setting(seed, 1, is_talkative())).player
         remarks = check_program(program, opened, seed)
-        for sound, line in remarks:
-            click.echo(f"{'ok' if sound else 'wrong'}: {printable(line)}")
-        return 0 if all(sound for sound, _ in remarks) else 3
+        for verdict, line in remarks:
+            click.echo(f"{verdict}: {printable(line)}")
+        return 3 if any(verdict == WRONG for verdict, _ in remarks) else 0
     assert serve is not None
     from stratkit.players.open import open_player
     from stratkit.ucc.agent import Agent
@@ -56,7 +58,10 @@ def serve_or_check(
     entrant = open_player(read_player(serve), opened, seed, 1)
     if entrant.caution and is_talkative():
         warn(entrant.caution)
-    Agent(opened, entrant.player, _get, _put).run()
+    agent = Agent(opened, entrant.player, _get, _put)
+    agent.run()
+    while os.environ.get("MATCH_REUSE") == "on" and not agent.ended:
+        agent.run()
     return 0
 
 

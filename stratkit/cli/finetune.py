@@ -35,7 +35,7 @@ def command(**options: Any) -> int:
     options["algorithm"] = RNAD
     if not options["resume"]:
         settings = {**PROCESSING, **settings}
-    return learn("finetune", request_of(options, settings), options["tensorboard"])
+    return learn("finetune", request_of(options, settings), options)
 
 
 def main() -> NoReturn:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import sys
 from typing import Any, NoReturn
 
 import click
 from click.core import ParameterSource
 
-from stratkit.cli.messages import is_live, is_talkative, say, warn
+from stratkit.cli.messages import command_to_go_on, is_live, is_talkative, say, warn
 from stratkit.cli.options import GAME_NAME, OneOf, Text, option, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import error_context
@@ -102,6 +100,10 @@ class Limit(click.ParamType[int]):
 )
 @option("--explain FILE", "Log to FILE how the networks' moves come about; - is stdout.")
 @option("-f, --force", "Overwrite GAMES.jsonl if it exists.")
+@option("--browser", "A person plays in a browser; stdout tells the address of the page.")
+@option(
+    "--port N", "The port of the page on 127.0.0.1 (default: a free one).", click.IntRange(1, 65535)
+)
 @option(
     "--style", "The characters of a person's board (default: ascii).", OneOf(["ascii", "unicode"])
 )
@@ -156,11 +158,9 @@ def _rules(given: dict[str, Any]) -> dict[str, int]:
 
 def _say_how_to_go_on(seed: int) -> None:
     """The command that plays the rest. The seed is named, because the system may have chosen it."""
-    words = [word for word in sys.argv[1:] if not re.fullmatch("--resume|--force|-f+", word)]
-    words = [word.replace("f", "") if re.fullmatch("-[fqv]+", word) else word for word in words]
-    if not any(word == "--seed" or word.startswith("--seed=") for word in words):
-        words += ["--seed", str(seed)]
-    say(f"match: to go on: {shlex.join(['match', *words, '--resume'])}")
+    named = any(word == "--seed" or word.startswith("--seed=") for word in sys.argv)
+    more = [] if named else ["--seed", str(seed)]
+    say(f"match: to go on: {command_to_go_on(*more)}")
 
 
 def main() -> NoReturn:

@@ -1,30 +1,51 @@
-"""What a command says on stderr: remarks, warnings, progress."""
+"""What a command says on stderr: remarks and warnings."""
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import stat
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Sequence
 
 from stratkit.errors import printable
 from stratkit.storage.streams import discard
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
+from stratkit.terminal import CLEAR_LINE
 
 
 class Session:
-    """What the running command is called and how much it says: -1 for -q, 1 for -v, ..."""
+    """What the running command is called and how much it says: -1 for -q, 1 for -v, ...; what takes
+    its live line away before something else is said, and what draws it again."""
 
     tool = "stratkit"
     level = 0
+    before: Callable[[], None] | None = None
+    after: Callable[[], None] | None = None
 
 
 def to_stderr(line: str) -> None:
+    """A line on stderr, above the live line of this command, or in place of that of another one."""
     try:
+        if Session.before:
+            Session.before()
+        elif _shares_terminal():
+            line = CLEAR_LINE + line
         print(line, file=sys.stderr, flush=True)
     except (OSError, ValueError):
         discard(2)  # nobody can be told; the command goes on and keeps its exit status
+    if Session.after:
+        Session.after()
+
+
+def _shares_terminal() -> bool:
+    """Whether another command of a pipe may have its live line on the same terminal."""
+    return sys.stderr.isatty() and (is_pipe(0) or is_pipe(1))
+
+
+def is_pipe(descriptor: int) -> bool:
+    """Whether a standard stream leads to another command."""
+    return stat.S_ISFIFO(os.fstat(descriptor).st_mode)
 
 
 def say(text: str, level: int = 0) -> None:
@@ -43,6 +64,13 @@ def warn(text: str) -> None:
     to_stderr(printable(f"{Session.tool}: {text}"))
 
 
+def command_to_go_on(*more: str) -> str:
+    """The command line that goes on with what this one has begun."""
+    words = [word for word in sys.argv[1:] if not re.fullmatch("--resume|--force|-f+", word)]
+    words = [word.replace("f", "") if re.fullmatch("-[fqv]+", word) else word for word in words]
+    return shlex.join([Session.tool, *words, *more, "--resume"])
+
+
 def note_terminal(inputs: Sequence[str], what: str) -> None:
     """A remark, if one of the inputs is `-` and that is a terminal: people type `what`."""
     if "-" in inputs and sys.stdin.isatty():
@@ -57,12 +85,3 @@ def is_live() -> bool:
 def is_talkative() -> bool:
     """Whether there is -v."""
     return Session.level >= 1
-
-
-def progress(total: int | None, unit: str, description: str | None = None) -> tqdm[NoReturn]:
-    """A progress bar (a context manager with `update` and `set_postfix_str`) on stderr; it shows
-    only on a terminal and without -q."""
-    from tqdm import tqdm
-
-    tqdm.monitor_interval = 0  # no helper thread
-    return tqdm(total=total, unit=unit, desc=description, disable=not is_live(), dynamic_ncols=True)

@@ -105,8 +105,8 @@ class FitOr(click.ParamType[float | None]):
     click.IntRange(1, 100),
     name="shown",
 )
-@option("--plot FILE.png", "Draw the ratings into FILE.png.")
-@option("--curve FILE.png", "Draw checkpoints' ratings over their steps.")
+@option("--plot FILE", "Draw the ratings into FILE.png or FILE.svg.")
+@option("--curve FILE", "Draw checkpoints' ratings over their steps, a line for each run.")
 @option("-f, --force", "Overwrite existing files.")
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
@@ -183,9 +183,10 @@ def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Ta
 
 def _write_files(report: Report, games: Games | None, options: RateOptions) -> None:
     """The page and the pictures that are asked for."""
+    from stratkit.pictures import form_of
     from stratkit.rating import html, plot
 
-    def write_page(report: Report, stream: IO[bytes]) -> None:
+    def write_page(report: Report, stream: IO[bytes], form: str) -> None:
         stream.write(html.page(report, games).encode())
 
     for path, write in (
@@ -195,7 +196,7 @@ def _write_files(report: Report, games: Games | None, options: RateOptions) -> N
     ):
         if path is not None:
             with open_output(path, options.force, binary=True) as stream:
-                write(report, stream)
+                write(report, stream, form_of(path))
 
 
 def main() -> NoReturn:

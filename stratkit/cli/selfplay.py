@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import click
 
-from stratkit.cli.messages import progress, say, warn
+from stratkit.cli.messages import is_live, is_pipe, say, warn
 from stratkit.cli.options import GAME_NAME, OneOf, Text, device_option, option, seed_option
+from stratkit.cli.progress import Progress
 from stratkit.cli.tool import Tool, run
 from stratkit.play import MAX_SLOTS
 from stratkit.storage.streams import discard_stdout, input_name, open_input, open_output
 
 if TYPE_CHECKING:
     from stratkit.play.actor import Actor
+    from stratkit.play.options import SelfplayOptions
     from stratkit.play.seating import Opening
     from stratkit.storage.episodes import Episodes
 
@@ -94,23 +96,32 @@ class Part(click.ParamType[tuple[int, int]]):
 def command(**given: Any) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder."""
-    from stratkit.play.actor import Actor
     from stratkit.play.options import SelfplayOptions
 
     options = SelfplayOptions(**given)
     options.check()
-    if options.by_network:
-        from stratkit.nets import check_device
+    # Who reads the pipe shows how it goes, on the same terminal; a learner also says what is wrong.
+    piped = options.output == "-" and is_pipe(1)
+    with Progress(options.range[1], "game", "selfplay", is_live() and not piped) as progress:
+        if options.by_network:
+            progress.doing("loading torch")
+            from stratkit.nets import check_device
 
-        check_device(options.device)
-    actor = Actor(options, say, warn)
+            check_device(options.device)
+        _play(options, progress, int(piped and options.follow))
+
+
+def _play(options: SelfplayOptions, progress: Progress, level: int) -> None:
+    """Remarks are said at this level."""
+    from stratkit.play.actor import Actor
+
+    actor = Actor(options, lambda text: say(text, level), warn)
     opening = _opening(options.setups, options.game)
     with _sink(actor) as sink:
         try:
-            with progress(options.range[1], "game") as bar:
-                for episodes in actor.episodes(opening):
-                    sink(episodes)
-                    bar.update(0 if episodes is None else int((episodes.ending != 0).sum()))
+            for episodes in actor.episodes(opening):
+                sink(episodes)
+                progress.update(0 if episodes is None else int((episodes.ending != 0).sum()))
         except BrokenPipeError:
             if not options.follow:
                 raise

@@ -28,9 +28,10 @@ VERSION = 1  # of what status --json prints
 
 # The tools, in the words of their pages.
 TOOLS = {
+    "curves": "draw the metrics of training runs",
     "deploy-gen": "make setups",
     "exploit": "compute the exact exploitability of policies in small games",
-    "fenfs": "convert, show, check and count Stratego positions, setups and games",
+    "fenfs": "list, show, check, count and convert Stratego games, positions and setups",
     "finetune": "continue learning for the policy that will play",
     "match": "run a tournament between players and record every game",
     "rate": "rate players by their games",

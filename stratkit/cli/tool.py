@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, cast
@@ -28,7 +29,8 @@ from stratkit.cli.signals import Terminated
 from stratkit.errors import StratkitError, UsageError, error_context, nearest, nearest_or_all, shown
 from stratkit.storage.streams import STDOUT, discard, discard_stdout
 
-INTERRUPTED, TERMINATED = 130, 143
+INTERRUPTED = 130
+ENDED = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 
 def _quieter(ctx: click.Context, param: click.Parameter, times: int) -> None:
@@ -155,7 +157,7 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
         case KeyboardInterrupt() | click.Abort():
             return "interrupted", INTERRUPTED
         case Terminated():
-            return "terminated", TERMINATED
+            return ENDED[signal.Signals(error.number)], 128 + error.number
         case OSError() if error.strerror:
             name = error.filename
             file = os.fsdecode(name) if isinstance(name, bytes) else name
@@ -209,7 +211,7 @@ def run(command: click.Command, tool: str, arguments: Sequence[str] | None = Non
     _replace_closed_streams()
     for stream in (sys.stdin, sys.stdout):
         cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
-    signals.raise_on_sigterm()
+    signals.raise_on_signals()
     try:
         status = _invoke(command, tool, sys.argv[1:] if arguments is None else arguments)
         signals.ignore_signals()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import Field, fields
@@ -10,13 +11,16 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from stratkit.cli.messages import progress, say, warn
+from stratkit.cli.messages import command_to_go_on, is_talkative, say, warn
 from stratkit.cli.options import GAME_NAME, NET_NAME, Number, OneOf, device_option, option, options
-from stratkit.cli.signals import Terminated
+from stratkit.cli.progress import Progress
+from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import InputError, UsageError
+from stratkit.errors import InputError, UsageError, counted
 from stratkit.learn.config import ALGORITHMS, option_name
+from stratkit.learn.observer import Observer
 from stratkit.learn.request import (
+    STDIN,
     Outcome,
     Request,
     all_fields,
@@ -29,9 +33,18 @@ from stratkit.netnames import allow_net
 from stratkit.storage.streams import check_stdin
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from stratkit.learn.tensorboard import Scalars
+
+LOG_EVERY = 60.0  # seconds between two lines of a log
+# Metrics that are shown, those that tell progress first.
+SHOWN = {
+    "entropy": "entropy {:.2f}",
+    "value_loss": "value loss {:.3f}",
+    "length": "length {:.1f}",
+    "age_mean": "age {:.1f}",
+    "states_per_second": "{:,.0f} states/s",
+    "episodes": "{:,} games",
+}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -92,6 +105,11 @@ _OF_REQUEST = (
         "Write the metrics for TensorBoard there, too.",
         click.Path(file_okay=False),
     ),
+    option(
+        "--log-every SECONDS",
+        "Say how it goes, with the date (default: 60, or never at a terminal); 0: never.",
+        Number(0),
+    ),
     option("--config FILE", "Settings as TOML: the options below.", name="file"),
 )
 
@@ -125,7 +143,7 @@ def command(**options: Any) -> int:
         allow_net(options["net"])
     for word in ("net", "algorithm"):
         options[word] = options[word] or settings.pop(word, None)
-    return learn("train", request_of(options, settings), options["tensorboard"])
+    return learn("train", request_of(options, settings), options)
 
 
 def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Request:
@@ -144,31 +162,40 @@ def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Reque
     return Request(**values, settings=settings, options=given)
 
 
-def learn(tool: str, request: Request, tensorboard: str | None) -> int:
-    """Does what is asked for until its end, or a signal; returns the exit status."""
+def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
+    """Does what is asked for until its end, or a signal; returns the exit status. `options`: those
+    of the command line that are no settings."""
     _check_inputs(request.inputs)
     request.check()
     import os
 
     # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
-    import torch
-
-    from stratkit.learn.run import train
-
-    # The learner has threads of its own. Torch's, which wait for each other at every operation,
-    # made an update ten times slower with a busy second core.
-    torch.set_num_threads(1)
     signals = _Signals()
-    with progress(request.steps, "step", tool) as bar, _scalars(tensorboard) as scalars:
-        logger = _Logger(bar, request.inputs, scalars)
-        outcome = train(request, signals.stop, logger.log, warn)
-    return _conclude(outcome, signals)
+    with Progress(request.steps, "step", tool, log_every=_seconds(options)) as progress:
+        progress.doing("loading torch")
+        import torch
+
+        from stratkit.learn.run import train
+
+        # The learner has threads of its own. Torch's, which wait for each other at every operation,
+        # made an update ten times slower with a busy second core.
+        torch.set_num_threads(1)
+        signals.catch()
+        with _scalars(options["tensorboard"]) as scalars:
+            logger = _Logger(progress, request.inputs, scalars)
+            outcome = train(request, signals.stop, logger, warn)
+    return _conclude(outcome, signals, request)
+
+
+def _seconds(options: Mapping[str, Any]) -> float:
+    """Between two dated lines. With -v there is a line a step."""
+    if options["log_every"] is not None:
+        return float(options["log_every"])
+    return 0.0 if sys.stderr.isatty() or is_talkative() else LOG_EVERY
 
 
 def _check_inputs(inputs: Sequence[str]) -> None:
-    import sys
-
     if list(inputs).count("-") > 1:
         raise UsageError("standard input can be read only once")
     if "-" in inputs:
@@ -178,11 +205,14 @@ def _check_inputs(inputs: Sequence[str]) -> None:
 
 
 class _Signals:
-    """SIGINT and SIGTERM let the step be finished and saved. The second one does not."""
+    """From `catch` on the first signal lets the step be finished and saved. The second one does
+    not."""
 
     def __init__(self) -> None:
         self.number: int | None = None
-        for number in (signal.SIGINT, signal.SIGTERM):
+
+    def catch(self) -> None:
+        for number in (signal.SIGINT, *ending_signals()):
             signal.signal(number, self._note)
 
     def _note(self, number: int, frame: object) -> None:
@@ -194,7 +224,9 @@ class _Signals:
         return self.number is not None
 
     def error(self) -> BaseException:
-        return Terminated() if self.number == signal.SIGTERM else KeyboardInterrupt()
+        if self.number is None or self.number == signal.SIGINT:
+            return KeyboardInterrupt()
+        return Terminated(self.number)
 
 
 def _scalars(folder: str | None) -> AbstractContextManager[Scalars | None]:
@@ -205,35 +237,37 @@ def _scalars(folder: str | None) -> AbstractContextManager[Scalars | None]:
     return Scalars(folder)
 
 
-class _Logger:
-    """Logs a run's metrics: as a bar at a terminal, with -v as lines, and for TensorBoard."""
+class _Logger(Observer):
+    """Shows a run's metrics as it goes on, with -v as lines, and writes them for TensorBoard."""
 
-    def __init__(self, bar: tqdm[NoReturn], inputs: Sequence[str], scalars: Scalars | None) -> None:
-        self.bar, self.inputs, self.scalars, self.waited = bar, inputs, scalars, False
+    def __init__(self, progress: Progress, inputs: Sequence[str], scalars: Scalars | None) -> None:
+        self.progress, self.inputs, self.scalars, self.waited = progress, inputs, scalars, False
 
-    def log(self, metrics: Mapping[str, Any]) -> None:
-        if "waiting" in metrics:
-            if not self.waited:
-                say(f"waiting {metrics['waiting']} from {' '.join(self.inputs)}", 1)
-            self.waited = True
-            return
+    def waiting(self) -> None:
+        if not self.waited:
+            what = f"waiting for the first episodes from {' '.join(self.inputs)}"
+            say(what, 1)
+            self.progress.doing(what)
+        self.waited = True
+
+    def begin(self, metadata: Mapping[str, Any]) -> None:
+        self.progress.begin(metadata["step"])
+        self.progress.update(0)
+
+    def step(self, metrics: Mapping[str, Any]) -> None:
         if self.scalars:
             self.scalars.write(metrics)
-        self.bar.n = metrics["step"]
-        text = (
-            f"{metrics['episodes']} games, {metrics['states_per_second']:.0f} states/s, "
-            f"loss {metrics['policy_loss']:+.3f} {metrics['value_loss']:.3f}, "
-            f"entropy {metrics['entropy']:.2f}"
-        )
-        self.bar.set_postfix_str(text)
-        say(f"step {metrics['step']}: {text}", 1)
+        values = [(metrics.get(name), words) for name, words in SHOWN.items()]
+        fields = [words.format(value) for value, words in values if value is not None]
+        self.progress.update(metrics["step"] - self.progress.done, fields)
+        say(f"step {metrics['step']}: {', '.join(fields)}", 1)
 
 
-def _conclude(outcome: Outcome, signals: _Signals) -> int:
+def _conclude(outcome: Outcome, signals: _Signals, request: Request) -> int:
     for line in outcome.truncated:
         warn(line)
     if outcome.rank == 0:
-        _say_end(outcome)
+        _say_end(outcome, request)
     if outcome.stopped and signals.number is not None:
         raise signals.error()
     if outcome.error:
@@ -241,15 +275,21 @@ def _conclude(outcome: Outcome, signals: _Signals) -> int:
     return 3 if outcome.truncated else 0
 
 
-def _say_end(outcome: Outcome) -> None:
+def _say_end(outcome: Outcome, request: Request) -> None:
     if outcome.checkpoint is None:
         say("stopped before the first episode: there is nothing to save")
-    elif outcome.stopped or outcome.error:
+    elif outcome.error:
         say(f"saved {outcome.checkpoint}; --resume goes on from there")
+    elif outcome.stopped:
+        behind = "behind self-play again, " if STDIN in request.inputs else ""
+        say(f"saved {outcome.checkpoint}; to go on: {behind}{command_to_go_on()}")
+    elif request.steps is not None and outcome.begun >= request.steps:
+        say(f"nothing to do: {request.run} has {counted(outcome.begun, 'step')}")
     else:
         if outcome.left_over:
-            say(f"{outcome.left_over} episodes at the end are too few for a step")
-        say(f"step {outcome.step}, {outcome.episodes} episodes: {outcome.checkpoint}")
+            few = "is" if outcome.left_over == 1 else "are"
+            say(f"{counted(outcome.left_over, 'episode')} at the end {few} too few for a step")
+        say(f"step {outcome.step}, {counted(outcome.episodes, 'episode')}: {outcome.checkpoint}")
 
 
 def main() -> NoReturn:

@@ -141,7 +141,7 @@ def _actions(
         "index": np.arange(len(actor)) - np.repeat(first, together.length),
         "actor": actor,
         "action": together.actions,
-        "text": _names(game)[np.where(actor == CHANCE, 0, actor), together.actions],
+        "text": action_names(game)[np.where(actor == CHANCE, 0, actor), together.actions],
         "mu": together.mu,
         "legal": np.concatenate(legal),
     }
@@ -150,7 +150,7 @@ def _actions(
     return columns
 
 
-def _names(game: Game) -> npt.NDArray[Any]:
+def action_names(game: Game) -> npt.NDArray[Any]:
     """What a player's actions are called, str [players, actions]."""
     if game.name not in VARIANTS:
         return np.array([[str(action) for action in range(game.actions)]] * game.players, object)

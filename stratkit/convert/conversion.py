@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from stratkit.convert.games import Game, games, in_order
 from stratkit.convert.options import FILES, GAMES, VIEWS, ConvertOptions
-from stratkit.convert.raw import LOG, POSITION, POSITIONS, SETUP, Raw, chunks
+from stratkit.convert.raw import EPISODE, LOG, POSITION, POSITIONS, SETUP, Raw, chunks
 from stratkit.convert.sink import open_sink
 from stratkit.convert.tally import NothingSound, Say, Tally
 from stratkit.errors import InputError
@@ -66,9 +66,13 @@ def convert_chunk(chunk: list[Raw | InputError], options: ConvertOptions) -> lis
             piece.faults.append(item)
         elif item.form in (POSITION, SETUP):
             _guarded(piece, _position if item.form == POSITION else _setup, item, options)
+        elif options.to == "csv" and item.form == EPISODE and _has_no_log(item):
+            _guarded(piece, _bare_episode, item, options)
         else:
             played.append((piece, item))
-    found = games([raw for _, raw in played], options.selection, boards=options.to == "fenfs")
+    found = games(
+        [raw for _, raw in played], options.selection, boards=options.to in ("fenfs", "csv")
+    )
     for (piece, _), game in zip(played, found, strict=True):
         if isinstance(game, InputError):
             piece.faults.append(game)
@@ -137,10 +141,30 @@ def _write_record(piece: Piece, game: Game, options: ConvertOptions) -> None:
     piece.header, piece.text = header_line(header).decode(), record_line(record).decode()
 
 
+def _has_no_log(raw: Raw) -> bool:
+    """Whether an episode is of a game that is no Stratego, or begins within a game."""
+    from stratkit.engine.stratego import VARIANTS
+
+    return raw.data[0].game not in VARIANTS or bool(raw.data[1].start)
+
+
+def _bare_episode(piece: Piece, raw: Raw, options: ConvertOptions) -> None:
+    from stratkit.convert.actions_csv import HEAD, bare_csv
+
+    piece.header, piece.text, piece.sound = HEAD, bare_csv(raw, options.selection), True
+
+
+def _write_csv(piece: Piece, game: Game, options: ConvertOptions) -> None:
+    from stratkit.convert.actions_csv import HEAD, game_csv
+
+    piece.header, piece.text = HEAD, game_csv(game)
+
+
 _WRITERS: dict[str, Callable[[Piece, Game, ConvertOptions], None]] = {
     "fenfs": _write_fenfs,
     "setups": _write_setups,
     "games": _write_record,
+    "csv": _write_csv,
     "gsn": _write_log,
     "xml": _write_log,
 }

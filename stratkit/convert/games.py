@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 Chunk = list[Raw | InputError]
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end a command
 
 
 class NotFromTheStart(InputError):
@@ -201,9 +203,7 @@ def _answers(
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
     """Signals that end the command wait until the block ends."""
-    import signal
-
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:
@@ -216,12 +216,12 @@ def _be_there() -> None:
 
 def _be_quiet() -> None:
     """A worker leaves signals to its parent, and ends when that is no more."""
-    import signal
     import threading
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGHUP):  # they go to all processes at a terminal
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -57,6 +57,7 @@ class ReplayOptions:
     """The options of `fenfs replay`; the fields are called as they are."""
 
     selection: Selection
+    explain: str | None
     output: str
     force: bool
     inputs: tuple[str, ...]
@@ -139,7 +140,6 @@ class ShowOptions:
         """Raises `UsageError` for options that do not go together."""
         if self.is_picture and (self.style or self.colour != "auto"):
             raise UsageError("--style and --colour are the terminal's, not a picture's")
-        changed = self.view or self.last or self.ply is not None
-        if self.explain and (changed or self.is_picture):
+        if self.explain and (self.view or self.last or self.is_picture):
             what = "--explain shows a position as the side to move sees it"
-            raise UsageError(f"{what}: no --view, --last, --ply or picture goes with it")
+            raise UsageError(f"{what}: no --view, --last or picture goes with it")

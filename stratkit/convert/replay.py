@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
 
 from stratkit.convert.games import Game
 from stratkit.convert.lines import games_only, sound_games
 from stratkit.convert.options import NO_GAME, ReplayOptions
 from stratkit.convert.raw import chunks
 from stratkit.convert.tally import Say, Tally
-from stratkit.errors import InputError
+from stratkit.errors import InputError, printable
 from stratkit.storage.streams import open_output
 
+if TYPE_CHECKING:
+    from stratkit.notation.log import Log
+    from stratkit.notation.replay_page import Opinion
 
-def run_replay(options: ReplayOptions, warn: Say) -> int:
-    """Writes the page of the game that is asked for, or of the only one; the exit status. Faults go
-    to `warn`."""
+
+class Analyst(Protocol):
+    """Who has an opinion of each ply of a game, and calls `tell` with 1 after each."""
+
+    def opinions(self, log: Log, tell: Callable[[int], object]) -> list[Opinion]: ...
+
+
+def run_replay(
+    options: ReplayOptions,
+    analyst: Analyst | None,
+    warn: Say,
+    tell: Callable[[int], object] = lambda plies: None,
+) -> int:
+    """Writes the page of the game that is asked for, or of the only one, with the opinions of the
+    `analyst`; the exit status. Faults go to `warn`."""
     from stratkit.notation.replay_page import Shown, replay_page
 
     tally = Tally(warn)
@@ -26,8 +44,16 @@ def run_replay(options: ReplayOptions, warn: Say) -> int:
         return tally.status
     log = found.log
     result = f"{log.kind or log.variant.name}: {log.ending}"
+    shown = Shown(found.played, result, result)
+    if analyst:
+        try:
+            opinions = analyst.opinions(log, tell)
+        except InputError as error:
+            error.file = error.file or found.raw.name
+            raise
+        shown = replace(shown, opinions=opinions, analyst=printable(options.explain or ""))
     with open_output(options.output, options.force) as out:
-        out.write(replay_page(Shown(found.played, result, result)))
+        out.write(replay_page(shown))
     return tally.status
 
 

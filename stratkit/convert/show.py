@@ -18,11 +18,17 @@ from stratkit.storage.streams import STDOUT, open_output
 
 if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs
+    from stratkit.notation.log import Log
     from stratkit.notation.select import Selection
     from stratkit.notation.sources import Source
 
-# What explains a position: the text on the player's decision there.
-Explainer = Callable[["Fenfs"], str]
+
+class Explainer(Protocol):
+    """Who explains a position, or that after so many plies of a game, in words."""
+
+    def position(self, fenfs: Fenfs) -> str: ...
+
+    def turn(self, log: Log, ply: int) -> str: ...
 
 
 def run_show(options: ShowOptions, explain: Explainer | None, warn: Say, say: Say) -> int:
@@ -43,13 +49,13 @@ def run_show(options: ShowOptions, explain: Explainer | None, warn: Say, say: Sa
         )
         numbers = itertools.count(1)
         for source in texts([options.input], SUFFIXES, tally):
-            if explain:
-                each_position(source, tally, _explaining(explain, board))
-            elif _holds_games(source):
-                _show_games(source, numbers, options, board, tally)
+            if _holds_games(source):
+                _show_games(source, numbers, options, explain, board, tally)
             elif options.ply is not None or options.selects:
                 what = "--ply" if options.ply is not None else "a choice of games"
                 raise UsageError(f"{what} goes with a game: a FENfS is one position")
+            elif explain:
+                each_position(source, tally, lambda fenfs: board.print(explain.position(fenfs)))
             else:
                 each_position(source, tally, _drawing(options, board))
         if not tally.sound and not tally.faults and options.selects:
@@ -135,12 +141,32 @@ def _games(
 
 
 def _show_games(
-    source: Source, numbers: Iterator[int], options: ShowOptions, board: Board, tally: Tally
+    source: Source,
+    numbers: Iterator[int],
+    options: ShowOptions,
+    explain: Explainer | None,
+    board: Board,
+    tally: Tally,
 ) -> None:
     if options.last:
         raise UsageError("--last goes with a FENfS: a game's last move is known")
+    if explain and options.ply is None:
+        raise UsageError("--explain needs the --ply N of a game")
     for game in _games(source, numbers, options.selection, tally):
-        _show_game(game, VIEWS[options.view or "observer"], options.ply, board, tally)
+        if explain:
+            _explain_game(game, options.ply or 0, explain, board, tally)
+        else:
+            _show_game(game, VIEWS[options.view or "observer"], options.ply, board, tally)
+
+
+def _explain_game(game: Game, ply: int, explain: Explainer, board: Board, tally: Tally) -> None:
+    """Prints what a player would do after `ply` plies."""
+    try:
+        board.print(f"{title(game)}\n{explain.turn(game.log, ply)}")
+        tally.passed()
+    except InputError as error:
+        error.file = error.file or game.raw.name
+        tally.fault(error)
 
 
 def _show_game(game: Game, view: int | None, ply: int | None, board: Board, tally: Tally) -> None:
@@ -180,8 +206,3 @@ def _drawing(options: ShowOptions, board: Board) -> Callable[[Fenfs], None]:
         board.show(fenfs, VIEWS[view] if view else fenfs.view, move, "")
 
     return show
-
-
-def _explaining(explain: Explainer, board: Board) -> Callable[[Fenfs], None]:
-    """Prints on `board` what a player would do in a position."""
-    return lambda fenfs: board.print(explain(fenfs))

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 VERSION = 1  # of --json
 
 
-def run_stats(options: StatsOptions, warn: Say) -> tuple[int, str | None]:
-    """The exit status, and the figures of the inputs as text; None when no input was readable."""
+def run_stats(options: StatsOptions, warn: Say, put: Say) -> int:
+    """Puts out the figures of the inputs as text, unless none was readable, and then the picture:
+    what cannot be drawn can be read. The exit status."""
     tally = Tally(warn)
     task = functools.partial(stats_chunk, selection=options.selection)
     columns = [
@@ -33,10 +34,11 @@ def run_stats(options: StatsOptions, warn: Say) -> tuple[int, str | None]:
         if paths
     ]
     if tally.faults and not tally.opened:
-        return tally.status, None
+        return tally.status
+    put(_json(columns) if options.as_json else table(columns, options))
     if options.plot is not None:
         _draw(columns, options.plot, options.force)
-    return tally.status, _json(columns) if options.as_json else table(columns, options)
+    return tally.status
 
 
 def _title(paths: Sequence[str]) -> str:
@@ -111,6 +113,7 @@ def _json(columns: list[tuple[str, Figures]]) -> str:
 
 def _draw(columns: list[tuple[str, Figures]], path: str, force: bool) -> None:
     from stratkit.notation.heat_maps import plot
+    from stratkit.pictures import form_of
 
     common = [name for name in columns[0][1].setups if all(name in f.setups for _, f in columns)]
     if not common:
@@ -118,5 +121,6 @@ def _draw(columns: list[tuple[str, Figures]], path: str, force: bool) -> None:
     if len(common) > 1:
         what = f"setups of {', '.join(common)}: choose one with --variant for a picture"
         raise InputError(what)
+    drawn = [(title, figures.setups[common[0]]) for title, figures in columns]
     with open_output(path, force, binary=True) as out:
-        plot([(title, figures.setups[common[0]]) for title, figures in columns], out)
+        plot(drawn, out, form_of(path))

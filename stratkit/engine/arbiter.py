@@ -25,6 +25,8 @@ from stratkit.engine.stratego import (
     why_illegal,
 )
 
+REPETITION_RULES = ("two_squares", "more_squares")  # as `Game.rules` calls them
+
 
 class IllegalMove(ValueError):
     """A move that the rules forbid; the text says why."""
@@ -147,7 +149,19 @@ class Arbiter:
             return f"the game is over ({self.ending})"
         if self.deploying:
             return "the setups are not complete"
-        position = self.position()
-        if (from_, to) in position.legal():
-            return "a repetition rule forbids it"
-        return why_illegal(position, from_, to)
+        if rule := self.broken_rule(from_, to):
+            return f"the {rule.replace('_', '-')} rule forbids it"
+        return why_illegal(self.position(), from_, to)
+
+    def broken_rule(self, from_: int, to: int) -> str:
+        """The repetition rule, of `REPETITION_RULES`, that alone forbids a move between two plies;
+        of two that do, the first; "" where none does."""
+        if (from_, to) in self.legal() or (from_, to) not in self.position().legal():
+            return ""
+        for rule in REPETITION_RULES:
+            other = Arbiter(Game(self.game.name, {**self.game.rules, rule: 0}), self.start)
+            for action in self.actions:
+                other.act(action)
+            if (from_, to) in other.legal():
+                return rule
+        return REPETITION_RULES[0]  # both do

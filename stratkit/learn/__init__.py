@@ -11,8 +11,10 @@ data.py       episodes -> batches, by replay through the engine
 source.py     where episodes come from: streams, files, folders
 consumed.py   from how many episodes of which files a run has learned
 metrics.py    the metrics of a step
+curves.py     the metrics of several runs as a picture
 tensorboard.py  the same for TensorBoard
 ranks.py      several learners that work as one
+observer.py   who is told how a run goes
 folder.py     a run's folder: its lock, its checkpoints
 run.py        the loop around all of it: published weights, checkpoints, metrics
 """

@@ -76,7 +76,7 @@ class Outcome:
     step: the last one. checkpoint: of this step; None: stopped before there was a game. stopped: by
     a signal. error: of the inputs, after which nothing was read. truncated, left_over: what of the
     input was not learned from. rank: which of several learners says this; number 0 has written the
-    checkpoint.
+    checkpoint. begun: the step that it went on from.
     """
 
     step: int
@@ -87,6 +87,7 @@ class Outcome:
     truncated: Sequence[str] = ()
     left_over: int = 0
     rank: int = 0
+    begun: int = 0
 
 
 def several_ranks() -> bool:

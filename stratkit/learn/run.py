@@ -29,6 +29,7 @@ from stratkit.learn.folder import (
     write_checkpoint,
 )
 from stratkit.learn.metrics import Stats, as_line, batch_stats, metrics_of, open_metrics
+from stratkit.learn.observer import Observer
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
 from stratkit.learn.request import Outcome, Request, Settings, resolve
@@ -41,19 +42,17 @@ __all__ = ["METRICS", "Outcome", "Request", "train"]
 METRICS = "metrics.jsonl"
 # A loss or a gradient of this size leads nowhere, where returns are 1: sound runs stay below 100.
 EXPLODED = 1e4
-
-Log = Callable[[Mapping[str, Any]], None]
+SILENT = Observer()
 
 
 def train(
     request: Request,
     stop: Callable[[], bool] = lambda: False,
-    log: Log = lambda metrics: None,
+    observer: Observer = SILENT,
     warn: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
     """Learns until the inputs end, `request.steps` are done or `stop()` is true; then saves.
 
-    `log` is given the metrics of every step, and once, before the first step, `{"waiting": ...}`.
     Raises `InputError` for a RUN or settings that cannot be used, for inputs of which nothing can,
     and for weights that become useless. What is wrong with the inputs later on is the outcome's
     `error`: an `InputError`, an `OSError`, or `CheckFailed` for a truncated input if `strict`.
@@ -64,7 +63,7 @@ def train(
         if ranks.rank == 0:
             with open_run(request, warn) as point:
                 game = _game(request, point)
-                with contextlib.closing(_Run(request, ranks, point, game, stop, log)) as run:
+                with contextlib.closing(_Run(request, ranks, point, game, stop, observer)) as run:
                     return run.learn()
         begun = ranks.exchange(None)[0]  # what rank 0 says as soon as it knows
         if begun is None:
@@ -75,7 +74,7 @@ def train(
         file, inputs = begun["checkpoint"], begun["inputs"]
         point = read_checkpoint(Path(file), inputs) if file else None
         game = Game(begun["game"], begun["rules"])
-        with contextlib.closing(_Run(request, ranks, point, game, stop, log)) as run:
+        with contextlib.closing(_Run(request, ranks, point, game, stop, observer)) as run:
             return run.learn()
     finally:
         ranks.close()
@@ -99,9 +98,9 @@ class _Run:
         point: ResumePoint | None,
         game: Game | None,
         stop: Callable[[], bool],
-        log: Log,
+        observer: Observer,
     ) -> None:
-        self.request, self.ranks, self.stop, self.log = request, ranks, stop, log
+        self.request, self.ranks, self.stop, self.observer = request, ranks, stop, observer
         metadata = dict(point.metadata) if point else {}
         if point and request.net not in (None, metadata["net"]):
             what = f"the run has the network {metadata['net']}"
@@ -166,6 +165,8 @@ class _Run:
         self._open_optimizer(game)
         if rank == 0:
             self.metrics = open_metrics(Path(self.request.run) / METRICS, self.optimizer.step)
+            self.observer.begin(self._checkpoint_metadata())
+        begun = self.optimizer.step
         self._publish()
         self._save()
         for prepared, waited, stats in self._batches():
@@ -182,6 +183,7 @@ class _Run:
             tuple(dropped.truncated),
             dropped.left_over,
             rank,
+            begun,
         )
 
     def _open_optimizer(self, game: Game) -> None:
@@ -222,7 +224,7 @@ class _Run:
         since = time.perf_counter()
         game = self.source.game(POLL)
         while game is None and not self.stop():
-            self.log({"waiting": "for the first episodes"})
+            self.observer.waiting()
             game = self.source.game(POLL)
             if game is None and (late := self._late(since)):
                 raise late
@@ -325,8 +327,9 @@ class _Run:
 
     def _log(self, metrics: Mapping[str, Any]) -> None:
         assert self.metrics is not None
+        metrics = {**metrics, **self.observer.more()}
         self.metrics.write(as_line(metrics))
-        self.log(metrics)
+        self.observer.step(metrics)
 
     # ---- what is written ----
 
@@ -340,6 +343,16 @@ class _Run:
             "episodes": self.episodes,
             "batch": self.config.batch,
             "post": self.settings.hyper.post,
+        }
+
+    def _checkpoint_metadata(self) -> dict[str, Any]:
+        return {
+            **self._metadata(),
+            "networks": list(self.optimizer.algorithm.networks),
+            "config": self.settings.to_json(),
+            "seed": self.config.seed,
+            "parents": self.parents,
+            "inputs": self.consumed.files,
         }
 
     def _publish(self) -> None:
@@ -358,19 +371,13 @@ class _Run:
         """Writes a checkpoint, unless there is one of this step; then what it has passed may go."""
         if self.optimizer.step == self.saved:
             return
-        metadata = {
-            **self._metadata(),
-            "networks": list(self.optimizer.algorithm.networks),
-            "config": self.settings.to_json(),
-            "seed": self.config.seed,
-            "parents": self.parents,
-            "inputs": self.consumed.files,
-        }
         self.saved = self.optimizer.step
         if self.ranks.rank == 0:
             # A file that is there already could not be read, or the run would have gone on from it.
             overwrite, run = bool(self.point), self.request.run
+            metadata = self._checkpoint_metadata()
             write_checkpoint(run, self.saved, self.optimizer.tensors(), metadata, overwrite)
+            self.observer.saved(self.saved, checkpoint_path(run, self.saved))
             delete_old(run, self.saved, self.config.keep, self.config.milestone)
         if self.request.consume:
             self._consume()

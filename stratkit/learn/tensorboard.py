@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from stratkit.errors import InputError, error_context
+from stratkit.learn.curves import numbers_of
 
 FLUSH = 5  # seconds until what was written can be seen
 
@@ -34,8 +35,9 @@ class Scalars:
         if self._writer is None:
             with error_context(self._folder, only=OSError):
                 self._writer = self._kind(self._folder, purge_step=step, flush_secs=FLUSH)
-        for name, value in _numbers(metrics):
-            self._writer.add_scalar(name, value, step, walltime=metrics["time"])
+        for name, value in numbers_of(metrics):
+            if name not in ("step", "time"):
+                self._writer.add_scalar(name, value, step, walltime=metrics["time"])
 
     def __enter__(self) -> Scalars:
         return self
@@ -43,13 +45,3 @@ class Scalars:
     def __exit__(self, *_: object) -> None:
         if self._writer is not None:
             self._writer.close()
-
-
-def _numbers(metrics: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, float]]:
-    for name, value in metrics.items():
-        if isinstance(value, list):
-            value = {str(player): x for player, x in enumerate(value)}
-        if isinstance(value, Mapping):
-            yield from _numbers(value, f"{within}{name}/")
-        elif value is not None and name not in ("step", "time"):
-            yield f"{within}{name}", value

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import shutil
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from stratkit.errors import printable
+from stratkit.errors import counted, printable
 from stratkit.match.scoreboard import Scoreboard
+from stratkit.storage.streams import show
+from stratkit.terminal import fitting, size
 
 INTERVAL = 0.25  # seconds from one drawing of the live table to the next
 
@@ -42,22 +42,28 @@ class LiveTable:
         """Draws the table if it is live, and due."""
         now = time.monotonic()
         if self.live and now >= self._drawn + INTERVAL:
-            self.clear()
-            size = shutil.get_terminal_size()
-            lines = [*self.board.text().split("\n"), self._speed(now)][-max(size.lines - 1, 1) :]
-            lines = [printable(line)[: size.columns - 1] for line in lines]
-            sys.stderr.write("".join(f"{line}\n" for line in lines))
-            sys.stderr.flush()
+            columns, height = size()
+            rows = [*self.board.rows(), self._speed(now)][-max(height - 1, 1) :]
+            lines = [self._fitting(row, columns - 1) for row in rows]
+            away = self._away()
+            # Set before it is true: an interrupt comes when something has been written.
             self._drawn, self._lines = now, len(lines)
+            self.live = show(away + "".join(f"{line}\n" for line in lines))
 
-    def _speed(self, now: float) -> str:
+    def _speed(self, now: float) -> list[str]:
         board = self.board
-        line = f"{board.done} of {board.done + board.remaining} games"
+        fields = [f"{board.done} of {counted(board.done + board.remaining, 'game')}"]
         if not board.new:
-            return line
+            return fields
         rate = board.new / (now - self._began)
         left = timedelta(seconds=math.ceil(board.remaining / rate))
-        return f"{line}, {60 * rate:.0f} a minute, {left} left"
+        return [*fields, f"{60 * rate:.0f} a minute", f"{left} left"]
+
+    @staticmethod
+    def _fitting(row: Sequence[str], width: int) -> str:
+        """What of a row fits; of a long name at least the beginning."""
+        fields = [printable(field) for field in row]
+        return fitting(fields, width) or fields[0][:width]
 
     def warn(self, text: str) -> None:
         """Says something that cannot wait."""
@@ -66,6 +72,11 @@ class LiveTable:
 
     def clear(self) -> None:
         """Takes the table away, so that something else can be said."""
-        if self._lines:
-            sys.stderr.write(f"\x1b[{self._lines}A\x1b[J")
+        if self.live:
+            self.live = show(self._away())
             self._lines = 0
+
+    def _away(self) -> str:
+        """What erases the table, from the first column: a terminal that shows ^C has left it."""
+        up = f"\x1b[{self._lines}A" if self._lines else ""
+        return f"\r{up}\x1b[J"

@@ -45,12 +45,19 @@ class MatchOptions:
     force: bool
     style: str | None
     colour: str | None
+    browser: bool
+    port: int | None
 
     @property
     def front_end(self) -> str | None:
         """The option, if any, that says how a person plays."""
-        given = {"--style": self.style, "--colour": self.colour}
-        return next((name for name, value in given.items() if value is not None), None)
+        given = {
+            "--browser": self.browser,
+            "--port": self.port,
+            "--style": self.style,
+            "--colour": self.colour,
+        }
+        return next((name for name, value in given.items() if value), None)
 
     @property
     def record(self) -> str:
@@ -76,6 +83,10 @@ class MatchOptions:
             raise UsageError("missing PLAYERs")
         if self.record == "-" and self.resume:
             raise UsageError("--resume needs a file, not stdout")
+        if self.browser and (self.style or self.colour):
+            raise UsageError("--style and --colour are the terminal's, not the browser's")
+        if self.port and not self.browser:
+            raise UsageError("--port is the one of --browser, which is missing")
         if self.force and self.resume:
             raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
         if not self.resume:
@@ -133,11 +144,13 @@ class MatchOptions:
             if spec.kind is NETWORK and spec.spec not in NETWORK.words
         ]
         inputs = [self.setups, *(spec.given.get("setup") for spec in self.players), *files]
-        taken = {os.path.realpath(path) for path in inputs if path and path != "-"}
+        logs = [spec.given.get("log") for spec in self.players]  # several players may share one
+        taken = {os.path.realpath(path) for path in (*inputs, *logs) if path and path != "-"}
         for path in filter(None, (self.record, self.explain)):
             real = path if path == "-" else os.path.realpath(path)
             if real in taken:
-                raise UsageError("-o and --explain must not name an input or each other", text=path)
+                what = "-o and --explain must not name an input, a log= or each other"
+                raise UsageError(what, text=path)
             taken.add(real)
 
 

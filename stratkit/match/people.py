@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
@@ -14,7 +14,6 @@ from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
-    from stratkit.notation.fenfs import Fenfs
     from stratkit.players.open import Entrant
     from stratkit.players.player import Explanation, Player
     from stratkit.ucc.process import Program
@@ -89,36 +88,3 @@ def _logging(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
         stream.write(f"{entrant.name}: {text(explanation, variant(game.name))}\n")
 
     return replace(cast("Entrant[Player]", entrant), player=player.explained(log))
-
-
-def position_explainer(player_text: str) -> Callable[[Fenfs], str]:
-    """Explains what the PLAYER `player_text` would play in a position, for the side to move."""
-    from stratkit.engine import Batch, Game
-    from stratkit.engine.stratego import variant
-    from stratkit.notation.fenfs import complete
-    from stratkit.players.open import game_of, open_player
-    from stratkit.players.player import Explainer, Views
-    from stratkit.players.registry import NETWORK
-    from stratkit.players.spec import parse_player
-    from stratkit.players.testtime.explain import text
-    from stratkit.ucc.kind import PLAYERS
-
-    spec = parse_player(player_text, PLAYERS)
-    if spec.kind is not NETWORK:
-        raise UsageError("only a network's moves can be explained", text=player_text)
-    game = Game(game_of(spec))
-    kind = variant(game.name)
-    player = open_player(spec, game, 0, 64).player
-    assert isinstance(player, Explainer)
-
-    def explain(fenfs: Fenfs) -> str:
-        board = fenfs.variant
-        if (board.width, board.height, board.lakes) != (kind.width, kind.height, kind.lakes):
-            raise InputError(f"not a board of {game.name}, which {spec.spec} plays", text=fenfs)
-        batch = Batch(game, 1)
-        batch.start(0, complete(replace(fenfs, variant=kind)).to_bytes())
-        if batch.actors()[0] < 0:
-            raise InputError("the game is over", text=fenfs)
-        return "".join(text(turn, kind) for turn in player.explain(Views.of_one(batch, 0, 0)))
-
-    return explain

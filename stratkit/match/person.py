@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stratkit.errors import InputError, UsageError, error_context
+from stratkit.errors import InputError, UsageError, error_context, printable
 from stratkit.match.entrants import AnyEntrant
 from stratkit.match.options import MatchOptions
 from stratkit.storage.streams import STDOUT, read_line
@@ -43,10 +43,16 @@ def find_person(entrants: Sequence[AnyEntrant], options: MatchOptions) -> Intera
 
 
 @contextlib.contextmanager
-def open_front_end(person: Interactive | None, options: MatchOptions) -> Iterator[FrontEnd | None]:
-    """Where the person plays; None: there is none."""
+def open_front_end(
+    person: Interactive | None, entrants: Sequence[AnyEntrant], options: MatchOptions
+) -> Iterator[FrontEnd | None]:
+    """Where the person plays; None: there is none. `InputError`: it cannot be opened."""
     if person is None:
         yield None
+        return
+    if options.browser:
+        with _browser(person, entrants, options) as front:
+            yield front
         return
     from stratkit.notation.drawing import STYLES, in_colour
     from stratkit.players.terminal import Terminal
@@ -57,6 +63,26 @@ def open_front_end(person: Interactive | None, options: MatchOptions) -> Iterato
         STYLES[options.style or "ascii"],
         in_colour(options.colour or "auto", sys.stdout.isatty()),
     )
+
+
+@contextlib.contextmanager
+def _browser(
+    person: Interactive, entrants: Sequence[AnyEntrant], options: MatchOptions
+) -> Iterator[FrontEnd]:
+    from stratkit.match.browser import Browser
+    from stratkit.players.player import Explainer
+
+    [other] = [entrant for entrant in entrants if entrant.player is not person]
+    games = (options.games or 0) + (options.games or 0) % 2
+    hints = isinstance(other.player, Explainer)
+    match = {"against": printable(other.name), "of": options.game, "games": games, "hints": hints}
+    browser, failed = Browser(match, _write), True
+    browser.open(options.port or 0)
+    try:
+        yield browser
+        failed = False
+    finally:
+        browser.close(failed)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError, error_context
+from stratkit.errors import UsageError, counted, error_context
 from stratkit.match import people
 from stratkit.match.entrants import AnyEntrant, open_entrants
 from stratkit.match.games import MatchGames
@@ -21,7 +21,7 @@ from stratkit.play.seating import Opening
 from stratkit.storage.records import GameRecord, RecordWriter
 from stratkit.storage.streams import STDOUT, input_name, open_input
 
-NOT_PLAYED, H0_ACCEPTED, UNDECIDED = 1, 3, 4  # exit statuses
+NOT_PLAYED, FAULTS, H0_ACCEPTED, UNDECIDED = 1, 1, 3, 4  # exit statuses
 
 
 def run_match(options: MatchOptions, console: Console) -> int:
@@ -65,7 +65,7 @@ class _Match:
         header = record_header(options, self.game, self.schedule, self.entrants, self.setups_sha256)
         finished = False
         with (
-            open_front_end(self.person, options) as front,
+            open_front_end(self.person, self.entrants, options) as front,
             people.open_log(options.explain, self.game, options.resume, options.force) as log,
             error_context(STDOUT if record == "-" else record, only=OSError),
             RecordWriter(
@@ -79,6 +79,8 @@ class _Match:
                     finished = True
                 except BaseException:
                     self.table.clear()
+                    if self.board.done:
+                        self.console.say(self.board.text())
                     if record != "-":
                         self.console.interrupted(options.seed)
                     raise
@@ -125,9 +127,12 @@ class _Match:
     def _status(self) -> int:
         board = self.board
         if board.not_played:
-            what = f"{board.not_played} games were not played; --resume asks for them again"
-            self.console.warn(what)
+            were = "was" if board.not_played == 1 else "were"
+            games = counted(board.not_played, "game")
+            self.console.warn(f"{games} {were} not played; --resume asks for them again")
             return NOT_PLAYED
-        if board.sprt is None or board.decision == 1:
+        if board.sprt is None:
+            return FAULTS if board.new_faults else 0
+        if board.decision == 1:
             return 0
         return UNDECIDED if board.decision is None else H0_ACCEPTED

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stratkit.errors import InputError
+from stratkit.errors import InputError, counted
 from stratkit.match.schedule import Schedule
 from stratkit.play.finished import NOT_PLAYED
 from stratkit.rating.sprt import Sprt, elo_interval, superiority
@@ -33,8 +33,8 @@ class Tally:
 
 
 class Scoreboard:
-    """Counts the games of a match: `new` of this call, `remaining` to be played, `not_played` left
-    out because their player is not asked any more.
+    """Counts the games of a match: `new` of this call, of which `new_faults` were lost by faults,
+    `remaining` to be played, `not_played` left out because their player is not asked any more.
 
     Statistics count pairs where both games of a pair begin from the same setups, and games
     otherwise; the test `sprt` always counts pairs.
@@ -44,7 +44,7 @@ class Scoreboard:
         self.names, self.schedule, self.sprt = names, schedule, sprt
         self.tallies = [Tally() for _ in schedule.pairings]
         self.faults: Counter[tuple[int, str]] = Counter()
-        self.remaining = self.new = self.not_played = 0
+        self.remaining = self.new = self.new_faults = self.not_played = 0
         self._tested: tuple[tuple[int, ...], int | None] = (), None
 
     @property
@@ -76,6 +76,7 @@ class Scoreboard:
             self.not_played += 1
             return False
         self.new += 1
+        self.new_faults += record.fault is not None
         self.add(record)
         return True
 
@@ -90,41 +91,51 @@ class Scoreboard:
     # --- text -------------------------------------------------------------------------------------
 
     def text(self) -> str:
-        """The table: one line for each pairing, one for each player with faults, and the test."""
-        lines = [self._pairing(index) for index in range(len(self.tallies))]
-        return "\n".join(lines + self._faults() + self._test())
+        """The table, a line for each row."""
+        return "\n".join(map(", ".join, self.rows()))
 
-    def _pairing(self, index: int) -> str:
+    def rows(self) -> list[list[str]]:
+        """Rows of fields: one for each pairing, for each player with faults, and for the test."""
+        pairings = [self._pairing(index) for index in range(len(self.tallies))]
+        return pairings + self._faults() + self._test()
+
+    def _pairing(self, index: int) -> list[str]:
         tally = self.tallies[index]
         lost, drawn, won = tally.games
         first, second = (self.names[i] for i in self.schedule.pairings[index])
         line = f"{first} - {second}: +{won} ={drawn} -{lost}"
         if not sum(tally.games):
-            return line
+            return [line]
         score = (won + drawn / 2) / sum(tally.games)
         shared = self.schedule.opening is not None
         counts = tally.pairs if shared else tally.games
         elo, low, high = elo_interval(counts)
-        line += f", {100 * score:.1f} %, Elo {_elo(elo)} ({_elo(low)} to {_elo(high)})"
-        return line + f", LOS {100 * superiority(counts):.1f} %, {sum(tally.pairs)} pairs"
+        return [
+            line,
+            f"{100 * score:.1f} %",
+            f"Elo {_elo(elo)} ({_elo(low)} to {_elo(high)})",
+            f"LOS {100 * superiority(counts):.1f} %",
+            counted(sum(tally.pairs), "pair"),
+        ]
 
-    def _faults(self) -> list[str]:
-        lines = []
+    def _faults(self) -> list[list[str]]:
+        rows = []
         for player, name in enumerate(self.names):
             mine = {reason: n for (who, reason), n in sorted(self.faults.items()) if who == player}
             if mine:
-                kinds = ", ".join(f"{n} {reason}" for reason, n in mine.items())
-                lines.append(f"{name}: {sum(mine.values())} games lost by faults: {kinds}")
-        return lines
+                first, *others = [f"{n} {reason}" for reason, n in mine.items()]
+                games = counted(sum(mine.values()), "game")
+                rows.append([f"{name}: {games} lost by faults: {first}", *others])
+        return rows
 
-    def _test(self) -> list[str]:
+    def _test(self) -> list[list[str]]:
         if not self.sprt:
             return []
         low, high = self.sprt.bounds
         ratio = self.sprt.ratio(self.tallies[0].pairs)
         words = {None: "undecided", 0: "H0 is accepted", 1: "H1 is accepted"}[self.decision]
         elos = f"elo {self.sprt.elo0:g} against {self.sprt.elo1:g}"
-        return [f"SPRT of {elos}: {words}, LLR {ratio:.2f} ({low:.2f} to {high:.2f})"]
+        return [[f"SPRT of {elos}: {words}", f"LLR {ratio:.2f} ({low:.2f} to {high:.2f})"]]
 
 
 def _elo(elo: float) -> str:

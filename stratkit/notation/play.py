@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,8 +14,18 @@ import numpy.typing as npt
 
 from stratkit.engine import Game
 from stratkit.engine.replay import Prefix, legal_prefix, positions
-from stratkit.engine.stratego import BLUE, RED, Position, free_game, why_illegal
+from stratkit.engine.stratego import (
+    BLUE,
+    PIECE,
+    RED,
+    SIDE,
+    TYPE,
+    Position,
+    free_game,
+    why_illegal,
+)
 from stratkit.errors import InputError
+from stratkit.notation.drawing import RANKS
 from stratkit.notation.log import Log
 
 _WINNERS = {0: "red wins", 1: "blue wins", None: "nobody wins"}
@@ -45,6 +56,22 @@ class Played:
         """The board before move `ply` (from 0), or at the end. Needs `boards`."""
         cells = np.frombuffer(self.boards[ply], np.uint8)
         return Position(self.log.variant, cells, ply % 2, ply)
+
+
+def move_texts(played: Played) -> list[str]:
+    """The moves as people write them, A4-A5; a fight with both ranks, A4xA5 7>5: the attacker won
+    (`<`: it fell; `=`: both fell). Needs `boards`."""
+    texts = []
+    for ply, (before, after) in enumerate(itertools.pairwise(played.boards)):
+        start, end = played.log.moves[2 * ply : 2 * ply + 2]
+        text = played.log.move_text(ply)
+        if before[end] & PIECE:
+            winner = after[end] & (PIECE | SIDE)
+            sign = "=" if not winner else "<>"[winner == before[start] & (PIECE | SIDE)]
+            ranks = (RANKS[cells & TYPE] for cells in (before[start], before[end]))
+            text = f"{text.replace('-', 'x')} {sign.join(ranks)}"
+        texts.append(text)
+    return texts
 
 
 def play_out(logs: Iterable[tuple[str, Log]], boards: bool = False) -> list[Played]:
@@ -90,7 +117,7 @@ def _game(name: str, rules: tuple[tuple[str, int], ...]) -> Game:
     return Game(name, {**free_game(name).rules, **asked})
 
 
-def _actions(log: Log) -> npt.NDArray[np.int32]:
+def actions_of(log: Log) -> npt.NDArray[np.int32]:
     """The moves as the engine's actions, int32 [2 * plies], each side's in its own frame."""
     moves = np.frombuffer(log.moves, np.uint8).reshape(-1, 2).astype(np.int32)
     moves[1::2] = log.variant.flip(moves[1::2])
@@ -98,7 +125,7 @@ def _actions(log: Log) -> npt.NDArray[np.int32]:
 
 
 def _prefix(game: Game, log: Log) -> Prefix:
-    return legal_prefix(game, _actions(log), start_of(log).to_bytes())
+    return legal_prefix(game, actions_of(log), start_of(log).to_bytes())
 
 
 def _play(log: Log, boards: bool) -> Played:
@@ -150,7 +177,7 @@ def _counted_from_0(game: Game, log: Log, prefix: Prefix) -> tuple[Log, Prefix]:
 
 def _positions(sound: Log) -> Iterator[bytes]:
     """The positions before each move of a log whose moves are legal, and at its end."""
-    return positions(free_game(sound.variant.name), _actions(sound), start_of(sound).to_bytes())
+    return positions(free_game(sound.variant.name), actions_of(sound), start_of(sound).to_bytes())
 
 
 def start_of(log: Log) -> Position:

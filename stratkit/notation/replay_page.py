@@ -14,7 +14,7 @@ from stratkit.engine.stratego import TYPES, Position
 from stratkit.errors import printable
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.fenfs import fenfs_of
-from stratkit.notation.play import Played
+from stratkit.notation.play import Played, move_texts
 from stratkit.notation.squares import LETTER_ORDER
 
 _TEMPLATE = pathlib.Path(__file__).with_name("replay.html")
@@ -27,14 +27,29 @@ def board_parts() -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
+class Opinion:
+    """What somebody thinks of one ply: the most probable `moves` in its place, as (from, to,
+    probability), and the probability of the one `played`; what the mover expects at its turn,
+    `value` from -1 (lost) to 1, and its `loss`: how much less of the move played than of the most
+    probable one. All of it from what the mover knew."""
+
+    moves: list[tuple[int, int, float]]
+    played: float
+    value: float
+    loss: float
+
+
+@dataclass(frozen=True)
 class Shown:
     """A game that was played out with its boards; `title` is what a list of games calls it,
-    `result` says how it ended. Nicks and both texts may hold anything: they reach the page only as
-    escaped text."""
+    `result` says how it ended. Nicks and all texts may hold anything: they reach the page only as
+    escaped text. `opinions`: of each ply, or none; `analyst` is who has them."""
 
     played: Played
     title: str
     result: str
+    opinions: Sequence[Opinion] = ()
+    analyst: str = ""
 
 
 def replay_page(shown: Shown) -> str:
@@ -83,9 +98,19 @@ def _game(shown: Shown) -> dict[str, Any]:
         "title": printable(shown.title),
         "players": [printable(nick) for nick in log.players],
         "result": printable(shown.result),
+        "texts": move_texts(played),
         "moves": [list(log.moves[at : at + 2]) for at in range(0, len(log.moves), 2)],
         "board": boards[0],
         "changes": [list(_changes(before, after)) for before, after in pairwise(boards)],
+        "analyst": printable(shown.analyst),
+        "opinions": [_opinion(one) for one in shown.opinions],
+    }
+
+
+def _opinion(one: Opinion) -> dict[str, Any]:
+    return {
+        "moves": [[start, end, round(share, 3)] for start, end, share in one.moves],
+        **{name: round(getattr(one, name), 3) for name in ("played", "value", "loss")},
     }
 
 

@@ -16,14 +16,16 @@ from stratkit.rating.report import Report
 from stratkit.rating.tables import Table
 
 STYLE = """
-body { font: 15px/1.4 sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em; color: #222 }
+:root { color-scheme: light dark }
+body { font: 15px/1.4 sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em;
+  color: light-dark(#222, #ddd); background: light-dark(#fff, #181818) }
 table { border-collapse: collapse; margin: .5em 0 }
-th, td { padding: .15em .6em; text-align: right; border-bottom: 1px solid #ddd }
-th { border-bottom: 1px solid #666 }
+th, td { padding: .15em .6em; text-align: right; border-bottom: 1px solid #8885 }
+th { border-bottom: 1px solid #888 }
 .words { text-align: left }
 .wide { overflow-x: auto }
 svg { max-width: 100%; height: auto; font: 13px sans-serif }
-.warning { color: #a03000 }
+.warning { color: light-dark(#a03000, #ff9060) }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 SCRIPTS = "; script-src 'unsafe-inline'"
@@ -49,7 +51,7 @@ def page(report: Report, games: Games | None = None) -> str:
     SubElement(head, "meta", {"name": "viewport", "content": "width=device-width"})
     title = f"Ratings: {printable(report.options.game)}"
     SubElement(head, "title").text = title
-    SubElement(head, "style").text = STYLE + (games.style if games else "")
+    SubElement(head, "style").text = STYLE + svg.STYLE + (games.style if games else "")
     body = SubElement(html, "body")
     SubElement(body, "h1").text = title
     SubElement(body, "p").text = "; ".join(report.notes()) + "."
@@ -94,4 +96,4 @@ def _table(parent: Element, table: Table, heading: str = "h2", shade: bool = Fal
             cell = SubElement(row, "td", kind)
             cell.text = text
             if shade and isinstance(value, float):
-                cell.set("style", f"background: rgba(32, 80, 128, {value / 2:.2f})")
+                cell.set("style", f"background: rgba(0, 114, 178, {value / 2:.2f})")

@@ -9,23 +9,49 @@ from operator import itemgetter
 from xml.etree.ElementTree import Element, SubElement
 
 from stratkit.errors import printable
+from stratkit.pictures import COLOURS
 from stratkit.rating.report import Report, Standing
 
 ROW, LEFT, WIDTH, TOP = 22, 190, 760, 8
 NAME = 26  # characters of a name beside a picture
+COLUMNS = 3  # of a legend
+_SHADES = ("#58aee6", "#f08a3c", "#2fc79c", "#e39bc4", "#f0b93a", "#8ed0f5")  # on a dark page
+_DARK = "@media (prefers-color-scheme: dark)"
+STYLE = f"""
+.chart text {{ fill: currentColor }}
+.chart .grid {{ stroke: #8885 }}
+.chart .other {{ stroke: #888 }}
+.chart .line {{ fill: none; stroke: currentColor; stroke-width: 2 }}
+.chart .interval {{ stroke: currentColor; opacity: .5 }}
+.chart circle {{ fill: currentColor }}
+{"".join(f".run{n} {{ color: {colour} }} " for n, colour in enumerate(COLOURS))}
+{_DARK} {{ {"".join(f".run{n} {{ color: {c} }} " for n, c in enumerate(_SHADES))}}}
+"""  # of pictures in a page
+
+
+_CHECKPOINT = re.compile(r"(?:@|(?:/checkpoints)?/?step-)(\d{1,15})(?:\.safetensors)?$")
 
 
 def step_of(name: str) -> int | None:
     """The step in the name of a checkpoint: `run@100`, or a file `step-00000100.safetensors`."""
-    found = re.search(r"(?:@|step-)(\d{1,15})(?:\.safetensors)?$", name)
+    found = _CHECKPOINT.search(name)
     return int(found[1]) if found else None
 
 
-def curve_of(report: Report) -> tuple[list[int], list[Standing], list[Standing]]:
-    """The steps of the checkpoints, ascending, and the checkpoints; and all other players."""
-    found = [(step_of(s.name), s) for s in report.standings]
-    points = sorted(((n, s) for n, s in found if n is not None), key=itemgetter(0))
-    return [n for n, _ in points], [s for _, s in points], [s for n, s in found if n is None]
+Points = list[tuple[int, Standing]]
+
+
+def curves_of(report: Report) -> tuple[dict[str, Points], list[Standing]]:
+    """Of each run, by name, its checkpoints with their steps, ascending; and all other players."""
+    curves: dict[str, Points] = {}
+    others = []
+    for s in sorted(report.standings, key=lambda s: s.name):
+        step = step_of(s.name)
+        if step is None:
+            others.append(s)
+        else:
+            curves.setdefault(_CHECKPOINT.sub("", s.name), []).append((step, s))
+    return {run: sorted(points, key=itemgetter(0)) for run, points in curves.items()}, others
 
 
 def intervals(report: Report) -> Element:
@@ -36,46 +62,58 @@ def intervals(report: Report) -> Element:
     scale = _Scale(_extremes(standings), LEFT + 10, WIDTH - 15)
     for tick in scale.ticks():
         x = scale(tick)
-        _add(picture, "line", x1=x, x2=x, y1=TOP, y2=height, stroke="#ddd")
+        _add(picture, "line", x1=x, x2=x, y1=TOP, y2=height, class_="grid")
         _text(picture, f"{tick:g}", x, height + 16, "middle")
+    group = _add(picture, "g", class_="run0")
     for row, s in enumerate(standings):
         y = TOP + ROW * (row + 0.5)
         _text(picture, _short(s.name), LEFT, y + 4, "end", s.name)
         if s.low is not None and s.high is not None:
             low, high = scale(s.low), scale(s.high)
-            _add(picture, "line", x1=low, x2=high, y1=y, y2=y, stroke="#205080")
-        _add(picture, "circle", cx=scale(s.elo), cy=y, r=4, fill="#205080")
+            _add(group, "line", x1=low, x2=high, y1=y, y2=y, class_="interval")
+        _add(group, "circle", cx=scale(s.elo), cy=y, r=4)
     return picture
 
 
 def curve(report: Report) -> Element | None:
-    """The ratings of checkpoints over their steps, the others as lines across; None without
-    checkpoints at two steps."""
-    steps, points, others = curve_of(report)
+    """The ratings of each run's checkpoints over their steps, the others as lines across; None
+    without checkpoints at two steps."""
+    curves, others = curves_of(report)
+    steps = sorted(step for points in curves.values() for step, _ in points)
     if len(set(steps)) < 2:
         return None
     height = 300
-    picture = _picture(height + 24)
+    picture = _picture(height + 28 + ROW * -(-len(curves) // COLUMNS))
     across = _Scale((steps[0], steps[-1]), 70, WIDTH - 20)
     up = _Scale(_extremes(report.standings), height - 10, TOP + 10)
     for tick in up.ticks():
         y = up(tick)
-        _add(picture, "line", x1=70, x2=WIDTH - 20, y1=y, y2=y, stroke="#ddd")
+        _add(picture, "line", x1=70, x2=WIDTH - 20, y1=y, y2=y, class_="grid")
         _text(picture, f"{tick:g}", 62, y + 4, "end")
     for tick in across.ticks():
         _text(picture, f"{tick:g}", across(tick), height + 16, "middle")
     for other in others:
         y, ends = up(other.elo), {"x1": 70, "x2": WIDTH - 20}
-        _add(picture, "line", **ends, y1=y, y2=y, stroke="#999", stroke_dasharray="6 4")
+        _add(picture, "line", **ends, y1=y, y2=y, class_="other", stroke_dasharray="6 4")
         _text(picture, _short(other.name), WIDTH - 20, y - 4, "end", other.name)
-    for x, s in zip(map(across, steps), points, strict=True):
-        if s.low is not None and s.high is not None:
-            low, high = up(s.low), up(s.high)
-            _add(picture, "line", x1=x, x2=x, y1=low, y2=high, stroke="#205080", opacity=0.4)
-        _add(picture, "circle", cx=x, cy=up(s.elo), r=4, fill="#205080")
-    line = " ".join(f"{across(n):.1f},{up(s.elo):.1f}" for n, s in zip(steps, points, strict=True))
-    _add(picture, "polyline", points=line, fill="none", stroke="#205080", stroke_width=2)
+    for number, (run, points) in enumerate(curves.items()):
+        group = _add(picture, "g", class_=f"run{number % len(COLOURS)}")
+        _run(group, [(across(step), s) for step, s in points], up)
+        x = 70 + (WIDTH - 90) / COLUMNS * (number % COLUMNS)
+        y = height + 42 + ROW * (number // COLUMNS)
+        _add(group, "line", x1=x, x2=x + 20, y1=y - 4, y2=y - 4, class_="line")
+        _text(picture, _short(run), x + 26, y, "start", run)
     return picture
+
+
+def _run(group: Element, points: Sequence[tuple[float, Standing]], up: _Scale) -> None:
+    """The ratings of a run and their intervals, at their places across."""
+    for x, s in points:
+        if s.low is not None and s.high is not None:
+            _add(group, "line", x1=x, x2=x, y1=up(s.low), y2=up(s.high), class_="interval")
+        _add(group, "circle", cx=x, cy=up(s.elo), r=4)
+    line = " ".join(f"{x:.1f},{up(s.elo):.1f}" for x, s in points)
+    _add(group, "polyline", points=line, class_="line")
 
 
 class _Scale:
@@ -103,12 +141,16 @@ def _extremes(standings: Sequence[Standing]) -> tuple[float, float]:
 
 
 def _picture(height: float) -> Element:
-    return Element("svg", {"viewBox": f"0 0 {WIDTH} {height:g}", "width": str(WIDTH)})
+    return Element(
+        "svg", {"viewBox": f"0 0 {WIDTH} {height:g}", "width": str(WIDTH), "class": "chart"}
+    )
 
 
 def _add(parent: Element, tag: str, **attributes: object) -> Element:
     values = {
-        key.replace("_", "-"): f"{value:.1f}" if isinstance(value, float) else str(value)
+        key.rstrip("_").replace("_", "-"): f"{value:.1f}"
+        if isinstance(value, float)
+        else str(value)
         for key, value in attributes.items()
     }
     return SubElement(parent, tag, values)

@@ -1,4 +1,4 @@
-"""Pictures (PNG). They need matplotlib, which is an extra."""
+"""Pictures. They need matplotlib, which is an extra."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import IO, TYPE_CHECKING
 
 from stratkit.errors import printable
-from stratkit.pictures import new_figure, save
+from stratkit.pictures import PNG, new_figure, plain, save
 from stratkit.solve.report import Entry, Report
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LEAST = 1e-9  # of an exploitability on a logarithmic axis
 
 
-def plot(report: Report, stream: IO[bytes]) -> None:
+def plot(report: Report, stream: IO[bytes], form: str = PNG) -> None:
     """Exploitability: of checkpoints over their steps, of all others as lines across.
 
     Raises `InputError` without matplotlib.
@@ -31,16 +31,16 @@ def plot(report: Report, stream: IO[bytes]) -> None:
     for policy, entries in curves.items():
         points = sorted((entry.step or 0, _height(entry)) for entry in entries)
         (line,) = axes.plot(*zip(*points, strict=True), "o-", markersize=4)
-        line.set_label(_plain(policy))
+        line.set_label(plain(policy))
     if curves:
         axes.set_xlabel("step")
         axes.legend()
     else:
         axes.set_xticks([])
     axes.set_yscale("log")
-    axes.set_ylabel(f"exploitability in {_plain(report.game)}")
+    axes.set_ylabel(f"exploitability in {plain(report.game)}")
     axes.grid(alpha=0.3)
-    save(figure, stream)
+    save(figure, stream, form)
 
 
 def _line(axes: Axes, entry: Entry) -> None:
@@ -57,8 +57,3 @@ def _line(axes: Axes, entry: Entry) -> None:
 
 def _height(entry: Entry) -> float:
     return max(entry.result.exploitability, LEAST)
-
-
-def _plain(text: str) -> str:
-    """`text` with its $ as they are: a legend would read mathematics between two."""
-    return printable(text).replace("$", r"\$")

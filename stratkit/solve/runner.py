@@ -69,10 +69,11 @@ def run_exploit(
     ]
     report = Report.of(tree, entries)
     if options.plot is not None:
+        from stratkit.pictures import form_of
         from stratkit.solve.plot import plot
 
         with open_output(options.plot, options.force, binary=True) as stream:
-            plot(report, stream)
+            plot(report, stream, form_of(options.plot))
     return report
 
 
@@ -110,7 +111,7 @@ class Evaluator:
 
     def _solve(self, name: str, iterations: int) -> Vector:
         solver = open_solver(name, self.tree)
-        with self._progress(iterations, " iterations", name) as bar:
+        with self._progress(iterations, "iteration", name) as bar:
             for _ in range(iterations):
                 solver.step()
                 bar.update()
@@ -141,14 +142,14 @@ class Evaluator:
         torch.set_num_threads(1)  # the same sums on every machine of a kind
         views, policies = self._views, []
         parts = [slice(at, at + SEARCHES) for at in range(0, len(views), SEARCHES)]
-        with self._progress(self.repeats * len(parts), " searches", printable(text)) as bar:
+        with self._progress(self.repeats * len(views), "decision", printable(text)) as bar:
             for seed in range(self.repeats):
                 entrant = open_player(spec, self.tree.game, seed, ROWS)
                 assert isinstance(entrant.player, PolicyPlayer)
                 found = []
                 for part in parts:
                     found.append(entrant.player.policy(views.take(part)))
-                    bar.update()
+                    bar.update(len(found[-1]))
                 policies.append(self.tree.flat(np.concatenate(found)))
         if entrant.caution:
             self._warn(entrant.caution)
@@ -167,7 +168,7 @@ class Evaluator:
         from stratkit.players.open import open_player
 
         rows = min(ROWS, len(self._distinct[0]))
-        with self._progress(len(paths), " checkpoints", printable(text)) as bar:
+        with self._progress(len(paths), "checkpoint", printable(text)) as bar:
             for path in paths:
                 entrant = open_player(replace(spec, spec=path), self.tree.game, 0, rows)
                 if entrant.caution:

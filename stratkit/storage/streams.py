@@ -107,3 +107,15 @@ def discard(descriptor: int) -> None:
     if null != descriptor:
         os.dup2(null, descriptor)
         os.close(null)
+
+
+def show(text: str) -> bool:
+    """Shows something on the terminal that stderr is. False: it has gone, and nothing will be said
+    on stderr any more; work goes on."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        discard(2)
+        return False
+    return True

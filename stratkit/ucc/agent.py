@@ -119,31 +119,34 @@ class ConsistentGame:
         for from_, to in self.moves:
             self.arbiter.move(from_, to)
 
-    def choose(self, player: Player) -> tuple[int, int] | None:
-        """(from, to) of the move that `player` makes; None when it has none."""
+    def choose(self, player: Player, number: int) -> tuple[int, int] | None:
+        """(from, to) of the move that `player` makes in game `number`; None when it has none."""
         if self.arbiter.turn != self.colour:
             return None
         ahead = self.arbiter.copy()
-        from_, to = (self.variant.framed(self.colour, _act(player, ahead)) for _ in range(2))
+        from_, to = (
+            self.variant.framed(self.colour, _act(player, ahead, number)) for _ in range(2)
+        )
         return from_, to
 
 
-def _act(player: Player, arbiter: Arbiter) -> int:
-    """One action of the player whose turn it is."""
-    views = Views.of_one(arbiter.batch, 0, len(arbiter.actions), arbiter.actions)
+def _act(player: Player, arbiter: Arbiter, number: int) -> int:
+    """One action of the player whose turn it is in game `number`."""
+    views = Views.of_one(arbiter.batch, number, len(arbiter.actions), arbiter.actions)
     action = int(decide(player, views).actions[0])
     arbiter.act(action)
     return action
 
 
-def _deploy(game: Game, player: Player, colour: int) -> Setup:
+def _deploy(game: Game, player: Player, colour: int, number: int) -> Setup:
     """The player's setup. Nobody sees the other one while setting up: it may be any."""
     arbiter = Arbiter(game)
     kind = arbiter.variant
     if colour == BLUE:
         for square in range(kind.pieces):
             arbiter.act(square)
-    return setup_of(kind, np.array([_act(player, arbiter) for _ in range(kind.pieces)], np.int32))
+    actions = [_act(player, arbiter, number) for _ in range(kind.pieces)]
+    return setup_of(kind, np.array(actions, np.int32))
 
 
 class Agent:
@@ -153,14 +156,17 @@ class Agent:
         self.game, self.player, self.get, self.put = game, player, get, put
         self.variant = variant(game.name)
         self.consistent: ConsistentGame | None = None
+        self.number = -1  # of the game
+        self.ended = False  # the manager went away
 
     def run(self) -> None:
         """Plays one game. `InputError`: the manager said something that is not of the protocol."""
         header = self._line()
         if header is None:
             return
-        colour = self._colour(header)
-        game = take_seat(self.player, 0, colour)
+        colour, self.consistent = self._colour(header), None
+        self.number += 1
+        game = take_seat(self.player, self.number, colour)
         try:
             self._play(colour)
         finally:
@@ -168,7 +174,7 @@ class Agent:
 
     def _play(self, colour: int) -> None:
         """Deploys, and answers the manager until the game is over."""
-        setup = _deploy(self.game, self.player, colour)
+        setup = _deploy(self.game, self.player, colour, self.number)
         for line in ucc.setup_lines(self.variant, colour, setup):
             self.put(line)
         while (told := self._line()) is not None:
@@ -183,6 +189,7 @@ class Agent:
     def _line(self) -> str | None:
         """The next line; None when the game is over."""
         line = self.get()
+        self.ended = line is None
         return None if line is None or line.split()[:1] == [ucc.QUIT] else line
 
     def _colour(self, header: str) -> int:
@@ -206,7 +213,7 @@ class Agent:
             self._hear(self.consistent, played, line)
         if self.consistent.arbiter.turn == 1 - colour:  # START that begins no game
             raise InputError(IMPOSSIBLE, text=line)
-        move = self.consistent.choose(self.player)
+        move = self.consistent.choose(self.player, self.number)
         self.put(ucc.SURRENDER if move is None else ucc.move_line(self.variant, *move))
 
     def _read(self, line: str) -> Played:

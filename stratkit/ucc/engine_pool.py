@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -19,6 +18,7 @@ from stratkit.play.table import Adjudicator
 from stratkit.players.player import Player
 from stratkit.ucc import protocol as ucc
 from stratkit.ucc.process import Fault, Process, Program
+from stratkit.ucc.process_pool import ProcessPool
 from stratkit.ucc.referee import REFEREE, one_game, play_game
 
 MAX_FAULTS = 3  # games in a row that a player may lose by faults
@@ -27,12 +27,12 @@ MAX_AHEAD = 4  # x `concurrency`: games that may begin after one that is not ove
 
 def check_start(program: Program, game: Game) -> None:
     """Starts the program, and ends it when it has said something; `InputError` if it does not."""
-    with contextlib.closing(Process(program)) as process:
+    with contextlib.closing(Process(program, "start")) as process:
         try:
             process.send(ucc.header_line(RED, program.name, variant(game.name)))
             process.line(program.startup)
         except Fault as fault:
-            what = f"{program.name} cannot start: {fault.reason}: {fault.text}"
+            what = f"{program.name} cannot start: {fault.reason}: {process.text_of(fault)}"
             raise InputError(what, text=" ".join(program.words)) from None
 
 
@@ -58,9 +58,8 @@ class ProgramGames:
         self.concurrency, self.warn = concurrency, warn
         self.withdrawn: set[int] = set()
         self._in_a_row: Counter[int] = Counter()
-        self._running: set[Process] = set()
-        self._lock = threading.Lock()
-        self._stopped = False
+        self._told: set[int] = set()  # whose first fault was told
+        self._processes = ProcessPool()
 
     def rounds(self, seatings: Iterator[Seating]) -> Iterator[Finished | None]:
         """Plays the games; yields them as they end. Closing it ends all programs.
@@ -68,7 +67,7 @@ class ProgramGames:
         A caller who wants the games in order holds back those that overtook a slow one, and loses
         them in an interrupt: no game begins more than `MAX_AHEAD` x `concurrency` games after it.
         """
-        self._stopped = False
+        self._processes.open()
         pool = ThreadPoolExecutor(self.concurrency)
         try:
             running: set[Future[Finished]] = set()
@@ -90,47 +89,49 @@ class ProgramGames:
                 if not running:
                     return
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
+                while self._processes.remarks:
+                    self.warn(self._processes.remarks.pop(0))
                 for future in ended:
                     self._count(future.result())
                     yield future.result()
         finally:
-            self._stop()
+            self._processes.stop()
             pool.shutdown(cancel_futures=True)
+            self._processes.close_idle()
 
     def _play(self, seating: Seating) -> Finished:
-        with contextlib.ExitStack() as started:
+        taken: list[Process] = []
+        label = f"game {seating.number}"
 
-            def start(program: Program) -> Process:
-                with self._lock:
-                    if self._stopped:
-                        raise Fault("exit", "the match was stopped")
-                    process = Process(program)
-                    self._running.add(process)
-                started.callback(self._end, process)
-                return process
+        def start(program: Program, fresh: bool = False) -> Process:
+            taken.append(self._processes.take(program, label, fresh))
+            return taken[-1]
 
-            adjudicator = self.adjudicator(1)
-            return play_game(self.game, seating, self.players, self.names, start, adjudicator)
-
-    def _end(self, process: Process) -> None:
-        with self._lock:
-            self._running.discard(process)
-        process.close()
-
-    def _stop(self) -> None:
-        """Ends all programs; the threads that wait for them notice."""
-        with self._lock:
-            self._stopped = True
-            for process in self._running:
-                process.let_go()
+        finished = None
+        try:
+            finished = play_game(
+                self.game, seating, self.players, self.names, start, self.adjudicator(1)
+            )
+            return finished
+        finally:
+            in_order = finished is not None and finished.notes[seating.number].fault is None
+            for process in taken:
+                # A second process of a program stands for one that played no second game.
+                last = process is next(p for p in reversed(taken) if p.program == process.program)
+                self._processes.give_back(process, in_order and last)
 
     def _count(self, finished: Finished) -> None:
         for episode, seats, _ in finished:
-            fault = finished.notes[episode.number].fault
+            note = finished.notes[episode.number]
+            fault = note.fault
             for seat, score in zip(seats, episode.returns, strict=True):
                 if isinstance(self.players[seat], Program):
                     lost = fault is not None and score < 0
                     self._in_a_row[seat] = self._in_a_row[seat] + 1 if lost else 0
+                    if lost and seat not in self._told:
+                        self._told.add(seat)
+                        name, where = self.names[seat], f"game {episode.number}"
+                        self.warn(f"{where}: {name} lost by a fault: {note.reason}: {fault}")
                     if self._in_a_row[seat] == MAX_FAULTS:
                         self._withdraw(seat, str(fault))
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stratkit.players.options import option, seconds, whole
+from stratkit.players.options import Kind, option, seconds, switch, text, whole
 from stratkit.players.registry import KINDS, PlayerKind, Setting
+from stratkit.ucc.clock import Clock
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
@@ -17,17 +18,25 @@ if TYPE_CHECKING:
 
 DAY = 86_400.0  # seconds
 PREFIX = "ucc:"
+CLOCK = Kind(
+    "SECONDS[+INCREMENT]", "seconds are needed, above 0, and perhaps +INCREMENT", Clock.read
+)
 
 
 @dataclass(frozen=True)
 class ProgramOptions:
-    """Of a program: its limits."""
+    """Of a program: its limits, and how it is run."""
 
     time: float = option(5.0, seconds(DAY), "how long a program may take for a line")
     startup: float = option(10.0, seconds(DAY), "how long it may take until its first line")
     nodes: int | None = option(
         None, whole(1, 10**18 - 1), "tell the program this budget for a move, as MATCH_NODES"
     )
+    clock: Clock | None = option(  # noqa: RUF009
+        None, CLOCK, "how long it may take for all moves of a game, and how much more for each"
+    )
+    reuse: bool = option(False, switch(), "let a process play one game after the other")
+    log: str | None = option(None, text("FILE"), "append its stderr to FILE")
 
 
 def _open(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Program]:

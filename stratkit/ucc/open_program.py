@@ -33,9 +33,14 @@ def open_program(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Prog
         time=asked.time,
         startup=asked.startup,
         nodes=asked.nodes,
+        clock=asked.clock,
+        reuse=asked.reuse,
+        log=asked.log,
         talkative=setting.talkative,
     )
-    limits = "".join(f"{key}={value}," for key, value in spec.given.items())
+    # Where its stderr goes does not change how it plays: a match may be resumed with another log.
+    given = ((key, value) for key, value in spec.given.items() if key != "log")
+    limits = "".join(f"{key}={value}," for key, value in given)
     return Entrant(program.name, program, limits + spec.spec)
 
 

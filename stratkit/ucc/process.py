@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stratkit.errors import error_context
+from stratkit.ucc.clock import Clock
+from stratkit.ucc.stderr import Stderr
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 MAX_LINE = 1000  # bytes; a move has about ten
 MAX_UNASKED = 4096  # bytes that nobody asked for
 EXIT_LIMIT = 1.0  # seconds in which a program that closed its output may end
 END_LIMIT = 5.0  # seconds in which the supervisor ends everything; it takes half a second
+LOOK = 0.05  # seconds from one look at the stderr of a program that ends to the next
 
 
 class Fault(Exception):
@@ -31,29 +34,42 @@ class Fault(Exception):
 @dataclass(frozen=True)
 class Program:
     """A program that can play: its words, and its limits: `time` seconds a move, `startup` seconds
-    until its first line. The protocol has no words for limits: the program finds them, and `nodes`
-    if asked for, in its environment as MATCH_TIME and MATCH_NODES."""
+    until its first line, `clock`. The protocol has no words for limits: the program finds them, and
+    `nodes` if asked for, in its environment as MATCH_TIME, MATCH_CLOCK, MATCH_INCREMENT and
+    MATCH_NODES. With `reuse` a process may play several games, and finds MATCH_REUSE=on. Its stderr
+    is appended to the file `log`; or is ours, if it is `talkative`."""
 
     name: str
     words: tuple[str, ...]
     time: float = 5.0
     startup: float = 10.0
     nodes: int | None = None
-    talkative: bool = False  # its stderr is ours
+    clock: Clock | None = None
+    reuse: bool = False
+    log: str | None = None
+    talkative: bool = False
 
     def environment(self) -> dict[str, str]:
         """What the program finds in its environment."""
         limits = {"MATCH_TIME": f"{self.time:g}"}
         if self.nodes is not None:
             limits["MATCH_NODES"] = str(self.nodes)
+        if self.clock is not None:
+            limits["MATCH_CLOCK"] = f"{self.clock.seconds:g}"
+            limits["MATCH_INCREMENT"] = f"{self.clock.increment:g}"
+        if self.reuse:
+            limits["MATCH_REUSE"] = "on"
         return {**os.environ, **limits}
 
 
 class Process:
-    """`program`, running, from its start to `close`. Everything it does wrong is a `Fault`."""
+    """`program`, running, from its start to `close`. Everything it does wrong is a `Fault`. `label`
+    is before each of its lines in a log. `games`: how many it was given to."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, label: str = "check") -> None:
+        self.program, self.games = program, 0
+        shown = program.talkative and program.log is None
+        self._stderr = None if shown else Stderr(label, program.log)
         with error_context(program.name, only=OSError):
             self._process = self._start(program)
         assert self._process.stdin and self._process.stdout
@@ -68,7 +84,7 @@ class Process:
                 [sys.executable, "-I", "-S", SUPERVISOR, str(lifeline), *program.words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=None if program.talkative else subprocess.DEVNULL,
+                stderr=self._stderr.writing if self._stderr else None,
                 bufsize=0,
                 pass_fds=[lifeline],
                 start_new_session=True,
@@ -76,9 +92,19 @@ class Process:
             )
         except BaseException:
             os.close(self._lifeline)
+            if self._stderr:
+                self._stderr.close()
             raise
         finally:
             os.close(lifeline)
+            if self._stderr:
+                os.close(self._stderr.writing)
+
+    def begin(self, label: str) -> None:
+        """Another game begins for it, called `label`."""
+        self.games += 1
+        if self._stderr:
+            self._stderr.label = label
 
     def send(self, *lines: str) -> None:
         """Writes all lines; a program that does not read has its time for a move."""
@@ -86,7 +112,7 @@ class Process:
         text = "".join(f"{line}\n" for line in lines)
         rest = memoryview(text.encode("ascii", "backslashreplace"))
         while rest:
-            if not _ready(self._in, select.POLLOUT, deadline):
+            if not self._ready(self._in, select.POLLOUT, deadline):
                 raise Fault("silence", f"it read nothing for {self.program.time:g} s")
             try:
                 rest = rest[os.write(self._in, rest) :]
@@ -100,7 +126,7 @@ class Process:
         deadline = time.monotonic() + seconds
         while b"\n" not in self._buffer:
             self._check_size(len(self._buffer), MAX_LINE, "a line")
-            if not _ready(self._out, select.POLLIN, deadline):
+            if not self._ready(self._out, select.POLLIN, deadline):
                 half = f", only {_text(self._buffer)!r}" if self._buffer else ""
                 raise Fault("silence", f"no line in {seconds:g} s{half}")
             chunk = os.read(self._out, 1 << 17)
@@ -113,10 +139,37 @@ class Process:
 
     def unasked(self, seconds: float = 0.0) -> str:
         """What it wrote, or writes in so many seconds, although nobody asked; `Fault`: a flood."""
-        if _ready(self._out, select.POLLIN, time.monotonic() + seconds):
+        if self._ready(self._out, select.POLLIN, time.monotonic() + seconds):
             self._buffer += os.read(self._out, 1 << 17)
         self._check_size(len(self._buffer), MAX_UNASKED, "unasked output")
         return _text(self._buffer)
+
+    def idle(self) -> bool:
+        """Whether it runs and says nothing, as a program does that waits for another game."""
+        there = self._process.poll() is None and not self._buffer
+        return there and not self._ready(self._out, select.POLLIN, time.monotonic())
+
+    def text_of(self, fault: Fault) -> str:
+        """What the program did wrong, with the last lines of its stderr."""
+        last = self._stderr.last() if self._stderr else ""
+        return f"{fault.text}; its stderr ends: {last!r}" if last else fault.text
+
+    def _ready(self, descriptor: int, event: int, deadline: float) -> bool:
+        """Waits until the descriptor is ready, or has ended; False at the deadline. Its stderr is
+        read meanwhile: a program whose pipe is full would wait for us."""
+        poll = select.poll()
+        poll.register(descriptor, event)
+        while True:
+            heard = self._stderr
+            if heard and not heard.ended:
+                poll.register(heard.reading, select.POLLIN)
+            left = deadline - time.monotonic()
+            found = {which for which, _ in poll.poll(max(0.0, left) * 1000)}
+            if heard and heard.reading in found:
+                heard.drain()
+                poll.unregister(heard.reading)
+            if descriptor in found or left <= 0:
+                return descriptor in found
 
     def _check_size(self, size: int, most: int, what: str) -> None:
         if size > most:
@@ -133,8 +186,12 @@ class Process:
 
     def ends(self, seconds: float) -> bool:
         """Whether the program ends by itself within so many seconds."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
+        deadline = time.monotonic() + seconds
+        while self._process.poll() is None and (left := deadline - time.monotonic()) > 0:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(min(LOOK, left))
+            if self._stderr:
+                self._stderr.drain()
         return self._process.returncode is not None
 
     def close_input(self) -> None:
@@ -154,18 +211,12 @@ class Process:
         assert self._process.stdin and self._process.stdout
         self._process.stdin.close()
         self._process.stdout.close()
-        try:
-            self._process.wait(END_LIMIT)
-        except subprocess.TimeoutExpired:  # somebody stopped the supervisor
+        if not self.ends(END_LIMIT):  # somebody stopped the supervisor
             self._process.kill()
             self._process.wait()
-
-
-def _ready(descriptor: int, event: int, deadline: float) -> bool:
-    """Waits until the descriptor is ready, or has ended; False at the deadline."""
-    poll = select.poll()
-    poll.register(descriptor, event)
-    return bool(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
+        if self._stderr:
+            self._stderr.close()
+            self._stderr = None
 
 
 def _text(line: bytes) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +31,14 @@ REFEREE = "referee"
 SURRENDER = "surrender"
 ATTRITION = "attrition"  # the loser's own attack cost its last movable piece
 ILLEGAL_SETUP, ILLEGAL_MOVE, UNREADABLE_MOVE = "illegal_setup", "illegal_move", "unreadable_move"
+CLOCK = "clock"  # the program's clock ran out
 
-Start = Callable[[Program], Process]
+
+class Start(Protocol):
+    """Gives a program as a process for one game: one that has played before, if there is such and
+    it need not be `fresh`."""
+
+    def __call__(self, program: Program, fresh: bool = False) -> Process: ...
 
 
 class RecordedGame(Arbiter):
@@ -90,26 +97,36 @@ class Ours:
 
 
 class Theirs:
-    """A program on the side `colour`."""
+    """`program` on the side `colour`."""
 
-    def __init__(self, process: Process, colour: int, opponent: str, board: RecordedGame) -> None:
-        self.process, self.colour, self.opponent = process, colour, opponent
-        self.board = board
+    def __init__(
+        self, program: Program, start: Start, colour: int, opponent: str, board: RecordedGame
+    ) -> None:
+        self.process, self._start = start(program), start
+        self.colour, self.opponent, self.board = colour, opponent, board
         self._heard = ucc.START
+        self._left = program.clock.seconds if program.clock else None
 
     def deploy(self) -> None:
-        """Asks for the setup; `Fault`."""
-        kind = self.board.variant
-        setup = ask_setup(self.process, kind, self.colour, self.opponent)
+        """Asks for the setup; `Fault`. A process that has played a game may not want another."""
+        try:
+            setup = self._setup()
+        except Fault:
+            if self.process.games <= 1:
+                raise
+            self.process = self._start(self.process.program, fresh=True)
+            setup = self._setup()
         self.board.deploy(setup)
+
+    def _setup(self) -> ucc.Setup:
+        return ask_setup(self.process, self.board.variant, self.colour, self.opponent)
 
     def move(self) -> tuple[int, int, str]:
         """Asks for a move; `Fault`."""
         position = self.board.position()
         rows = ucc.board_lines(position.variant, position.cells, self.colour)
         self.process.unasked()
-        self.process.send(self._heard, *rows)
-        line = self.process.line(self.process.program.time)
+        line = self._ask(self._heard, *rows)
         if line.strip() == ucc.SURRENDER:
             raise Fault(SURRENDER, "it surrendered")
         try:
@@ -117,9 +134,32 @@ class Theirs:
         except InputError as error:
             raise Fault(UNREADABLE_MOVE, str(error)) from None
         if why := self.board.why_illegal(from_, to):
-            raise Fault(ILLEGAL_MOVE, f"{why}: {line!r}")
+            rule = self.board.broken_rule(from_, to)
+            waived = f" (--{rule.replace('_', '-')} off waives it)" if rule else ""
+            raise Fault(ILLEGAL_MOVE, f"{why}{waived}: {line!r}")
         self.board.move(from_, to)
         return from_, to, line
+
+    def _ask(self, *lines: str) -> str:
+        """Its answer to lines, within its limits; `Fault`."""
+        program, limit = self.process.program, self.process.program.time
+        if self._left is None:
+            self.process.send(*lines)
+            return self.process.line(limit)
+        assert program.clock
+        began = time.monotonic()
+        try:
+            self.process.send(*lines)
+            line = self.process.line(min(limit, self._left))
+        except Fault as fault:
+            if fault.reason == "silence" and time.monotonic() - began >= self._left:
+                raise Fault(CLOCK, f"its clock of {program.clock} s ran out") from None
+            raise
+        self._left -= time.monotonic() - began
+        if self._left < 0:
+            raise Fault(CLOCK, f"its clock of {program.clock} s ran out")
+        self._left += program.clock.increment
+        return line
 
     def echo(self, line: str) -> None:
         """Tells it what its own move did; `Fault`."""
@@ -165,7 +205,7 @@ def play_game(
             player = players[seating.seats[side]]
             if isinstance(player, Program):
                 opponent = names[seating.seats[1 - side]]
-                seats.append(Theirs(start(player), side, opponent, board))
+                seats.append(Theirs(player, start, side, opponent, board))
             else:
                 seats.append(Ours(player, side, board))
             with _clock(spent, side):
@@ -175,7 +215,7 @@ def play_game(
             _ply(board, seats, side, spent)
             decided = adjudicator.adjudicate(0) if adjudicator else None
     except Fault as fault:
-        wrong = None if fault.reason in (SURRENDER, ATTRITION) else fault.text
+        wrong = None if fault.reason in (SURRENDER, ATTRITION) else _text(fault, seats, side)
         note = GameNote(fault.reason, REFEREE, wrong)
     finally:
         for seat in seats:
@@ -189,6 +229,12 @@ def play_game(
     note = replace(note, times=tuple(round(seconds, 3) for seconds in spent))
     _say_end(board, seats, side, names[seating.seats[side]], note, float(returns[side]))
     return one_game(seating, board, returns, note)
+
+
+def _text(fault: Fault, seats: Sequence[Ours | Theirs], side: int) -> str:
+    """What the program of this side did wrong; it may not have come to its seat."""
+    seat = seats[side] if side < len(seats) else None
+    return seat.process.text_of(fault) if isinstance(seat, Theirs) else fault.text
 
 
 def one_game(

@@ -34,7 +34,10 @@ class Browser:
                 *("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"),
                 *("--no-first-run", "--disable-background-networking", "--disable-sync"),
                 "--window-size=1200,900",  # the board and the moves side by side
-                *(f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND"),
+                *(
+                    f"--user-data-dir={profile}",
+                    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+                ),
             ],
             stderr=subprocess.DEVNULL,
             preexec_fn=lambda: (os.dup2(read_command, 3), os.dup2(write_answer, 4)),
@@ -54,8 +57,12 @@ class Browser:
 
     def open(self, path: pathlib.Path, fragment: str = "") -> None:
         """Loads a file, and waits until it has; `fragment` goes on with its address: #40."""
+        self.visit(path.as_uri() + fragment)
+
+    def visit(self, address: str) -> None:
+        """Loads what is at an address, and waits until it has."""
         before = self._loaded
-        self._call("Page.navigate", url=path.as_uri() + fragment)
+        self._call("Page.navigate", url=address)
         while self._loaded == before:
             self._take(self._next())
 
@@ -79,10 +86,10 @@ class Browser:
 
     def press(self, key: str, code: int) -> None:
         """Presses a key and lets it go; `code` is its number on Windows."""
-        for kind in ("keyDown", "keyUp"):
-            self._call(
-                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code
-            )
+        event = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+        text = {"text": "\r"} if key == "Enter" else {}  # which is what presses a button
+        self._call("Input.dispatchKeyEvent", type="keyDown", **event, **text)
+        self._call("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def click(self, element: str) -> None:
         """Clicks with the mouse into the middle of the element with this id."""
@@ -92,15 +99,19 @@ class Browser:
             const box = e.getBoundingClientRect();
             return [box.x + box.width / 2, box.y + box.height / 2];
         }})()""")
-        for kind in ("mousePressed", "mouseReleased"):
-            self._call(
-                "Input.dispatchMouseEvent",
-                type=kind,
-                x=box[0],
-                y=box[1],
-                button="left",
-                clickCount=1,
-            )
+        self.mouse("Pressed", *box)
+        self.mouse("Released", *box)
+
+    def mouse(self, what: str, x: float, y: float) -> None:
+        """The mouse, with its left button, has `Moved` to a place, or is `Pressed` or `Released`
+        there."""
+        place = {"x": x, "y": y, "button": "left", "clickCount": int(what != "Moved"), "buttons": 1}
+        self._call("Input.dispatchMouseEvent", type=f"mouse{what}", **place)
+
+    def touch(self, what: str, *places: tuple[float, float]) -> None:
+        """Fingers: `Start`, `Move` or `End` with those that are on the screen."""
+        points = [{"x": x, "y": y} for x, y in places]
+        self._call("Input.dispatchTouchEvent", type=f"touch{what}", touchPoints=points)
 
     def close(self) -> None:
         self._process.terminate()

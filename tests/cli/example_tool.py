@@ -11,7 +11,7 @@ import types
 
 import click
 
-from stratkit.cli import messages, options, signals, tool
+from stratkit.cli import messages, options, progress, signals, tool
 from stratkit.errors import CheckFailed, InputError, UsageError
 from stratkit.storage import streams
 
@@ -67,7 +67,7 @@ def speak() -> None:
 @command.command()
 def work() -> None:
     """Makes progress."""
-    with messages.progress(3, "game") as bar:
+    with progress.Progress(3, "game", "example") as bar:
         for _ in range(3):
             bar.update()
 

@@ -100,8 +100,16 @@ def test_two_sources_side_by_side(tmp_path: pathlib.Path) -> None:
     picture = tmp_path / "maps.png"
     assert fenfs("stats", *arguments, "--plot", picture)[0] == 0
     assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
-    status, _, [line] = fenfs("stats", "--plot", tmp_path / "b.png", LOGS)
+    status, out, [line] = fenfs("stats", "--plot", tmp_path / "b.png", LOGS)
     assert status == 1 and "choose one with --variant" in line
+    assert out == fenfs("stats", LOGS)[1] != ""  # what cannot be drawn is printed all the same
+    drawn = tmp_path / "maps.svg"
+    assert fenfs("stats", *arguments, "--plot", drawn)[0] == 0
+    said = re.findall(r"<!-- (.*) -->", drawn.read_text())
+    (title,) = [text for text in said if text.startswith("classic, ")]
+    assert title.count(": 4 setups") == 2
+    assert said.count("front") == said.count("back") == said.count("K") == 12 * 2
+    assert said.count("% of the setups") == 1
 
 
 # ---- pictures ----

@@ -125,8 +125,9 @@ def test_an_interrupted_match_says_how_to_go_on(tmp_path: pathlib.Path) -> None:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         assert process.stderr
-        how, line = process.stderr.read().splitlines()
+        score, how, line = process.stderr.read().splitlines()
         assert process.wait(PATIENCE) == 130
+    assert score.startswith("random - heuristic: +")
     assert line == "match: interrupted"
     assert how.startswith("match: to go on: match random heuristic -n 4000 --game mini -o '")
     assert how.endswith("--resume") and " --seed " in how

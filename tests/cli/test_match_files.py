@@ -32,7 +32,7 @@ def test_every_file_has_one_task(tmp_path: pathlib.Path, options: str) -> None:
     done = run("match", *TWO, *options.split(), cwd=tmp_path)
     assert (
         done.status == 2
-        and "-o and --explain must not name an input or each other: " in done.error_line
+        and "-o and --explain must not name an input, a log= or each other: " in done.error_line
     )
     assert {path.read_text() for path in tmp_path.iterdir()} == {"g.jsonl", "s", "net"}
 

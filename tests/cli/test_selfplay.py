@@ -162,7 +162,9 @@ def test_the_reader_went_away() -> None:
         assert process.stderr.read() == b""
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_signals_leave_no_file(number: int, status: int, tmp_path: pathlib.Path) -> None:
     with subprocess.Popen(
         command_line("selfplay", "--game", "classic", "-n", 10**6, "-o", tmp_path / "x.eps"),

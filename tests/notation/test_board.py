@@ -103,7 +103,7 @@ def test_a_repetition_rule_is_told_from_other_rules():
     board = Board("nano", setups=("MCL", "MCL"))
     for move in ("C1C2", "A4A3", "C2C1", "A3A4", "C1C2", "A4A3"):
         board.push(move)
-    with pytest.raises(IllegalMove, match="^C2C1: a repetition rule forbids it$"):
+    with pytest.raises(IllegalMove, match="^C2C1: the two-squares rule forbids it$"):
         board.push("C2C1")
     free = Board("nano", board.setups, rules={"two_squares": 0})
     for _ in range(2):

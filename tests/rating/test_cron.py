@@ -1,5 +1,6 @@
 """The lines that README.md offers for every night and beside a learner: they are run as they stand
-there, but with fewer games, on a smaller board, and less sleep."""
+there, but with fewer games, on a smaller board, and less sleep; the crontab's with nothing but what
+cron gives a command."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,21 +31,31 @@ def line(kind: str) -> str:
     return str(found).replace("--game barrage", "--game mini")
 
 
-def start(script: str, home: pathlib.Path, **streams: object) -> subprocess.Popen[str]:
+def by_cron(script: str, home: pathlib.Path) -> subprocess.Popen[str]:
+    """Starts it as cron does, see crontab(5)."""
     return subprocess.Popen(
-        ["bash", "-c", script],
-        cwd=home / "stratego",
-        env={**os.environ, "PATH": PATH, "HOME": str(home)},
+        ["/bin/sh", "-c", script],
+        cwd=home,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "SHELL": "/bin/sh", "LOGNAME": "somebody"},
         text=True,
-        start_new_session=True,
-        **streams,  # type: ignore[call-overload]
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
 
 
 @contextlib.contextmanager
 def running(script: str, home: pathlib.Path) -> Iterator[subprocess.Popen[str]]:
     """Runs the script until the block ends; then it and all that it started are ended."""
-    process = start(script, home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        ["bash", "-c", script],
+        cwd=home / "stratego",
+        env={**os.environ, "PATH": PATH, "HOME": str(home)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
     try:
         yield process
     finally:
@@ -101,11 +113,18 @@ def test_the_line_of_the_crontab_twice_at_once(home: pathlib.Path) -> None:
     assert when == "0 3 * * * "
     assert "%" not in command.replace("\\%", "")  # cron ends a command at a bare one
     script = command.replace("\\%", "%").replace("-n 200", "-n 6")
-    both = [start(script, home, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
+    checkout = home / "stratkit"  # as `make dev` leaves it
+    shutil.copytree(ROOT / "bin", checkout / "bin")
+    (checkout / "stratkit").symlink_to(ROOT / "stratkit")
+    (checkout / ".venv").symlink_to(sys.prefix)
+    both = [by_cron(script, home) for _ in range(2)]
     ends = [(*process.communicate(timeout=PATIENCE), process.returncode) for process in both]
-    # The second may find the file in use, or wait, or come when the first is done.
+    # The second may find the file in use, or wait, or come when the first is done. What is printed
+    # is mailed: that the file is in use, and what rate has to warn of.
     for out, err, status in ends:
         assert out == "" and (status == 0 or (status == 1 and "in use by" in err)), err
+        said = [line for line in err.splitlines() if not line.startswith("rate: ")]
+        assert len(said) == status, err
     assert 0 in [status for _, _, status in ends]
     (path,) = folder.glob("games-*.jsonl")
     head, *games = map(json.loads, path.read_text().splitlines())

@@ -83,7 +83,7 @@ def test_it_needs_nothing_else_and_runs_nothing(
     page = Page(path.read_text())
     assert {tag for tag, _ in page.tags} <= {
         "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "table", "tr",
-        "th", "td", "details", "summary", "svg", "line", "circle", "text", "polyline",
+        "th", "td", "details", "summary", "svg", "line", "circle", "text", "polyline", "g",
     }  # fmt: skip
     for tag, attributes in page.tags:
         for name, value in attributes.items():

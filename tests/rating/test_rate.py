@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import pathlib
@@ -13,7 +14,10 @@ import pytest
 
 from rating_games import changed, header, record, write
 from running import ROOT, click_command, run
-from stratkit.rating.svg import step_of
+from stratkit.pictures import COLOURS
+from stratkit.rating.plot import plot_curve
+from stratkit.rating.report import RatingOptions, Report, Standing
+from stratkit.rating.svg import curve, curves_of, step_of
 
 SAMPLES = ROOT / "formats/samples"
 
@@ -371,6 +375,45 @@ def test_the_curve(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
         None,
         None,
     ]
+
+
+def test_each_run_has_a_line_and_a_colour(tmp_path: pathlib.Path) -> None:
+    """Two seeds are no one curve: the rating of one does not go on at that of the other."""
+    names = (
+        "a@100",
+        "a@200",
+        "b/checkpoints/step-00000100.safetensors",
+        "b@300",
+        "random",
+        "c@100",
+    )
+    report = Report(
+        RatingOptions("mini"),
+        [Standing(n, 9.0 * k, None, None, 1, 0, 1) for k, n in enumerate(names)],
+        [],
+    )
+    curves, others = curves_of(report)
+    assert {run: [step for step, _ in points] for run, points in curves.items()} == {
+        "a": [100, 200], "b": [100, 300], "c": [100],
+    }  # fmt: skip
+    assert [s.name for s in others] == ["random"]
+    picture = curve(report)
+    assert picture is not None
+    lines = {g.get("class"): g.findall("polyline") for g in picture.findall("g")}
+    assert [len(line[0].get("points", "").split()) for line in lines.values()] == [2, 2, 1]
+    assert list(lines) == ["run0", "run1", "run2"]
+    said = [text.findtext("title") for text in picture.findall("text")]
+    assert [name for name in said if name] == ["random", "a", "b", "c"]  # the legend
+    stream = io.BytesIO()
+    plot_curve(report, stream, "svg")
+    drawn = stream.getvalue().decode()
+    for colour in COLOURS[:3]:
+        assert f"stroke: {colour}" in drawn
+    assert f"stroke: {COLOURS[3]}" not in drawn
+    assert [f"<!-- {name} -->" in drawn for name in ("a", "b", "c", "Elo")] == [True] * 4
+    again = io.BytesIO()
+    plot_curve(report, again, "svg")
+    assert again.getvalue() == stream.getvalue()
 
 
 def test_a_picture_is_whole_or_absent(games: pathlib.Path, tmp_path: pathlib.Path) -> None:

@@ -73,6 +73,11 @@ FAULTS = {
 }
 
 
+def printed(text: str) -> str:
+    """As a terminal may see it."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 @pytest.mark.parametrize("mode", FAULTS)
 def test_a_fault_loses_the_game(mode: str, tmp_path: pathlib.Path, tag: str) -> None:
     """The reason is in the record, the table counts it, and after three in a row nobody asks."""
@@ -90,7 +95,9 @@ def test_a_fault_loses_the_game(mode: str, tmp_path: pathlib.Path, tag: str) -> 
             continue  # the first of the lines that it wrote ahead may be read before the others
         assert (record["reason"], record["fault"][: len(text)]) == (reason, text)
     assert processes(tag) == [] and done.status == 1
-    first, table, faults, last = done.err.splitlines()
+    told, first, table, faults, last = done.err.splitlines()
+    if mode != "flood":
+        assert told.startswith(f"match: game 0: bad lost by a fault: {reason}: {printed(text)}")
     assert first.startswith("match: bad lost 3 games in a row by faults and is not asked any more")
     assert table.startswith("random - bad: +3 =0 -0, 100.0 %")
     assert faults.startswith("bad: 3 games lost by faults: ") and (
@@ -123,6 +130,12 @@ def test_a_game_ends_and_so_do_all_processes(mode: str, tmp_path: pathlib.Path, 
         ("time=nan,ucc:x", 2, "seconds are needed"),
         ("nodes=1.5,ucc:x", 2, "a whole number above 0 is needed"),
         ("time=1,heuristic", 2, "time= is for programs"),
+        ("clock=0,ucc:x", 2, "clock=0: seconds are needed, above 0, and perhaps +INCREMENT"),
+        ("clock=9+,ucc:x", 2, "seconds are needed"),
+        ("clock=9+-1,ucc:x", 2, "seconds are needed"),
+        ("clock=inf,ucc:x", 2, "seconds are needed"),
+        ("reuse=maybe,ucc:x", 2, "one of on, off is needed"),
+        (f"log=/nowhere/x,{bot()}", 1, "/nowhere/x: No such file or directory"),
     ],
 )
 def test_who_cannot_start_is_an_error_before_the_first_game(
@@ -198,7 +211,7 @@ def test_an_interrupt_ends_the_programs_and_prints_what_to_do(
     path = tmp_path / "it's here"
     process = started(path, tag, "")
     process.send_signal(signal.SIGINT)
-    how, line = process.communicate()[1].decode().splitlines()
+    *_, how, line = process.communicate()[1].decode().splitlines()
     assert (process.returncode, processes(tag), line) == (130, [], "match: interrupted")
     words = shlex.split(how.removeprefix("match: to go on: "))
     assert words[:2] == ["match", f"name=a b,time=60,startup=60,{bot()}"]

@@ -3,7 +3,8 @@
     ucc_bot.py [MODE]
 
 Boards of 6 x 6 and 10 x 10, `mini` and classic armies (or Barrage's, where BOT_GAME says so).
-With BOT_LOG all lines go to the file of that name and the process's number.
+With BOT_LOG all lines go to the file of that name and the process's number. It plays one game after
+the other where MATCH_REUSE allows it.
 """
 
 import os
@@ -16,6 +17,10 @@ MODE = sys.argv[1] if len(sys.argv) > 1 else ""
 LOG = os.environ.get("BOT_LOG")
 ARMY = {6: "FB12899s", 10: "F12334445555666677778888899999999sBBBBBB"}
 random.seed(None if os.environ.get("BOT_SEED") == "time" else 1)
+
+
+class GameOver(Exception):
+    pass
 
 
 def note(mark, line):
@@ -31,6 +36,8 @@ def get():
         if MODE == "ignores the end":
             while True:
                 time.sleep(60)
+        if line and os.environ.get("MATCH_REUSE") == "on" and MODE != "one game":
+            raise GameOver
         sys.exit(0)
     note(">>", line.rstrip("\n"))
     return line.rstrip("\n")
@@ -69,15 +76,32 @@ def moves(board, width, height):
                                 yield f"{x} {y} {word} 2"
 
 
+def reply(move, back, choices):
+    """The way back where there is one, and the way back from there."""
+    move = back if back in choices else move
+    x, y, word = move.split()[:3] if move != "SURRENDER" else (0, 0, "UP")
+    dx, dy = {"UP": (0, -1), "DOWN": (0, 1), "LEFT": (-1, 0), "RIGHT": (1, 0)}[word]
+    opposite = {"UP": "DOWN", "DOWN": "UP", "LEFT": "RIGHT", "RIGHT": "LEFT"}[word]
+    return move, f"{int(x) + dx} {int(y) + dy} {opposite}"
+
+
 def main():
     if MODE == "crash at start":
         sys.exit(7)
     if MODE == "forks a child":
         subprocess.Popen(["sleep", "1000"])
+    while True:
+        try:
+            game()
+        except GameOver:
+            continue
+
+
+def game():
     colour, _, width, height = get().split()
     width, height = int(width), int(height)
     setup(colour, width, height)
-    turn = 0
+    turn, back = 0, ""
     while True:
         get()
         board = [get() for _ in range(height)]
@@ -90,6 +114,13 @@ def main():
             sys.exit(255 if MODE == "exit 255" else 0)
         choices = list(moves(board, width, height))
         move = random.choice(choices) if choices else "SURRENDER"
+        if MODE == "last words":
+            sys.stderr.write("thinking\n" * 20000)
+            raise ValueError("no such square\x1b[31m")
+        if MODE == "slow":
+            time.sleep(0.3)
+        if MODE == "to and fro":
+            move, back = reply(move, back, choices)
         if turn == 2:
             if MODE == "flood":
                 while True:

@@ -17,8 +17,8 @@ from stratkit.convert.options import FILES, VIEWS, ConvertOptions
 @option(
     "--to",
     "fenfs: a line for each position; setups: a line for each side; games: game records;"
-    " gsn, xml: Gravon's logs.",
-    OneOf(["fenfs", "setups", "games", *FILES]),
+    " csv: a line for each action; gsn, xml: Gravon's logs.",
+    OneOf(["fenfs", "setups", "games", "csv", *FILES]),
     required=True,
 )
 @option("--view", "Who sees the positions (default: observer).", OneOf(list(VIEWS)))

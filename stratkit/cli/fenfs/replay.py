@@ -8,12 +8,14 @@ import click
 
 from stratkit.cli.fenfs.options import pop_selection, selecting
 from stratkit.cli.messages import warn
-from stratkit.cli.options import output_options
+from stratkit.cli.options import option, output_options
+from stratkit.cli.progress import Progress
 from stratkit.cli.tool import Tool
 
 
 @click.command(cls=Tool)
 @selecting
+@option("--explain PLAYER", "Add what a network would have played; PLAYER as in match(1).")
 @output_options
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def replay(**given: Any) -> int:
@@ -25,4 +27,11 @@ def replay(**given: Any) -> int:
     from stratkit.convert.options import ReplayOptions
     from stratkit.convert.replay import run_replay
 
-    return run_replay(ReplayOptions(selection=pop_selection(given), **given), warn)
+    options = ReplayOptions(selection=pop_selection(given), **given)
+    if options.explain is None:
+        return run_replay(options, None, warn)
+    with Progress(None, "move", "fenfs") as progress:
+        progress.doing("loading torch")
+        from stratkit.match.analysis import Analyst
+
+        return run_replay(options, Analyst(options.explain), warn, progress.update)

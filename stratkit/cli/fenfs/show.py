@@ -41,7 +41,7 @@ def show(**given: Any) -> int:
     note_terminal([options.input], "lines of FENfS, or a game,")
     explain = None
     if options.explain:
-        from stratkit.match.people import position_explainer
+        from stratkit.match.analysis import Analyst
 
-        explain = position_explainer(options.explain)
+        explain = Analyst(options.explain)
     return run_show(options, explain, warn, say)

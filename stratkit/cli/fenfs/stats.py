@@ -20,8 +20,8 @@ from stratkit.storage.streams import STDOUT
 @option("--players", "Print a table of the players.", name="all_players")
 @option("--maps", "Print how often each piece stands on each square.")
 @option("--json", "Print JSON instead of tables.", name="as_json")
-@option("--plot FILE.png", "Draw the heat map of each piece into FILE.png.")
-@option("-f, --force", "Overwrite an existing FILE.png.")
+@option("--plot FILE", "Draw the heat map of each piece into FILE.png or FILE.svg.")
+@option("-f, --force", "Overwrite an existing FILE.")
 @jobs_option
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def stats(**given: Any) -> int:
@@ -35,8 +35,9 @@ def stats(**given: Any) -> int:
 
     options = StatsOptions(selection=pop_selection(given), **given)
     options.check()
-    status, text = run_stats(options, warn)
-    if text is not None:
-        with error_context(STDOUT, only=OSError):
-            click.echo(text)
-    return status
+    return run_stats(options, warn, _print)
+
+
+def _print(text: str) -> None:
+    with error_context(STDOUT, only=OSError):
+        click.echo(text)

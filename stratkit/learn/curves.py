@@ -1,0 +1,142 @@
+"""Metrics of runs as pictures: metrics.jsonl (formats/run.md) of several of them, as curves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.errors import InputError, nearest
+from stratkit.pictures import COLOURS, PNG, legend, new_figure, plain, save
+from stratkit.storage import schema
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Numbers = npt.NDArray[np.float64]
+METRICS = "metrics.jsonl"
+ELO, LOW, HIGH, AT = "eval/elo", "eval/low", "eval/high", "eval/step"
+OVER = {"step": "step", "episodes": "episodes", "hours": "time"}
+PARTS = 25  # of a run, each of which is smoothed to about a point
+
+
+@dataclass(frozen=True)
+class Run:
+    """The numbers of a run's lines by name, [lines]; nan where a line has none."""
+
+    name: str
+    numbers: Mapping[str, Numbers]
+
+    def curve(self, field: str, over: str) -> tuple[Numbers, Numbers]:
+        """Where the field was measured, and what it was. An Elo is that of the checkpoint that
+        played."""
+        at = AT if field.startswith("eval/") and over == "step" else OVER[over]
+        x, y = self.numbers[at], self.numbers[field]
+        x = (x - x[0]) / 3600 if over == "hours" else x
+        known = ~np.isnan(y)
+        return x[known], y[known]
+
+
+def read_run(path: str) -> Run:
+    """The metrics of a RUN folder, or of a file of metrics. `InputError`: there are none."""
+    file = os.path.join(path, METRICS) if os.path.isdir(path) else path
+    rows: list[dict[str, float]] = []
+    with open(file, "rb") as stream:
+        for number, line in enumerate(stream, 1):
+            if not line.endswith(b"\n"):
+                break  # it is being written
+            values = schema.parse_object(line)
+            if values is None or type(values.get("step")) is not int:
+                raise InputError("no metrics of a step", file=file, where=f"line {number}")
+            rows.append(dict(numbers_of(values)))
+    if not rows:
+        raise InputError("no metrics yet", file=file)
+    names = dict.fromkeys(name for row in rows for name in row)
+    nan = float("nan")
+    columns = {name: np.array([row.get(name, nan) for row in rows]) for name in names}
+    return Run(path.rstrip("/") or path, columns)
+
+
+def numbers_of(metrics: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, float]]:
+    """The numbers of a line by name. One within another field has both names, `seconds/wait`; one
+    of a player has its number, `returns_mean/0`."""
+    for name, value in metrics.items():
+        if isinstance(value, list):
+            value = {str(player): x for player, x in enumerate(value)}
+        if isinstance(value, Mapping):
+            yield from numbers_of(value, f"{within}{name}/")
+        elif isinstance(value, int | float):
+            yield f"{within}{name}", value
+
+
+def check_fields(runs: Sequence[Run], fields: Sequence[str]) -> None:
+    """`InputError`: no run has such a field."""
+    known = dict.fromkeys(name for run in runs for name in run.numbers)
+    for field in fields:
+        if field not in known:
+            raise InputError(f"no run has the metric {field!r}{nearest(field, known)}")
+
+
+def smooth(values: Numbers, width: int) -> Numbers:
+    """Means of `width` neighbours; at the ends, of those that there are."""
+    width = max(1, min(width, len(values)))
+    sums = np.convolve(values, np.ones(width), "same")
+    return sums / np.convolve(np.ones(len(values)), np.ones(width), "same")
+
+
+def plot(
+    runs: Sequence[Run],
+    fields: Sequence[str],
+    stream: IO[bytes],
+    form: str = PNG,
+    over: str = "step",
+    width: int | None = None,
+) -> None:
+    """A picture of each field, one above the other, with a line and a colour for each run. `width`:
+    lines that are smoothed into one; None: a 25th of the run.
+
+    `InputError`: an unknown field, or no matplotlib.
+    """
+    check_fields(runs, fields)
+    figure = new_figure(8, 0.8 + 2.4 * len(fields) + 0.2 * ((len(runs) + 2) // 3))
+    grid = figure.subplots(len(fields), 1, sharex=True, squeeze=False)
+    for field, axes in zip(fields, grid[:, 0], strict=True):
+        for number, run in enumerate(runs):
+            if field in run.numbers:
+                _draw(axes, run, field, over, width, number)
+        axes.set_ylabel(field.replace("_", " "))
+        axes.grid(alpha=0.3)
+    grid[-1][0].set_xlabel(over)
+    for number, run in enumerate(runs):  # one that has none of the last field is named too
+        grid[-1][0].plot([], [], _style(number), color=_colour(number), label=plain(run.name))
+    legend(grid[-1][0], -0.28)
+    save(figure, stream, form)
+
+
+def _draw(axes: Axes, run: Run, field: str, over: str, width: int | None, number: int) -> None:
+    x, y = run.curve(field, over)
+    colour = _colour(number)
+    if field.startswith("eval/"):  # few, and each of many games
+        axes.plot(x, y, f"o{_style(number)}", color=colour, markersize=4)
+        if field == ELO:
+            low, high = (run.numbers.get(name, run.numbers[ELO] * np.nan) for name in (LOW, HIGH))
+            known = ~np.isnan(run.numbers[ELO])  # an interval without an end is not drawn
+            axes.fill_between(x, low[known], high[known], color=colour, alpha=0.15, linewidth=0)
+        return
+    width = width or max(1, len(y) // PARTS)
+    if width > 1:
+        axes.plot(x, y, color=colour, alpha=0.2, linewidth=0.6)
+    axes.plot(x, smooth(y, width), _style(number), color=colour, linewidth=1.6)
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def _style(number: int) -> str:
+    """The second run of a colour is dashed, ..."""
+    return ("-", "--", "-.", ":")[number // len(COLOURS) % 4]

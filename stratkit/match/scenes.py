@@ -1,0 +1,101 @@
+"""What a person may know, as JSON for a page: boards as `board.js` draws them, and all that stands
+beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stratkit.engine.stratego import (
+    BLUE,
+    LAKE,
+    MOVED,
+    PIECE,
+    RED,
+    REVEALED,
+    SIDE,
+    TYPE,
+    TYPES,
+    UNKNOWN,
+    Position,
+)
+from stratkit.notation.drawing import RANKS
+from stratkit.notation.squares import move_text
+from stratkit.players.player import Explanation
+from stratkit.players.seen import Counts, Offer, Turn
+
+SIDES = ("red", "blue")
+BEST = 5  # moves of advice
+
+
+def offer_scene(offer: Offer) -> dict[str, Any]:
+    """A setup that the person may take; `zone` are the squares on which it stands."""
+    variant = offer.variant
+    zone = [variant.framed(offer.side, square) for square in range(variant.zone)]
+    return {"kind": "offer", **_board(offer.position, offer.side, offer.game), "zone": zone}
+
+
+def turn_scene(turn: Turn) -> dict[str, Any]:
+    """The person's turn; `log` has the moves so far, [text, from, to, whether it was a fight]."""
+    variant, side = turn.position.variant, turn.side
+    return {
+        "kind": "turn",
+        **_board(turn.position, side, turn.game),
+        "ply": turn.position.plies,
+        "moves": [list(move) for move in turn.moves],
+        "last": turn.last,
+        "new": turn.new,
+        "log": [
+            [ply.told(side, variant), ply.start, ply.end, ply.enemy is not None]
+            for ply in turn.plies
+        ],
+        "lost": {SIDES[of]: _ranks(turn.lost[of]) for of in (RED, BLUE)},
+        "hidden": _ranks(turn.hidden),
+    }
+
+
+def advice_scene(turn: Turn, advice: Explanation) -> dict[str, Any]:
+    """What another player thinks of the turn: the value, and its best moves, [text, from, to,
+    probability in per cent]."""
+    variant, policy = turn.position.variant, advice.stages[-1][1]
+    best = np.argsort(-policy, kind="stable")[:BEST].tolist()
+    framed = [advice.moves[at] for at in best]
+    moves = [tuple(variant.framed(turn.side, square) for square in move) for move in framed]
+    return {
+        "value": None if advice.value is None else round(float(advice.value), 3),
+        "moves": [
+            [move_text(start, end, variant.width), start, end, round(100 * float(policy[at]), 1)]
+            for (start, end), at in zip(moves, best, strict=True)
+        ],
+    }
+
+
+def _board(position: Position, side: int, game: int) -> dict[str, Any]:
+    variant = position.variant
+    return {
+        "game": game + 1,
+        "side": SIDES[side],
+        "width": variant.width,
+        "height": variant.height,
+        "board": [_square(int(cell)) for cell in position.cells],
+    }
+
+
+def _square(cell: int) -> dict[str, Any] | str | None:
+    if not cell & PIECE:
+        return "lake" if cell == LAKE else None
+    type_, moved, known = cell & TYPE, bool(cell & MOVED), bool(cell & REVEALED)
+    hidden = type_ == UNKNOWN
+    return {
+        "side": SIDES[bool(cell & SIDE)],
+        "text": ("•" if moved else "") if hidden else RANKS[type_],
+        "name": ("a piece that has moved" if moved else "a piece") if hidden else TYPES[type_],
+        "known": known,
+    }
+
+
+def _ranks(counts: Counts) -> list[list[Any]]:
+    """The ranks of which there are any, the strongest first, each with its number."""
+    order = [*range(10, 0, -1), 11, 0]
+    return [[RANKS[type_], int(counts[type_])] for type_ in order if counts[type_]]

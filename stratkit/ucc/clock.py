@@ -1,0 +1,38 @@
+"""A clock for a program's moves of a whole game, beside the limit of each line."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Clock:
+    """`seconds` for all moves of a game, and `increment` seconds more after each of them. The setup
+    takes none."""
+
+    seconds: float
+    increment: float = 0.0
+
+    @classmethod
+    def read(cls, text: str) -> Clock:
+        """Reads `SECONDS[+INCREMENT]`; `ValueError`."""
+        seconds, plus, increment = text.partition("+")
+        clock = cls(_number(seconds), _number(increment) if plus else 0.0)
+        if not (0 < clock.seconds <= MOST and 0 <= clock.increment <= MOST):
+            raise ValueError
+        return clock
+
+    def __str__(self) -> str:
+        return f"{self.seconds:g}" + (f"+{self.increment:g}" if self.increment else "")
+
+
+MOST = 86_400.0  # seconds: a day
+
+
+def _number(text: str) -> float:
+    """The number, or NaN."""
+    try:
+        return float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        return math.nan

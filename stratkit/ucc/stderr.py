@@ -1,0 +1,60 @@
+"""What a program writes to its stderr: its last lines are kept, and all of them go to its log."""
+
+from __future__ import annotations
+
+import os
+
+LINES = 3  # that are shown beside a fault
+KEPT = 600  # bytes of them
+CHUNK, CHUNKS = 1 << 16, 16  # bytes read at a time, and how often without looking at anything else
+
+
+class Stderr:
+    """A pipe for one process. `writing` is the program's end, which the caller closes.
+
+    Lines in the file `log`, if there is one, begin with `label`; they are appended whole, so that
+    several programs may share the file. Raises `OSError` when that cannot be opened.
+    """
+
+    def __init__(self, label: str, log: str | None) -> None:
+        self.label = label
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        self._log = -1 if log is None else os.open(log, flags, 0o666)
+        self.reading, self.writing = os.pipe()
+        os.set_blocking(self.reading, False)
+        self.ended = False
+        self._kept = self._line = b""
+
+    def drain(self) -> None:
+        """Reads what is there, without waiting."""
+        for _ in range(CHUNKS):
+            try:
+                chunk = os.read(self.reading, CHUNK)
+            except BlockingIOError:
+                return
+            if not chunk:
+                self.ended = True
+                return
+            self._kept = (self._kept + chunk)[-KEPT:]
+            if self._log >= 0:
+                *whole, self._line = (self._line + chunk).split(b"\n")
+                self._write(whole)
+
+    def _write(self, lines: list[bytes]) -> None:
+        if lines:
+            label = f"{self.label}: ".encode()
+            os.write(self._log, b"".join(label + line + b"\n" for line in lines))
+
+    def last(self) -> str:
+        """The last lines in one, with backslashes for what is no ASCII; "" if there are none."""
+        self.drain()
+        lines = self._kept.decode("ascii", "backslashreplace").split("\n")
+        return " | ".join([line.strip() for line in lines if line.strip()][-LINES:])
+
+    def close(self) -> None:
+        """Reads the rest, and lets pipe and log go."""
+        self.drain()
+        os.close(self.reading)
+        if self._log >= 0:
+            self._write([self._line] if self._line else [])
+            os.close(self._log)

@@ -1,0 +1,232 @@
+"""Whole games in a real browser, by mouse, keys and fingers, at a desk's and a phone's width."""
+
+from __future__ import annotations
+
+import pathlib
+import time
+from collections.abc import Callable
+
+from browser import PATIENCE, Browser
+from served import Served, records
+from stratkit.players.registry import SHIPPED
+
+MINI = ("heuristic", "--game", "mini", "-n", 2, "--max-plies", 24, "--seed", 3)
+KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+
+# The middle of a square, in the window.
+MIDDLE = """(() => {
+    const box = board.squares[%d].querySelector("rect").getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+})()"""
+
+Go = Callable[[Browser, int, int], None]
+
+
+def until(browser: Browser, script: str) -> None:
+    """Waits until a script says so."""
+    deadline = time.monotonic() + PATIENCE
+    while not browser.evaluate(script):
+        state = "JSON.stringify([state, document.body.innerText])"
+        assert time.monotonic() < deadline, (script, browser.evaluate(state), browser.errors)
+        time.sleep(0.02)
+
+
+def drag(browser: Browser, start: int, end: int) -> None:
+    (x, y), (to_x, to_y) = (browser.evaluate(MIDDLE % square) for square in (start, end))
+    browser.mouse("Moved", x, y)
+    browser.mouse("Pressed", x, y)
+    browser.mouse("Moved", (x + to_x) / 2, (y + to_y) / 2)
+    assert browser.evaluate("document.querySelectorAll('.dragged').length") == 1
+    browser.mouse("Moved", to_x, to_y)
+    browser.mouse("Released", to_x, to_y)
+
+
+def click(browser: Browser, start: int, end: int) -> None:
+    for square in (start, end):
+        place = browser.evaluate(MIDDLE % square)
+        browser.mouse("Pressed", *place)
+        browser.mouse("Released", *place)
+
+
+def finger(browser: Browser, start: int, end: int) -> None:
+    (x, y), (to_x, to_y) = (browser.evaluate(MIDDLE % square) for square in (start, end))
+    before = browser.evaluate("scrollY")
+    browser.touch("Start", (x, y))
+    for part in (0.3, 0.6, 1):
+        browser.touch("Move", (x + part * (to_x - x), y + part * (to_y - y)))
+    browser.touch("End")
+    assert browser.evaluate("scrollY") == before  # the piece moved, and not the page
+
+
+def keys(browser: Browser, start: int, end: int) -> None:
+    browser.evaluate("focusOn(board.squares.findIndex(group => group.tabIndex === 0))")
+    for square in (start, end):
+        while (here := browser.evaluate("board.squares.indexOf(document.activeElement)")) != square:
+            assert here >= 0
+            width, turned = browser.evaluate("[board.width, board.below === 'blue']")
+            right, up = square % width - here % width, square // width - here // width
+            right, up = (-right, -up) if turned else (right, up)
+            key = ("ArrowRight" if right > 0 else "ArrowLeft") if right else ""
+            key = key or ("ArrowUp" if up > 0 else "ArrowDown")
+            browser.press(key, KEYS[key])
+        browser.press("Enter", 13)
+
+
+def arrange(browser: Browser, go: Go) -> None:
+    """Exchanges two pieces of the setup, mirrors it, takes it."""
+    until(browser, "asked() && scene().kind === 'offer'")
+    before = browser.evaluate("scene().board")
+    zone = browser.evaluate("scene().zone")
+    start, end = (at for at in zone if before[at] and before[at]["text"] in ("10", "F"))
+    go(browser, start, end)
+    until(browser, "asked() && state.version > 1")
+    after = browser.evaluate("scene().board")
+    assert (after[start], after[end]) == (before[end], before[start])
+
+
+def play(browser: Browser, go: Go) -> None:
+    """Plays the game to its end: attacks where it can, else the moves that come last."""
+    over = browser.evaluate("state.ended.length")
+    while True:
+        until(browser, f"state.ended.length > {over} || asked() && scene().kind === 'turn'")
+        if browser.evaluate("state.ended.length") > over:
+            return
+        moves = browser.evaluate("scene().moves")
+        squares = browser.evaluate("scene().board")
+        attacks = [move for move in moves if squares[move[1]]]
+        start, end = (attacks or moves)[-1]
+        version = browser.evaluate("state.version")
+        go(browser, start, end)
+        until(browser, f"state.version > {version}")
+
+
+def fits(browser: Browser) -> bool:
+    return bool(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def look_at_the_end(browser: Browser) -> str:
+    """What the page says of the game that has just ended, with its replay."""
+    until(browser, "!at('end').hidden && at('replay').src.startsWith('blob:')")
+    assert fits(browser)
+    return str(browser.evaluate("at('now').textContent"))
+
+
+def test_games_by_mouse_and_by_keys(browser: Browser, tmp_path: pathlib.Path) -> None:
+    games = tmp_path / "g.jsonl"
+    browser.errors.clear()
+    browser.screen(1280, 900)
+    with Served((*MINI, "-o", games)) as served:
+        browser.requests.clear()
+        browser.visit(served.address)
+        arrange(browser, drag)
+        browser.click("another")
+        until(browser, "asked() && state.version > 3")
+        browser.click("mirror")
+        until(browser, "asked() && state.version > 5")
+        mine = browser.evaluate("scene().zone.map(at => scene().board[at]?.text || '-').join('')")
+        browser.click("take")
+        turns = iter(range(100))
+        play(browser, lambda *way: (drag if next(turns) % 2 else click)(*way))
+        first = look_at_the_end(browser)
+        browser.press("Enter", 13)  # "go on" has the focus
+        until(browser, "asked() && scene().kind === 'offer'")
+        assert browser.evaluate("scene().game") == 2 and fits(browser)
+        browser.evaluate("at('take').focus()")
+        browser.press("Enter", 13)
+        until(browser, "asked() && scene().kind === 'turn'")
+        assert browser.evaluate("scene().side") == "blue"
+        assert browser.evaluate("board.squares[0].getAttribute('aria-label')").startswith(
+            "A1 their"
+        )
+        play(browser, keys)
+        last = look_at_the_end(browser)
+        until(browser, "at('now').textContent.includes('The match is over.')")
+        assert served.ended()[0] == 0
+    one, two = records(games)
+    letters = {"A": "-", "B": "B", "C": "S", "D": "2", "E": "3", "K": "9", "L": "10", "M": "F"}
+    assert "".join(letters[letter] for letter in one["setups"][0]) == mine
+    assert first.startswith("game 1: you ") and one["reason"] in first
+    assert last.startswith("game 2: you ") and two["reason"] in last
+    assert one["plies"] + two["plies"] > 10 and browser.errors == []
+    whole = [address for address in browser.requests if not address.startswith("blob:")]
+    assert whole and all(a.startswith((served.address, "data:,")) for a in whole)
+
+
+def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) -> None:
+    browser.screen(1280, 900, dark=True)
+    with Served((*MINI, "-o", tmp_path / "g.jsonl")) as served:
+        browser.visit(served.address)
+        until(browser, "asked()")
+        browser.click("take")
+        for _ in range(20):
+            until(browser, "asked() && scene().kind === 'turn'")
+            if browser.evaluate("scene().log.some(ply => ply[3])"):
+                break
+            moves, squares = (browser.evaluate(f"scene().{name}") for name in ("moves", "board"))
+            browser.evaluate(f"go(...{[m for m in moves if squares[m[1]]] or moves}.at(-1))")
+        else:
+            raise AssertionError("no fight in twenty moves")
+        lines = browser.evaluate(
+            "[...document.querySelectorAll('#log .fight')].map(x => x.innerText)"
+        )
+        assert lines and all(" met " in line and line.endswith("lost") for line in lines)
+        counts = browser.evaluate(
+            "['lost-own', 'lost-enemy', 'hidden'].map(id => at(id).querySelectorAll('svg').length)"
+        )
+        scene = browser.evaluate("scene()")
+        lost = [len(scene["lost"][side]) or 0 for side in ("red", "blue")]
+        assert counts == [*lost, len(scene["hidden"])] and sum(lost) > 0
+        shown = browser.evaluate("[...document.querySelectorAll('#board .piece.blue text')]"
+                                 ".map(text => text.textContent)")  # fmt: skip
+        unknown = [piece for piece in scene["board"] if piece and piece != "lake"]
+        hidden = [p for p in unknown if p["side"] == "blue" and p["name"].startswith("a piece")]
+        assert sorted(shown) == sorted(p["text"] for p in unknown if p["side"] == "blue") and hidden
+        assert {p["text"] for p in hidden} <= {"", "•"}
+
+
+def test_on_a_phone_with_hints_and_a_reload(browser: Browser, tmp_path: pathlib.Path) -> None:
+    """Fingers drag; a page that is loaded again shows the same; saving leaves, and resigning asks
+    whether one is sure."""
+    games = tmp_path / "g.jsonl"
+    barrage = (SHIPPED[0], "--game", "barrage", "-n", 2, "--seed", 4, "-o", games)
+    browser.errors.clear()
+    browser.screen(390, 844)
+    with Served(barrage) as served:
+        browser.visit(served.address)
+        arrange(browser, finger)
+        assert fits(browser)
+        browser.click("take")
+        until(browser, "asked() && scene().kind === 'turn'")
+        start, end = browser.evaluate("scene().moves.at(-1)")
+        browser.evaluate("scrollTo(0, 0)")
+        finger(browser, start, end)
+        until(browser, "asked() && scene().ply === 2")
+        browser.click("hint")
+        until(browser, "asked() && state.advice !== null")
+        advice = browser.evaluate("state.advice")
+        assert browser.evaluate("at('advice').rows.length") == 5 and -1 <= advice["value"] <= 1
+        moves = browser.evaluate("scene().moves")
+        assert all([start, end] in moves for _, start, end, _ in advice["moves"]) and fits(browser)
+        before = browser.evaluate("JSON.stringify(state)")
+        browser.visit(served.address)
+        until(browser, "asked()")
+        assert browser.evaluate("JSON.stringify(state)") == before
+        browser.click("resign")
+        assert browser.evaluate("asked() && at('resign').textContent") == "resign: sure?"
+        browser.click("resign")
+        assert look_at_the_end(browser).startswith("game 1: you lost (resigned)")
+        browser.click("go-on")
+        until(browser, "asked()")
+        browser.click("save")
+        until(browser, "state.phase === 'left'")
+        assert served.ended()[0] == 0
+    assert len(records(games)) == 1 and browser.errors == []
+    browser.screen(1200, 900)
+
+
+def test_a_match_that_stops_is_told(browser: Browser, tmp_path: pathlib.Path) -> None:
+    with Served((*MINI, "-o", tmp_path / "g.jsonl")) as served:
+        browser.visit(served.address)
+        until(browser, "asked()")
+        served.process.kill()
+        until(browser, "at('messages').textContent.includes('does not answer')")

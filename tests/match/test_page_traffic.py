@@ -1,0 +1,177 @@
+"""What a page in a browser is sent never depends on what its person cannot know.
+
+A game is played a second time from other setups of the enemy: those that the engine's worlds say
+the person cannot tell from the true one at some turn. Until then every byte must be the same.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from stratkit.engine import Game, sample, worlds
+from stratkit.engine.arbiter import Arbiter
+from stratkit.engine.stratego import PIECE, SIDE, TYPE, Position, placements, setup_of, variant
+from stratkit.match.browser import Browser
+from stratkit.notation.squares import move_text
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
+from stratkit.players.human import HumanPlayer, Saved
+from stratkit.players.open import open_player
+from stratkit.players.player import Decision, Explainer, Player, Session, Views
+from stratkit.players.spec import parse_player
+
+MATCH = {"against": "somebody", "of": "a game", "games": 2, "hints": True}
+
+
+class Scripted(Player):
+    """Plays these actions of a game, by their number."""
+
+    def __init__(self, actions: Sequence[int]) -> None:
+        self.actions = actions
+
+    def act(self, views: Views) -> Decision:
+        chosen = [self.actions[number] for number in views.numbers]
+        return Decision(np.array(chosen, np.int32), np.ones(len(views), np.float32))
+
+
+@dataclass
+class Page:
+    """A page that says these words, whatever it is shown; `sent` are the bodies that it got, by the
+    version of the state."""
+
+    browser: Browser
+    words: Sequence[str]
+    sent: dict[int, bytes] = field(default_factory=dict)
+
+    def run(self) -> None:
+        assert self.browser._server is not None
+        address = self.browser._server.address.removeprefix("http://")
+        host, token = address.split("/")[:2]
+        connection = http.client.HTTPConnection(host, timeout=60)
+        connection.request("GET", f"/{token}/")
+        self.sent[0] = connection.getresponse().read()
+        words, version, phase = iter(self.words), 0, ""
+        while phase not in ("left", "stopped"):
+            connection.request("GET", f"/{token}/state?after={version}")
+            answer = connection.getresponse().read()
+            state = json.loads(answer)
+            version, phase = state["version"], state["phase"]
+            self.sent[version] = answer
+            if phase == "ask":
+                body = json.dumps({"version": version, "word": next(words)})
+                kind = {"Content-Type": "application/json"}
+                connection.request("POST", f"/{token}/say", body, kind)
+                answered = connection.getresponse()
+                assert answered.status == 204, answered.read()
+                answered.read()
+        connection.close()
+
+
+def traffic(name: str, actions: Sequence[int], side: int, hint: Explainer | None) -> Page:
+    """What the page of the person on `side` gets while the game is played, and left at its end."""
+    kind = variant(name)
+    n = kind.pieces
+    setup = setup_of(kind, np.array(actions[side * n : side * n + n], np.int32))
+    plies = [(at, actions[at], actions[at + 1]) for at in range(2 * n, len(actions) - 1, 2)]
+    mine = [(start, end) for at, start, end in plies if (at - 2 * n) // 2 % 2 == side]
+    words = ["mirror", ""]
+    for start, end in mine:
+        words += ["?"] * (hint is not None and len(words) % 4 == 0)
+        words.append(move_text(kind.framed(side, start), kind.framed(side, end), kind.width))
+    browser = Browser(MATCH, lambda text: None)
+    browser.open(0)
+    person = HumanPlayer(Game(name), 1)
+    person._drawn = lambda game, times: setup.reshape(kind.ranks, -1)[:, ::-1].reshape(-1)  # type: ignore[method-assign]
+    person.sit_down(Session(browser, hint=hint.explain if hint else None))
+    page = Page(browser, [*words, "save"])
+    thread = threading.Thread(target=page.run)
+    thread.start()
+    seatings = Seatings(iter([Seating(0, (0, 1) if side == 0 else (1, 0))]))
+    table = Table(Game(name), [person, Scripted(actions)], seatings, slots=1)
+    with pytest.raises(Saved):
+        list(table.rounds())
+    browser.close(failed=False)
+    thread.join(60)
+    return page
+
+
+def random_game(name: str, seed: int, side: int, plies: int) -> Arbiter:
+    """A game of random moves, at a turn of `side` after at least so many plies; or before it, where
+    the game is about to end."""
+    arbiter = Arbiter(Game(name))
+    turn = arbiter.copy()
+    while arbiter.turn is not None:
+        number = np.array([len(arbiter.actions)], np.int32)
+        legal = arbiter.batch.legal()
+        if not arbiter.deploying and len(arbiter.actions) % 2 == 0 and arbiter.turn == side:
+            turn = arbiter.copy()
+            if arbiter.plies >= plies:
+                break
+        arbiter.act(int(sample(None, legal, seed, np.zeros(1, np.int64), number)[0][0]))
+    return turn
+
+
+def redealt(arbiter: Arbiter, seed: int) -> list[int]:
+    """The game's actions from another setup of the enemy of the side that is to move."""
+    kind, side = arbiter.variant, arbiter.turn
+    assert side is not None
+    enemy = 1 - side
+    first = slice(enemy * kind.pieces, (enemy + 1) * kind.pieces)
+    setup = setup_of(kind, np.array(arbiter.actions[first], np.int32))
+    origins = {kind.framed(enemy, at): at for at in np.flatnonzero(setup != 255).tolist()}
+    replayed = Arbiter(arbiter.game)
+    for action in arbiter.actions[: 2 * kind.pieces]:
+        replayed.act(action)
+    for start, end in arbiter.moves:
+        replayed.move(start, end)
+        moved = origins.pop(start, None)
+        after = replayed.pieces().get(end) if replayed.turn is not None else None
+        origins.pop(end, None) if after is None or after[0] != enemy or moved is not None else None
+        if moved is not None and after is not None and after[0] == enemy:
+            origins[end] = moved
+    world = Position.from_bytes(kind, worlds(arbiter.batch, 0, 1, seed).save(0))
+    for square, origin in origins.items():
+        cell = int(world.cells[square])
+        assert cell & PIECE and bool(cell & SIDE) == bool(enemy)
+        setup[origin] = cell & TYPE
+    actions = list(arbiter.actions)
+    actions[first] = placements(kind, setup).tolist()
+    return actions
+
+
+@pytest.mark.parametrize(("name", "side"), [("mini", 0), ("mini", 1), ("barrage", 0)])
+def test_nothing_hidden_is_sent(name: str, side: int) -> None:
+    hint = None
+    if name == "barrage":
+        player = open_player(parse_player("barrage-v0"), Game(name), 0, 1).player
+        assert isinstance(player, Explainer)
+        hint = player
+    others = fights = 0
+    for seed in range(6 if hint is None else 1):
+        arbiter = random_game(name, seed, side, 16)
+        true = traffic(name, arbiter.actions, side, hint)
+        other = redealt(arbiter, seed)
+        doubled = traffic(name, other, side, hint)
+        asked = {v for v, data in true.sent.items() if b'"phase":"ask"' in data}
+        assert len(asked) >= arbiter.plies // 2 and asked <= doubled.sent.keys()
+        for version in true.sent.keys() & doubled.sent.keys():
+            assert true.sent[version] == doubled.sent[version]
+        others += other != arbiter.actions
+        last = json.loads(true.sent[max(asked)])
+        fights += sum(fight for *_, fight in last["scene"]["log"])
+    assert others >= 1 and (fights or hint)
+
+
+def test_the_comparison_sees_what_becomes_known() -> None:
+    """The control: the same for the other side, which knows its own setup."""
+    arbiter = random_game("mini", 1, 0, 16)
+    both = arbiter.actions, redealt(arbiter, 1)
+    mine, other = (traffic("mini", actions[:-2], 1, None) for actions in both)
+    assert any(mine.sent[v] != other.sent[v] for v in mine.sent.keys() & other.sent.keys())
