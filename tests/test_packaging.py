@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import zipfile
 
 import pytest
 
@@ -115,6 +116,13 @@ def test_the_sdist_has_all_that_is_needed(sdist: pathlib.Path) -> None:
 
 def test_the_wheel_is_for_every_later_python(wheel: pathlib.Path) -> None:
     assert wheel.name.startswith(f"stratkit-{__version__}-cp311-abi3-linux_")
+
+
+def test_the_wheel_has_all_pages(wheel: pathlib.Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    pages = [path for kind in ("html", "js", "css") for path in ROOT.glob(f"stratkit/**/*.{kind}")]
+    assert len(pages) >= 4 and {str(path.relative_to(ROOT)) for path in pages} <= names
 
 
 @pytest.mark.slow

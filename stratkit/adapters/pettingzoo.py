@@ -1,7 +1,7 @@
 """Every game as an AEC environment of PettingZoo (Terry et al. 2021): `GameEnv`.
 
-One game at a time, through Python: for many games at once `stratkit.Batch` is hundreds of times
-faster.
+One game at a time, through Python: a `stratkit.Batch` of 1,024 games takes 80 times as many actions
+a second in Barrage, and 480 times in Kuhn poker.
 """
 
 from __future__ import annotations
