@@ -43,6 +43,7 @@ COMPILE_FLAGS = [
     "-fvisibility=hidden",  # Python needs nothing but the module's init function
     "-Wall",
     "-Wextra",
+    "-Wno-unused-parameter",  # a game's functions have the arguments that its table asks for
     "-Werror=implicit-function-declaration",
     "-Werror=incompatible-pointer-types",
     *EXTRA_FLAGS,

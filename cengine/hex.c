@@ -39,7 +39,6 @@ static const hex *as_hex(const sk_game *game) { return (const hex *)game; }
 
 static void reset(const sk_game *game, void *block)
 {
-    (void)game;
     hex_state *state = block;
     memset(state, 0, sizeof *state);
     memset(state->owner, EMPTY, sizeof state->owner);
@@ -49,7 +48,6 @@ static void reset(const sk_game *game, void *block)
 /* Somebody always can: every turn shows its player another cell, and who sees all sees a winner. */
 static int actor(const sk_game *game, const void *block)
 {
-    (void)game;
     const hex_state *state = block;
     return state->winner == EMPTY ? state->turns % 2 : SK_OVER;
 }
@@ -113,14 +111,12 @@ static void apply(const sk_game *base, void *block, int32_t cell)
 
 static void returns(const sk_game *game, const void *block, float *out)
 {
-    (void)game;
     const hex_state *state = block;
     pay(out, state->winner == EMPTY ? 0 : state->winner == 0 ? 1 : -1);
 }
 
 static int plies(const sk_game *game, const void *block)
 {
-    (void)game;
     return ((const hex_state *)block)->turns;
 }
 
@@ -271,41 +267,26 @@ static const char *redeal(const sk_game *base, void *block, philox_draws *draws)
     return "no world was found in 100,000 tries";
 }
 
-static const sk_ops ops = {.reset = reset,
-                           .actor = actor,
-                           .legal = legal,
-                           .apply = apply,
-                           .returns = returns,
-                           .plies = plies,
-                           .observe = observe,
-                           .redeal = redeal,
-                           SMALL_GAME};
+static const sk_ops ops = {SMALL_GAME};
 
 static sk_game *open_either(int dark, const char *parameter, const char *rules, char *error,
                             size_t error_size)
 {
     int size;
-    if (refuse_rules(rules, error, error_size))
-        return NULL;
     if (!read_number(&parameter, &size) || *parameter || size < LEAST_SIZE || size > MOST_SIZE) {
         snprintf(error, error_size, "the size of the board is a number from %d to %d", LEAST_SIZE,
                  MOST_SIZE);
         return NULL;
     }
-    hex *game = new_game(sizeof *game, error, error_size);
+    hex *game = new_game(sizeof *game, rules, error, error_size);
     if (!game)
         return NULL;
     game->size = size;
     game->cells = size * size;
     game->dark = dark;
-    game->base = (sk_game){.ops = &ops,
-                           .endings = one_ending,
-                           .is = {.players = 2,
-                                  .actions = game->cells,
-                                  .max_length = dark ? 2 * game->cells - 1 : game->cells,
-                                  .state_bytes = sizeof(hex_state),
-                                  .observation_bytes = SEES_CELLS + 2 * game->cells,
-                                  .planes = SEES_CELLS + 2 * game->cells}};
+    int longest = dark ? 2 * game->cells - 1 : game->cells;
+    game->base =
+        small_game(&ops, game->cells, longest, sizeof(hex_state), SEES_CELLS + 2 * game->cells);
     return &game->base;
 }
 

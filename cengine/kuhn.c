@@ -21,7 +21,6 @@ enum {
 
 static void reset(const sk_game *game, void *block)
 {
-    (void)game;
     *(kuhn *)block = (kuhn){.cards = {NO_CARD, NO_CARD}};
 }
 
@@ -34,7 +33,6 @@ static int bets_end(const kuhn *state)
 
 static int actor(const sk_game *game, const void *block)
 {
-    (void)game;
     const kuhn *state = block;
     if (state->dealt < 2)
         return SK_CHANCE;
@@ -55,7 +53,6 @@ static int legal(const sk_game *game, const void *block, int32_t *actions)
 
 static void apply(const sk_game *game, void *block, int32_t action)
 {
-    (void)game;
     kuhn *state = block;
     assert(in_list(game, block, action));
     if (state->dealt < 2)
@@ -78,11 +75,7 @@ static void returns(const sk_game *game, const void *block, float *out)
     pay(out, (float)(winner == 0 ? stake : -stake));
 }
 
-static int plies(const sk_game *game, const void *block)
-{
-    (void)game;
-    return ((const kuhn *)block)->made;
-}
+static int plies(const sk_game *game, const void *block) { return ((const kuhn *)block)->made; }
 
 static void observe(const sk_game *game, const void *block, uint8_t *packed)
 {
@@ -104,31 +97,12 @@ static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
     return NULL;
 }
 
-static const sk_ops ops = {.reset = reset,
-                           .actor = actor,
-                           .legal = legal,
-                           .chance = uniform_chance,
-                           .apply = apply,
-                           .returns = returns,
-                           .plies = plies,
-                           .observe = observe,
-                           .redeal = redeal,
-                           SMALL_GAME};
+static const sk_ops ops = {SMALL_GAME, .chance = uniform_chance};
 
 sk_game *sk_open_kuhn(const char *parameter, const char *rules, char *error, size_t error_size)
 {
-    (void)parameter;
-    if (refuse_rules(rules, error, error_size))
-        return NULL;
-    sk_game *game = new_game(sizeof *game, error, error_size);
+    sk_game *game = new_game(sizeof *game, rules, error, error_size);
     if (game)
-        *game = (sk_game){.ops = &ops,
-                          .endings = one_ending,
-                          .is = {.players = 2,
-                                 .actions = CARDS,
-                                 .max_length = 2 + LONGEST,
-                                 .state_bytes = sizeof(kuhn),
-                                 .observation_bytes = SEES,
-                                 .planes = SEES}};
+        *game = small_game(&ops, CARDS, 2 + LONGEST, sizeof(kuhn), SEES);
     return game;
 }

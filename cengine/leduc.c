@@ -38,13 +38,11 @@ enum { SEES = SEES_BETS + ROUNDS * LONGEST * 2 };
 
 static void reset(const sk_game *game, void *block)
 {
-    (void)game;
     *(leduc *)block = (leduc){.cards = {NO_CARD, NO_CARD, NO_CARD}, .paid = {ANTE, ANTE}};
 }
 
 static int actor(const sk_game *game, const void *block)
 {
-    (void)game;
     const leduc *state = block;
     if (state->over)
         return SK_OVER;
@@ -84,7 +82,6 @@ static int legal(const sk_game *game, const void *block, int32_t *actions)
 
 static void chance(const sk_game *game, const void *block, double *probabilities)
 {
-    (void)game;
     const leduc *state = block;
     for (int rank = 0; rank < RANKS; rank++)
         if (left(state, rank))
@@ -144,14 +141,12 @@ static int payoff(const leduc *state)
 
 static void returns(const sk_game *game, const void *block, float *out)
 {
-    (void)game;
     const leduc *state = block;
     pay(out, state->over ? (float)payoff(state) : 0);
 }
 
 static int plies(const sk_game *game, const void *block)
 {
-    (void)game;
     const leduc *state = block;
     return state->made[0] + state->made[1];
 }
@@ -183,31 +178,12 @@ static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
     return NULL;
 }
 
-static const sk_ops ops = {.reset = reset,
-                           .actor = actor,
-                           .legal = legal,
-                           .chance = chance,
-                           .apply = apply,
-                           .returns = returns,
-                           .plies = plies,
-                           .observe = observe,
-                           .redeal = redeal,
-                           SMALL_GAME};
+static const sk_ops ops = {SMALL_GAME, .chance = chance};
 
 sk_game *sk_open_leduc(const char *parameter, const char *rules, char *error, size_t error_size)
 {
-    (void)parameter;
-    if (refuse_rules(rules, error, error_size))
-        return NULL;
-    sk_game *game = new_game(sizeof *game, error, error_size);
+    sk_game *game = new_game(sizeof *game, rules, error, error_size);
     if (game)
-        *game = (sk_game){.ops = &ops,
-                          .endings = one_ending,
-                          .is = {.players = 2,
-                                 .actions = BETS,
-                                 .max_length = DEALS + ROUNDS * LONGEST,
-                                 .state_bytes = sizeof(leduc),
-                                 .observation_bytes = SEES,
-                                 .planes = SEES}};
+        *game = small_game(&ops, BETS, DEALS + ROUNDS * LONGEST, sizeof(leduc), SEES);
     return game;
 }

@@ -38,15 +38,10 @@ enum { SEES_PLAYER = 0, SEES_DICE = 2 };
 
 static const liars_dice *as_dice(const sk_game *game) { return (const liars_dice *)game; }
 
-static void reset(const sk_game *game, void *block)
-{
-    (void)game;
-    memset(block, 0, sizeof(liars_dice_state));
-}
+static void reset(const sk_game *game, void *block) { memset(block, 0, sizeof(liars_dice_state)); }
 
 static int actor(const sk_game *game, const void *block)
 {
-    (void)game;
     const liars_dice_state *state = block;
     if (state->over)
         return SK_OVER;
@@ -69,7 +64,6 @@ static int legal(const sk_game *base, const void *block, int32_t *actions)
 
 static void chance(const sk_game *base, const void *block, double *probabilities)
 {
-    (void)block;
     memcpy(probabilities, as_dice(base)->probability,
            (size_t)as_dice(base)->hands * sizeof(double));
 }
@@ -117,7 +111,6 @@ static void returns(const sk_game *game, const void *block, float *out)
 
 static int plies(const sk_game *game, const void *block)
 {
-    (void)game;
     return ((const liars_dice_state *)block)->made;
 }
 
@@ -147,16 +140,7 @@ static const char *redeal(const sk_game *base, void *block, philox_draws *draws)
     return NULL;
 }
 
-static const sk_ops ops = {.reset = reset,
-                           .actor = actor,
-                           .legal = legal,
-                           .chance = chance,
-                           .apply = apply,
-                           .returns = returns,
-                           .plies = plies,
-                           .observe = observe,
-                           .redeal = redeal,
-                           SMALL_GAME};
+static const sk_ops ops = {SMALL_GAME, .chance = chance};
 
 /* The next hand of sorted dice; 0 after the last. */
 static int next_hand(const liars_dice *game, uint8_t *dice)
@@ -210,9 +194,7 @@ static const char *read_size(liars_dice *game, const char *text)
 sk_game *sk_open_liars_dice(const char *parameter, const char *rules, char *error,
                             size_t error_size)
 {
-    if (refuse_rules(rules, error, error_size))
-        return NULL;
-    liars_dice *game = new_game(sizeof *game, error, error_size);
+    liars_dice *game = new_game(sizeof *game, rules, error, error_size);
     if (!game)
         return NULL;
     const char *wrong = read_size(game, parameter);
@@ -223,13 +205,6 @@ sk_game *sk_open_liars_dice(const char *parameter, const char *rules, char *erro
     }
     int actions = game->bids + 1 > game->hands ? game->bids + 1 : game->hands;
     int sees = SEES_DICE + game->faces + game->bids;
-    game->base = (sk_game){.ops = &ops,
-                           .endings = one_ending,
-                           .is = {.players = 2,
-                                  .actions = actions,
-                                  .max_length = 2 + game->bids + 1,
-                                  .state_bytes = sizeof(liars_dice_state),
-                                  .observation_bytes = sees,
-                                  .planes = sees}};
+    game->base = small_game(&ops, actions, 2 + game->bids + 1, sizeof(liars_dice_state), sees);
     return &game->base;
 }

@@ -29,13 +29,11 @@ static const matrix *as_matrix(const sk_game *game) { return (const matrix *)gam
 
 static void reset(const sk_game *game, void *block)
 {
-    (void)game;
     *(matrix_state *)block = (matrix_state){.chosen = {UNCHOSEN, UNCHOSEN}};
 }
 
 static int actor(const sk_game *game, const void *block)
 {
-    (void)game;
     const matrix_state *state = block;
     return state->made < 2 ? state->made : SK_OVER;
 }
@@ -50,7 +48,6 @@ static int legal(const sk_game *game, const void *block, int32_t *actions)
 
 static void apply(const sk_game *game, void *block, int32_t action)
 {
-    (void)game;
     matrix_state *state = block;
     assert(in_list(game, block, action));
     state->chosen[state->made++] = (uint8_t)action;
@@ -64,7 +61,6 @@ static void returns(const sk_game *game, const void *block, float *out)
 
 static int plies(const sk_game *game, const void *block)
 {
-    (void)game;
     return ((const matrix_state *)block)->made;
 }
 
@@ -84,15 +80,7 @@ static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
     return NULL;
 }
 
-static const sk_ops ops = {.reset = reset,
-                           .actor = actor,
-                           .legal = legal,
-                           .apply = apply,
-                           .returns = returns,
-                           .plies = plies,
-                           .observe = observe,
-                           .redeal = redeal,
-                           SMALL_GAME};
+static const sk_ops ops = {SMALL_GAME};
 
 /* A file that is being read, and where the text about its faults goes. */
 typedef struct {
@@ -199,9 +187,7 @@ static int read_matrix(matrix *game, const char *path, char *error, size_t error
 
 sk_game *sk_open_matrix(const char *parameter, const char *rules, char *error, size_t error_size)
 {
-    if (refuse_rules(rules, error, error_size))
-        return NULL;
-    matrix *game = new_game(sizeof *game, error, error_size);
+    matrix *game = new_game(sizeof *game, rules, error, error_size);
     if (!game)
         return NULL;
     if (!read_matrix(game, parameter, error, error_size)) {
@@ -209,13 +195,6 @@ sk_game *sk_open_matrix(const char *parameter, const char *rules, char *error, s
         return NULL;
     }
     int rows = game->size[0], columns = game->size[1];
-    game->base = (sk_game){.ops = &ops,
-                           .endings = one_ending,
-                           .is = {.players = 2,
-                                  .actions = rows > columns ? rows : columns,
-                                  .max_length = 2,
-                                  .state_bytes = sizeof(matrix_state),
-                                  .observation_bytes = SEES,
-                                  .planes = SEES}};
+    game->base = small_game(&ops, rows > columns ? rows : columns, 2, sizeof(matrix_state), SEES);
     return &game->base;
 }

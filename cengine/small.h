@@ -50,17 +50,8 @@ static inline void uniform_chance(const sk_game *game, const void *state, double
 /* A game without settings. */
 static inline void no_rules(const sk_game *game, char *out, size_t size)
 {
-    (void)game;
     if (size)
         out[0] = 0;
-}
-
-static inline int refuse_rules(const char *rules, char *error, size_t error_size)
-{
-    if (!*rules)
-        return 0;
-    snprintf(error, error_size, "this game has no rules to set");
-    return 1;
 }
 
 /* A game that has only one ending. */
@@ -78,16 +69,34 @@ static inline void pay(float *out, float to_first)
 
 /* The entries of a game that lists its actions and is seen as a vector of bytes, ... */
 #define LISTED_GAME .legal_mask = mask_from_list, .is_legal = in_list, .expand = expand_bytes
-/* ... and that has one ending and no settings. */
-#define SMALL_GAME LISTED_GAME, .ending = is_over, .rules = no_rules
+/* ... and that has one ending and no settings. Its functions have the names of the entries. */
+#define SMALL_GAME                                                                        \
+    .reset = reset, .actor = actor, .legal = legal, .apply = apply, .returns = returns,   \
+    .plies = plies, .observe = observe, .redeal = redeal, LISTED_GAME, .ending = is_over, \
+    .rules = no_rules
 
-/* Memory for a game, zeros; NULL and a text in `error` if there is none. */
-static inline void *new_game(size_t size, char *error, size_t error_size)
+/* Memory for a game of two players, zeros; NULL and a text in `error` if there is none, or if there
+ * are `rules`. */
+static inline void *new_game(size_t size, const char *rules, char *error, size_t error_size)
 {
-    void *game = calloc(1, size);
+    void *game = *rules ? NULL : calloc(1, size);
     if (!game)
-        snprintf(error, error_size, "out of memory");
+        snprintf(error, error_size, *rules ? "this game has no rules to set" : "out of memory");
     return game;
+}
+
+/* A game that is seen as a vector of `sees` bytes. */
+static inline sk_game small_game(const sk_ops *ops, int actions, int max_length, size_t state_bytes,
+                                 int sees)
+{
+    return (sk_game){.ops = ops,
+                     .endings = one_ending,
+                     .is = {.players = 2,
+                            .actions = actions,
+                            .max_length = max_length,
+                            .state_bytes = (int32_t)state_bytes,
+                            .observation_bytes = sees,
+                            .planes = sees}};
 }
 
 /* Reads digits at *text, without zeros before them, and moves on; 0 if there are none or too many.

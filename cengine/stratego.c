@@ -34,7 +34,6 @@ static const char *start(const sk_game *game, void *state, const uint8_t *bytes)
 
 int stratego_actor(const sk_game *game, const void *block)
 {
-    (void)game;
     const stratego_state *state = block;
     return state->phase == FINISHED ? SK_OVER : state->side;
 }
@@ -113,13 +112,11 @@ __attribute__((noinline)) void stratego_apply(const sk_game *base, void *block, 
 /* A side may deploy by a setup that it was given. */
 static int given(const sk_game *game, const void *block)
 {
-    (void)game;
     return ((const stratego_state *)block)->phase == PLACING;
 }
 
 void stratego_returns(const sk_game *game, const void *block, float *out)
 {
-    (void)game;
     const stratego_state *state = block;
     for (int side = RED; side <= BLUE; side++)
         out[side] = state->winner < 0 ? 0.0f : state->winner == side ? 1.0f : -1.0f;
@@ -127,13 +124,11 @@ void stratego_returns(const sk_game *game, const void *block, float *out)
 
 int stratego_ending(const sk_game *game, const void *block)
 {
-    (void)game;
     return ((const stratego_state *)block)->ending;
 }
 
 int stratego_plies(const sk_game *game, const void *block)
 {
-    (void)game;
     return ((const stratego_state *)block)->plies;
 }
 

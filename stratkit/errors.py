@@ -93,12 +93,7 @@ class StratkitError(Exception):
     status = 1
 
     def __init__(
-        self,
-        what: str,
-        *,
-        file: str | None = None,
-        where: str | None = None,
-        text: object = None,
+        self, what: str, *, file: str | None = None, where: str | None = None, text: object = None
     ) -> None:
         self.what, self.file, self.where, self.text = what, file, where, text
         super().__init__(what)
@@ -116,7 +111,7 @@ class InputError(StratkitError):
 
 @contextlib.contextmanager
 def error_context(
-    file: str,
+    file: str | None,
     where: str | None = None,
     *,
     only: type[Exception] | tuple[type[Exception], ...] = Exception,

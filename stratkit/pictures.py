@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Literal
 
 from stratkit.errors import InputError, printable
 
@@ -15,13 +15,15 @@ PNG, SVG = "png", "svg"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 
-def new_figure(width: float, height: float) -> Figure:
+def new_figure(
+    width: float, height: float, layout: Literal["constrained"] | None = "constrained"
+) -> Figure:
     """An empty figure, in inches. Raises `InputError` without matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), layout=layout)
 
 
 def save(figure: Figure, stream: IO[bytes], form: str = PNG, dpi: int = 120) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from running import COMMANDS, PROJECT, ROOT, click_command
 from stratkit import __version__
+from stratkit.cli.stratkit import TOOLS
 from stratkit.engine import game_names
 
 PACKAGE = ROOT / "stratkit"
@@ -62,7 +63,7 @@ ROOMS = {
         "solve",
     },
 }
-SHARED = {"errors", "netnames", "pictures", "terminal", "__version__"}  # with all rooms
+SHARED = {"arrays", "errors", "netnames", "pictures", "terminal", "__version__"}  # with all rooms
 LONGEST_FILE, LONGEST_TEST = 400, 500  # lines
 LONGEST_FUNCTION = 60
 
@@ -192,6 +193,7 @@ def test_every_command_has_all_its_parts() -> None:
     for name in COMMANDS:
         module = name.replace("-", "_")
         assert PROJECT["scripts"][name] == f"stratkit.cli.{module}:main"
+    assert sorted([*TOOLS, "stratkit"]) == COMMANDS  # which `stratkit NAME` starts
     (text,) = {(ROOT / "bin" / name).read_text() for name in COMMANDS}
     assert text.startswith("#!/bin/sh\n")
 

@@ -30,7 +30,7 @@ ELO = "eval/elo"
 @option("--over", "The axis across (default: step).", OneOf(["step", "episodes", "hours"]))
 @option(
     "--smooth N",
-    "Draw means of N neighbouring lines; 1: every line (default: a 25th of the run).",
+    "Draw means of N neighbouring lines; 1: every line (default: a 25th of the shortest).",
     click.IntRange(1, 10**6),
 )
 @option("-o, --output FILE", "Draw into FILE.png or FILE.svg; - is stdout.", required=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import Field, fields
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -34,6 +34,7 @@ from stratkit.storage.streams import check_stdin
 
 if TYPE_CHECKING:
     from stratkit.learn.tensorboard import Scalars
+    from stratkit.match.evaluation import Evaluation, Opponent
 
 LOG_EVERY = 60.0  # seconds between two lines of a log
 # Metrics that are shown, those that tell progress first.
@@ -106,6 +107,10 @@ _OF_REQUEST = (
         click.Path(file_okay=False),
     ),
     option(
+        "--eval SPEC:GAMES",
+        "Let the newest checkpoint play so many games against a PLAYER, again and again.",
+    ),
+    option(
         "--log-every SECONDS",
         "Say how it goes, with the date (default: 60, or never at a terminal); 0: never.",
         Number(0),
@@ -167,6 +172,7 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     of the command line that are no settings."""
     _check_inputs(request.inputs)
     request.check()
+    opponent = None if options["eval"] is None else _opponent(options["eval"])
     import os
 
     # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
@@ -182,10 +188,24 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
         # made an update ten times slower with a busy second core.
         torch.set_num_threads(1)
         signals.catch()
-        with _scalars(options["tensorboard"]) as scalars:
-            logger = _Logger(progress, request.inputs, scalars)
+        with (
+            _scalars(options["tensorboard"]) as scalars,
+            closing(_Logger(progress, request, scalars, opponent)) as logger,
+        ):
             outcome = train(request, signals.stop, logger, warn)
     return _conclude(outcome, signals, request)
+
+
+def _opponent(text: str) -> Opponent:
+    """Whom checkpoints play. `UsageError`: nobody, or a person."""
+    from stratkit.cli.player import read_player
+    from stratkit.match.evaluation import parse_opponent
+    from stratkit.players.registry import HUMAN
+
+    opponent = parse_opponent(text)
+    if read_player(opponent.player).kind is HUMAN:
+        raise UsageError("--eval plays while nobody looks: against no person", text=text)
+    return opponent
 
 
 def _seconds(options: Mapping[str, Any]) -> float:
@@ -240,12 +260,20 @@ def _scalars(folder: str | None) -> AbstractContextManager[Scalars | None]:
 class _Logger(Observer):
     """Shows a run's metrics as it goes on, with -v as lines, and writes them for TensorBoard."""
 
-    def __init__(self, progress: Progress, inputs: Sequence[str], scalars: Scalars | None) -> None:
-        self.progress, self.inputs, self.scalars, self.waited = progress, inputs, scalars, False
+    def __init__(
+        self,
+        progress: Progress,
+        request: Request,
+        scalars: Scalars | None,
+        opponent: Opponent | None,
+    ) -> None:
+        self.progress, self.request, self.scalars = progress, request, scalars
+        self.opponent, self.waited = opponent, False
+        self.evaluation: Evaluation | None = None
 
     def waiting(self) -> None:
         if not self.waited:
-            what = f"waiting for the first episodes from {' '.join(self.inputs)}"
+            what = f"waiting for the first episodes from {' '.join(self.request.inputs)}"
             say(what, 1)
             self.progress.doing(what)
         self.waited = True
@@ -253,6 +281,32 @@ class _Logger(Observer):
     def begin(self, metadata: Mapping[str, Any]) -> None:
         self.progress.begin(metadata["step"])
         self.progress.update(0)
+        if self.scalars:
+            self.scalars.begin(metadata)
+        if self.opponent:
+            from stratkit.engine import Game
+            from stratkit.match.evaluation import Evaluation
+
+            game, run = Game(metadata["game"], metadata["rules"]), self.request.run
+            self.evaluation = Evaluation(run, self.opponent, game, metadata["seed"], warn)
+            self.evaluation.offer(metadata["step"])
+
+    def saved(self, step: int) -> None:
+        if self.evaluation:
+            self.evaluation.offer(step)
+
+    def more(self) -> Mapping[str, Any]:
+        result = self.evaluation.look() if self.evaluation else None
+        if result is None:
+            return {}
+        from stratkit.match.evaluation import sentence
+
+        say(sentence(result))
+        return {"eval": result}
+
+    def close(self) -> None:
+        if self.evaluation:
+            self.evaluation.stop()
 
     def step(self, metrics: Mapping[str, Any]) -> None:
         if self.scalars:

@@ -16,12 +16,13 @@ from stratkit.convert.sink import Names, new_file
 from stratkit.convert.tally import Say, Tally
 from stratkit.errors import InputError
 from stratkit.storage.identities import KnownPlayers
-from stratkit.storage.records import RecordPlayer
 
 if TYPE_CHECKING:
     from stratkit.notation.select import Selection
+    from stratkit.storage.records import RecordPlayer
 
-Players = tuple[RecordPlayer, ...]
+    Players = tuple[RecordPlayer, ...]
+
 NOBODY: Players = ()
 
 

@@ -14,7 +14,7 @@ from stratkit.convert.options import FILES, GAMES, VIEWS, ConvertOptions
 from stratkit.convert.raw import EPISODE, LOG, POSITION, POSITIONS, SETUP, Raw, chunks
 from stratkit.convert.sink import open_sink
 from stratkit.convert.tally import NothingSound, Say, Tally
-from stratkit.errors import InputError
+from stratkit.errors import InputError, error_context
 
 
 def run_conversion(options: ConvertOptions, warn: Say, note: Say) -> int:
@@ -85,11 +85,10 @@ def _guarded(
     piece: Piece, write: Callable[..., None], item: Raw | Game, options: ConvertOptions
 ) -> None:
     """`write`, whose `InputError` is the piece's fault."""
-    raw = item.raw if isinstance(item, Game) else item
     try:
-        write(piece, item, options)
+        with error_context(item.raw.name if isinstance(item, Game) else item.name):
+            write(piece, item, options)
     except InputError as error:
-        error.file = raw.name
         piece.faults.append(error)
         piece.text, piece.sound = "", False
 

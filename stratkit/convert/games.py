@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from stratkit.convert.raw import LOG, POSITIONS, RECORD, Raw
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError, StratkitError, error_context
 
 if TYPE_CHECKING:
     from stratkit.notation.log import Log
@@ -70,15 +70,12 @@ def log_of(raw: Raw) -> Log:
 
     if raw.form == LOG:
         return parse_log(raw.data, raw.name)
-    try:
+    with error_context(raw.name):
         if raw.form == POSITIONS:
             from stratkit.notation.rejoin import game_of
 
             return game_of(raw.data)
         return _log_of_record(*raw.data) if raw.form == RECORD else _log_of_episode(*raw.data)
-    except InputError as error:
-        error.file = raw.name
-        raise
 
 
 def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:

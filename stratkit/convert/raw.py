@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from stratkit.errors import InputError
+from stratkit.errors import InputError, error_context
 
 if TYPE_CHECKING:
     from stratkit.notation.sources import Source
@@ -97,9 +97,9 @@ def _items(inputs: Sequence[str]) -> Iterator[Raw | InputError]:
             yield source
             continue
         try:
-            yield from within(source)
+            with error_context(source.name):
+                yield from within(source)
         except InputError as error:
-            error.file = error.file or source.name
             yield error
 
 
@@ -192,17 +192,18 @@ def _positions(source: Source) -> Iterator[Raw | InputError]:
     from stratkit.notation.fenfs import read_fenfs
 
     for number, fenfs in read_fenfs(source.stream, source.name):
-        if isinstance(fenfs, InputError):
-            yield fenfs
-        else:
-            yield Raw(POSITION, source.name, f"line {number}", fenfs, len(fenfs.board))
+        yield _of_line(POSITION, source, number, fenfs)
 
 
 def _setups(source: Source) -> Iterator[Raw | InputError]:
     from stratkit.notation.setups import read_setups
 
     for number, setup in read_setups(source.stream, source.name):
-        if isinstance(setup, InputError):
-            yield setup
-        else:
-            yield Raw(SETUP, source.name, f"line {number}", setup, len(setup))
+        yield _of_line(SETUP, source, number, setup)
+
+
+def _of_line(form: str, source: Source, number: int, item: Any) -> Raw | InputError:
+    if isinstance(item, InputError):
+        return item
+    size = len(item.board if form == POSITION else item)
+    return Raw(form, source.name, f"line {number}", item, size)

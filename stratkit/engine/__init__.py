@@ -10,7 +10,7 @@ from stratkit.engine.observation import (
     observation_dtype,
 )
 from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
-from stratkit.engine.sampling import sample, uniform
+from stratkit.engine.sampling import sample, uniform, uniform_rows
 from stratkit.engine.tree import Tree
 from stratkit.engine.worlds import has_worlds, worlds
 
@@ -32,5 +32,6 @@ __all__ = [
     "replay_many",
     "sample",
     "uniform",
+    "uniform_rows",
     "worlds",
 ]

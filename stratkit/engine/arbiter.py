@@ -9,8 +9,8 @@ import copy
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Float32s
 from stratkit.engine.batch import OVER, Batch
 from stratkit.engine.game import Game
 from stratkit.engine.stratego import (
@@ -78,9 +78,9 @@ class Arbiter:
         return self.game.endings[int(self.batch.endings()[0])]
 
     @property
-    def returns(self) -> npt.NDArray[np.float32]:
+    def returns(self) -> Float32s:
         """float32 [2]: red's and blue's, 1, 0 or -1; zeros while the game runs."""
-        both: npt.NDArray[np.float32] = self.batch.returns()[0]
+        both: Float32s = self.batch.returns()[0]
         return both
 
     @property
@@ -122,7 +122,7 @@ class Arbiter:
         self.batch.apply(np.array([action], np.int32))
         self.actions.append(int(action))
 
-    def deploy(self, setup: npt.NDArray[np.uint8]) -> None:
+    def deploy(self, setup: Bytes) -> None:
         """Places all pieces of the side whose turn it is, equal ones in ascending order.
 
         `setup` uint8 [zone]: types in its own view, as in `placements`. Raises `InputError` when

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Float32s, Int8s, Int32s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text
 from stratkit.engine.random_streams import Stream
@@ -107,37 +108,32 @@ class Batch:
             at += n
         return out
 
-    def actors(self) -> npt.NDArray[np.int8]:
+    def actors(self) -> Int8s:
         """int8 [size]: who acts, 0 or 1, or `OVER`."""
         out = np.empty(self.size, np.int8)
         lib.sk_batch_view(self.handle, self._actors(out), ffi.NULL, ffi.NULL)
         return out
 
-    def legal(self, out: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
+    def legal(self, out: Bytes | None = None) -> Bytes:
         """uint8 [size, actions]: 1 where the action is legal."""
         out = np.empty((self.size, self.game.actions), np.uint8) if out is None else out
         lib.sk_batch_view(self.handle, ffi.NULL, self._legal(out), ffi.NULL)
         return out
 
-    def observe(self, out: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
+    def observe(self, out: Bytes | None = None) -> Bytes:
         """uint8 [size, observation_bytes]: what the acting side may know, packed."""
         shape = (self.size, self.game.observation_bytes)
         out = np.empty(shape, np.uint8) if out is None else out
         lib.sk_batch_view(self.handle, ffi.NULL, ffi.NULL, self._packed(out))
         return out
 
-    def view(
-        self,
-        actors: npt.NDArray[np.int8],
-        legal: npt.NDArray[np.uint8],
-        packed: npt.NDArray[np.uint8],
-    ) -> None:
+    def view(self, actors: Int8s, legal: Bytes, packed: Bytes) -> None:
         """`actors`, `legal` and `observe` in one call, into the caller's arrays."""
         lib.sk_batch_view(
             self.handle, self._actors(actors), self._legal(legal), self._packed(packed)
         )
 
-    def apply(self, actions: npt.NDArray[np.int32]) -> None:
+    def apply(self, actions: Int32s) -> None:
         """One action a row, int32 [size]; -1 leaves the row alone.
 
         Raises `IllegalAction` for the first row whose action is not legal; such rows stay as they
@@ -147,13 +143,7 @@ class Batch:
         if row >= 0:
             raise IllegalAction(row, int(actions[row]))
 
-    def draw_chance(
-        self,
-        seed: int,
-        games: npt.NDArray[np.int64],
-        numbers: npt.NDArray[np.int32],
-        chosen: npt.NDArray[np.int32],
-    ) -> None:
+    def draw_chance(self, seed: int, games: Int64s, numbers: Int32s, chosen: Int32s) -> None:
         """Draws, where chance acts, its outcome into `chosen` int32 [size], which is left alone
         elsewhere. `games` int64 and `numbers` int32 [size] key the random numbers."""
         lib.sk_batch_chance(
@@ -165,9 +155,7 @@ class Batch:
             pointer(chosen, "int32", (self.size,), writable=True),
         )
 
-    def result(
-        self,
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    def result(self) -> tuple[Float32s, Bytes, Int32s]:
         """Returns float32 [size, players] (zeros while running), ending codes uint8 [size] (indices
         into `game.endings`), and ply numbers int32 [size]."""
         returns = np.empty((self.size, self.game.players), np.float32)
@@ -181,15 +169,15 @@ class Batch:
         )
         return returns, endings, plies
 
-    def returns(self) -> npt.NDArray[np.float32]:
+    def returns(self) -> Float32s:
         """float32 [size, players]; zeros while a game runs."""
         return self.result()[0]
 
-    def endings(self) -> npt.NDArray[np.uint8]:
+    def endings(self) -> Bytes:
         """uint8 [size]: indices into `game.endings`; 0 while a game runs."""
         return self.result()[1]
 
-    def plies(self) -> npt.NDArray[np.int32]:
+    def plies(self) -> Int32s:
         """int32 [size]: the ply number of each row."""
         return self.result()[2]
 
@@ -208,11 +196,11 @@ class Batch:
         if not 0 <= row < self.size:
             raise IndexError(f"row {row} of a batch of {self.size}")
 
-    def _actors(self, out: npt.NDArray[np.int8]) -> object:
+    def _actors(self, out: Int8s) -> object:
         return pointer(out, "int8", (self.size,), writable=True)
 
-    def _legal(self, out: npt.NDArray[np.uint8]) -> object:
+    def _legal(self, out: Bytes) -> object:
         return pointer(out, "uint8", (self.size, self.game.actions), writable=True)
 
-    def _packed(self, out: npt.NDArray[np.uint8]) -> object:
+    def _packed(self, out: Bytes) -> object:
         return pointer(out, "uint8", (self.size, self.game.observation_bytes), writable=True)

@@ -8,11 +8,11 @@ formats/observation.md. A cell byte has the bits of a position's (`stratkit.engi
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Float32s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import lib, pointer
 
@@ -21,12 +21,8 @@ NO_SQUARE = 255  # no such square, no such move, no attack
 
 # Which planes are which (Perolat et al. 2022, supplement, table 4); there are 82.
 LAKES, OWN_TYPES, ENEMY_PUBLIC, OWN_PUBLIC = 0, slice(1, 13), slice(13, 25), slice(25, 37)
-LAST_MOVES, RATIOS, PHASE_AND_STAGE, SELECTED_PIECE = (
-    slice(37, 77),
-    slice(77, 79),
-    slice(79, 81),
-    81,
-)
+LAST_MOVES, RATIOS, PHASE_AND_STAGE = slice(37, 77), slice(77, 79), slice(79, 81)
+SELECTED_PIECE = 81
 PUBLIC = slice(ENEMY_PUBLIC.start, OWN_PUBLIC.stop)
 PLANES = 82
 
@@ -53,14 +49,10 @@ def observation_dtype(squares: int) -> np.dtype[np.void]:
     )
 
 
-def _offsets() -> Iterator[int]:
-    """Where each field begins, in bytes; on every board the same."""
-    for _, offset, *_ in dict(observation_dtype(1).fields or {}).values():
-        yield offset
-
-
-PLIES, MAX_PLIES, NO_ATTACK, MAX_NO_ATTACK, PHASE, STAGE, SELECTED, TO_PLACE, *_rest = _offsets()
-OWN_UNREVEALED, ENEMY_UNREVEALED, MOVES, CELLS = _rest
+# Where each field begins, in bytes; on every board the same.
+_OFFSETS = [offset for _, offset, *_ in dict(observation_dtype(1).fields or {}).values()]
+PLIES, MAX_PLIES, NO_ATTACK, MAX_NO_ATTACK, PHASE, STAGE, SELECTED, TO_PLACE = _OFFSETS[:8]
+OWN_UNREVEALED, ENEMY_UNREVEALED, MOVES, CELLS = _OFFSETS[8:]
 
 
 def number(packed: bytes, at: int) -> int:
@@ -69,7 +61,7 @@ def number(packed: bytes, at: int) -> int:
     return packed[at] | packed[at + 1] << 8
 
 
-def expand_planes(game: Game, packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+def expand_planes(game: Game, packed: Bytes) -> Float32s:
     """uint8 [n, observation_bytes] to float32 [n, planes, height, width], channels last in memory;
     [n, planes] where the observation is a vector.
 
@@ -79,9 +71,7 @@ def expand_planes(game: Game, packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.f
     return _expanded(write, packed, game.observation_bytes, game.shape)
 
 
-def board_planes(
-    packed: npt.NDArray[np.uint8], shape: tuple[int, int, int]
-) -> npt.NDArray[np.float32]:
+def board_planes(packed: Bytes, shape: tuple[int, int, int]) -> Float32s:
     """The same for whatever game is played on a board of this shape, (82, H, W)."""
     squares = shape[1] * shape[2]
     write = functools.partial(lib.sk_planes, squares)
@@ -89,8 +79,8 @@ def board_planes(
 
 
 def _expanded(
-    write: Callable[..., None], packed: npt.NDArray[np.uint8], size: int, shape: Sequence[int]
-) -> npt.NDArray[np.float32]:
+    write: Callable[..., None], packed: Bytes, size: int, shape: Sequence[int]
+) -> Float32s:
     planes, *board = shape
     out = np.empty((len(packed), *board, planes), np.float32)
     observations = pointer(packed, "uint8", (len(packed), size))
@@ -98,9 +88,7 @@ def _expanded(
     return np.moveaxis(out, -1, 1)
 
 
-def distinct_views(
-    observations: npt.NDArray[np.uint8], legal: npt.NDArray[np.uint8]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def distinct_views(observations: Bytes, legal: Bytes) -> tuple[Int64s, Int64s]:
     """Which views are different: what a side sees, uint8 [n, observation_bytes], and what it may
     do, uint8 [n, A], which on a board depends on moves longer ago than those that are seen.
 

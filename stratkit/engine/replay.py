@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bools, Bytes, Float32s, Int8s, Int32s, Int64s
 from stratkit.engine.batch import Batch, IllegalAction
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer
@@ -26,16 +26,16 @@ class Replay:
     `endings` uint8 (0: the episode stopped before the end of the game).
     """
 
-    offsets: npt.NDArray[np.int64]
-    actors: npt.NDArray[np.int8]
-    legal: npt.NDArray[np.uint8]
-    observations: npt.NDArray[np.uint8]
-    given: npt.NDArray[np.bool_]
-    returns: npt.NDArray[np.float32]
-    endings: npt.NDArray[np.uint8]
+    offsets: Int64s
+    actors: Int8s
+    legal: Bytes
+    observations: Bytes
+    given: Bools
+    returns: Float32s
+    endings: Bytes
 
 
-def replay_many(game: Game, episodes: Sequence[tuple[bytes, npt.NDArray[np.int32]]]) -> Replay:
+def replay_many(game: Game, episodes: Sequence[tuple[bytes, Int32s]]) -> Replay:
     """`replay_columns` of episodes given as (start, actions int32 [T])."""
     return replay_columns(
         game,
@@ -47,11 +47,7 @@ def replay_many(game: Game, episodes: Sequence[tuple[bytes, npt.NDArray[np.int32
 
 
 def replay_columns(
-    game: Game,
-    actions: npt.NDArray[np.int32],
-    lengths: npt.NDArray[np.int64],
-    starts: bytes,
-    start_lengths: npt.NDArray[np.int64],
+    game: Game, actions: Int32s, lengths: Int64s, starts: bytes, start_lengths: Int64s
 ) -> Replay:
     """Replays n episodes: their actions int32 [sum of lengths] and the bytes of their starts, one
     after the other, and how many each has, int64 [n].
@@ -83,9 +79,9 @@ def replay_columns(
 
 def _replay_some(
     game: Game,
-    actions: npt.NDArray[np.int32],
+    actions: Int32s,
     starts: bytes,
-    start_offsets: npt.NDArray[np.int64],
+    start_offsets: Int64s,
     out: Replay,
     first: int,
     last: int,
@@ -105,10 +101,7 @@ def _replay_some(
         pointer(out.actors[begin:end], "int8", (rows,), writable=True),
         pointer(out.legal[begin:end], "uint8", (rows, game.actions), writable=True),
         pointer(
-            out.observations[begin:end],
-            "uint8",
-            (rows, game.observation_bytes),
-            writable=True,
+            out.observations[begin:end], "uint8", (rows, game.observation_bytes), writable=True
         ),
         pointer(out.given[begin:end], "bool", (rows,), writable=True),
         pointer(out.returns[first:last], "float32", (n, game.players), writable=True),
@@ -120,7 +113,7 @@ def _replay_some(
         raise IllegalAction(first + int(fault.episode), action, max(index, 0))
 
 
-def replay(game: Game, actions: npt.NDArray[np.int32], start: bytes = b"") -> Replay:
+def replay(game: Game, actions: Int32s, start: bytes = b"") -> Replay:
     """`replay_many` of one episode."""
     return replay_many(game, [(start, actions)])
 
@@ -132,10 +125,10 @@ class Prefix:
 
     legal: int
     ending: str
-    returns: npt.NDArray[np.float32]
+    returns: Float32s
 
 
-def legal_prefix(game: Game, actions: npt.NDArray[np.int32], start: bytes = b"") -> Prefix:
+def legal_prefix(game: Game, actions: Int32s, start: bytes = b"") -> Prefix:
     """How far the actions, int32 [T], are legal. Raises `IllegalAction` for a start position that
     is none."""
     total = len(actions)
@@ -157,7 +150,7 @@ def legal_prefix(game: Game, actions: npt.NDArray[np.int32], start: bytes = b"")
     return Prefix(legal, game.endings[int(endings[0])], returns[0])
 
 
-def positions(game: Game, actions: npt.NDArray[np.int32], start: bytes) -> Iterator[bytes]:
+def positions(game: Game, actions: Int32s, start: bytes) -> Iterator[bytes]:
     """The position before each ply of two legal actions, and the one after the last; all of them as
     start positions. `start` must be one."""
     batch = Batch(game, 1)

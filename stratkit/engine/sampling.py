@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
 from stratkit.engine.library import lib, pointer
 from stratkit.engine.random_streams import Stream
 
@@ -15,12 +15,7 @@ def _seed(seed: int) -> int:
     return seed
 
 
-def uniform(
-    seed: int,
-    games: npt.NDArray[np.int64],
-    numbers: npt.NDArray[np.int32],
-    stream: Stream = Stream.ACTION,
-) -> npt.NDArray[np.float64]:
+def uniform(seed: int, games: Int64s, numbers: Int32s, stream: Stream = Stream.ACTION) -> Float64s:
     """float64 [n] in [0, 1) from Philox4x32-10, keyed by `seed`, counted by (game, number,
     stream)."""
     out = np.empty(len(games), np.float64)
@@ -35,14 +30,21 @@ def uniform(
     return out
 
 
+def uniform_rows(seed: int, games: Int64s, numbers: Int32s, width: int, stream: Stream) -> Float64s:
+    """float64 [n, width]: `width` numbers as `uniform`'s for each game and number."""
+    each = np.repeat(numbers, width) * np.int32(width)
+    each += np.tile(np.arange(width, dtype=np.int32), len(games))
+    return uniform(seed, np.repeat(games, width), each, stream).reshape(-1, width)
+
+
 def sample(
-    probabilities: npt.NDArray[np.float32] | None,
-    legal: npt.NDArray[np.uint8],
+    probabilities: Float32s | None,
+    legal: Bytes,
     seed: int,
-    games: npt.NDArray[np.int64],
-    numbers: npt.NDArray[np.int32],
+    games: Int64s,
+    numbers: Int32s,
     stream: Stream = Stream.ACTION,
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+) -> tuple[Int32s, Float32s]:
     """One legal action a row by the inverse CDF in index order, and the probability it had.
 
     `probabilities` float32 [n, actions], or None for uniform; `legal` uint8 [n, actions]; `games`

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Int32s
 from stratkit.engine.batch import Batch
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, text
@@ -20,18 +21,8 @@ from stratkit.errors import InputError, nearest_or_all
 RED, BLUE = 0, 1
 
 TYPES = (
-    "flag",
-    "spy",
-    "scout",
-    "miner",
-    "sergeant",
-    "lieutenant",
-    "captain",
-    "major",
-    "colonel",
-    "general",
-    "marshal",
-    "bomb",
+    *("flag", "spy", "scout", "miner", "sergeant", "lieutenant", "captain", "major"),
+    *("colonel", "general", "marshal", "bomb"),
 )
 FLAG, SPY, SCOUT, MINER, MARSHAL, BOMB = 0, 1, 2, 3, 10, 11
 UNKNOWN = 15  # a type that is not known
@@ -85,7 +76,7 @@ class Variant:
         return self.flip(squares) if side == BLUE else squares
 
 
-def flip_cells(cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def flip_cells(cells: Bytes) -> Bytes:
     """Cells uint8 [squares] from the other side: the board rotated by 180 degrees, red's and blue's
     (or own and enemy's) pieces exchanged."""
     return np.where(cells & PIECE, cells ^ SIDE, cells)[::-1].astype(np.uint8)
@@ -126,7 +117,7 @@ def variant(name: str) -> Variant:
     return VARIANTS[name]
 
 
-def placements(variant: Variant, setup: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
+def placements(variant: Variant, setup: Bytes) -> Int32s:
     """The actions that place `setup`: equal pieces in ascending own-view order.
 
     `setup` uint8 [zone]: types in the owner's view, back rank first, `NO_PIECE` where empty.
@@ -145,7 +136,7 @@ def placements(variant: Variant, setup: npt.NDArray[np.uint8]) -> npt.NDArray[np
     return np.concatenate(squares).astype(np.int32)
 
 
-def setup_of(variant: Variant, actions: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
+def setup_of(variant: Variant, actions: Int32s) -> Bytes:
     """The inverse of `placements`: the setup that the first `pieces` actions of a side place."""
     order = np.repeat(PLACING_ORDER, [variant.counts[type_] for type_ in PLACING_ORDER])
     setup = np.full(variant.zone, NO_PIECE, np.uint8)
@@ -168,7 +159,7 @@ class Position:
     """
 
     variant: Variant
-    cells: npt.NDArray[np.uint8]
+    cells: Bytes
     side: int
     plies: int = 0
     no_attack: int = 0
@@ -182,9 +173,7 @@ class Position:
         return self.cells.tobytes() + bytes([self.side]) + numbers
 
     @classmethod
-    def of_setups(
-        cls, variant: Variant, red: npt.NDArray[np.uint8], blue: npt.NDArray[np.uint8]
-    ) -> Position:
+    def of_setups(cls, variant: Variant, red: Bytes, blue: Bytes) -> Position:
         """The start of a game from both setups, as in `placements`, but of any pieces; a setup that
         reaches beyond its ranks is uint8 [squares]. Raises `InputError` where a square is taken."""
         cells = np.zeros(variant.squares, np.uint8)
@@ -197,7 +186,7 @@ class Position:
             cells[absolute] = PIECE | side * SIDE | setup[squares]
         return cls(variant, cells, RED)
 
-    def setup(self, side: int) -> npt.NDArray[np.uint8]:
+    def setup(self, side: int) -> Bytes:
         """The pieces of `side`, uint8 [zone], or [squares] if one is beyond its ranks."""
         own = (self.cells & (PIECE | SIDE)) == PIECE | side * SIDE
         setup = np.where(own, self.cells & TYPE, NO_PIECE).astype(np.uint8)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Float64s, Int8s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.observation import distinct_views
 from stratkit.errors import InputError
 
-Vector = npt.NDArray[np.float64]
+Vector = Float64s
 
 MOST_HISTORIES = 100_000_000
 MOST_BYTES = 3 << 30
@@ -79,7 +81,7 @@ class Tree:
         lib.sk_tree_describe(self._handle, size)
         return size
 
-    def _read_sets(self, packed: npt.NDArray[np.uint8] | None) -> None:
+    def _read_sets(self, packed: Bytes | None) -> None:
         n = len(self)
         lib.sk_tree_infosets(
             self._handle,
@@ -95,17 +97,25 @@ class Tree:
 
     # ---- What is known in an information set ----
 
-    def observations(self) -> npt.NDArray[np.uint8]:
+    def observations(self) -> Bytes:
         """uint8 [I, observation_bytes]: the packed observation of each set's last moment."""
         packed = np.empty((len(self), self.game.observation_bytes), np.uint8)
         self._read_sets(packed)
         return packed
 
-    def legal(self) -> npt.NDArray[np.uint8]:
+    def legal(self) -> Bytes:
         """uint8 [I, actions of the game]: 1 where legal."""
         mask = np.zeros((len(self), self.game.actions), np.uint8)
         mask[self.owner, self.actions] = 1
         return mask
+
+    def distinct_views(self) -> tuple[Bytes, Bytes, Int64s]:
+        """What a network sees, which has no memory, so that many sets look alike to it: the n
+        distinct pairs of observation uint8 [n, observation_bytes] and legal actions uint8
+        [n, actions of the game], and for each set which of the n it is, int64 [I]."""
+        observations, legal = self.observations(), self.legal()
+        some, which = distinct_views(observations, legal)
+        return observations[some], legal[some], which
 
     # ---- Policies ----
 
@@ -137,9 +147,9 @@ class Tree:
         return np.asarray(np.add.reduceat(x, self.first[:-1]), np.float64)
 
     @cached_property
-    def mine(self) -> npt.NDArray[np.int8]:
+    def mine(self) -> Int8s:
         """int8 [E]: whose each action is."""
-        mine: npt.NDArray[np.int8] = self.players[self.owner]
+        mine: Int8s = self.players[self.owner]
         return mine
 
     # ---- Loops over the whole tree ----

@@ -29,13 +29,7 @@ def has_worlds(game: Game) -> bool:
 
 
 def worlds(
-    batch: Batch,
-    row: int,
-    n: int,
-    seed: int,
-    game: int = 0,
-    number: int = 0,
-    threads: int = 1,
+    batch: Batch, row: int, n: int, seed: int, game: int = 0, number: int = 0, threads: int = 1
 ) -> Batch:
     """`n` worlds of the player who acts in `row`: a batch of `n` states of the same game.
 

@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.float64]
 METRICS = "metrics.jsonl"
 ELO, LOW, HIGH, AT = "eval/elo", "eval/low", "eval/high", "eval/step"
 OVER = {"step": "step", "episodes": "episodes", "hours": "time"}
-PARTS = 25  # of a run, each of which is smoothed to about a point
+PARTS = 25  # of the shortest run, each of which is smoothed to about a point
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,13 @@ def plot(
     width: int | None = None,
 ) -> None:
     """A picture of each field, one above the other, with a line and a colour for each run. `width`:
-    lines that are smoothed into one; None: a 25th of the run.
+    lines that are smoothed into one; None: a 25th of the shortest run.
 
     `InputError`: an unknown field, or no matplotlib.
     """
     check_fields(runs, fields)
+    # The same for all runs: those that are smoothed more look later.
+    width = width or max(1, min(len(run.numbers["step"]) for run in runs) // PARTS)
     figure = new_figure(8, 0.8 + 2.4 * len(fields) + 0.2 * ((len(runs) + 2) // 3))
     grid = figure.subplots(len(fields), 1, sharex=True, squeeze=False)
     for field, axes in zip(fields, grid[:, 0], strict=True):
@@ -117,7 +119,7 @@ def plot(
     save(figure, stream, form)
 
 
-def _draw(axes: Axes, run: Run, field: str, over: str, width: int | None, number: int) -> None:
+def _draw(axes: Axes, run: Run, field: str, over: str, width: int, number: int) -> None:
     x, y = run.curve(field, over)
     colour = _colour(number)
     if field.startswith("eval/"):  # few, and each of many games
@@ -127,7 +129,6 @@ def _draw(axes: Axes, run: Run, field: str, over: str, width: int | None, number
             known = ~np.isnan(run.numbers[ELO])  # an interval without an end is not drawn
             axes.fill_between(x, low[known], high[known], color=colour, alpha=0.15, linewidth=0)
         return
-    width = width or max(1, len(y) // PARTS)
     if width > 1:
         axes.plot(x, y, color=colour, alpha=0.2, linewidth=0.6)
     axes.plot(x, smooth(y, width), _style(number), color=colour, linewidth=1.6)

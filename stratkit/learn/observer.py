@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 
@@ -18,8 +17,8 @@ class Observer:
         """The run begins, or goes on, with the step, game, rules, network, algorithm, settings and
         seed of this checkpoint (formats/checkpoint.md)."""
 
-    def saved(self, step: int, path: Path) -> None:
-        """A checkpoint is there. Called at the beginning too."""
+    def saved(self, step: int) -> None:
+        """There is a checkpoint of this step, which may be 0."""
 
     def more(self) -> Mapping[str, Any]:
         """What else the line of the present step has to hold."""

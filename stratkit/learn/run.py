@@ -377,7 +377,7 @@ class _Run:
             overwrite, run = bool(self.point), self.request.run
             metadata = self._checkpoint_metadata()
             write_checkpoint(run, self.saved, self.optimizer.tensors(), metadata, overwrite)
-            self.observer.saved(self.saved, checkpoint_path(run, self.saved))
+            self.observer.saved(self.saved)
             delete_old(run, self.saved, self.config.keep, self.config.milestone)
         if self.request.consume:
             self._consume()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stratkit.errors import InputError, error_context
-from stratkit.learn.curves import numbers_of
+from stratkit.learn.curves import AT, ELO, numbers_of
 
 FLUSH = 5  # seconds until what was written can be seen
 
@@ -29,15 +29,36 @@ class Scalars:
             raise InputError(what) from None
         self._kind, self._folder = SummaryWriter, folder
         self._writer: Any = None
+        self._settings: dict[str, Any] = {}
+
+    def begin(self, metadata: Mapping[str, Any]) -> None:
+        """The hyper-parameters are those of this checkpoint."""
+        settings = {name: metadata[name] for name in ("game", "net", "algorithm")}
+        settings.update(metadata["config"])
+        self._settings = {
+            name: ",".join(map(str, value)) if isinstance(value, list | tuple) else value
+            for name, value in settings.items()
+        }
 
     def write(self, metrics: Mapping[str, Any]) -> None:
         step = metrics["step"]
         if self._writer is None:
             with error_context(self._folder, only=OSError):
                 self._writer = self._kind(self._folder, purge_step=step, flush_secs=FLUSH)
+            self._write_settings()
         for name, value in numbers_of(metrics):
-            if name not in ("step", "time"):
-                self._writer.add_scalar(name, value, step, walltime=metrics["time"])
+            if name not in ("step", "time", AT):
+                at = metrics["eval"]["step"] if name.startswith("eval/") else step
+                self._writer.add_scalar(name, value, at, walltime=metrics["time"])
+
+    def _write_settings(self) -> None:
+        """For the page HPARAMS, beside the metrics that tell progress. (`add_hparams` would make
+        another run of them.)"""
+        from torch.utils.tensorboard import summary
+
+        make: Any = summary.hparams  # which has no types
+        for part in make(self._settings, dict.fromkeys(("value_loss", "entropy", ELO), 0)):
+            self._writer.file_writer.add_summary(part)
 
     def __enter__(self) -> Scalars:
         return self

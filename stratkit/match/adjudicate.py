@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bools, Float32s, Int8s, Int64s
 from stratkit.errors import UsageError
 from stratkit.play.finished import GameNote
 from stratkit.play.table import Adjudicator, returns_of_loss
@@ -52,23 +52,18 @@ class ValueAdjudicator(Adjudicator):
         self._losing = np.zeros((rows, players), np.int64)  # decisions in a row
         self._even = np.zeros((rows, players), np.int64)
 
-    def begin(self, rows: npt.NDArray[np.int64]) -> None:
+    def begin(self, rows: Int64s) -> None:
         """Forgets what was expected in the games that these rows had."""
         self._losing[rows] = self._even[rows] = 0
 
-    def observe(
-        self,
-        rows: npt.NDArray[np.int64],
-        sides: npt.NDArray[np.int8],
-        values: npt.NDArray[np.float32],
-    ) -> None:
+    def observe(self, rows: Int64s, sides: Int8s, values: Float32s) -> None:
         """What the acting sides expect, [n] each."""
         if self.resign:
             _count(self._losing, rows, sides, values <= -self.resign.threshold)
         if self.draw:
             _count(self._even, rows, sides, np.abs(values) <= self.draw.threshold)
 
-    def adjudicate(self, row: int) -> tuple[npt.NDArray[np.float32], GameNote] | None:
+    def adjudicate(self, row: int) -> tuple[Float32s, GameNote] | None:
         """The returns, float32 [players], and why, if the game in `row` is decided."""
         if self.resign and (self._losing[row] >= self.resign.decisions).any():
             loser = int(self._losing[row].argmax())
@@ -80,11 +75,6 @@ class ValueAdjudicator(Adjudicator):
         return None
 
 
-def _count(
-    counts: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
-    sides: npt.NDArray[np.int8],
-    holds: npt.NDArray[np.bool_],
-) -> None:
+def _count(counts: Int64s, rows: Int64s, sides: Int8s, holds: Bools) -> None:
     """One more in a row where it holds, and none where it does not."""
     counts[rows, sides] = np.where(holds, counts[rows, sides] + 1, 0)

@@ -156,19 +156,14 @@ class MatchOptions:
 
 def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
     """The players of the record that is resumed. `UsageError`: one of them is a command."""
-    commands = [player for player in header.players if _is_command(player.spec)]
-    if commands:
+    command = re.compile(rf"(^|,)({'|'.join(COMMANDS)})")  # a file of such a name counts too
+    if any(command.search(player.spec) for player in header.players):
         texts = [f"name={player.name},{player.spec}" for player in header.players]
         what = "--resume starts no command that a record names; if you trust these, give them"
         raise UsageError(f"{what}: {shlex.join(texts)}", file=file)
     with error_context(file):
         specs = [(parse_player(player.spec, PLAYERS), player.name) for player in header.players]
     return tuple(replace(spec, name=name) for spec, name in specs)
-
-
-def _is_command(text: str) -> bool:
-    """Whether a PLAYER names something to execute; a file of such a name counts too."""
-    return re.search(rf"(^|,)({'|'.join(COMMANDS)})", text) is not None
 
 
 def _games(header: RecordHeader, file: str) -> int:

@@ -14,13 +14,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from stratkit.arrays import Bytes, Float32s, Float64s, Int32s
 from stratkit.engine import distinct_views
 from stratkit.errors import InputError
 from stratkit.nets.network import Network, check_device, place
 from stratkit.nets.policy import draw, softmax
-
-Floats = npt.NDArray[np.float32]
-Bytes = npt.NDArray[np.uint8]
 
 MOST_ON_CPU = 256  # views at a time: more of them leave its caches
 STEP = 8  # the convolution library prepares itself anew for every number of rows
@@ -52,7 +50,7 @@ class Evaluator:
             self.rows = self._most
             place(self.network, self.device)
 
-    def load(self, weights: Mapping[str, Floats]) -> None:
+    def load(self, weights: Mapping[str, Float32s]) -> None:
         """Evaluates these weights from now on. `InputError`: they are another network's, or not
         finite."""
         if not all(np.isfinite(w).all() for w in weights.values()):
@@ -63,11 +61,11 @@ class Evaluator:
         except (RuntimeError, TypeError):  # torch's: missing, unknown or misshapen tensors
             raise InputError("its tensors are not this network's", text=self.net) from None
 
-    def policy(self, observations: Bytes, legal: Bytes, pub: Floats | None = None) -> Floats:
+    def policy(self, observations: Bytes, legal: Bytes, pub: Float32s | None = None) -> Float32s:
         """float32 [n, A]: the probability of each action, 0 where illegal."""
         return self.evaluate(observations, legal, pub)[0]
 
-    def values(self, observations: Bytes, pub: Floats | None = None) -> Floats:
+    def values(self, observations: Bytes, pub: Float32s | None = None) -> Float32s:
         """float32 [n]: what the acting sides may expect, by the network."""
 
         def head(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor]:
@@ -76,8 +74,8 @@ class Evaluator:
         return self._in_parts(observations, pub, head)[0]
 
     def evaluate(
-        self, observations: Bytes, legal: Bytes, pub: Floats | None = None, values: bool = False
-    ) -> tuple[Floats, Floats | None]:
+        self, observations: Bytes, legal: Bytes, pub: Float32s | None = None, values: bool = False
+    ) -> tuple[Float32s, Float32s | None]:
         """Policy and values, or None unless `values` are wanted: they take time."""
 
         def heads(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, ...]:
@@ -88,7 +86,7 @@ class Evaluator:
 
     def evaluate_distinct(
         self, observations: Bytes, legal: Bytes, values: bool = False
-    ) -> tuple[Floats, Floats | None]:
+    ) -> tuple[Float32s, Float32s | None]:
         """The same. Equal views, as most of a small game are, are evaluated once, where there are
         more than `rows`."""
         if len(observations) <= self.rows:
@@ -101,10 +99,10 @@ class Evaluator:
         self,
         observations: Bytes,
         legal: Bytes,
-        u: npt.NDArray[np.float64],
+        u: Float64s,
         finish: Callable[[Tensor], Tensor],
         values: bool = False,
-    ) -> tuple[npt.NDArray[np.int32], Floats, Floats | None]:
+    ) -> tuple[Int32s, Float32s, Float32s | None]:
         """Actions drawn by `u` [n] from what `finish` makes of the policy, with their
         probabilities, and values as in `evaluate`. No policy leaves the device."""
 
@@ -128,7 +126,7 @@ class Evaluator:
     def _in_parts(
         self,
         observations: Bytes,
-        pub: Floats | None,
+        pub: Float32s | None,
         heads: Callable[[Any, Tensor, slice], tuple[Tensor, ...]],
     ) -> list[npt.NDArray[Any]]:
         """What `heads` make of inputs and embedding, `rows` observations at a time."""

@@ -39,7 +39,8 @@ from stratkit.engine.observation import (
 from stratkit.engine.stratego import BOMB, FLAG, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, TYPES
 
 # A hidden piece's row among the marginals of its game: side (own 0, enemy 1), then moved or not.
-NOT_HIDDEN, HIDDEN_ROWS = 0, 5
+# Row 0 is that of all other squares.
+HIDDEN_ROWS = 5
 
 
 def expand(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = None) -> Tensor:
@@ -47,8 +48,7 @@ def expand(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = Non
 
     packed: uint8 [n, 156 + H * W], on any device; shape: (82, H, W).
     pub: float32 [n, 24, H, W], or None: what a player thinks the enemy's (12 planes) and the own
-    (12)
-        pieces are in public, in place of the exact marginals.
+        (12) pieces are in public, in place of the exact marginals.
     Returns float32 [n, 82, H, W] on the same device, channels last in memory.
     ValueError: the packed observations are not of that board.
     """
@@ -72,7 +72,8 @@ def expand_in_torch(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | N
     if pub is not None:
         planes[:, :, PUBLIC] = pub.flatten(2).transpose(1, 2)
     _fill_moves(packed, planes[:, :, LAST_MOVES])
-    planes[:, :, RATIOS.start : PHASE_AND_STAGE.stop] = _scalars(packed)[:, None, :]
+    planes[:, :, RATIOS] = _ratios(packed)[:, None]
+    planes[:, :, PHASE_AND_STAGE] = packed[:, None, PHASE : STAGE + 1].float()
     _fill_selected(packed, planes[:, :, SELECTED_PIECE])
     return planes.view(len(packed), height, width, PLANES).permute(0, 3, 1, 2)
 
@@ -118,7 +119,7 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
     counts the hidden pieces that never moved. (The paper's Eq. 6 does not sum to the pieces on
     the board.)
     """
-    count = _unrevealed(packed)
+    count = packed[:, OWN_UNREVEALED:MOVES].int().view(-1, 2, len(TYPES))  # own, enemy's; by type
     immovable = count[:, :, FLAG] + count[:, :, BOMB]
     movable = count.sum(2) - immovable
     never_moved = torch.stack([(rows == _row(side, 0)).sum(1) for side in (0, 1)], 1).int()
@@ -131,11 +132,6 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
         moved_p[:, :, fixed] = 0.0
         never_moved_p[:, :, fixed] = still[:, :, fixed]
     return _by_row(never_moved_p, moved_p)
-
-
-def _unrevealed(packed: Tensor) -> Tensor:
-    """Hidden pieces of each type, own and enemy's: int32 [n, 2, 12]."""
-    return packed[:, OWN_UNREVEALED:MOVES].int().view(-1, 2, len(TYPES))
 
 
 def _by_row(never_moved_p: Tensor, moved_p: Tensor) -> Tensor:
@@ -179,10 +175,6 @@ def _ratios(packed: Tensor) -> Tensor:
     low, high = packed[:, PLIES:PHASE].int().view(-1, 4, 2).unbind(2)
     numbers = low + 256 * high
     return _divide(numbers[:, 0::2], numbers[:, 1::2])
-
-
-def _scalars(packed: Tensor) -> Tensor:
-    return torch.cat([_ratios(packed), packed[:, PHASE : STAGE + 1].float()], 1)
 
 
 def _fill_selected(packed: Tensor, plane: Tensor) -> None:

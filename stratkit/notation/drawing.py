@@ -43,7 +43,6 @@ class Style:
 ASCII = Style(RANKS, ".", "~~", "?", "!", "*")
 UNICODE = Style(("⚑", *RANKS[1:-1], "✹"), "·", "≈≈", "□", "■", "°", "─│┌┐└┘")
 STYLES: Mapping[str, Style] = {"ascii": ASCII, "unicode": UNICODE}
-KEY = ASCII.key
 
 
 def squares_seen(width: int, height: int, view: int | None) -> list[list[int]]:

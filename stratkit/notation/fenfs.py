@@ -35,7 +35,7 @@ from stratkit.engine.stratego import (
     Variant,
 )
 from stratkit.errors import InputError
-from stratkit.notation.lines import text_lines
+from stratkit.notation.lines import parsed_lines
 from stratkit.notation.setups import Setup
 from stratkit.notation.squares import (
     EMPTY_LETTER,
@@ -120,19 +120,8 @@ _CANNOT_HAVE_MOVED = frozenset("a_?BMNYbmny")
 
 
 def read_fenfs(stream: BinaryIO, name: str) -> Iterator[tuple[int, Fenfs | InputError]]:
-    """(line number, position) of each line of `stream`; faulty lines give their error instead.
-
-    Empty lines are skipped. Memory is bounded.
-    """
-    for number, line in text_lines(stream, name):
-        if isinstance(line, InputError):
-            yield number, line
-        elif line:
-            try:
-                yield number, parse_fenfs(line)
-            except InputError as error:
-                error.file, error.where = name, f"line {number}"
-                yield number, error
+    """The positions of `stream`, as `parsed_lines`."""
+    return parsed_lines(stream, name, parse_fenfs)
 
 
 def _variant_of(board: str) -> Variant:

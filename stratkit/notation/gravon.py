@@ -6,7 +6,7 @@ formats/gravon.md describes both. Reading is in two parts: this module reads wha
 
 from __future__ import annotations
 
-from stratkit.errors import InputError
+from stratkit.errors import InputError, error_context
 from stratkit.notation.gravon_gsn import parse_gsn
 from stratkit.notation.gravon_xml import parse_xml_log
 from stratkit.notation.log import Log
@@ -19,30 +19,22 @@ def is_xml(data: bytes) -> bool:
     return data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
 
 
-def is_gsn(data: bytes) -> bool:
-    """Whether this looks like the `.gsn` form."""
-    return data.removeprefix(b"\xef\xbb\xbf")[:1] == b"#"
-
-
 def parse_log(data: bytes, name: str) -> Log:
     """Reads the content of one log file; raises `InputError` with the file's `name` in it.
 
     Faults that can be survived are the log's `remarks`, and the one after which no move can be read
     is `broken`. They have the `name` too.
     """
-    try:
+    with error_context(name):
         if len(data) > MOST:
             raise InputError(f"a log of over {MOST >> 20} MiB")
         if is_xml(data):
             log = parse_xml_log(data)
-        elif is_gsn(data):
+        elif data.removeprefix(b"\xef\xbb\xbf").startswith(b"#"):
             log = parse_gsn(data)
         else:
             start = data[:20].decode("utf-8", "replace")
             raise InputError("neither a .gsn nor an .xml log", text=start if data else None)
-    except InputError as error:
-        error.file = name
-        raise
     for fault in (*log.remarks, *([log.broken] if log.broken else [])):
         fault.file = name
     return log

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from stratkit.engine.stratego import VARIANTS
-from stratkit.errors import InputError
+from stratkit.errors import InputError, error_context
 from stratkit.notation.log import FREE
 from stratkit.notation.setups import Setup, parse_field
 from stratkit.notation.squares import parse_square
@@ -47,11 +47,8 @@ BOARD = WIDTH, HEIGHT = 10, 10  # Gravon has no other
 
 
 def read_field(text: str, kind: str, where: str) -> tuple[Setup, Setup]:
-    try:
+    with error_context(None, where):
         return parse_field(text, VARIANTS[KINDS[kind]], free=kind == FREE)
-    except InputError as error:
-        error.where = where
-        raise
 
 
 def read_move(from_: str, to: str, where: str, text: str) -> bytes:

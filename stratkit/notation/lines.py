@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, TypeVar
 
 from stratkit.errors import InputError
+
+Item = TypeVar("Item")
 
 MOST = 1000  # bytes of one line; the longest that means anything has about 120
 
@@ -27,9 +29,21 @@ def text_lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, str | InputEr
         try:
             yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").strip(" \t\r\n")
         except UnicodeDecodeError:
-            yield (
-                number,
-                InputError(
-                    "not UTF-8", file=name, where=where, text=raw.decode("utf-8", "replace")
-                ),
-            )
+            text = raw.decode("utf-8", "replace")
+            yield number, InputError("not UTF-8", file=name, where=where, text=text)
+
+
+def parsed_lines(
+    stream: BinaryIO, name: str, parse: Callable[[str], Item]
+) -> Iterator[tuple[int, Item | InputError]]:
+    """(line number, what `parse` makes of the line); faulty lines give their error instead. Empty
+    lines are skipped. Memory is bounded."""
+    for number, line in text_lines(stream, name):
+        if isinstance(line, InputError):
+            yield number, line
+        elif line:
+            try:
+                yield number, parse(line)
+            except InputError as error:
+                error.file, error.where = name, f"line {number}"
+                yield number, error

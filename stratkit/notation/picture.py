@@ -9,9 +9,9 @@ from typing import IO, Any
 from xml.sax.saxutils import escape
 
 from stratkit.engine.stratego import FILES, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, UNKNOWN
-from stratkit.errors import StratkitError
 from stratkit.notation.drawing import RANKS, heading, squares_seen
 from stratkit.notation.fenfs import Fenfs, position, seen_by
+from stratkit.pictures import new_figure, save
 
 SIZE = 48  # of a square, in pixels
 MARGIN = 28
@@ -169,35 +169,20 @@ def _svg_shape(shape: Box | Words | Arrow) -> str:
 
 
 def save_png(picture: Picture, stream: IO[bytes]) -> None:
-    """The picture as PNG. Raises `StratkitError` without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
-    except ImportError:
-        raise StratkitError("pictures need matplotlib: pip install 'stratkit[plot]'") from None
-    figure = Figure(figsize=(picture.width / 100, picture.height / 100), dpi=100)
+    """The picture as PNG. Raises `InputError` without matplotlib."""
+    figure = new_figure(picture.width / 100, picture.height / 100, layout=None)
+    from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, picture.width), ylim=(picture.height, 0))
     axes.axis("off")
     for shape in picture.shapes:
         match shape:
-            case Box(rounding=0):
-                at = (shape.x, shape.y)
-                patch = Rectangle(at, shape.width, shape.height, fc=shape.fill, ec=shape.line)
-                axes.add_patch(patch)
-            case Box():
-                style = f"round,pad=0,rounding_size={shape.rounding}"
-                axes.add_patch(
-                    FancyBboxPatch(
-                        (shape.x, shape.y),
-                        shape.width,
-                        shape.height,
-                        boxstyle=style,
-                        fc=shape.fill,
-                        ec=shape.line,
-                        lw=1.5,
-                    )
-                )
+            case Box(x, y, width, height, fill, line, rounding):
+                box: Any = {"xy": (x, y), "width": width, "height": height, "fc": fill, "ec": line}
+                style = f"round,pad=0,rounding_size={rounding}"
+                rounded = FancyBboxPatch(**box, boxstyle=style, lw=1.5) if rounding else None
+                axes.add_patch(rounded or Rectangle(**box))
             case Words():
                 font: Any = {"ha": "center", "va": "center", "weight": "bold", "c": shape.fill}
                 axes.text(shape.x, shape.y, shape.text, size=shape.size * 0.7, **font)
@@ -205,4 +190,4 @@ def save_png(picture: Picture, stream: IO[bytes]) -> None:
                 ends = (shape.x, shape.y), (shape.to_x, shape.to_y)
                 look: Any = {"arrowstyle": "-|>", "mutation_scale": 22, "lw": 3, "color": _LAST}
                 axes.add_patch(FancyArrowPatch(*ends, shrinkA=0, shrinkB=0, alpha=0.85, **look))
-    figure.savefig(stream, format="png", metadata={"Software": None})
+    save(figure, stream, dpi=100)

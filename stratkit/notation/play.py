@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Int32s
 from stratkit.engine import Game
 from stratkit.engine.replay import Prefix, legal_prefix, positions
 from stratkit.engine.stratego import (
@@ -117,7 +117,7 @@ def _game(name: str, rules: tuple[tuple[str, int], ...]) -> Game:
     return Game(name, {**free_game(name).rules, **asked})
 
 
-def actions_of(log: Log) -> npt.NDArray[np.int32]:
+def actions_of(log: Log) -> Int32s:
     """The moves as the engine's actions, int32 [2 * plies], each side's in its own frame."""
     moves = np.frombuffer(log.moves, np.uint8).reshape(-1, 2).astype(np.int32)
     moves[1::2] = log.variant.flip(moves[1::2])

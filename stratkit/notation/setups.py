@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes
 from stratkit.engine.stratego import (
     BLUE,
     NO_PIECE,
@@ -26,10 +26,10 @@ from stratkit.engine.stratego import (
     placements,
 )
 from stratkit.errors import InputError
-from stratkit.notation.lines import text_lines
+from stratkit.notation.lines import parsed_lines
 from stratkit.notation.squares import EMPTY_LETTER, LAKE_LETTER, letter, piece, square_text
 
-Setup = npt.NDArray[np.uint8]
+Setup = Bytes
 
 
 _LETTERS_OF_TYPES = {NO_PIECE: EMPTY_LETTER} | {t: letter(RED, t) for t in range(len(TYPES))}
@@ -69,25 +69,30 @@ def variant_of(setup: Setup) -> Variant | None:
 def read_setups(
     stream: BinaryIO, name: str, variant: Variant | None = None
 ) -> Iterator[tuple[int, Setup | InputError]]:
-    """(line number, setup) of each line of a `.setups` stream; faulty lines give their error.
+    """The setups of a `.setups` stream, as `parsed_lines`. Without `variant` each line must fit
+    some variant."""
 
-    Without `variant` each line must fit some variant. Empty lines are skipped. Memory is bounded.
-    """
-    for number, line in text_lines(stream, name):
-        if isinstance(line, InputError):
-            yield number, line
-        elif line:
-            yield number, _checked(line, number, name, variant)
+    def parse(line: str) -> Setup:
+        try:
+            setup = parse_setup(line, variant)
+            if variant is None and variant_of(setup) is None:
+                placements(_most_like(setup), setup)  # raises, and says which count is wrong
+            return setup
+        except InputError as error:
+            error.text = error.text or line
+            raise
+
+    return parsed_lines(stream, name, parse)
 
 
-def _checked(line: str, number: int, name: str, variant: Variant | None) -> Setup | InputError:
-    try:
-        setup = parse_setup(line, variant)
-        if variant is None and variant_of(setup) is None:
-            placements(_most_like(setup), setup)  # raises, and says which count is wrong
-        return setup
-    except InputError as error:
-        return InputError(error.what, file=name, where=f"line {number}", text=error.text or line)
+def all_setups(stream: BinaryIO, name: str, variant: Variant) -> list[Setup]:
+    """All setups of a `.setups` stream; raises `InputError` for the first faulty line."""
+    setups = []
+    for _, setup in read_setups(stream, name, variant):
+        if isinstance(setup, InputError):
+            raise setup
+        setups.append(setup)
+    return setups
 
 
 def _most_like(setup: Setup) -> Variant:

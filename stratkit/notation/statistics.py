@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bools, Bytes, Int64s
 from stratkit.engine.stratego import (
     BOMB,
     FLAG,
@@ -38,7 +38,7 @@ class SetupFigures:
 
     variant: Variant
     count: int = 0
-    maps: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((12, 0), np.int64))
+    maps: Int64s = field(default_factory=lambda: np.zeros((12, 0), np.int64))
     sums: Counter[str] = field(default_factory=Counter)
     distinct: set[bytes] = field(default_factory=set)
 
@@ -46,7 +46,7 @@ class SetupFigures:
         if not self.maps.size:
             self.maps = np.zeros((len(TYPES), self.variant.zone), np.int64)
 
-    def add(self, setups: npt.NDArray[np.uint8]) -> None:
+    def add(self, setups: Bytes) -> None:
         """Adds setups, uint8 [n, zone], all regular."""
         self.count += len(setups)
         for type_ in range(len(TYPES)):
@@ -88,7 +88,7 @@ class SetupFigures:
         }
 
 
-def _sums(variant: Variant, setups: npt.NDArray[np.uint8]) -> Mapping[str, int]:
+def _sums(variant: Variant, setups: Bytes) -> Mapping[str, int]:
     """The sums of `SetupFigures` for setups uint8 [n, zone]."""
     width, last = variant.width, variant.ranks - 1
     places = {t: np.argmax(setups == t, axis=1) for t in (FLAG, SPY, MARSHAL, GENERAL)}
@@ -121,12 +121,8 @@ def _sums(variant: Variant, setups: npt.NDArray[np.uint8]) -> Mapping[str, int]:
 
 
 def _beside_flag(
-    setups: npt.NDArray[np.uint8],
-    rank: npt.NDArray[np.int64],
-    file: npt.NDArray[np.int64],
-    width: int,
-    ranks: int,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    setups: Bytes, rank: Int64s, file: Int64s, width: int, ranks: int
+) -> tuple[Int64s, Int64s]:
     """How many bombs are beside each flag, and how many squares of the own ranks are."""
     bombs = np.zeros(len(setups), np.int64)
     squares = np.zeros(len(setups), np.int64)
@@ -140,9 +136,7 @@ def _beside_flag(
     return bombs, squares
 
 
-def _guarded(
-    grid: npt.NDArray[np.uint8], rank: npt.NDArray[np.int64], file: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
+def _guarded(grid: Bytes, rank: Int64s, file: Int64s) -> Bools:
     """Whether a general or colonel is at most two steps from the spy."""
     ranks, files = np.indices(grid.shape[1:])
     steps = abs(ranks - rank[:, None, None]) + abs(files - file[:, None, None])

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
+from stratkit.arrays import Int32s
 from stratkit.engine import Game
 from stratkit.engine.stratego import VARIANTS, Variant, setup_of
 from stratkit.notation.setups import setup_text
 from stratkit.notation.squares import move_text
 
 
-def game_text(
-    game: Game, actions: npt.NDArray[np.int32]
-) -> tuple[tuple[str, str] | None, list[str]]:
+def game_text(game: Game, actions: Int32s) -> tuple[tuple[str, str] | None, list[str]]:
     """Setups, if the game has any, and moves: of a game that is no Stratego the actions' numbers,
     chance's among them. One that ended before both sides had deployed has neither."""
     if game.name in VARIANTS:
@@ -23,9 +19,7 @@ def game_text(
     return None, [str(action) for action in actions.tolist()]
 
 
-def transcript(
-    variant: Variant, actions: npt.NDArray[np.int32]
-) -> tuple[tuple[str, str], list[str]]:
+def transcript(variant: Variant, actions: Int32s) -> tuple[tuple[str, str], list[str]]:
     """Setups (red's, blue's; `.setups` letters) and moves ("A4A5") of a game.
 
     The game is given as actions, int32 [T]. A piece that was selected but not yet moved when the

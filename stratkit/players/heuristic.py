@@ -9,14 +9,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Game, expand_planes, observation_dtype, sample, uniform
+from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
+from stratkit.engine import Game, expand_planes, observation_dtype, sample, uniform_rows
 from stratkit.engine.combat import BOTH_FALL, LOSES, WINS, fight
 from stratkit.engine.observation import ENEMY_PUBLIC, LAKES, OWN_TYPES
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import BOMB, FLAG, MINER, PIECE, SCOUT, SPY, TYPE, TYPES
 from stratkit.players.player import Decision, Player, Views
-
-Floats = npt.NDArray[np.float64]
 
 #                 flag spy scout miner sgt lt cpt major col gen marshal bomb
 VALUES = np.array([50, 4, 1.5, 3, 1.5, 2, 3, 4.5, 7, 10, 14, 2.5])
@@ -27,7 +26,7 @@ CURIOSITY = 0.25  # for learning the rank of a hidden piece
 NOISE = 0.2  # breaks ties, and so ends moves to and fro
 
 
-def _gains() -> Floats:
+def _gains() -> Float64s:
     """[attacker, defender]: what an attack is worth, in units of `VALUES`."""
     gains = np.zeros((len(TYPES), len(TYPES)))
     for attacker in range(len(TYPES)):
@@ -58,9 +57,7 @@ class HeuristicPlayer(Player):
             probabilities[~deploying] = self._choice(views, seen, np.flatnonzero(~deploying))
         return Decision(*sample(probabilities, views.legal, self.seed, views.games, views.numbers))
 
-    def placement(
-        self, seen: npt.NDArray[np.void], legal: npt.NDArray[np.uint8]
-    ) -> npt.NDArray[np.float32]:
+    def placement(self, seen: npt.NDArray[np.void], legal: Bytes) -> Float32s:
         """Weights of the squares: flag at the back, bombs beside it, miners behind, scouts
         before."""
         n = len(seen)
@@ -77,20 +74,19 @@ class HeuristicPlayer(Player):
         weights = weights * legal
         return np.asarray(weights / weights.sum(1, keepdims=True), np.float32)
 
-    def _choice(
-        self, views: Views, seen: npt.NDArray[np.void], rows: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float32]:
+    def _choice(self, views: Views, seen: npt.NDArray[np.void], rows: Int64s) -> Float32s:
         """One-hot: the piece with the best move, or the best destination of the piece selected."""
         legal = views.legal[rows] > 0
         planes = expand_planes(self.game, np.ascontiguousarray(views.observations[rows]))
         best = self.scores(seen[rows], planes)
-        noise = NOISE * self._noise(views, rows, best.shape[1])
-        best = np.where(legal, best + noise, -np.inf)
+        key = self.seed, views.games[rows], views.numbers[rows]
+        noise = uniform_rows(*key, best.shape[1], Stream.HEURISTIC_NOISE)
+        best = np.where(legal, best + NOISE * noise, -np.inf)
         chosen = np.zeros(best.shape, np.float32)
         chosen[np.arange(len(rows)), best.argmax(1)] = 1
         return chosen
 
-    def scores(self, seen: npt.NDArray[np.void], planes: npt.NDArray[np.float32]) -> Floats:
+    def scores(self, seen: npt.NDArray[np.void], planes: Float32s) -> Float64s:
         """[n, square]: what the best move of each piece is worth, or each destination of the piece
         that is selected."""
         planes = planes.reshape(len(seen), planes.shape[1], -1)
@@ -101,14 +97,7 @@ class HeuristicPlayer(Player):
             self._piece_scores(planes, worth),
         )
 
-    def _noise(self, views: Views, rows: npt.NDArray[np.int64], squares: int) -> Floats:
-        games = np.repeat(views.games[rows], squares)
-        numbers = np.repeat(views.numbers[rows], squares).astype(np.int64) * squares
-        numbers += np.tile(np.arange(squares), len(rows))
-        flat = uniform(self.seed, games, numbers.astype(np.int32), Stream.HEURISTIC_NOISE)
-        return np.reshape(flat, (len(rows), squares))
-
-    def _attack_worth(self, planes: npt.NDArray[np.float32]) -> Floats:
+    def _attack_worth(self, planes: Float32s) -> Float64s:
         """[n, attacker, square]: expected gain of attacking the enemy on a square; 0 where none
         is."""
         enemy = planes[:, ENEMY_PUBLIC].astype(np.float64)
@@ -116,7 +105,7 @@ class HeuristicPlayer(Player):
         hidden = (enemy.max(1) < 1) & (enemy.sum(1) > 0.5)
         return np.asarray(worth + CURIOSITY * hidden[:, None, :])
 
-    def _danger(self, planes: npt.NDArray[np.float32]) -> Floats:
+    def _danger(self, planes: Float32s) -> Float64s:
         """[n, own type, square]: what a piece of ours on a square stands to lose to its neighbours,
         counting only enemies whose rank is known."""
         enemy = planes[:, ENEMY_PUBLIC].astype(np.float64)
@@ -125,7 +114,7 @@ class HeuristicPlayer(Player):
         loss = np.einsum("ad,nas->nds", np.maximum(GAINS, 0), known)
         return np.asarray(np.max([self._neighbour(loss, d) for d in range(4)], axis=0))
 
-    def _neighbour(self, field: Floats, direction: int) -> Floats:
+    def _neighbour(self, field: Float64s, direction: int) -> Float64s:
         """[..., square]: the value on the next square in `direction` (0 off the board): right,
         left, forward, back."""
         board = field.reshape(*field.shape[:-1], self.height, self.width)
@@ -141,8 +130,8 @@ class HeuristicPlayer(Player):
         return np.asarray(out.reshape(field.shape))
 
     def _step_scores(
-        self, planes: npt.NDArray[np.float32], worth: Floats, own: Floats
-    ) -> tuple[Floats, Floats]:
+        self, planes: Float32s, worth: Float64s, own: Float64s
+    ) -> tuple[Float64s, Float64s]:
         """Scores of arriving on a square, and of leaving one, for pieces of types `own`
         [n, type, square] (one-hot): both [n, type, square]."""
         enemy = planes[:, ENEMY_PUBLIC].sum(1, keepdims=True) > 0.5
@@ -151,7 +140,7 @@ class HeuristicPlayer(Player):
         leave = 0.5 * danger * own
         return arrive, leave
 
-    def _piece_scores(self, planes: npt.NDArray[np.float32], worth: Floats) -> Floats:
+    def _piece_scores(self, planes: Float32s, worth: Float64s) -> Float64s:
         """[n, square]: the best single step of the piece on each square."""
         own = planes[:, OWN_TYPES].astype(np.float64)
         arrive, leave = self._step_scores(planes, worth, own)
@@ -167,8 +156,8 @@ class HeuristicPlayer(Player):
         return np.asarray((best * own).sum(1))
 
     def _destination_scores(
-        self, seen: npt.NDArray[np.void], planes: npt.NDArray[np.float32], worth: Floats
-    ) -> Floats:
+        self, seen: npt.NDArray[np.void], planes: Float32s, worth: Float64s
+    ) -> Float64s:
         """[n, square]: the score of each destination of the piece that is selected."""
         n = len(seen)
         own = planes[:, OWN_TYPES].astype(np.float64)

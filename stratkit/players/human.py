@@ -24,6 +24,7 @@ from stratkit.players.seen import Offer, Turn, Witness
 from stratkit.players.spec import PlayerSpec
 
 SIDES = ("red", "blue")
+SETUP_PROMPT = "Your setup (return takes it; help)> "
 RESIGN = -1  # instead of an action
 
 Setup = npt.NDArray[np.uint8]
@@ -90,7 +91,7 @@ class HumanPlayer(Player):
         """The setup that the person agrees to or types."""
         first = offered = self._drawn(game, 0)
         drawn = 1
-        for word in self._lines(Offer(game, side, self.variant, first), "Your setup> "):
+        for word in self._lines(Offer(game, side, self.variant, first), SETUP_PROMPT):
             if word == "save":
                 raise Saved
             if word == "help":

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from stratkit.engine import Game, sample, uniform
 from stratkit.nets import build, process
-from stratkit.nets.evaluator import Evaluator, Floats
-from stratkit.players.player import Decision, Explanation, Player, Views
+from stratkit.nets.evaluator import Evaluator
+from stratkit.players.player import Decision, Explanation, Floats, Player, Views
 from stratkit.players.testtime.options import PostProcessing
 
 if TYPE_CHECKING:
@@ -23,11 +23,7 @@ class NetworkPlayer(Player):
     a threshold and quanta, as published with weights."""
 
     def __init__(
-        self,
-        evaluator: Evaluator,
-        game: Game,
-        seed: int,
-        processing: tuple[float, int] = (0.0, 0),
+        self, evaluator: Evaluator, game: Game, seed: int, processing: tuple[float, int] = (0.0, 0)
     ) -> None:
         self.evaluator, self.game, self.seed = evaluator, game, seed
         self.processing = processing
@@ -66,22 +62,14 @@ class NetworkPlayer(Player):
         return self._process(torch.from_numpy(policy)).numpy(), expected
 
     def _act(self, views: Views, values: bool) -> Decision:
+        """The engine draws, or on a GPU, by the same random numbers, the evaluator."""
         if self.evaluator.device.type == "cpu":
-            return self._act_here(views, values)
-        return self._act_there(views, values)
-
-    def _act_here(self, views: Views, values: bool) -> Decision:
-        """The engine draws."""
-        policy, expected = self._policy(views, values)
-        chosen = sample(policy, views.legal, self.seed, views.games, views.numbers)
-        return Decision(*chosen, expected)
-
-    def _act_there(self, views: Views, values: bool) -> Decision:
-        """The same, drawn where the network is."""
+            policy, expected = self._policy(views, values)
+            chosen = sample(policy, views.legal, self.seed, views.games, views.numbers)
+            return Decision(*chosen, expected)
         u = uniform(self.seed, views.games, views.numbers)
-        return Decision(
-            *self.evaluator.draw(views.observations, views.legal, u, self._process, values)
-        )
+        drawn = self.evaluator.draw(views.observations, views.legal, u, self._process, values)
+        return Decision(*drawn)
 
     def _process(self, policy: Tensor) -> Tensor:
         """What actions are drawn from, float32 [n, A]."""

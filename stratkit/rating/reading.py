@@ -12,14 +12,7 @@ import numpy as np
 from stratkit.errors import InputError
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
 from stratkit.storage.identities import KnownPlayers, match_key
-from stratkit.storage.records import (
-    BLUE,
-    DRAW,
-    RED,
-    GameRecord,
-    RecordHeader,
-    read_records,
-)
+from stratkit.storage.records import BLUE, DRAW, RED, GameRecord, RecordHeader, read_records
 
 _GAMES = 1 << 14  # that are kept as objects
 _RESULTS: Mapping[str | None, int] = {RED: WON, DRAW: DRAWN, BLUE: LOST}  # for red

@@ -49,8 +49,8 @@ def step(policy: Vector, q: Vector, eta: float, tau: float, magnet: Vector | Non
 class MMDSearch:
     """A budget and a step. `rollouts` of all moves together; `worlds` of a decision (None: as many
     as there are rollouts for every move); `depth` in plies of `actions` actions; step size `eta`
-    and `tau`, in units of `unit`, the largest return; `seconds`, if there is a limit: then the
-    result depends on the machine."""
+    and `tau`, in units of `unit`, the largest return; `most`, beyond which no return lies, where
+    that is known; `seconds`, if there is a limit: then the result depends on the machine."""
 
     rollouts: int
     depth: int
@@ -60,6 +60,7 @@ class MMDSearch:
     worlds: int | None = None
     actions: int = 1
     unit: float = 1.0
+    most: float = np.inf
     seconds: float | None = None
 
     def budget(self, moves: int) -> tuple[int, int]:
@@ -154,7 +155,7 @@ def _values(
         [np.full(len(c), root.side, np.int8) for root, c in zip(roots, copies, strict=True)]
     )
     depth = asked.depth * asked.actions
-    found = play_out(batch, movers, blueprint, depth, seed, keys) / asked.unit
+    found = play_out(batch, movers, blueprint, depth, seed, keys, asked.most) / asked.unit
     ends = np.cumsum([len(c) for c in copies])
     return [part.reshape(-1, m) for part, m in zip(np.split(found, ends[:-1]), sizes, strict=True)]
 

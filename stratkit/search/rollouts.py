@@ -18,9 +18,11 @@ def play_out(
     actions: int,
     seed: int,
     keys: npt.NDArray[np.int64],
+    most: float = np.inf,
 ) -> npt.NDArray[np.float64]:
     """Plays `actions` more actions in every row, unless the game ends before; what the player
-    `movers` int8 [n] gets then, float64 [n]: the return, or what the blueprint expects.
+    `movers` int8 [n] gets then, float64 [n]: the return, or what the blueprint expects, at `most`:
+    a network may expect more than a game can return, and would then put off a win for ever.
 
     The draws are a function of `seed`, of a row's key, int64 [n], and of the number of the draw:
     rows with equal keys have common random numbers. Chance does not count as an action. One call of
@@ -51,6 +53,6 @@ def play_out(
     out: npt.NDArray[np.float64] = batch.returns()[np.arange(n), movers].astype(np.float64)
     rows = np.flatnonzero(actors >= 0)
     if len(rows):
-        values = blueprint.values(packed[rows])
+        values = np.clip(blueprint.values(packed[rows]), -most, most)
         out[rows] = np.where(actors[rows] == movers[rows], values, -values)
     return out

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Float64s
 from stratkit.engine import uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.errors import UsageError
@@ -39,7 +39,7 @@ class Conditioned(Placing):
         chosen = (chances <= drawn[:, None]).sum(axis=1)
         return self.setups(placed[np.arange(n) * CANDIDATES + chosen])
 
-    def _left(self, placed: Placed) -> npt.NDArray[np.float64]:
+    def _left(self, placed: Placed) -> Float64s:
         """float64 [n]: the logarithm of each setup's weight, from the squares int32 [n, pieces]."""
         total = np.zeros(len(placed))
         for k in range(placed.shape[1]):
@@ -49,7 +49,7 @@ class Conditioned(Placing):
             total += np.log(np.maximum(left, 1e-300))
         return total
 
-    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+    def logprobs(self, setups: Setups) -> Float64s:
         if not self.asked.free:
             raise UsageError("--logprob: a model's are not known under --fix and --forbid")
         return super().logprobs(setups)

@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arrays import Bools, Bytes, Int64s
 from stratkit.engine.stratego import FILES, NO_PIECE, TYPES, Variant
 from stratkit.errors import InputError, UsageError
 from stratkit.notation.setups import parse_setup
@@ -22,7 +23,6 @@ from stratkit.notation.squares import parse_square, square_text
 from stratkit.setups.numbering import LETTERS, counts_of
 
 EMPTY = len(TYPES)  # the row of empty squares, behind those of the types
-Masks = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -32,7 +32,7 @@ class Constraints:
     squares."""
 
     variant: Variant
-    allowed: Masks
+    allowed: Bools
 
     @property
     def counts(self) -> list[int]:
@@ -49,7 +49,7 @@ class Constraints:
         """The constraints that a setup meets if its mirror image meets these."""
         return Constraints(self.variant, mirror(self.variant, self.allowed))
 
-    def met(self, setups: npt.NDArray[np.uint8]) -> Masks:
+    def met(self, setups: Bytes) -> Bools:
         """bool [n]: which of `setups` uint8 [n, zone] meet them."""
         rows = np.where(setups == NO_PIECE, EMPTY, setups)
         return np.asarray(self.allowed[rows, np.arange(setups.shape[1])].all(axis=1))
@@ -96,7 +96,7 @@ def constraints(
     return Constraints(variant, allowed)
 
 
-def _parse(variant: Variant, option: str, text: str) -> tuple[int, Masks]:
+def _parse(variant: Variant, option: str, text: str) -> tuple[int, Bools]:
     """The row and the squares, bool [zone], of `M=A1` or `B=A4..K4`."""
     letter, _, places = text.partition("=")
     if len(letter) != 1 or letter not in LETTERS or not places:
@@ -142,14 +142,14 @@ class Division:
     class of each square. `needs` [G] and `sizes` [K]: the pieces of a group, the squares of a
     class."""
 
-    allowed: Masks
-    group: npt.NDArray[np.int64]
-    class_: npt.NDArray[np.int64]
+    allowed: Bools
+    group: Int64s
+    class_: Int64s
     needs: tuple[int, ...]
     sizes: tuple[int, ...]
 
     @functools.cached_property
-    def _sets(self) -> tuple[Masks, Masks]:
+    def _sets(self) -> tuple[Bools, Bools]:
         """All S sets of groups: their members, bool [S, G], and the classes where one of the
         members may stand, bool [S, K]."""
         every = itertools.product((False, True), repeat=len(self.needs))
@@ -163,9 +163,7 @@ class Division:
         members, reach = self._sets
         return bool((reach @ self.sizes >= members @ self.needs).all())
 
-    def completable(
-        self, needs: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.bool_]:
+    def completable(self, needs: Int64s, sizes: Int64s) -> Bools:
         """bool [n, G, K]: whether a piece of the group may go to the class such that all others
         still find squares. `needs` int [n, G]: the pieces that are left; `sizes` int [n, K]: the
         squares that are left. By Hall's theorem a set of groups that needs all squares it may have

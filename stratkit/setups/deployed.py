@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Float32s, Int64s
 from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, RED, variant
 from stratkit.errors import StratkitError, UsageError
@@ -21,7 +21,7 @@ class Deploying:
         self.game, self.player = game, player
         self.pieces = variant(game.name).pieces
 
-    def choose(self, games: npt.NDArray[np.int64], placed: Placed, legal: Legal) -> Placed:
+    def choose(self, games: Int64s, placed: Placed, legal: Legal) -> Placed:
         sides = np.full(len(games), RED, np.int8)
         if not placed.shape[1]:
             self.player.begin(games, sides)
@@ -30,7 +30,7 @@ class Deploying:
             self.player.end(games, sides)
         return squares
 
-    def policy(self, placed: Placed, legal: Legal) -> npt.NDArray[np.float32]:
+    def policy(self, placed: Placed, legal: Legal) -> Float32s:
         if not isinstance(self.player, PolicyPlayer):
             raise UsageError("--logprob: this player has no probabilities")
         if self.player.random_ties:
@@ -41,7 +41,7 @@ class Deploying:
             raise StratkitError(NO_ACTION)
         return policy
 
-    def _views(self, games: npt.NDArray[np.int64], placed: Placed, legal: Legal) -> Views:
+    def _views(self, games: Int64s, placed: Placed, legal: Legal) -> Views:
         n, k = placed.shape
         batch = Batch(self.game, n)
         for number in range(k):

@@ -6,31 +6,33 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Float64s
 from stratkit.engine import Game
 from stratkit.engine.stratego import Variant, variant
-from stratkit.errors import UsageError, error_context, nearest
-from stratkit.notation.setups import setup_text
-from stratkit.players.spec import PlayerSpec
+from stratkit.errors import InputError, UsageError, error_context, nearest
+from stratkit.notation.setups import all_setups, setup_text
 from stratkit.setups.constraints import Constraints, constraints
-from stratkit.setups.given import Lines, numbers_between, numbers_read, read_all
+from stratkit.setups.given import Lines, numbers_between, numbers_read
 from stratkit.setups.numbering import number_of
 from stratkit.setups.placing import Placing
 from stratkit.setups.source import Entropy, Mirrored, Setups, Source, setups_of
 from stratkit.setups.uniform import Uniform
 from stratkit.storage.streams import input_name, open_input, open_output
 
+if TYPE_CHECKING:
+    from stratkit.players.spec import PlayerSpec
+
 VERSION = 1  # of what --json prints
 ROWS = 64  # positions that a network evaluates at a time
 UNIFORM, NUMBER, MODEL = "uniform", "number:", "model:"
 
 Say = Callable[[str], None]
-ReadPlayer = Callable[[str], PlayerSpec]
-Logprobs = npt.NDArray[np.float64] | None
+ReadPlayer = Callable[[str], "PlayerSpec"]
+Logprobs = Float64s | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +127,12 @@ def _numbers(text: str, asked: Constraints) -> Source:
 
 
 def _read(file: str, variant: Variant) -> Setups:
+    """uint8 [m, zone]: all m setups of a file. Raises `InputError` for none."""
     with open_input(file) as stream:
-        return read_all(stream, input_name(file), variant)
+        setups = all_setups(stream, input_name(file), variant)
+    if not setups:
+        raise InputError("holds no setups", file=input_name(file))
+    return np.stack(setups)
 
 
 def _model(file: str, variant: Variant, seed: int) -> Callable[[Constraints], Source]:

@@ -8,30 +8,17 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Float64s, Int64s
 from stratkit.engine import uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import Variant
-from stratkit.errors import InputError, UsageError, error_context
-from stratkit.notation.lines import text_lines
-from stratkit.notation.setups import Setup, read_setups
+from stratkit.errors import InputError, UsageError
+from stratkit.notation.lines import parsed_lines
+from stratkit.notation.setups import Setup
 from stratkit.setups.constraints import Constraints, mirror
 from stratkit.setups.numbering import setup_at
 from stratkit.setups.source import Setups
-
-
-def read_all(stream: BinaryIO, name: str, variant: Variant) -> Setups:
-    """All m setups of a file: uint8 [m, zone]. Raises `InputError` for a faulty line, and for a
-    file without setups."""
-    setups = []
-    for _, setup in read_setups(stream, name, variant):
-        if isinstance(setup, InputError):
-            raise setup
-        setups.append(setup)
-    if not setups:
-        raise InputError("holds no setups", file=name)
-    return np.stack(setups)
 
 
 class Lines:
@@ -54,7 +41,7 @@ class Lines:
         self.setups, self.seed = setups[keep], seed
         self.order = self._order(lines[keep]) if once else None
 
-    def _order(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _order(self, lines: Int64s) -> Int64s:
         """int64 [lines]: rows in random order, one for each of the lines."""
         order = np.argsort(self._random(np.arange(len(lines)), 1), kind="stable")
         _, first = np.unique(lines[order], return_index=True)
@@ -76,10 +63,10 @@ class Lines:
         drawn = self._random(np.arange(first, first + n), 0)
         return np.asarray(self.setups[(drawn * len(self.setups)).astype(int)])
 
-    def _random(self, games: npt.NDArray[np.int64], number: int) -> npt.NDArray[np.float64]:
+    def _random(self, games: Int64s, number: int) -> Float64s:
         return uniform(self.seed, games, np.full(len(games), number, np.int32), Stream.SETUP_LINES)
 
-    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+    def logprobs(self, setups: Setups) -> Float64s:
         raise UsageError("--logprob: the lines of a file have no probabilities; model:FILE's have")
 
 
@@ -94,7 +81,7 @@ class Numbers:
         some = list(itertools.islice(self.setups, n))
         return np.array(some, np.uint8).reshape(-1, self.variant.zone)
 
-    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+    def logprobs(self, setups: Setups) -> Float64s:
         raise UsageError("--logprob: numbers have no probabilities")
 
 
@@ -116,15 +103,15 @@ def numbers_read(variant: Variant, stream: BinaryIO, name: str) -> Numbers:
     """The setups of a stream of numbers, one a line, read on demand. Drawing raises `InputError`
     for a line that is no number of a setup."""
 
+    def setup(line: str) -> Setup:
+        if not re.fullmatch("[0-9]{1,60}", line, re.ASCII):
+            raise InputError("no number of a setup", text=line)
+        return setup_at(variant, int(line))
+
     def setups() -> Iterator[Setup]:
-        for number, line in text_lines(stream, name):
-            if isinstance(line, InputError):
-                raise line
-            with error_context(name, f"line {number}"):
-                if line and not re.fullmatch("[0-9]{1,60}", line, re.ASCII):
-                    raise InputError("no number of a setup", text=line)
-                setup = setup_at(variant, int(line)) if line else None
-            if setup is not None:
-                yield setup
+        for _, found in parsed_lines(stream, name, setup):
+            if isinstance(found, InputError):
+                raise found
+            yield found
 
     return Numbers(variant, setups(), None)

@@ -20,14 +20,12 @@ those that stand already, not on a plan.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Float32s, Int64s
 from stratkit.engine import sample
 from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, MINER, SCOUT, SPY, Variant
 from stratkit.setups.placing import Legal, Placed
 from stratkit.setups.source import Setups
-
-Floats = npt.NDArray[np.float32]
 
 # Whatever stands close to others comes early; the last are put where there is room.
 ORDER = (FLAG, BOMB, MARSHAL, 9, SPY, 8, MINER, 7, 6, 5, 4, SCOUT)
@@ -58,18 +56,18 @@ class Model:
         self.near = np.zeros((len(self.steps), kinds * kinds), np.float32)
         self.pair = np.zeros((kinds, kinds, z, z), np.float32)
 
-    def weights(self) -> list[Floats]:
+    def weights(self) -> list[Float32s]:
         return [self.own, self.guard, self.near, self.pair]
 
-    def both(self) -> Floats:
+    def both(self) -> Float32s:
         """near + pair, as `pair`."""
         return np.asarray((self.near.T @ self.steps).reshape(self.pair.shape) + self.pair)
 
-    def bombs(self, stand: Floats) -> Floats:
+    def bombs(self, stand: Float32s) -> Float32s:
         """float32 [n, Z]: 1 where a bomb stands, of the pieces `stand` [n, T, Z]."""
         return stand[:, 0] * 0 if self.bomb is None else stand[:, self.bomb]
 
-    def flag(self, stand: Floats, bombs: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
+    def flag(self, stand: Float32s, bombs: Float32s) -> tuple[Float32s, Int64s]:
         """The squares beside the flag, float32 [n, Z], and m and k, int64 [2, n, ...], of the
         pieces `stand` [n, T, Z] and the `bombs` [n, ..., Z]."""
         around = stand[:, 0] @ self.beside
@@ -101,7 +99,7 @@ def fit(variant: Variant, setups: Setups) -> Model:
     return model
 
 
-def _slopes(model: Model, setups: Setups, random: np.random.Generator) -> list[Floats]:
+def _slopes(model: Model, setups: Setups, random: np.random.Generator) -> list[Float32s]:
     """The gradient of the mean of -log p in the order of `Model.weights`, for one random order of
     equal pieces."""
     n, z = setups.shape
@@ -136,7 +134,7 @@ def _slopes(model: Model, setups: Setups, random: np.random.Generator) -> list[F
     return [own, guard, near, pair]
 
 
-def _softmax(logits: Floats) -> Floats:
+def _softmax(logits: Float32s) -> Float32s:
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True), np.float32)
 
@@ -149,11 +147,11 @@ class ModelPlacer:
         self.both = model.both()
         self.order = np.repeat(np.arange(len(model.types)), model.counts)
 
-    def choose(self, games: npt.NDArray[np.int64], placed: Placed, legal: Legal) -> Placed:
+    def choose(self, games: Int64s, placed: Placed, legal: Legal) -> Placed:
         numbers = np.full(len(games), placed.shape[1], np.int32)
         return sample(self.policy(placed, legal), legal, self.seed, games, numbers)[0]
 
-    def policy(self, placed: Placed, legal: Legal) -> Floats:
+    def policy(self, placed: Placed, legal: Legal) -> Float32s:
         n, k = placed.shape
         t, z = int(self.order[k]), legal.shape[1]
         stand = np.zeros((n, len(self.types), z), np.float32)

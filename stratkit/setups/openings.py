@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Int32s
 from stratkit.engine.stratego import placements, variant
 from stratkit.errors import InputError
-from stratkit.notation.setups import read_setups
+from stratkit.notation.setups import all_setups
 
-Opening = Callable[[int], npt.NDArray[np.int32]]
+Opening = Callable[[int], Int32s]
 
 
 def read_openings(stream: BinaryIO, name: str, game: str) -> tuple[Opening, str]:
@@ -23,18 +23,14 @@ def read_openings(stream: BinaryIO, name: str, game: str) -> tuple[Opening, str]
     and 2k + 1 (blue's), counted from 0; after the last setup comes the first again. Raises
     `InputError` for the first line that is no setup of `game`, and for an odd number of setups."""
     kind = variant(game)
-    setups = []
-    for _, setup in read_setups(stream, name, kind):
-        if isinstance(setup, InputError):
-            raise setup
-        setups.append(setup)
+    setups = all_setups(stream, name, kind)
     if not setups or len(setups) % 2:
         what = f"every game needs two setups, red's and blue's, but there are {len(setups)}"
         raise InputError(what, file=name)
     actions = [placements(kind, setup) for setup in setups]
     digest = hashlib.sha256(b"".join(setup.tobytes() for setup in setups)).hexdigest()
 
-    def opening(number: int) -> npt.NDArray[np.int32]:
+    def opening(number: int) -> Int32s:
         first = 2 * number % len(actions)
         return np.concatenate(actions[first : first + 2])
 

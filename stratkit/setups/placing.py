@@ -7,16 +7,16 @@ from itertools import combinations
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
 from stratkit.engine.stratego import NO_PIECE
 from stratkit.setups.constraints import Constraints
 from stratkit.setups.source import Setups
 
 AT_ONCE = 64  # setups whose probabilities are computed together
 
-Placed = npt.NDArray[np.int32]  # [n, k]: the squares of the first k pieces
-Legal = npt.NDArray[np.uint8]  # [n, zone]: 1 where the next piece may be placed
+Placed = Int32s  # [n, k]: the squares of the first k pieces
+Legal = Bytes  # [n, zone]: 1 where the next piece may be placed
 
 
 class Placer(Protocol):
@@ -28,11 +28,11 @@ class Placer(Protocol):
     @property
     def types(self) -> Sequence[int]: ...
 
-    def choose(self, games: npt.NDArray[np.int64], placed: Placed, legal: Legal) -> Placed:
+    def choose(self, games: Int64s, placed: Placed, legal: Legal) -> Placed:
         """int32 [n]: the square of the next piece in each of the `games` int64 [n]."""
         ...
 
-    def policy(self, placed: Placed, legal: Legal) -> npt.NDArray[np.float32]:
+    def policy(self, placed: Placed, legal: Legal) -> Float32s:
         """float32 [n, zone or more]: the probability of each square, 0 where illegal. Raises
         `UsageError` for a placer that does not know its probabilities."""
         ...
@@ -93,7 +93,7 @@ class Placing:
         good = parts.completable(needs, sizes)[:, parts.group[self.order[k]]]
         return np.asarray(legal & good[:, parts.class_])
 
-    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+    def logprobs(self, setups: Setups) -> Float64s:
         """float64 [n]: exact log-probabilities of `setups` uint8 [n, zone].
 
         A probability is a sum over all orders of equal pieces. The placer looks only at the squares
@@ -102,7 +102,7 @@ class Placing:
         parts = [self._logprobs(setups[at : at + AT_ONCE]) for at in range(0, len(setups), AT_ONCE)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def _logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+    def _logprobs(self, setups: Setups) -> Float64s:
         n = len(setups)
         squares_of = [np.argsort(setups != t, axis=1, kind="stable")[:, :c] for t, c in self.counts]
         placed = np.concatenate(squares_of, axis=1).astype(np.int32)
@@ -112,7 +112,7 @@ class Placing:
             squares = placed[:, first : first + count]
             first += count
             # What comes through each subset of the squares: [n] each.
-            chances: dict[tuple[int, ...], npt.NDArray[np.float64]] = {(): np.ones(n)}
+            chances: dict[tuple[int, ...], Float64s] = {(): np.ones(n)}
             for size in range(count):
                 subsets = list(combinations(range(count), size))
                 chosen = next(parts).reshape(n, len(subsets), -1)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Float64s
 from stratkit.engine import uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.errors import InputError, UsageError
 from stratkit.setups.constraints import Constraints, mirror
 
-Setups = npt.NDArray[np.uint8]  # [n, zone]: types as in `setup_text`
+Setups = Bytes  # [n, zone]: types as in `setup_text`
 
 ROWS = 256  # setups that are made at a time
 MAX_IDLE_DRAWS = 20_000  # draws in a row that bring nothing new before `--unique` gives up
@@ -38,7 +38,7 @@ class Source(Protocol):
         """uint8 [n, zone]: the setups number `first`, `first` + 1, ...; fewer rows at its end."""
         ...
 
-    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+    def logprobs(self, setups: Setups) -> Float64s:
         """float64 [n]: the natural logarithm of the probability of each setup, uint8 [n, zone].
         Raises `UsageError` for a source that does not know it."""
         ...
@@ -109,7 +109,7 @@ class Mirrored:
         heads = uniform(self.seed, games, np.zeros(n, np.int32), Stream.MIRROR) < 0.5
         return np.where(heads[:, None], straight, turned)
 
-    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+    def logprobs(self, setups: Setups) -> Float64s:
         raise UsageError("--logprob is of the source itself: not with --mirror")
 
 
@@ -121,7 +121,7 @@ class Entropy:
     total: float = 0.0
     squares: float = 0.0  # of the differences from the mean
 
-    def add(self, logprobs: npt.NDArray[np.float64]) -> None:
+    def add(self, logprobs: Float64s) -> None:
         for value in (-logprobs).tolist():
             before = value - self.mean
             self.draws += 1

@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from stratkit.engine import uniform
+from stratkit.arrays import Bools, Float64s, Int64s
+from stratkit.engine import uniform, uniform_rows
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import NO_PIECE
 from stratkit.errors import InputError
@@ -34,7 +34,7 @@ class Counter:
 
     needs: tuple[int, ...]
     sizes: tuple[int, ...]
-    allowed: npt.NDArray[np.bool_]
+    allowed: Bools
     _known: dict[tuple[int, State], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -128,11 +128,11 @@ class Uniform:
         np.put_along_axis(setups, places, self.pieces[None], axis=1)
         return setups
 
-    def logprobs(self, setups: Setups) -> npt.NDArray[np.float64]:
+    def logprobs(self, setups: Setups) -> Float64s:
         assert self.size
         return np.full(len(setups), -math.log(self.size))
 
-    def _groups(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _groups(self, games: Int64s) -> Int64s:
         """int64 [n, zone]: the group of the piece on each square."""
         n, zone = len(games), self.variant.zone
         tables = self._tables(games)
@@ -144,7 +144,7 @@ class Uniform:
         np.put_along_axis(found, places, groups, axis=1)
         return found
 
-    def _tables(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _tables(self, games: Int64s) -> Int64s:
         """int64 [n, G, K]: the number of pieces of each group on each class of squares."""
         counter = self.counter
         tables = np.zeros((len(games), len(counter.needs), len(counter.sizes)), np.int64)
@@ -152,7 +152,7 @@ class Uniform:
         for at, (row, column) in enumerate(counter.cells):
             numbers = np.full(len(games), at, np.int32)
             drawn = uniform(self.seed, games, numbers, Stream.ZONES)
-            following: dict[State, list[npt.NDArray[np.int64]]] = {}
+            following: dict[State, list[Int64s]] = {}
             for state, who in states.items():
                 choices = counter.choices(at, state)
                 total, sums = sum(w for _, w in choices), 0
@@ -169,8 +169,7 @@ class Uniform:
             states = {state: np.concatenate(parts) for state, parts in following.items()}
         return tables.transpose(0, 2, 1) if self.turned else tables
 
-    def _random(self, games: npt.NDArray[np.int64], stream: Stream) -> npt.NDArray[np.float64]:
+    def _random(self, games: Int64s, stream: Stream) -> Float64s:
         """float64 [n, zone] in [0, 1)."""
-        zone = self.variant.zone
-        numbers = np.tile(np.arange(zone, dtype=np.int32), len(games))
-        return uniform(self.seed, np.repeat(games, zone), numbers, stream).reshape(-1, zone)
+        numbers = np.zeros(len(games), np.int32)
+        return uniform_rows(self.seed, games, numbers, self.variant.zone, stream)

@@ -5,7 +5,6 @@
     flop.py            fictitious linear optimistic play
     tabular.py         R-NaD on any tree, with exact expectations
     solver.py          solvers by name
-    distinct.py        what a network sees of a tree
     runner.py          what `exploit` asks for: policies by name, networks among them
     report.py          exploitabilities as a table and as JSON
     plot.py            pictures (matplotlib, an extra)

@@ -44,13 +44,7 @@ class CFR:
         keep = (_kept(t, alpha), _kept(t, beta), ((t - 1) / t) ** gamma)
         for player in (0, 1):
             self.tree.cfr(
-                player,
-                keep,
-                self._regrets,
-                self._average,
-                self.policy,
-                self._reach,
-                self._scratch,
+                player, keep, self._regrets, self._average, self.policy, self._reach, self._scratch
             )
 
     def solution(self) -> Vector:

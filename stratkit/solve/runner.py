@@ -6,30 +6,29 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Int64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
 from stratkit.errors import UsageError, printable
-from stratkit.players.player import PolicyPlayer, Views
-from stratkit.players.registry import NETWORK, RANDOM
-from stratkit.players.spec import PlayerSpec
-from stratkit.players.testtime.options import PostProcessing
-from stratkit.solve.distinct import distinct
 from stratkit.solve.exploitability import evaluate, jackknife
 from stratkit.solve.report import Entry, Report
 from stratkit.solve.solver import open_solver, parse_solver
 from stratkit.solve.states import states_of
 from stratkit.storage.streams import open_output
 
+if TYPE_CHECKING:
+    from stratkit.players.player import PolicyPlayer, Views
+    from stratkit.players.spec import PlayerSpec
+
 ROWS = 1024  # observations that a network evaluates at a time
 SEARCHES = 64  # information sets that are searched at a time
 
 Say = Callable[[str], None]
-ReadPlayer = Callable[[str], PlayerSpec]
+ReadPlayer = Callable[[str], "PlayerSpec"]
 Progress = Callable[[int, str, str], AbstractContextManager[Any]]  # how many, of what, where
 
 
@@ -81,8 +80,12 @@ def _parse(text: str, read_player: ReadPlayer) -> PlayerSpec | tuple[str, int] |
     """A POLICY: a solver with its iterations, a PLAYER, or None for uniform."""
     if text in ("uniform", "random"):
         return None
-    spec = parse_solver(text) or read_player(text)
-    if isinstance(spec, tuple) or spec.kind is NETWORK or (spec.kind is RANDOM and spec.options):
+    if solver := parse_solver(text):
+        return solver
+    from stratkit.players.registry import NETWORK, RANDOM
+
+    spec = read_player(text)
+    if spec.kind is NETWORK or (spec.kind is RANDOM and spec.options):
         return spec
     raise UsageError("not a policy that can be evaluated", text=text)
 
@@ -118,6 +121,8 @@ class Evaluator:
         return solver.solution()
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
+        from stratkit.players.registry import NETWORK
+        from stratkit.players.testtime.options import PostProcessing
         from stratkit.storage.checkpoints import list_checkpoints
 
         network = spec.kind is NETWORK
@@ -138,6 +143,7 @@ class Evaluator:
         import torch
 
         from stratkit.players.open import open_player
+        from stratkit.players.player import PolicyPlayer
 
         torch.set_num_threads(1)  # the same sums on every machine of a kind
         views, policies = self._views, []
@@ -159,6 +165,8 @@ class Evaluator:
     @cached_property
     def _views(self) -> Views:
         """A state of each information set, as its player sees it; games are the sets' numbers."""
+        from stratkit.players.player import Views
+
         batch, numbers = states_of(self.tree)
         rows = np.arange(batch.size)
         seen = batch.actors(), batch.legal(), batch.observe()
@@ -166,6 +174,7 @@ class Evaluator:
 
     def _checkpoints(self, text: str, spec: PlayerSpec, paths: list[str]) -> Iterator[Entry]:
         from stratkit.players.open import open_player
+        from stratkit.players.player import PolicyPlayer
 
         rows = min(ROWS, len(self._distinct[0]))
         with self._progress(len(paths), "checkpoint", printable(text)) as bar:
@@ -183,6 +192,8 @@ class Evaluator:
         """A network's policy: it has no memory, so it is asked once for what looks alike."""
         import torch
 
+        from stratkit.players.player import Views
+
         torch.set_num_threads(1)  # the same sums on every machine of a kind
         observations, legal, which = self._distinct
         n = len(observations)
@@ -192,7 +203,5 @@ class Evaluator:
         return self.tree.flat(player.policy(views)[which])
 
     @cached_property
-    def _distinct(
-        self,
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        return distinct(self.tree)
+    def _distinct(self) -> tuple[Bytes, Bytes, Int64s]:
+        return self.tree.distinct_views()

@@ -15,10 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Float64s, Int64s
 from stratkit.engine.tree import Tree, Vector
-from stratkit.solve.distinct import distinct
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,7 @@ class TabularRNaD:
     """
 
     def __init__(
-        self,
-        tree: Tree,
-        settings: Settings | None = None,
-        kinds: npt.NDArray[np.int64] | None = None,
+        self, tree: Tree, settings: Settings | None = None, kinds: Int64s | None = None
     ) -> None:
         self.tree, self.settings = tree, settings or Settings()
         self.iteration = 0  # steps so far
@@ -110,7 +106,7 @@ class TabularRNaD:
         self.logits += s.lr * direction / (np.sqrt(corrected) + s.adam_eps)
 
 
-def log_softmax(tree: Tree, logits: npt.NDArray[np.float64]) -> Vector:
+def log_softmax(tree: Tree, logits: Float64s) -> Vector:
     """log pi, float64 [E], of logits [E]."""
     highest = np.maximum.reduceat(logits, tree.first[:-1])[tree.owner]
     shifted = logits - highest
@@ -119,10 +115,10 @@ def log_softmax(tree: Tree, logits: npt.NDArray[np.float64]) -> Vector:
 
 def on_views(tree: Tree) -> TabularRNaD:
     """R-NaD of a policy that depends on what is seen and what is allowed, as a network's does."""
-    return TabularRNaD(tree, kinds=distinct(tree)[2])
+    return TabularRNaD(tree, kinds=tree.distinct_views()[2])
 
 
-def _alike(tree: Tree, kinds: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _alike(tree: Tree, kinds: Int64s) -> Int64s:
     """Of each set's each action, int64 [E], which logit it has."""
     sizes = np.zeros(kinds.max() + 1, np.int64)
     sizes[kinds] = np.diff(tree.first)

@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arrays import Float32s, Int32s, Int64s
+
 MU_ROUNDING = 1e-3  # a probability may exceed 1 by this
 
 WHOLE_SHARE = 65535  # what the shares of a target policy sum to
@@ -78,12 +80,12 @@ class Episode:
     number: int
     step: int
     ending: int
-    returns: npt.NDArray[np.float32]
-    actions: npt.NDArray[np.int32]
-    mu: npt.NDArray[np.float32]
+    returns: Float32s
+    actions: Int32s
+    mu: Float32s
     start: bytes = b""
     targets: Targets | None = None
-    root_value: npt.NDArray[np.float32] | None = None
+    root_value: Float32s | None = None
     first: int | None = None
 
 
@@ -180,7 +182,7 @@ class Episodes(Sequence[Episode]):
             return next(iter(self[[index]]))
         return self.take(np.arange(len(self))[index])
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Self:
+    def take(self, rows: Int64s) -> Self:
         """The games `rows` int64 [m], in that order."""
         at = _places(self.length, rows)
         start_at = _places(self.start_length, rows) if len(self.start) else slice(0)
@@ -208,9 +210,9 @@ class Episodes(Sequence[Episode]):
         return np.arange(len(self.actions)) >= np.repeat(begins + self.first, self.length)
 
     @property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Int64s:
         """int64 [n]: bytes of each game's columns at most."""
-        most: npt.NDArray[np.int64] = self.start_length + 8 * self.length
+        most: Int64s = self.start_length + 8 * self.length
         most += 29 + 4 * self.returns.shape[1]
         if self.first is not None:
             most += 4 - 8 * self.first
@@ -251,7 +253,7 @@ def _all_first(found: Sequence[Column | None], lengths: Sequence[int]) -> Column
     return np.concatenate(parts).astype(np.int64)
 
 
-def _places(lengths: Column, rows: npt.NDArray[np.int64]) -> Column | slice:
+def _places(lengths: Column, rows: Int64s) -> Column | slice:
     """Where the pieces `rows`, of pieces of these lengths one after the other, lie."""
     ends = np.cumsum(lengths)
     if len(rows) and np.array_equal(rows, np.arange(rows[0], rows[0] + len(rows))):

@@ -7,15 +7,14 @@ with a line of JSON that says what it is; in a frame of episodes it lists the co
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, BinaryIO, NoReturn, Self
+from typing import Annotated, Any, BinaryIO, Self
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Meta
 
 from stratkit import __version__
+from stratkit.arrays import Bools
 from stratkit.errors import InputError, error_context
 from stratkit.storage import schema
 from stratkit.storage.columns import (
@@ -201,7 +200,7 @@ class SeenGames:
     def __init__(self) -> None:
         self._streams: dict[tuple[object, ...], Numbers] = {}
 
-    def add(self, header: Header, episodes: Episodes) -> npt.NDArray[np.bool_]:
+    def add(self, header: Header, episodes: Episodes) -> Bools:
         """Adds n games; bool [n], False where one was there already."""
         if header.network is not None:
             return self._stream(header, header.network).add_many(episodes.number)
@@ -295,38 +294,27 @@ class EpisodeReader:
 
     def _take(self, frame: Frame) -> Episodes | None:
         """The episodes of a frame; None of a header and a trailer."""
-        line, body = self._split(frame)
-        kind = line.get("frame")
-        if kind == "header":
-            self._begin(frame, line)
-        elif not self._in_part:
-            self._fail(frame, "not the header of an episode stream")
-        elif kind == "episodes":
-            return self._episodes(frame, line, body)
-        elif kind == "trailer":
-            self._end(frame, line)
-        else:
-            self._fail(frame, "a frame of an unknown kind", kind)
+        with error_context(self.name, frame.where):
+            end = frame.content.find(b"\n", 0, MOST_JSON)
+            line = schema.parse_object(frame.content[: max(end, 0)])
+            if line is None:
+                raise InputError("not a frame of an episode stream")
+            kind = line.get("frame")
+            if kind == "header":
+                self._begin(frame, line)
+            elif not self._in_part:
+                raise InputError("not the header of an episode stream")
+            elif kind == "episodes":
+                return self._episodes(line, memoryview(frame.content)[end + 1 :])
+            elif kind == "trailer":
+                self._end(line)
+            else:
+                raise InputError("a frame of an unknown kind", text=kind)
         return None
 
-    def _in(self, frame: Frame) -> AbstractContextManager[None]:
-        return error_context(self.name, frame.where)
-
-    def _fail(self, frame: Frame, what: str, text: object = None) -> NoReturn:
-        raise InputError(what, file=self.name, where=frame.where, text=text)
-
-    def _split(self, frame: Frame) -> tuple[dict[str, Any], memoryview]:
-        """The frame's JSON line, and the bytes after it."""
-        end = frame.content.find(b"\n", 0, MOST_JSON)
-        line = schema.parse_object(frame.content[: max(end, 0)])
-        if line is None:
-            self._fail(frame, "not a frame of an episode stream")
-        return line, memoryview(frame.content)[end + 1 :]
-
     def _begin(self, frame: Frame, line: dict[str, Any]) -> None:
-        with self._in(frame):
-            schema.check_format(line, FORMAT, VERSION, "an episode stream", SLICES)
-            header = schema.convert(line, Header)
+        schema.check_format(line, FORMAT, VERSION, "an episode stream", SLICES)
+        header = schema.convert(line, Header)
         if self._in_part:  # a killed writer's stream, and another one after it
             self._note_truncated(f"before {frame.where}")
         self._in_part, self._count = True, 0
@@ -335,26 +323,24 @@ class EpisodeReader:
         if header.version == SLICES:
             self._slices = OpenGames(self.whole, lambda first: self._seen.add(header, first))
 
-    def _end(self, frame: Frame, line: dict[str, Any]) -> None:
+    def _end(self, line: dict[str, Any]) -> None:
         if line.get("episodes") != self._count:
-            text = line.get("episodes")
-            self._fail(frame, f"the trailer counts otherwise than {self._count} episodes", text)
+            what = f"the trailer counts otherwise than {self._count} episodes"
+            raise InputError(what, text=line.get("episodes"))
         self._in_part = False
 
-    def _episodes(self, frame: Frame, line: dict[str, Any], body: memoryview) -> Episodes | None:
-        with self._in(frame):
-            listed = schema.convert(line, _Frame)
-        columns = self._unpack(frame, listed, body)
+    def _episodes(self, line: dict[str, Any], body: memoryview) -> Episodes | None:
+        listed = schema.convert(line, _Frame)
+        columns = _unpack(listed, body)
         sliced = self._slices is not None
         wrong = fault(columns, listed.count, len(self.header.endings), sliced)
         if wrong:
-            self._fail(frame, wrong)
+            raise InputError(wrong)
         episodes = to_episodes(columns, listed.count)
         self._count += listed.count
         if self._slices is not None:
             before = self._slices.duplicates
-            with self._in(frame):
-                found = self._slices.take(episodes)
+            found = self._slices.take(episodes)
             self.duplicates += self._slices.duplicates - before
             return found
         fresh = self._seen.add(self.header, episodes)
@@ -363,21 +349,22 @@ class EpisodeReader:
         self.duplicates += int((~fresh).sum())
         return episodes.take(np.flatnonzero(fresh))
 
-    def _unpack(self, frame: Frame, listed: _Frame, body: memoryview) -> Columns:
-        """The known columns among those `listed`, which must fill `body`."""
-        columns: Columns = {}
-        at = 0
-        for name, kind, size in listed.columns:
-            stored = body[at : at + size]
-            at += size
-            if at > len(body):
-                break
-            if name not in COLUMNS:
-                continue
-            if name in columns or kind not in COLUMNS[name][0] or size % int(kind[1]):
-                entry = [name, kind, size]
-                self._fail(frame, f"column {name!r} of a wrong type or size, or twice", entry)
-            columns[name] = from_planes(stored, kind)
-        if at != len(body):
-            self._fail(frame, "the columns do not fill the frame")
-        return columns
+
+def _unpack(listed: _Frame, body: memoryview) -> Columns:
+    """The known columns among those `listed`, which must fill `body`."""
+    columns: Columns = {}
+    at = 0
+    for name, kind, size in listed.columns:
+        stored = body[at : at + size]
+        at += size
+        if at > len(body):
+            break
+        if name not in COLUMNS:
+            continue
+        if name in columns or kind not in COLUMNS[name][0] or size % int(kind[1]):
+            what = f"column {name!r} of a wrong type or size, or twice"
+            raise InputError(what, text=[name, kind, size])
+        columns[name] = from_planes(stored, kind)
+    if at != len(body):
+        raise InputError("the columns do not fill the frame")
+    return columns

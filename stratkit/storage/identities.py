@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from stratkit.errors import InputError, shown
-from stratkit.storage.records import RecordHeader, RecordPlayer
+
+if TYPE_CHECKING:
+    from stratkit.storage.records import RecordHeader, RecordPlayer
 
 _SPEC = re.compile(r"((?:[\w-]+=[^,]*,)*)(.*)", re.DOTALL)  # of a player: options, and what it is
 

@@ -7,7 +7,8 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator
 
 import numpy as np
-import numpy.typing as npt
+
+from stratkit.arrays import Bools, Int64s
 
 MOST_RUNS = 1 << 18
 
@@ -46,7 +47,7 @@ class Numbers(Collection[int]):
             self._forget(len(self._first) // 2)
         return True
 
-    def add_many(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def add_many(self, numbers: Int64s) -> Bools:
         """Adds numbers int64 [n] one after the other; bool [n], False where one was there."""
         highest = self._last[-1] if self._last else -1
         if len(numbers) and numbers[0] > highest and (np.diff(numbers) == 1).all():

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes
 from stratkit.engine import Game
 from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.engine.stratego import (
@@ -32,7 +32,7 @@ from stratkit.errors import InputError
 from stratkit.players.player import Player, Views, decide, take_seat
 from stratkit.ucc import protocol as ucc
 
-Setup = npt.NDArray[np.uint8]
+Setup = Bytes
 Get = Callable[[], str | None]
 Put = Callable[[str], None]
 Played = tuple[int, int, ucc.Outcome]  # from, to, and what it did

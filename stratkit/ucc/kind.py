@@ -46,11 +46,6 @@ def _open(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Program]:
 
 
 PROGRAM = PlayerKind(
-    "programs",
-    _open,
-    prefix=PREFIX,
-    options=ProgramOptions,
-    matches_only=True,
-    runs_code=True,
+    "programs", _open, prefix=PREFIX, options=ProgramOptions, matches_only=True, runs_code=True
 )
 PLAYERS = (*KINDS, PROGRAM)  # everybody who can be at a board

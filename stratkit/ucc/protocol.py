@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes
 from stratkit.engine.stratego import (
     BLUE,
     BOMB,
@@ -44,7 +44,7 @@ STEPS = {"UP": (0, -1), "DOWN": (0, 1), "LEFT": (-1, 0), "RIGHT": (1, 0)}
 
 _MOVE = re.compile(r"(\d{1,3}) +(\d{1,3}) +(UP|DOWN|LEFT|RIGHT)(?: +(\d{1,3}))? *", re.ASCII)
 
-Setup = npt.NDArray[np.uint8]
+Setup = Bytes
 
 
 def header_line(colour: int, opponent: str, variant: Variant) -> str:
@@ -80,7 +80,7 @@ def read_setup(variant: Variant, colour: int, lines: list[str]) -> Setup:
     return setup
 
 
-def board_lines(variant: Variant, cells: npt.NDArray[np.uint8], colour: int) -> list[str]:
+def board_lines(variant: Variant, cells: Bytes, colour: int) -> list[str]:
     """The board, `cells` of a position, as `colour` may see it. The protocol shows every enemy as
     `#`, also one whose rank was revealed."""
     text = "".join(_character(cell, colour) for cell in cells.tolist())
@@ -140,9 +140,7 @@ class Outcome:
         return f"{self.word} {LETTERS[self.attacker]} {LETTERS[self.defender]}"
 
 
-def outcome(
-    before: npt.NDArray[np.uint8], after: npt.NDArray[np.uint8], from_: int, to: int
-) -> Outcome:
+def outcome(before: Bytes, after: Bytes, from_: int, to: int) -> Outcome:
     """The outcome of a move between two positions, given by their cells."""
     if not before[to] & PIECE:
         return Outcome(OK)
@@ -174,12 +172,12 @@ def quit_line(name: str, colour: int, result: str, plies: int, values: tuple[int
     return f"{QUIT} {word} {COLOURS[colour]} {result} {plies // 2 + 1} {values[0]} {values[1]}"
 
 
-def can_move(cells: npt.NDArray[np.uint8], colour: int) -> bool:
+def can_move(cells: Bytes, colour: int) -> bool:
     """Whether a side has a piece that is neither flag nor bomb, wherever that could go."""
     return army_value(cells, colour) > 0
 
 
-def army_value(cells: npt.NDArray[np.uint8], colour: int) -> int:
+def army_value(cells: Bytes, colour: int) -> int:
     """What the protocol says a side's pieces are worth: a scout 2 to a marshal 10, the spy 1."""
     mine = cells[(cells & (PIECE | SIDE)) == PIECE | (SIDE if colour == BLUE else 0)] & TYPE
     return int(mine[(mine != FLAG) & (mine != BOMB)].sum())

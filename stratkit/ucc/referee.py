@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Float32s
 from stratkit.engine import Game
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import BLUE, RED, Variant
@@ -238,10 +238,7 @@ def _text(fault: Fault, seats: Sequence[Ours | Theirs], side: int) -> str:
 
 
 def one_game(
-    seating: Seating,
-    board: RecordedGame | None,
-    returns: npt.NDArray[np.float32],
-    note: GameNote,
+    seating: Seating, board: RecordedGame | None, returns: Float32s, note: GameNote
 ) -> Finished:
     """A game as a table returns it; without a `board` nothing was played."""
     episode = Episode(

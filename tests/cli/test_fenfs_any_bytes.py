@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from fenfs_here import LOGS, SAMPLES
 from stratkit.convert.check import check_chunk
 from stratkit.convert.conversion import convert_chunk
+from stratkit.convert.lines import games_only
+from stratkit.convert.listing import list_chunk
 from stratkit.convert.options import GAMES, ConvertOptions
 from stratkit.convert.raw import chunks
 from stratkit.convert.stats import stats_chunk
@@ -43,7 +45,7 @@ def test_damaged_files_are_read_or_told(
     middle = data.draw(st.one_of(st.binary(max_size=3), st.just(whole[first:last] * 2)))
     path.write_bytes(whole[:first] + middle + whole[last:])
     told: list[InputError] = []
-    for form in ("fenfs", "setups", "games", "gsn", "xml"):
+    for form in ("fenfs", "setups", "games", "csv", "gsn", "xml"):
         wanted = ConvertOptions(to=form, selection=Selection(), salvage=True)
         for chunk in chunks([str(path)], together=form in GAMES):
             for piece in convert_chunk(list(chunk), wanted):
@@ -52,5 +54,6 @@ def test_damaged_files_are_read_or_told(
         for finding in check_chunk(list(chunk), Selection(), two_squares=5, keep=True):
             told += [*finding.faults, *finding.breaches]
         told += stats_chunk(list(chunk), Selection())[1]
+        told += list_chunk(games_only(list(chunk)), Selection())[1]
     for fault in told:
         assert str(fault).startswith(str(path))

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from running import COMMANDS, PATIENCE, PROJECT, ROOT, command_line, run
+from running import PATIENCE, PROJECT, ROOT, command_line, run
 from storage.stored import save_network
 from stratkit.cli.doctor import EXTRAS, NEEDED
 from stratkit.cli.stratkit import TOOLS
@@ -26,7 +26,6 @@ from stratkit.storage.progress import read_progress
 
 
 def test_all_tools_are_there_in_the_words_of_their_pages() -> None:
-    assert sorted([*TOOLS, "stratkit"]) == COMMANDS
     listed = run("stratkit", "--help").out
     for name, words in TOOLS.items():
         page = (ROOT / f"man/{name}.1").read_text()

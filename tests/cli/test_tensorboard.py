@@ -16,6 +16,7 @@ QUICK = ("--net", "plain", "--batch", 4, "--rows", 32, "--seed", 1, "--save-ever
 def test_every_number_of_the_metrics(tmp_path: pathlib.Path) -> None:
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
     games = write(tmp_path / "a.eps", *episodes("nano", 20))
     out = tmp_path / "run"
@@ -35,6 +36,28 @@ def test_every_number_of_the_metrics(tmp_path: pathlib.Path) -> None:
     names = set(found.Tags()["scalars"])
     assert {"entropy", "seconds/update", "endings/flag_captured"} <= names
     assert not {"step", "time"} & names
+    plugin = found.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
+    settings = HParamsPluginData.FromString(plugin).session_start_info.hparams
+    assert settings["lr"].number_value == pytest.approx(0.003)
+    assert settings["sizes"].string_value == "200" and settings["game"].string_value == "nano"
+
+
+def test_the_elo_of_a_checkpoint_stands_at_its_step(tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    from stratkit.learn.tensorboard import Scalars
+
+    result = {"step": 3, "opponent": "random", "games": 4, "elo": 12.5, "low": None}
+    with Scalars(str(tmp_path)) as scalars:
+        scalars.begin({"game": "nano", "net": "plain", "algorithm": "rnad", "config": {}})
+        for step in (5, 6):
+            more = {"eval": result} if step == 6 else {}
+            scalars.write({"step": step, "time": 1.0, "entropy": 0.5, **more})
+    found = EventAccumulator(str(tmp_path)).Reload()
+    assert [(e.step, e.value) for e in found.Scalars("eval/elo")] == [(3, 12.5)]
+    assert [event.step for event in found.Scalars("entropy")] == [5, 6]
+    assert "eval/low" not in found.Tags()["scalars"]
 
 
 def test_what_cannot_be_had(tmp_path: pathlib.Path) -> None:

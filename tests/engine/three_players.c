@@ -72,7 +72,9 @@ static const sk_ops ops = {.reset = reset,
                            .returns = returns,
                            .plies = plies,
                            .observe = observe,
-                           SMALL_GAME};
+                           LISTED_GAME,
+                           .ending = is_over,
+                           .rules = no_rules};
 
 static const sk_game game = {.ops = &ops,
                              .endings = one_ending,

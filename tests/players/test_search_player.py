@@ -37,7 +37,7 @@ PIECES = "M:A1 k:C3 E:B2 Y:F6 x:D4 P:E3 O:F2"
 
 
 class Counting(Evaluator):
-    """Counts the calls of a network."""
+    """Counts the calls of a network, and spreads its values over those of games and beyond."""
 
     policies = values_asked = 0
 
@@ -47,7 +47,7 @@ class Counting(Evaluator):
 
     def values(self, *arguments, **more):  # type: ignore[no-untyped-def]
         self.values_asked += 1
-        return super().values(*arguments, **more)
+        return 80 * (super().values(*arguments, **more) + 8)
 
 
 def searching(game: Game, net: str = "plain", log: object = None, **keys: str):  # type: ignore
@@ -110,7 +110,7 @@ def test_a_move_is_played_with_the_probability_that_the_search_gave_it() -> None
             else:
                 np.testing.assert_allclose(one.stages[1][1], one.search.policy, atol=1e-6)
                 compared += abs(one.stages[1][1] - one.stages[0][1]).max() > 0.02
-    assert compared > 10
+    assert compared > 3
     deploying = [one for one in seen if one.moves[0][0] == one.moves[0][1]]
     assert len(deploying) == 3 * 2 * pieces and not any(one.search for one in deploying)
 
@@ -129,21 +129,22 @@ def test_one_call_a_ply_serves_all_games(depth: int) -> None:
 
 def test_at_depth_0_q_is_the_mean_of_the_values_after_the_move() -> None:
     scene, told = Scene(PIECES, moved="D4"), []
-    player, _, raw = searching(scene.game, log=told.append, rollouts="60", depth="0")
+    player, rollouts, _ = searching(scene.game, log=told.append, rollouts="60", depth="0")
     player.policy(scene.views())
     (one,) = told
     assert one.search is not None and one.search.worlds == 60 // len(one.moves) > 2
-    drawn = worlds(scene.batch, 0, one.search.worlds, 1, 0, 0)
+    drawn, clipped = worlds(scene.batch, 0, one.search.worlds, 1, 0, 0), 0
     for at, (start, end) in enumerate(one.moves):
         after = Batch.gathered([(drawn, range(drawn.size))])
         for action in (start, end):
             after.apply(np.full(after.size, action, np.int32))
-        values = -raw.evaluator.values(after.observe())
+        values = -np.clip(rollouts.values(after.observe()), -1, 1)
+        clipped += int((abs(values) == 1).sum())
         values = np.where(after.actors() < 0, after.returns()[:, 0], values)
         assert one.search.q[at] == pytest.approx(values.mean(), abs=1e-5)
         error = values.std(ddof=1) / np.sqrt(len(values))
         assert one.search.error[at] == pytest.approx(error, abs=1e-5)
-    assert np.ptp(one.search.q) > 0.01
+    assert np.ptp(one.search.q) > 0.003 and clipped
 
 
 def test_no_step_leaves_the_policy() -> None:
@@ -229,8 +230,8 @@ def test_the_heuristic_values_pieces() -> None:
 @pytest.mark.parametrize("spec", ["heuristic", "random"])
 def test_any_policy_can_be_the_blueprint(spec: str) -> None:
     game = Game("mini")
-    player = open_player(parse_player(f"search=mmd,rollouts=16,depth=2,{spec}"), game, 1, 8)
-    assert player.spec == f"search=mmd,rollouts=16,depth=2,{spec}" and player.reproducible
+    player = open_player(parse_player(f"search=mmd,rollouts=16,depth=3,{spec}"), game, 1, 8)
+    assert player.spec == f"search=mmd,rollouts=16,depth=3,{spec}" and player.reproducible
     assert len(play(game, player.player, games=2, most=40)) == 2
 
 

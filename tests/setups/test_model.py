@@ -12,10 +12,10 @@ import pytest
 from setups.small_boards import every_setup, small
 from stratkit.engine.stratego import VARIANTS, Variant
 from stratkit.errors import UsageError
+from stratkit.notation.setups import all_setups
 from stratkit.notation.statistics import SetupFigures
 from stratkit.setups.conditioned import Conditioned
 from stratkit.setups.constraints import constraints
-from stratkit.setups.given import read_all
 from stratkit.setups.model import Model, ModelPlacer, _slopes, fit
 from stratkit.setups.placing import Placing
 from stratkit.setups.uniform import Uniform
@@ -161,7 +161,7 @@ def test_setups_of_people(shared: pathlib.Path) -> None:
     far nearer to people's than uniform's are."""
     variant = VARIANTS["barrage"]
     with gzip.open(shared / "data" / "human_barrage.setups.gz") as stream:
-        people = read_all(stream, "people", variant)
+        people = np.stack(all_setups(stream, "people", variant))
     people = people[np.random.default_rng(1).permutation(len(people))]
     seen, held_out = people[:3100], people[3100:]
     source = source_of(variant, seen)

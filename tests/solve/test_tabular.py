@@ -16,7 +16,6 @@ from running import ROOT as PROJECT
 from solve.slow_tree import Node, grow, reaches, spelt_out, value
 from solve.small_games import tree_of
 from stratkit.engine import Game
-from stratkit.solve.distinct import distinct
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.tabular import Settings, TabularRNaD, log_softmax, on_views
 
@@ -173,7 +172,7 @@ def test_where_all_sets_look_different_views_change_nothing() -> None:
 
 def test_sets_that_look_alike_move_by_the_mean_of_their_forces() -> None:
     tree = tree_of("nano")
-    _, _, kinds = distinct(tree)
+    _, _, kinds = tree.distinct_views()
     learner = on_views(tree)
     for _ in range(3):
         before = learner.logits.copy()

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from solve.slow_tree import best_value, grow, keys, nodes, reaches, spelt_out, value
 from stratkit.engine import Game, Tree
 from stratkit.errors import InputError
-from stratkit.solve.distinct import distinct
 from stratkit.solve.exploitability import best_response, evaluate
 
 KUHN = Tree(Game("kuhn"))
@@ -132,7 +131,7 @@ def test_wrong_arrays_are_refused() -> None:
 
 def test_what_looks_alike_is_listed_once() -> None:
     tree = short_nano()
-    observations, legal, which = distinct(tree)
+    observations, legal, which = tree.distinct_views()
     assert len(observations) < len(tree)
     assert (observations[which] == tree.observations()).all()
     assert (legal[which] == tree.legal()).all()

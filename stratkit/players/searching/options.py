@@ -18,7 +18,7 @@ class SearchOptions:
         None, one_of("mmd"), "improve the policy of each move by a search from there"
     )
     rollouts: int = option(
-        256, whole(1, 1_000_000), "games played on for all moves together", needs="search"
+        512, whole(1, 1_000_000), "games played on for all moves together", needs="search"
     )
     worlds: int | None = option(
         None,
@@ -26,9 +26,9 @@ class SearchOptions:
         "worlds, the same for all moves (default: rollouts divided by moves)",
         needs="search",
     )
-    depth: int = option(4, whole(0, 2000), "plies of a rollout after the move", needs="search")
+    depth: int = option(2, whole(0, 2000), "plies of a rollout after the move", needs="search")
     eta: float = option(
-        5.0,
+        10.0,
         number(0.0, 1000.0),
         "step size: how far values change the policy",
         needs="search",

@@ -41,6 +41,7 @@ class SearchStage:
             worlds=asked.worlds,
             actions=2 if on_board else 1,
             unit=game.unit,
+            most=1.0 if on_board else np.inf,
             seconds=asked.time,
         )
 

@@ -12,17 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from stratkit.engine.combat import LOSES, WINS, fight
 from stratkit.engine.observation import CELLS, ENEMY_UNREVEALED, MOVES, OWN_UNREVEALED
-from stratkit.engine.stratego import (
-    BOMB,
-    FLAG,
-    LAKE,
-    MOVED,
-    PIECE,
-    REVEALED,
-    SCOUT,
-    SIDE,
-    TYPE,
-)
+from stratkit.engine.stratego import BOMB, FLAG, LAKE, MOVED, PIECE, REVEALED, SCOUT, SIDE, TYPE
 
 ENEMY = SIDE
 OWN, OTHER = 0, 1  # whose pieces
@@ -102,15 +92,8 @@ class Board:
         if cell & MOVED:
             return movable
         still = [t for t in (FLAG, BOMB) if counts[t]]
-        return (
-            still + movable
-            if self._unmoved(self.side(square)) > sum(counts[t] for t in still)
-            else still
-        )
-
-    def _unmoved(self, side: int) -> int:
-        """Hidden pieces of a side that have never moved."""
-        return len(UNMOVED[side].findall(self.cells))
+        unmoved = len(UNMOVED[self.side(square)].findall(self.cells))
+        return still + movable if unmoved > sum(counts[t] for t in still) else still
 
     def known_movable(self, square: int) -> bool:
         """Whether both sides know that the piece there can move."""

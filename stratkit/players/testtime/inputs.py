@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from stratkit.arrays import Bytes
 from stratkit.engine import Game, observation_dtype
 from stratkit.nets.expand import public_of
 from stratkit.players.player import Floats
@@ -29,15 +29,12 @@ class Inputs:
         """The position of a packed observation of play."""
         return Board.of(self.width, self.height, packed)
 
-    def eager(self, packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    def eager(self, packed: Bytes) -> Bytes:
         """The observations, uint8 [n, B], as `eager` makes them."""
         return eager(packed, self.asked.eager, self.dtype)
 
     def public(
-        self,
-        packed: npt.NDArray[np.uint8],
-        boards: Sequence[Board | None],
-        excluded: Sequence[list[int] | None],
+        self, packed: Bytes, boards: Sequence[Board | None], excluded: Sequence[list[int] | None]
     ) -> Floats | None:
         """The public information of observations without what memory excludes by square, as bits:
         float32 [n, 24, H, W] as in `expand`; None: as it is."""
@@ -55,9 +52,7 @@ class Inputs:
         return public
 
 
-def eager(
-    packed: npt.NDArray[np.uint8], alpha: float, dtype: np.dtype[np.void]
-) -> npt.NDArray[np.uint8]:
+def eager(packed: Bytes, alpha: float, dtype: np.dtype[np.void]) -> Bytes:
     """The observations with less time left until the draw: the no-attack ratio r is replaced by
     1 - (1 - r)^alpha, for all that read it. It is written as so many 65535ths, so it is off by no
     more than 1 / 131070."""

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Float32s
 from stratkit.engine.combat import LOSES, fight
 from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, PIECE, REVEALED, SPY, TYPE
 from stratkit.players.testtime.board import Board
@@ -74,9 +74,7 @@ def _recaptured(board: Board, target: int, origin: int, attacker: int) -> bool:
     )
 
 
-def renormalised(
-    left: npt.NDArray[np.float32], public: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float32]:
+def renormalised(left: Float32s, public: Float32s) -> Float32s:
     """`left` [n, 24, H, W] of `public` scaled so that each piece's types sum to what they did; a
     piece of which nothing is left stays as in `public`."""
     sides = (len(left), 2, TYPES, *left.shape[2:])
@@ -86,7 +84,7 @@ def renormalised(
     return np.where(kept > 0, scaled, public.reshape(sides)).reshape(left.shape)
 
 
-def possible(boards: Sequence[Board], excluded: Sequence[Sequence[int]]) -> npt.NDArray[np.float32]:
+def possible(boards: Sequence[Board], excluded: Sequence[Sequence[int]]) -> Float32s:
     """float32 [n, 24, H, W]: 0 where a piece is not of a type, else 1; the enemy's types first."""
     board = boards[0]
     out = np.ones((len(boards), 2, TYPES, board.height * board.width), np.float32)

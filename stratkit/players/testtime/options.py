@@ -37,9 +37,7 @@ class PostProcessing:
         1.0, number(0.01, 100.0), "show the network a no-attack ratio r of 1 - (1 - r)^X"
     )
     memory: str = option(
-        "off",
-        one_of("off", "on", "renormalised"),
-        "exclude types that would have attacked before",
+        "off", one_of("off", "on", "renormalised"), "exclude types that would have attacked before"
     )
     repeat_threats: bool = option(
         True, switch(), "allow a piece to threaten the same piece over and over", alias="shuttle"

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bools, Bytes, Int64s
 from stratkit.engine import Game, sample
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import (
@@ -31,18 +31,11 @@ from stratkit.players.player import (
 from stratkit.players.searching.blueprints import UniformBlueprint
 from stratkit.players.testtime.inputs import Inputs
 from stratkit.players.testtime.options import PostProcessing
-from stratkit.players.testtime.stages import (
-    Quanta,
-    Stage,
-    Threshold,
-    Turns,
-    WithoutRepeatedThreats,
-)
+from stratkit.players.testtime.stages import Quanta, Stage, Threshold, Turns, WithoutRepeatedThreats
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
 from stratkit.search.mmd import Found
 
-Rows = npt.NDArray[np.int64]
 Log = Callable[[Explanation], None]
 
 
@@ -59,7 +52,7 @@ class Shown:
     """What the network is shown of n views: `packed` uint8 [n, B], with eagerness; `pub` as in
     `expand`, or None; and of each view what is kept of its game, if anything."""
 
-    packed: npt.NDArray[np.uint8]
+    packed: Bytes
     pub: Floats | None
     tracks: list[GameTrack | None]
 
@@ -172,7 +165,7 @@ class PostprocessedPlayer(Player):
             self._choose_ends(views, np.flatnonzero(playing & (stage == 1)), out)
         return out, expected
 
-    def _show(self, views: Views, playing: npt.NDArray[np.bool_]) -> Shown:
+    def _show(self, views: Views, playing: Bools) -> Shown:
         """What the network is shown."""
         tracks: list[GameTrack | None] = [None] * len(views)
         for row in np.flatnonzero(playing) if self.asked.tracks_games else ():
@@ -219,7 +212,7 @@ class PostprocessedPlayer(Player):
 
     # ---- whole moves ----
 
-    def _choose_moves(self, views: Views, shown: Shown, rows: Rows, out: Floats) -> None:
+    def _choose_moves(self, views: Views, shown: Shown, rows: Int64s, out: Floats) -> None:
         """Decides on whole moves, and leaves in `out` the policy of their first actions."""
         moves = [views.moves(int(row)) for row in rows]
         known = np.array([bool(m) for m in moves], bool)
@@ -248,7 +241,9 @@ class PostprocessedPlayer(Player):
             stages = [(name, policy[index, :m]) for name, policy in left]
             self._explain(views, int(row), some, stages, value, bound, searches[index])
 
-    def _policy_of_moves(self, shown: Shown, rows: Rows, moves: list[Moves], out: Floats) -> Floats:
+    def _policy_of_moves(
+        self, shown: Shown, rows: Int64s, moves: list[Moves], out: Floats
+    ) -> Floats:
         """float32 [k, m]: the network's probability of each move, padded with 0."""
         first = [sorted({start for start, _ in m}) for m in moves]
         of = np.repeat(rows, [len(starts) for starts in first])
@@ -290,7 +285,7 @@ class PostprocessedPlayer(Player):
             self._plans[seat] = Plan(self._plies(views, row), plan)
         return first
 
-    def _choose_ends(self, views: Views, rows: Rows, out: Floats) -> None:
+    def _choose_ends(self, views: Views, rows: Int64s, out: Floats) -> None:
         """Destinations as they were decided on when the move began."""
         unplanned = []
         for row in rows:

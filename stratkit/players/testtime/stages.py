@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from stratkit.engine import uniform
+from stratkit.engine import uniform_rows
 from stratkit.engine.random_streams import Stream
 from stratkit.nets import process
 from stratkit.players.player import Floats, Moves, Views
@@ -75,18 +75,12 @@ class Quanta:
     name = "quanta"
 
     def __call__(self, turns: Turns, policy: Floats) -> Staged:
-        ties = None if self.ties_seed is None else _ties(self.ties_seed, turns.views, policy)
+        ties = None
+        if self.ties_seed is not None:
+            key = self.ties_seed, turns.views.games, turns.views.numbers
+            drawn = uniform_rows(*key, policy.shape[1], Stream.TIES)
+            ties = torch.from_numpy(drawn.astype(np.float32))
         return Staged(process(torch.from_numpy(policy), 0.0, self.parts, ties).numpy())
-
-
-def _ties(seed: int, views: Views, policy: Floats) -> torch.Tensor:
-    """float32 [n, m]: random numbers."""
-    width = policy.shape[1]
-    games = np.repeat(views.games, width)
-    numbers = np.repeat(views.numbers, width) * np.int32(width)
-    numbers += np.tile(np.arange(width, dtype=np.int32), len(views))
-    drawn = uniform(seed, games, numbers, Stream.TIES)
-    return torch.from_numpy(drawn.astype(np.float32).reshape(-1, width))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,62 @@
+"""Decisions a second of a player that searches, and how much of it is not its network's:
+
+    python bench/search.py [KEYS [PLAYER [GAME [GAMES]]]]
+
+Plays games of a PLAYER against itself, one at a time on one core, and prints CPU times.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+os.environ["OMP_NUM_THREADS"] = "1"
+
+import torch
+
+from stratkit.engine import Game
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
+from stratkit.players.open import open_player
+from stratkit.players.searching.stage import SearchStage
+from stratkit.players.spec import parse_player
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
+
+
+def timed(of: Any, method: str) -> list[float]:
+    """CPU seconds of each call of a method from now on."""
+    found, original = [], getattr(of, method)
+
+    def call(*arguments: Any, **more: Any) -> Any:
+        begun = time.process_time()
+        out = original(*arguments, **more)
+        found.append(time.process_time() - begun)
+        return out
+
+    setattr(of, method, call)
+    return found
+
+
+def main(
+    keys: str = "search=mmd,rollouts=256,depth=4",
+    player: str = "barrage-v0",
+    game: str = "barrage",
+    games: str = "6",
+) -> None:
+    torch.set_num_threads(1)
+    opened = open_player(parse_player(f"{keys},{player}"), Game(game), 1, 1).player
+    assert isinstance(opened, PostprocessedPlayer) and isinstance(opened.search, SearchStage)
+    network = timed(opened.search.blueprint, "_in_parts")
+    searches = timed(SearchStage, "__call__")
+    seatings = (Seating(number, (0, 0)) for number in range(int(games)))
+    for _ in Table(Game(game), [opened], Seatings(seatings), 1).rounds():
+        pass
+    rest = 1 - sum(network) / sum(searches)
+    print(f"{keys}, {player}, {game}: {len(searches)} turns of play")
+    print(f"{len(searches) / sum(searches):.2f} a second; {rest:.1%} of it is not the network's")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,233 @@
+"""Matches of a run's newest checkpoint against one player, beside the learner that writes it.
+
+Each is a `match` of its own in a process of the lowest priority, with a record in RUN/eval. The
+learner only looks, at every step, whether it has ended. A match that was stopped goes on when the
+run is resumed.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from stratkit.engine import Game
+from stratkit.errors import InputError, UsageError, counted, printable
+from stratkit.match import MAX_GAMES
+from stratkit.players.spec import path_text
+from stratkit.rating.sprt import elo_interval
+from stratkit.storage.checkpoints import checkpoint_path
+from stratkit.storage.records import read_records
+from stratkit.ucc.process import SUPERVISOR
+
+FOLDER = "eval"
+NICE = "19"
+END_LIMIT = 10.0  # seconds in which a match ends that is told to
+_RECORD = re.compile(r"step-(\d{8,})\.jsonl")
+_MATCH = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); "
+    "from stratkit.cli.match import main; main()"
+)  # fmt: skip
+# Rules as options of `match`; 0 is `off`.
+_RULES = {
+    "two_squares": "--two-squares",
+    "more_squares": "--more-squares",
+    "max_plies": "--max-plies",
+    "max_quiet": "--max-no-attack",
+}
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """Whom checkpoints play, as a PLAYER, and how many games each; these are even."""
+
+    player: str
+    games: int
+
+
+def parse_opponent(text: str) -> Opponent:
+    """Reads SPEC:GAMES. `UsageError`."""
+    player, _, games = text.rpartition(":")
+    if not player or not re.fullmatch("[0-9]{1,9}", games) or not 1 <= int(games) <= MAX_GAMES:
+        raise UsageError(f"not SPEC:GAMES, with 1 to {MAX_GAMES} games", where="--eval", text=text)
+    return Opponent(player, int(games) + int(games) % 2)
+
+
+class Evaluation:
+    """The matches of one run, one at a time. `warn` is told why one failed."""
+
+    def __init__(
+        self, run: str, opponent: Opponent, game: Game, seed: int, warn: Callable[[str], None]
+    ) -> None:
+        self.run, self.opponent, self.game, self.seed, self.warn = run, opponent, game, seed, warn
+        self.folder = Path(run) / FOLDER
+        self._step: int | None = self._unfinished()  # that is played, or is to be played next
+        self._newest = self._done = -1  # of the steps that were offered, and that were played
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lifeline = -1
+        self._said: IO[bytes] | None = None
+
+    def offer(self, step: int) -> None:
+        """There is a checkpoint of this step. It plays if no newer one comes before its turn."""
+        self._newest = step
+
+    def look(self) -> Mapping[str, Any] | None:
+        """Begins a match if none is played. What a match that has ended tells of its step."""
+        if self._process is None:
+            self._begin()
+            return None
+        status = self._process.poll()
+        if status is None:
+            return None
+        step, self._step = self._step, None
+        assert step is not None
+        self._done = step
+        told = self._last_words()
+        self._let_go()
+        if status:
+            self.warn(f"--eval: the match of step {step} failed: {told or f'status {status}'}")
+            return None
+        return self._result(step)
+
+    def stop(self) -> None:
+        """Ends a match that is played; its games are kept."""
+        if self._process is None:
+            return
+        process = self._process
+        self._let_go()
+        try:
+            process.wait(END_LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    # ---- a match ----
+
+    def _begin(self) -> None:
+        if self._step is None and self._newest > self._done:
+            self._step = self._newest
+        if self._step is None:
+            return
+        checkpoint = checkpoint_path(self.run, self._step)
+        if not checkpoint.exists():  # --keep has deleted it
+            self._step = None
+            return
+        try:
+            self._process = self._start(self._command(checkpoint, self._step))
+        except OSError as error:  # the disk is full: learning goes on
+            self.warn(f"--eval: step {self._step}: {error}")
+            self._done, self._step = self._step, None
+
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        self.folder.mkdir(exist_ok=True)
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the match)
+        lifeline, self._lifeline = os.pipe()
+        try:
+            return subprocess.Popen(
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    SUPERVISOR,
+                    str(lifeline),
+                    "nice",
+                    "-n",
+                    NICE,
+                    *command,
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._said,
+                pass_fds=[lifeline],
+                start_new_session=True,  # Ctrl-C is the learner's, which ends the match
+            )
+        finally:
+            os.close(lifeline)
+
+    def _command(self, checkpoint: Path, step: int) -> list[str]:
+        record = self._record(step)
+        words = [path_text(os.fspath(checkpoint)), self.opponent.player]
+        words += ["-n", str(self.opponent.games), "--game", self.game.name]
+        usual = Game(self.game.name).rules
+        for rule, option in _RULES.items():
+            if rule in usual and (value := self.game.rules[rule]) != usual[rule]:
+                said = "off" if not value else "on" if rule == "more_squares" else str(value)
+                words += [option, said]
+        words += ["--seed", str(self.seed), "--concurrency", "1", "-q", "-o", os.fspath(record)]
+        root = Path(__file__).parents[2]
+        resume = ["--resume"] if record.exists() else []
+        return [sys.executable, "-P", "-c", _MATCH, os.fspath(root), *words, *resume]
+
+    def _record(self, step: int) -> Path:
+        return self.folder / f"step-{step:08}.jsonl"
+
+    def _let_go(self) -> None:
+        """The supervisor ends what is left of the match."""
+        self._process = None
+        os.close(self._lifeline)
+        assert self._said is not None
+        self._said.close()
+
+    def _last_words(self) -> str:
+        assert self._said is not None
+        self._said.seek(0)
+        lines = self._said.read().decode(errors="replace").splitlines()
+        return printable(lines[-1]) if lines else ""
+
+    # ---- records ----
+
+    def _unfinished(self) -> int | None:
+        """The step of the newest match, if games of it are missing."""
+        names = os.listdir(self.folder) if self.folder.is_dir() else []
+        steps = [int(found[1]) for name in names if (found := _RECORD.fullmatch(name))]
+        if not steps or sum(self._outcomes(max(steps))[1]) >= self.opponent.games:
+            return None
+        return max(steps)
+
+    def _outcomes(self, step: int) -> tuple[str, list[int]]:
+        """The opponent's name, and how many games the checkpoint lost, drew and won."""
+        name, outcomes = "", [0, 0, 0]
+        path = self._record(step)
+        try:
+            with open(path, "rb") as stream:
+                for header, record in read_records(stream, os.fspath(path)):
+                    name = header.players[1].name
+                    score = record.returns[record.players.index(0)]
+                    outcomes[(score > 0) + (score >= 0)] += 1
+        except (InputError, OSError) as error:
+            self.warn(f"--eval: {error}")
+        return name, outcomes
+
+    def _result(self, step: int) -> Mapping[str, Any] | None:
+        opponent, outcomes = self._outcomes(step)
+        if not (games := sum(outcomes)):
+            return None  # the record was damaged, and that was told
+        elo, low, high = (x if math.isfinite(x) else None for x in elo_interval(outcomes))
+        _, drawn, won = outcomes
+        return {
+            "step": step,
+            "opponent": opponent,
+            "games": games,
+            "score": (won + drawn / 2) / games,
+            "elo": elo,
+            "low": low,
+            "high": high,
+        }
+
+
+def sentence(result: Mapping[str, Any]) -> str:
+    """What a match has shown, for people."""
+    lost_all = "-∞" if result["score"] < 0.5 else "+∞"
+    signs = (("elo", lost_all), ("low", "-∞"), ("high", "+∞"))
+    elo, low, high = (
+        sign if result[name] is None else f"{round(result[name]):+d}" for name, sign in signs
+    )
+    against = f"step {result['step']} against {printable(result['opponent'])}"
+    return f"{against}: Elo {elo} ({low} to {high}), {counted(result['games'], 'game')}"

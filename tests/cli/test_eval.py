@@ -1,0 +1,170 @@
+"""train --eval: checkpoints play beside the learner, which neither waits for them nor leaves them
+behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from learn.games import episodes, write
+from running import PATIENCE, command_line, run
+from stratkit.engine import Game
+from stratkit.errors import UsageError
+from stratkit.learn.run import Request, train
+from stratkit.match.evaluation import Evaluation, Opponent, parse_opponent, sentence
+
+QUICK = ("--net", "plain", "--batch", 4, "--rows", 32, "--seed", 1)
+SETTINGS = {"batch": 4, "rows": 32, "seed": 1, "save_every": 1}
+
+
+def wait_for(happened: Callable[[], Any]) -> Any:
+    end = time.monotonic() + PATIENCE
+    while not (found := happened()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return found
+
+
+def processes(folder: pathlib.Path) -> list[int]:
+    """Those whose command line names the folder."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                line = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if os.fsencode(folder) in line:
+                found.append(int(entry.name))
+    return found
+
+
+def niceness(process: int) -> int:
+    """0 if it has ended."""
+    try:
+        return os.getpriority(os.PRIO_PROCESS, process)
+    except ProcessLookupError:
+        return 0
+
+
+def games_of(path: pathlib.Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()[1:]]
+
+
+@pytest.fixture(scope="module")
+def a_run(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A RUN of two steps."""
+    folder = tmp_path_factory.mktemp("run")
+    games = write(folder / "a.eps", *episodes("nano", 8))
+    train(Request([games], str(folder / "run"), net="plain", options=SETTINGS))
+    return folder / "run"
+
+
+def test_a_run_measures_itself(tmp_path: pathlib.Path) -> None:
+    """The whole of it: the real commands, a result in metrics.jsonl, and nothing left behind."""
+    folder, out = tmp_path / "games", tmp_path / "run"
+    folder.mkdir()
+    write(folder / "a.eps", *episodes("nano", 8))
+    command = command_line("train", folder, "--out", out, *QUICK, "--eval", "heuristic:3")
+    learner = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: 19 in map(niceness, processes(out)))
+    assert niceness(learner.pid) < 19
+    record = out / "eval/step-00000000.jsonl"
+    wait_for(lambda: record.exists() and len(games_of(record)) == 4)
+    for first in range(100, 2000, 8):  # the learner looks once a step
+        write(tmp_path / "next.eps", *episodes("nano", 8, seed=first, first=first))
+        os.rename(tmp_path / "next.eps", folder / f"b{first:04}.eps")
+        time.sleep(0.5)
+        lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+        if found := [line["eval"] for line in lines if "eval" in line]:
+            break
+    learner.terminate()
+    told = learner.communicate(timeout=PATIENCE)[1]
+    assert learner.returncode == 143
+    assert processes(out) == []
+    result, records = found[0], games_of(record)
+    assert (result["step"], result["opponent"], result["games"]) == (0, "heuristic", 4)
+    scores = [(r["returns"][r["players"].index(0)] + 1) / 2 for r in records]
+    assert result["score"] == sum(scores) / 4
+    assert f"{sentence(result)}\n" in told
+
+
+def test_a_match_that_was_stopped_goes_on(a_run: pathlib.Path) -> None:
+    warned: list[str] = []
+    game = Game("nano", {"max_plies": 40})  # the rules of the run, which are not the usual ones
+    opponent = Opponent("random", 400)
+    first = Evaluation(str(a_run), opponent, game, 7, warned.append)
+    first.offer(1)
+    assert first.look() is None  # it begins, and nobody waits
+    record = a_run / "eval/step-00000001.jsonl"
+    wait_for(lambda: record.exists() and len(games_of(record)) > 3)
+    started = time.monotonic()
+    first.stop()
+    assert time.monotonic() - started < 60 and processes(record) == []
+    before = len(games_of(record))
+    assert 3 < before < 400
+    again = Evaluation(str(a_run), opponent, game, 7, warned.append)
+    again.offer(2)  # newer, but what was begun comes first
+    result = wait_for(again.look)
+    assert (result["step"], result["games"], result["opponent"]) == (1, 400, "random")
+    assert [r["number"] for r in games_of(record)] == list(range(400))
+    assert result["low"] < result["elo"] < result["high"]
+    header = json.loads(record.read_text().splitlines()[0])
+    assert (header["rules"]["max_plies"], header["seed"]) == (40, 7)
+    again.look()
+    wait_for(lambda: (a_run / "eval/step-00000002.jsonl").exists())
+    again.stop()
+    assert warned == []
+
+
+def test_what_fails_is_told_and_learning_goes_on(a_run: pathlib.Path) -> None:
+    warned: list[str] = []
+    evaluation = Evaluation(str(a_run), Opponent("no-such-file", 2), Game("nano"), 1, warned.append)
+    evaluation.offer(0)
+    evaluation.look()
+    wait_for(lambda: evaluation.look() or warned)
+    (line,) = warned
+    assert line.startswith("--eval: the match of step 0 failed: match: ") and "no-such-file" in line
+    evaluation.offer(999)  # --keep has deleted it
+    assert evaluation.look() is None and evaluation.look() is None
+    evaluation.stop()
+    assert len(warned) == 1
+
+
+def test_a_folder_that_cannot_be_made_ends_no_run(
+    a_run: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "checkpoints").symlink_to(a_run / "checkpoints")
+    (run / "eval").write_text("in the way")
+    warned: list[str] = []
+    evaluation = Evaluation(str(run), Opponent("random", 2), Game("nano"), 1, warned.append)
+    evaluation.offer(1)
+    for _ in range(3):
+        assert evaluation.look() is None
+    evaluation.stop()
+    (line,) = warned
+    assert line.startswith("--eval: step 1: ") and "File exists" in line
+
+
+def test_whom_checkpoints_play(tmp_path: pathlib.Path) -> None:
+    assert parse_opponent("ucc:./bot.py:9") == Opponent("ucc:./bot.py", 10)
+    for text in ("heuristic", ":20", "heuristic:", "heuristic:0", "heuristic:-4", "heuristic:x"):
+        with pytest.raises(UsageError, match="not SPEC:GAMES"):
+            parse_opponent(text)
+    games = write(tmp_path / "a.eps", *episodes("nano", 4))
+    for text, what in (
+        ("heuristic", "--eval: not SPEC:GAMES, with 1 to 10000000 games: 'heuristic'"),
+        ("human:2", "--eval plays while nobody looks: against no person: 'human:2'"),
+    ):
+        done = run("train", games, "--out", tmp_path / "run", "--eval", text)
+        assert (done.status, done.error_line) == (2, f"train: {what}")
+        assert not (tmp_path / "run").exists()
