@@ -34,6 +34,7 @@ LIBRARIES = (
     "numpy",
     "safetensors.numpy",
     "torch",
+    "tqdm",
     "zstandard",
 )
 

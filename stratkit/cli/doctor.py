@@ -15,7 +15,7 @@ from stratkit.errors import one_line
 from stratkit.players.registry import SHIPPED
 
 # What stratkit cannot do without; and what else packages are for.
-NEEDED = ("cffi", "click", "msgspec", "numpy", "safetensors", "zstandard")
+NEEDED = ("cffi", "click", "msgspec", "numpy", "safetensors", "tqdm", "zstandard")
 EXTRAS = {"matplotlib": "pictures as files", "tensorboard": "train --tensorboard"}
 UNIFORM_OF_KUHN = 11 / 24  # how exploitable uniform play of Kuhn poker is
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from stratkit.cli.messages import Session, is_live, to_stderr
 from stratkit.errors import printable
 from stratkit.storage.streams import show
 from stratkit.terminal import CLEAR_LINE, fitting, size
 
-INTERVAL = 0.1  # seconds from one drawing to the next
-MARKS = 60  # the rate is that of so many last seconds, or units if these take longer
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 class Progress:
@@ -37,35 +36,34 @@ class Progress:
         self.total, self.unit, self.name, self.log_every = total, unit, name, log_every
         self.live = is_live() if live is None else live
         self.fields: tuple[str, ...] = ()
-        self._marks: deque[tuple[float, int]] = deque(maxlen=MARKS)
-        self._drawn = -math.inf
         self.begin(0)
 
     def begin(self, done: int) -> None:
         """So many units were done before: they say nothing of the rate."""
-        now = time.monotonic()
-        self.done, self._logged = done, now
         self._doing: str | None = None
-        self._marks.clear()
-        self._marks.append((now, done))
+        self._logged, self._drawn = time.monotonic(), -math.inf
+        self._bar = _bar(self, done)
+
+    @property
+    def done(self) -> int:
+        """Units that are done."""
+        return int(self._bar.n)
 
     def doing(self, what: str) -> None:
         """What is done before the first unit."""
         self._doing = what
-        self._draw()
+        self.draw()
 
     def update(self, done: int = 1, fields: Sequence[str] = ()) -> None:
         """So many more units are done; `fields` say what else there is to say, the first one
         first."""
         if self._doing:
             self.begin(self.done)
-        now = time.monotonic()
-        self.done, self.fields = self.done + done, tuple(fields)
-        if now >= self._marks[-1][0] + 1 and done:
-            self._marks.append((now, self.done))
-        if now >= self._drawn + INTERVAL:
-            self._drawn = now
-            self._draw()
+        self.fields, now = tuple(fields), time.monotonic()
+        if done:
+            self._bar.update(done)
+        elif now >= self._drawn + self._bar.mininterval:  # tqdm would count it as time of no step
+            self.draw()
         if done and self.log_every and now >= self._logged + self.log_every:
             self._logged = now
             date = datetime.now().isoformat(" ", "seconds")
@@ -78,15 +76,15 @@ class Progress:
         return fitting([f"{self.name}: {fields[0]}", *fields[1:]], width) or fitting(fields, width)
 
     def _fields(self) -> Iterator[str]:
+        done, rate = self.done, self._rate()
         if self.total is None:
-            yield f"{self.done:,} {self._units(self.done)}"
+            yield f"{done:,} {self._units(done)}"
         else:
-            yield f"{self.done:,} of {self.total:,} {self._units(self.total)}"
+            yield f"{done:,} of {self.total:,} {self._units(self.total)}"
             if self.total:
-                yield f"{100 * self.done // self.total} %"
-        rate = self._rate()
+                yield f"{100 * done // self.total} %"
         if rate and self.total is not None:
-            left = max(self.total - self.done, 0) / rate
+            left = max(self.total - done, 0) / rate
             if left < 1e9:
                 yield f"{timedelta(seconds=math.ceil(left))} left"
         if rate:
@@ -99,13 +97,15 @@ class Progress:
 
     def _rate(self) -> float:
         """Units a second of late; 0 if there is nothing to tell it from."""
-        since, before = self._marks[0]
-        seconds = time.monotonic() - since
-        return (self.done - before) / seconds if seconds > 0 else 0.0
+        known = self._bar.format_dict
+        done = known["n"] - known["initial"]
+        return known["rate"] or (done / known["elapsed"] if known["elapsed"] else 0.0)
 
     # ---- on the terminal ----
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
+        """Draws the line again."""
+        self._drawn = time.monotonic()
         if self.live:
             width = size().columns - 1
             self.live = show(CLEAR_LINE + self.line(width))
@@ -116,7 +116,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self.live:
-            Session.before, Session.after = self.clear, self._draw
+            Session.before, Session.after = self.clear, self.draw
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -126,5 +126,21 @@ class Progress:
         if self._doing:
             self.clear()
         else:
-            self._draw()  # the last numbers stay
+            self.draw()  # the last numbers stay
             show("\n")
+
+
+def _bar(progress: Progress, done: int) -> tqdm[NoReturn]:
+    """Tells the rate and when to draw. How it is drawn is ours: tqdm cuts a line that is too
+    long."""
+    from tqdm import tqdm  # not at the top, since --help needs no progress
+
+    class Bar(tqdm):  # type: ignore[misc]
+        monitor_interval = 0  # no helper thread
+
+        def display(self, msg: str | None = None, pos: int | None = None) -> bool:
+            progress.draw()
+            return True
+
+    # A bar of a graphical interface: tqdm itself writes nothing.
+    return Bar(total=progress.total, initial=done, miniters=1, gui=True)

@@ -128,7 +128,7 @@ def _post_processed(
 
         root = network.evaluator
         rollouts = Evaluator(root.net, root.network, ROLLOUT_ROWS)
-        search = SearchStage(game, rollouts, searching, seed)
+        search = SearchStage(game, rollouts, searching, seed, exclude=post.memory != "off")
     return PostprocessedPlayer(network.evaluator, game, seed, post, search=search)
 
 

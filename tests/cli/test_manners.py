@@ -51,7 +51,7 @@ def test_help_loads_nothing_heavy(name: str, words: list[str]) -> None:
     code = (
         "import atexit, sys; sys.path.insert(0, sys.argv.pop(1))\n"
         f"from {module(name)} import main\n"
-        "heavy = ('numpy', 'torch', 'matplotlib', 'zstandard', 'msgspec', 'cffi')\n"
+        "heavy = ('numpy', 'torch', 'matplotlib', 'tqdm', 'zstandard', 'msgspec', 'cffi')\n"
         "atexit.register(lambda: print(*(m for m in heavy if m in sys.modules), file=sys.stderr))\n"
         "main()"
     )

@@ -14,7 +14,6 @@ import pytest
 
 from learn.games import episodes, write
 from running import PATIENCE, command_line, forked_commands, forked_line, run
-from stratkit.cli import progress as module
 from stratkit.cli.progress import Progress
 from stratkit.storage.checkpoints import list_checkpoints
 from terminal import Terminal
@@ -58,7 +57,7 @@ def test_the_rate_of_a_resumed_run_is_that_of_its_own_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    monkeypatch.setattr("tqdm.std.time", lambda: now)
     progress = Progress(800, "step", "train", live=False)
     now += 50
     progress.begin(545)

@@ -14,7 +14,7 @@ from players.sharp import sharp_player
 from running import run
 from stratkit.engine import Batch, Game, worlds
 from stratkit.engine.observation import PHASE, PLIES, number
-from stratkit.engine.stratego import variant
+from stratkit.engine.stratego import TYPE, variant
 from stratkit.errors import InputError, UsageError
 from stratkit.nets.evaluator import Evaluator
 from stratkit.play.seating import Seating, Seatings
@@ -181,6 +181,36 @@ def test_small_games_are_searched_action_by_action(name: str) -> None:
     player, rollouts, _ = searching(game, "mlp:8", rollouts="12", depth="2")
     finished = play(game, player, games=4, slots=4)
     assert len(finished) == 4 and rollouts.policies
+
+
+@pytest.mark.parametrize("plies", [0, 1])
+def test_worlds_meet_what_memory_excludes(plies: int) -> None:
+    scene = Scene("M:A1 L:A2 E:B2 D:B3 C:C1 Y:F6 P:E5 O:F5 Q:E6")
+    scene.play(*["B3B4"][:plies])
+    where = ("E5", "A2")[plies]
+    at, excluded = scene.square(where), [0] * 36
+
+    def types(batch: Batch) -> list[int]:
+        rows = [np.frombuffer(batch.save(row), np.uint8, 36) for row in range(batch.size)]
+        return [int(cells[at]) & TYPE for cells in rows]
+
+    drawn = worlds(scene.batch, 0, 60, seed=1)
+    excluded[scene.seen(where)] = 1 << types(drawn)[0]
+    kept = stage.meeting(drawn, 40, excluded, scene.side)
+    assert kept.size == 40
+    assert set(types(kept)) == set(types(drawn)) - {types(drawn)[0]} != set()
+    everything = stage.meeting(drawn, 60, [0xFFF] * 36, scene.side)
+    assert [everything.save(row) for row in range(60)] == [drawn.save(row) for row in range(60)]
+
+
+def test_a_search_goes_with_all_of_deepnash() -> None:
+    player = open_player(
+        parse_player("search=mmd,rollouts=16,depth=1,preset=deepnash,barrage-v0"),
+        Game("barrage"), 1, 8,
+    ).player  # fmt: skip
+    assert isinstance(player, PostprocessedPlayer) and isinstance(player.search, SearchStage)
+    assert player.search.exclude
+    assert len(play(Game("barrage"), player, games=1, slots=1, most=40)) == 1
 
 
 # ---- other blueprints ----

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from stratkit.engine import Game, has_worlds
+from stratkit.engine import Batch, Game, has_worlds
+from stratkit.engine.stratego import BLUE, PIECE, REVEALED, SIDE, TYPE, flip_cells, variant
 from stratkit.errors import InputError, UsageError
 from stratkit.players.player import Floats
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.testtime.stages import Staged, Turns
-from stratkit.search.beliefs import BELIEFS, Root
+from stratkit.search.beliefs import BELIEFS, CANDIDATES, Root
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.mmd import Found, MMDSearch, search
 
@@ -17,13 +20,22 @@ from stratkit.search.mmd import Found, MMDSearch, search
 class SearchStage:
     """Searches decisions of `game` as is `asked`, by rollouts of `blueprint`.
 
+    `exclude`: worlds meet what memory excludes, as the network's input does.
+
     A turn without moves of two actions is searched over its legal actions. Where there is no choice
     nothing is searched. `UsageError`: the game cannot be searched so.
     """
 
     name = "search"
 
-    def __init__(self, game: Game, blueprint: Blueprint, asked: SearchOptions, seed: int) -> None:
+    def __init__(
+        self,
+        game: Game,
+        blueprint: Blueprint,
+        asked: SearchOptions,
+        seed: int,
+        exclude: bool = False,
+    ) -> None:
         if game.players != 2:
             raise UsageError(f"search={asked.search} is for two players, not for {game.name}")
         if not has_worlds(game):
@@ -31,7 +43,7 @@ class SearchStage:
         on_board = len(game.shape) == 3
         if asked.belief != "uniform" and not on_board:
             raise UsageError(f"belief={asked.belief} is for Stratego, not for {game.name}")
-        self.blueprint, self.seed = blueprint, seed
+        self.blueprint, self.seed, self.exclude = blueprint, seed, exclude
         self.asked = MMDSearch(
             rollouts=asked.rollouts,
             depth=asked.depth,
@@ -51,7 +63,7 @@ class SearchStage:
         for row in range(len(turns.views)):
             at, moves = _choices(turns, row)
             if len(moves) > 1:
-                roots.append(_root(turns, row, moves, policy[row, at]))
+                roots.append(self._root(turns, row, moves, policy[row, at]))
                 places.append((row, at))
         out = policy.copy()
         searches: list[Found | None] = [None] * len(turns.views)
@@ -66,6 +78,25 @@ class SearchStage:
             searches[row] = one
         return Staged(out, searches=searches)
 
+    def _root(self, turns: Turns, row: int, moves: list[tuple[int, ...]], policy: Floats) -> Root:
+        views, side = turns.views, int(turns.views.sides[row])
+        track = turns.tracks[row] if self.exclude and turns.tracks else None
+
+        def draw(n: int, seed: int) -> Batch:
+            if track is None or not any(track.excluded):
+                return views.worlds(row, n, seed)
+            return meeting(views.worlds(row, CANDIDATES * n, seed), n, track.excluded, side)
+
+        return Root(
+            game=int(views.games[row]),
+            number=int(views.numbers[row]),
+            side=side,
+            moves=moves,
+            policy=policy.astype(np.float64),
+            draw=draw,
+            history=lambda: views.history(row),
+        )
+
 
 def _choices(turns: Turns, row: int) -> tuple[np.ndarray, list[tuple[int, ...]]]:
     """Where the choices of a turn stand in its policy, and the actions of each."""
@@ -75,14 +106,15 @@ def _choices(turns: Turns, row: int) -> tuple[np.ndarray, list[tuple[int, ...]]]
     return legal, [(action,) for action in legal.tolist()]
 
 
-def _root(turns: Turns, row: int, moves: list[tuple[int, ...]], policy: Floats) -> Root:
-    views = turns.views
-    return Root(
-        game=int(views.games[row]),
-        number=int(views.numbers[row]),
-        side=int(views.sides[row]),
-        moves=moves,
-        policy=policy.astype(np.float64),
-        draw=lambda n, seed: views.worlds(row, n, seed),
-        history=lambda: views.history(row),
-    )
+def meeting(worlds: Batch, n: int, excluded: Sequence[int], side: int) -> Batch:
+    """`n` of the worlds of `side` in which no hidden piece of the enemy has a type that is
+    `excluded` (bits) on its square, as that side sees it; any worlds, if there are none."""
+    kind, kept = variant(worlds.game.name), []
+    bits = np.array(excluded)
+    for row in range(worlds.size):
+        cells = np.frombuffer(worlds.save(row), np.uint8, kind.squares)
+        seen = flip_cells(cells) if side == BLUE else cells
+        hidden = np.flatnonzero((seen & (PIECE | SIDE | REVEALED)) == PIECE | SIDE)
+        if not (bits[hidden] >> (seen[hidden] & TYPE) & 1).any():
+            kept.append(row)
+    return Batch.gathered([(worlds, np.resize(kept or np.arange(worlds.size), n))])
