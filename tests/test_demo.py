@@ -31,5 +31,7 @@ def test_the_demo_in_short(tmp_path: pathlib.Path) -> None:
     assert {"random", "heuristic", "untrained", "trained", "run@0", "run@5"} <= names
     for picture in ("ratings.png", "curve.png"):
         assert (tmp_path / "demo" / picture).read_bytes().startswith(b"\x89PNG")
+    (invitation,) = [line for line in done.stderr.splitlines() if "match human" in line]
+    assert invitation.endswith("match human name=trained,run/ -n 2 --game mini --browser -o mine.jsonl")
     lines = (tmp_path / "demo/run/metrics.jsonl").read_text().splitlines()
     assert len(lines) == 5

@@ -109,7 +109,7 @@ def test_a_match_that_was_stopped_goes_on(a_run: pathlib.Path) -> None:
     first.stop()
     assert time.monotonic() - started < 60 and processes(record) == []
     before = len(games_of(record))
-    assert 3 < before < 400
+    assert before > 3  # at most all of them, where this process had to wait
     again = Evaluation(str(a_run), opponent, game, 7, warned.append)
     again.offer(2)  # newer, but what was begun comes first
     result = wait_for(again.look)
