@@ -8,10 +8,10 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -143,8 +143,16 @@ def _told(is_: Progress) -> str:
         if saved.fault is not None:
             rows.append(("fault", saved.fault))
     if is_.elo is not None:
-        rows.append(("Elo", ", ".join(f"{key} {value}" for key, value in is_.elo.items())))
+        rows.append(("Elo", _elo(is_.elo)))
     return "\n".join([f"{is_.run}: {what}", *(f"  {name:<12}{said}" for name, said in rows)])
+
+
+def _elo(result: Mapping[str, Any]) -> str:
+    """What a match of a checkpoint has shown; a bound that no number has is infinite."""
+    infinite = {"low": "-∞", "high": "+∞", "elo": "-∞" if result.get("score") == 0 else "+∞"}
+    return ", ".join(
+        f"{key} {infinite.get(key) if value is None else value}" for key, value in result.items()
+    )
 
 
 def _span(seconds: float) -> str:

@@ -139,8 +139,8 @@ def _usage_message(error: click.UsageError) -> str:
     message = " ".join(error.format_message().split())
     group = error.ctx.command if error.ctx else None
     if error.ctx and isinstance(group, click.Group) and message == "Missing command.":
-        words = ", ".join(group.list_commands(error.ctx))
-        message = f"missing command: {words} (--help tells what they do)"
+        every = dict.fromkeys([*group.commands, *group.list_commands(error.ctx)])
+        message = f"missing command: {', '.join(every)} (--help tells what they do)"
     for said in ("a valid integer range", "a valid integer"):
         message = message.replace(said, "a whole number")
     return message[:1].lower() + message[1:].rstrip(".")

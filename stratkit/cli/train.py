@@ -172,7 +172,7 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     of the command line that are no settings."""
     _check_inputs(request.inputs)
     request.check()
-    opponent = None if options["eval"] is None else _opponent(options["eval"])
+    opponent = None if options["eval"] is None else _opponent(options["eval"], request.run)
     import os
 
     # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
@@ -196,15 +196,23 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     return _conclude(outcome, signals, request)
 
 
-def _opponent(text: str) -> Opponent:
-    """Whom checkpoints play. `UsageError`: nobody, or a person."""
+def _opponent(text: str, out: str) -> Opponent:
+    """Whom checkpoints play. `UsageError`: nobody, a person, or a file that is missing and that the
+    run `out` will not write."""
+    import os
+
     from stratkit.cli.player import read_player
     from stratkit.match.evaluation import parse_opponent
-    from stratkit.players.registry import HUMAN
+    from stratkit.players.registry import HUMAN, NETWORK, SHIPPED
 
     opponent = parse_opponent(text)
-    if read_player(opponent.player).kind is HUMAN:
+    player = read_player(opponent.player)
+    if player.kind is HUMAN:
         raise UsageError("--eval plays while nobody looks: against no person", text=text)
+    file = os.path.abspath(player.spec)
+    is_there = player.kind is not NETWORK or player.spec in SHIPPED or os.path.exists(file)
+    if not is_there and not file.startswith(os.path.join(os.path.abspath(out), "")):
+        raise UsageError("--eval: no such player, file or folder", text=player.spec)
     return opponent
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stratkit.convert.games import in_order, log_of
 from stratkit.convert.lines import games_only
-from stratkit.convert.options import ListOptions
+from stratkit.convert.options import NO_GAME, ListOptions
 from stratkit.convert.raw import Raw, chunks
 from stratkit.convert.tally import Say, Tally
 from stratkit.errors import InputError, printable
@@ -33,6 +33,8 @@ def run_list(options: ListOptions, warn: Say, write: Say) -> int:
     with in_order(task, map(games_only, items), options.jobs) as answers:
         for line in (_json if options.as_json else _table)(_sound(answers, tally)):
             write(line)
+    if not tally.sound and not tally.faults:
+        warn(NO_GAME)
     return tally.status
 
 
@@ -44,6 +46,7 @@ def _sound(
         for fault in faults:
             tally.fault(fault)
         tally.opened = tally.opened or opened
+        tally.sound += len(rows)
         yield rows
 
 

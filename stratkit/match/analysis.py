@@ -53,14 +53,14 @@ class Analyst:
         batch.start(0, complete(replace(fenfs, variant=kind)).to_bytes())
         if batch.actors()[0] < 0:
             raise InputError("the game is over", text=fenfs)
-        return text(self._explain(batch, 0), kind)
+        return text(self._explain(batch, 0), kind, numbered=False)
 
     def turn(self, log: Log, ply: int) -> str:
         """What the side to move would play after so many plies of a game, as text. `InputError`:
         the game is another one, or over there."""
         for at, batch in enumerate(self._boards(log)):
             if at == ply and batch.actors()[0] >= 0:
-                return text(self._explain(batch, ply), self.variant)
+                return text(self._explain(batch, ply), self.variant, numbered=False)
         raise InputError(f"the game is over after {log.plies} plies", text=f"--ply {ply}")
 
     def opinions(self, log: Log, tell: Callable[[int], object]) -> list[Opinion]:

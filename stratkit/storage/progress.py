@@ -53,7 +53,8 @@ class Progress:
 def read_progress(run: str) -> Progress:
     """How far `run` has come. Raises `InputError` for a folder that is no RUN."""
     if not os.path.isdir(run):
-        raise InputError("no such folder", file=run)
+        what = "not a folder" if os.path.exists(run) else "no such folder"
+        raise InputError(what, file=run)
     now = time.time()
     lines, elo = _metrics(Path(run) / METRICS)
     checkpoint, metadata = _newest(run, now)

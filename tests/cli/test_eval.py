@@ -165,10 +165,14 @@ def test_whom_checkpoints_play(tmp_path: pathlib.Path) -> None:
     for text, what in (
         ("heuristic", "--eval: not SPEC:GAMES, with 1 to 10000000 games: 'heuristic'"),
         ("human:2", "--eval plays while nobody looks: against no person: 'human:2'"),
+        ("nobody:2", "--eval: no such player, file or folder: 'nobody'"),
     ):
         done = run("train", games, "--out", tmp_path / "run", "--eval", text)
         assert (done.status, done.error_line) == (2, f"train: {what}")
         assert not (tmp_path / "run").exists()
+    later = tmp_path / "run/checkpoints/step-00000009.safetensors"  # the run itself may write it
+    done = run("train", games, "--out", tmp_path / "run", "--steps", 0, "--eval", f"{later}:2")
+    assert "no such player" not in done.err
 
 
 def test_a_match_that_cannot_start_leaves_nothing_open(

@@ -120,6 +120,8 @@ def test_every_command_takes_one_game_of_many(logs: pathlib.Path, tmp_path: path
     for command in (["show"], ["replay"]):
         status, _, [line] = fenfs(*command, "--player", "nobody", logs)
         assert (status, line) == (1, "fenfs: no such game in the input")
+    for wanted in (["--player", "nobody"], ["--game", 99]):
+        assert fenfs("list", *wanted, logs) == (0, "", ["fenfs: no such game in the input"])
 
 
 def test_only_what_is_asked_for_is_checked(tmp_path: pathlib.Path) -> None:

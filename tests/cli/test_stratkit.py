@@ -220,6 +220,8 @@ def test_the_status_of_a_run(tmp_path: pathlib.Path) -> None:
     assert value["checkpoint"]["step"] == 90 and "not a checkpoint" in value["checkpoint"]["fault"]
     assert value["elo"] == {"elo": 120.5, "low": 80, "high": 160, "step": 80}
     assert "elo 120.5, low 80" in run("stratkit", "status", folder).out
+    metrics(folder, [now - 5, now], eval={"score": 0, "elo": None, "low": None, "high": -50.5})
+    assert "elo -∞, low -∞, high -50.5" in run("stratkit", "status", folder).out
 
 
 def test_the_last_elo_may_be_far_above(tmp_path: pathlib.Path) -> None:
@@ -231,11 +233,20 @@ def test_the_last_elo_may_be_far_above(tmp_path: pathlib.Path) -> None:
     assert found.elo == {"elo": 7} and found.step == 397 and found.rate == 1
 
 
+def test_alone_it_names_tools_and_commands() -> None:
+    done = run("stratkit")
+    named = done.error_line.removeprefix("stratkit: missing command: ").partition(" (")[0]
+    assert done.status == 2
+    assert {*named.split(", ")} == {*TOOLS, "help", "doctor", "status"}
+
+
 def test_what_is_no_run(tmp_path: pathlib.Path) -> None:
     for path, said in ((tmp_path / "x", "no such folder"), (tmp_path, "no RUN: it has neither")):
         done = run("stratkit", "status", path)
         assert done.status == 1 and done.error_line.startswith(f"stratkit: {path}: {said}")
     (tmp_path / "metrics.jsonl").touch()
+    done = run("stratkit", "status", tmp_path / "metrics.jsonl")
+    assert done.status == 1 and done.error_line.endswith("metrics.jsonl: not a folder")
     with pytest.raises(InputError, match="no RUN"):
         read_progress(str(tmp_path))
     (tmp_path / "metrics.jsonl").write_text('{"step":')  # being written

@@ -39,10 +39,14 @@ REASONS = {
 
 
 def text(
-    explanation: Explanation, variant: Variant, most: int | None = None, board: bool = True
+    explanation: Explanation,
+    variant: Variant,
+    most: int | None = None,
+    board: bool = True,
+    numbered: bool = True,
 ) -> str:
     """The explanation, lines ended by a line feed: all moves but rare ones, or the `most` probable
-    ones, under the board or without it."""
+    ones, under the board or without it; with the number of the game or without it."""
     side = explanation.side
     fields: Any = explanation.packed.view(observation_dtype(variant.squares))[0]
     cells = fields["cells"].copy()
@@ -56,7 +60,10 @@ def text(
     order = order[:most]
     names = [_name(explanation, at, position, placed) for at in order]
     width = max([NAMES, *(len(name) + 1 for name in names)])
-    lines = [_heading(explanation), _columns(explanation, "square" if placed else "move", width)]
+    lines = [
+        _heading(explanation, numbered),
+        _columns(explanation, "square" if placed else "move", width),
+    ]
     for at, name in zip(order, names, strict=True):
         lines.append(f"{name:{width}}{_numbers(explanation, at)}")
     if more := len(first) - len(order):
@@ -66,13 +73,14 @@ def text(
     return drawn + "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _heading(explanation: Explanation) -> str:
-    value = "" if explanation.value is None else f", value {explanation.value:+.2f}"
-    searched, found = "", explanation.search
-    if found is not None:
-        searched = f", search in {found.worlds} worlds (effective sample size"
-        searched += f" {found.effective:.0f} of {found.candidates})"
-    return f"game {explanation.game + 1}{value}{searched}; in per cent:"
+def _heading(explanation: Explanation, numbered: bool) -> str:
+    said = [f"game {explanation.game + 1}"] if numbered else []
+    if explanation.value is not None:
+        said.append(f"value {explanation.value:+.2f}")
+    if (found := explanation.search) is not None:
+        size = f"effective sample size {found.effective:.0f} of {found.candidates}"
+        said.append(f"search in {found.worlds} worlds ({size})")
+    return f"{', '.join(said)}; in per cent:"
 
 
 def _columns(explanation: Explanation, first: str, width: int) -> str:
