@@ -33,6 +33,12 @@ def test_all_tools_are_there_in_the_words_of_their_pages() -> None:
         assert f"\n  {name} " in listed
 
 
+def test_without_a_word_all_of_them_are_named() -> None:
+    done = run("stratkit")
+    words = done.error_line.removeprefix("stratkit: missing command: ").partition(" (")[0]
+    assert done.status == 2 and set(words.split(", ")) == {*TOOLS, "doctor", "help", "status"}
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -276,3 +282,18 @@ def test_a_run_that_goes_on_and_is_killed(tmp_path: pathlib.Path) -> None:
             games.terminate()
     text = run("stratkit", "status", folder).out
     assert "state       no learner is at work\n" in text and "checkpoint  step 0, " in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"step": 9, "time": "noon"}',
+        '{"step": "nine", "time": 1}',
+        '{"step": 9, "time": 1, "episodes": []}',
+        '{"step": 9, "time": null}',
+    ],
+)
+def test_lines_that_are_no_metrics_are_left_out(line: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text(f'{{"step": 3, "time": 1, "episodes": 8}}\n{line}\n')
+    found = read_progress(str(tmp_path))
+    assert (found.step, found.episodes) == (3, 8)
