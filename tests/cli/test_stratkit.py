@@ -233,13 +233,6 @@ def test_the_last_elo_may_be_far_above(tmp_path: pathlib.Path) -> None:
     assert found.elo == {"elo": 7} and found.step == 397 and found.rate == 1
 
 
-def test_alone_it_names_tools_and_commands() -> None:
-    done = run("stratkit")
-    named = done.error_line.removeprefix("stratkit: missing command: ").partition(" (")[0]
-    assert done.status == 2
-    assert {*named.split(", ")} == {*TOOLS, "help", "doctor", "status"}
-
-
 def test_what_is_no_run(tmp_path: pathlib.Path) -> None:
     for path, said in ((tmp_path / "x", "no such folder"), (tmp_path, "no RUN: it has neither")):
         done = run("stratkit", "status", path)
