@@ -37,3 +37,4 @@ show match random run/checkpoints/*.safetensors -n $(((games + 7) / 8)) --game m
 show rate curve.jsonl --anchor random --prior 1 --curve curve.png
 
 title "Pictures: $folder/ratings.png $folder/curve.png"
+title "Play against it in a browser: $(printf '%q ' "$(command -v match)" human "$folder/run")--game mini -n 2 -o mine.jsonl --browser"
