@@ -33,12 +33,6 @@ def test_all_tools_are_there_in_the_words_of_their_pages() -> None:
         assert f"\n  {name} " in listed
 
 
-def test_without_a_word_all_of_them_are_named() -> None:
-    done = run("stratkit")
-    words = done.error_line.removeprefix("stratkit: missing command: ").partition(" (")[0]
-    assert done.status == 2 and set(words.split(", ")) == {*TOOLS, "doctor", "help", "status"}
-
-
 @pytest.mark.parametrize(
     "words",
     [
