@@ -37,4 +37,4 @@ show match random run/checkpoints/*.safetensors -n $(((games + 7) / 8)) --game m
 show rate curve.jsonl --anchor random --prior 1 --curve curve.png
 
 title "Pictures: $folder/ratings.png $folder/curve.png"
-printf 'Play against what was trained: cd %s; match human name=trained,run/ -n 2 --game mini --browser -o mine.jsonl\n' "$folder" >&2
+title "Play against it in a browser: $(printf '%q ' "$(command -v match)" human "$folder/run")--game mini -n 2 -o mine.jsonl --browser"

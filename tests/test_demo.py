@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shlex
+import signal
 import subprocess
 import sys
 
@@ -31,7 +33,12 @@ def test_the_demo_in_short(tmp_path: pathlib.Path) -> None:
     assert {"random", "heuristic", "untrained", "trained", "run@0", "run@5"} <= names
     for picture in ("ratings.png", "curve.png"):
         assert (tmp_path / "demo" / picture).read_bytes().startswith(b"\x89PNG")
-    (invitation,) = [line for line in done.stderr.splitlines() if "match human" in line]
-    assert invitation.endswith("match human name=trained,run/ -n 2 --game mini --browser -o mine.jsonl")
     lines = (tmp_path / "demo/run/metrics.jsonl").read_text().splitlines()
     assert len(lines) == 5
+    said, _, command = done.stderr.splitlines()[-1].partition(": ")
+    assert said == "== Play against it in a browser"
+    with subprocess.Popen(
+        shlex.split(command), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as match:
+        assert match.stdout and match.stdout.readline().startswith(b"http://127.0.0.1:")
+        match.send_signal(signal.SIGINT)

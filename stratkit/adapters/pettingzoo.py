@@ -75,7 +75,9 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # it has no
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begins a game. Chance's outcomes are a function of `seed` and the number of games that
         were begun since it was given; without any the system chooses it. No option means
-        anything."""
+        anything. `ValueError`: a seed is from 0 to 2^64 - 1."""
+        if seed is not None and not 0 <= seed < 2**64:
+            raise ValueError(f"a seed is a number from 0 to 2^64 - 1, not {seed}")
         if seed is not None or self._seed is None:
             self._seed = secrets.randbits(63) if seed is None else seed
             self._number = 0

@@ -9,7 +9,7 @@ import click
 
 from stratkit.cli.options import OneOf, Text, option
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import UsageError, error_context
+from stratkit.errors import InputError, UsageError, error_context
 from stratkit.storage.streams import open_output
 
 # What tells progress in every game, and what --eval measures.
@@ -60,6 +60,8 @@ def command(
     if not fields:
         known = {name for run in found for name in run.numbers}
         fields = tuple(name for name in (*FIELDS, ELO) if name in known)
+        if not fields:
+            raise InputError("no usual metric to draw: choose with --field", file=runs[0])
     curves.check_fields(found, fields)
     with open_output(output, force, binary=True) as stream:
         curves.plot(found, fields, stream, form_of(output), over or "step", smooth)

@@ -33,8 +33,10 @@ class Run:
 
     def curve(self, field: str, over: str) -> tuple[Numbers, Numbers]:
         """Where the field was measured, and what it was. An Elo is that of the checkpoint that
-        played."""
+        played. `InputError`: the run does not say where."""
         at = AT if field.startswith("eval/") and over == "step" else OVER[over]
+        if at not in self.numbers:
+            raise InputError(f"no metric {at!r} to draw {field!r} over", file=self.name)
         x, y = self.numbers[at], self.numbers[field]
         x = (x - x[0]) / 3600 if over == "hours" else x
         known = ~np.isnan(y)

@@ -105,8 +105,8 @@ class Browser(FrontEnd, Desk):
             while self._word is None:
                 self._changed.wait()
             self._last, self._word = self._word, None
-        self._messages = []
-        self._publish(phase="wait")
+            self._messages = []
+            self._publish(phase="wait")  # before another page can say a word to this question
         return self._last
 
     def _publish(self, **changes: Any) -> None:

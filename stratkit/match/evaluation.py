@@ -148,6 +148,10 @@ class Evaluation:
                 pass_fds=[lifeline],
                 start_new_session=True,  # Ctrl-C is the learner's, which ends the match
             )
+        except OSError:
+            os.close(self._lifeline)
+            self._said.close()
+            raise
         finally:
             os.close(lifeline)
 

@@ -110,6 +110,12 @@ def _metrics(path: Path) -> tuple[list[dict[str, Any]], Mapping[str, Any] | None
     except (FileNotFoundError, ValueError):  # none, or an empty file
         return [], None
     elo = rated.get("eval") if found >= 0 else None
-    return [line for line in lines if line and "time" in line], elo if isinstance(
+    return [line for line in lines if line and _is_step(line)], elo if isinstance(
         elo, dict
     ) else None
+
+
+def _is_step(line: Mapping[str, Any]) -> bool:
+    """Whether these are the metrics of a step; others are left out."""
+    whole = type(line.get("step")) is int and type(line.get("episodes", 0)) is int
+    return whole and isinstance(line.get("time"), int | float)

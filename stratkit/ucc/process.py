@@ -104,6 +104,7 @@ class Process:
         """Another game begins for it, called `label`."""
         self.games += 1
         if self._stderr:
+            self._stderr.drain()  # what is there belongs to the game before
             self._stderr.label = label
 
     def send(self, *lines: str) -> None:

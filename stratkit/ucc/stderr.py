@@ -13,7 +13,8 @@ class Stderr:
     """A pipe for one process. `writing` is the program's end, which the caller closes.
 
     Lines in the file `log`, if there is one, begin with `label`; they are appended whole, so that
-    several programs may share the file. Raises `OSError` when that cannot be opened.
+    several programs may share the file. A line of `CHUNK` bytes or more is broken. Raises `OSError`
+    when that file cannot be opened.
     """
 
     def __init__(self, label: str, log: str | None) -> None:
@@ -38,6 +39,8 @@ class Stderr:
             self._kept = (self._kept + chunk)[-KEPT:]
             if self._log >= 0:
                 *whole, self._line = (self._line + chunk).split(b"\n")
+                if len(self._line) >= CHUNK:
+                    whole, self._line = [*whole, self._line], b""
                 self._write(whole)
 
     def _write(self, lines: list[bytes]) -> None:

@@ -126,3 +126,13 @@ def test_what_is_wrong_is_refused_and_the_game_goes_on() -> None:
     assert all(np.array_equal(before[key], after[key]) for key in before)
     env.step(int(before["action_mask"].argmax()))
     assert Game("nano").rules["max_plies"] != env.game.rules["max_plies"] == 6
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_what_is_no_seed(seed: int) -> None:
+    env = GameEnv("kuhn")
+    env.reset(seed=3)
+    with pytest.raises(ValueError, match=f"a seed is a number from 0 to 2.64 - 1, not {seed}"):
+        env.reset(seed=seed)
+    env.reset()
+    assert env.agents == env.possible_agents

@@ -98,7 +98,34 @@ def test_wrong_requests(tmp_path: pathlib.Path) -> None:
         1,
         f"curves: {tmp_path}/gone: No such file or directory",
     )
-    done = run("curves", one, one, *out)
-    assert (done.status, done.error_line) == (2, f"curves: a RUN is given twice: {str(one)!r}")
+    done = run("curves", "one", "one", *out, cwd=tmp_path)
+    assert (done.status, done.error_line) == (2, "curves: a RUN is given twice: 'one'")
     assert run("curves", one).status == 2
+    assert not (tmp_path / "x.png").exists()
+
+
+@pytest.mark.parametrize(
+    "metrics, field, over, what",
+    [
+        ({}, (), "step", "no usual metric to draw: choose with --field"),
+        ({"kl": 0.5}, ("kl",), "hours", "no metric 'time' to draw 'kl' over"),
+        (
+            {"eval": {"elo": 3}},
+            ("eval/elo",),
+            "step",
+            "no metric 'eval/step' to draw 'eval/elo' over",
+        ),
+    ],
+)
+def test_metrics_of_another_program(
+    metrics: dict[str, object],
+    field: tuple[str, ...],
+    over: str,
+    what: str,
+    tmp_path: pathlib.Path,
+) -> None:
+    (tmp_path / "metrics.jsonl").write_text(json.dumps({"step": 1, **metrics}) + "\n")
+    wanted = [word for name in field for word in ("--field", name)]
+    done = run("curves", tmp_path, *wanted, "--over", over, "-o", tmp_path / "x.png")
+    assert (done.status, done.error_line) == (1, f"curves: {tmp_path}: {what}")
     assert not (tmp_path / "x.png").exists()

@@ -19,6 +19,7 @@ from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.learn.run import Request, train
 from stratkit.match.evaluation import Evaluation, Opponent, parse_opponent, sentence
+from stratkit.storage.checkpoints import checkpoint_path
 
 QUICK = ("--net", "plain", "--batch", 4, "--rows", 32, "--seed", 1)
 SETTINGS = {"batch": 4, "rows": 32, "seed": 1, "save_every": 1}
@@ -172,3 +173,19 @@ def test_whom_checkpoints_play(tmp_path: pathlib.Path) -> None:
     later = tmp_path / "run/checkpoints/step-00000009.safetensors"  # the run itself may write it
     done = run("train", games, "--out", tmp_path / "run", "--steps", 0, "--eval", f"{later}:2")
     assert "no such player" not in done.err
+
+
+def test_a_match_that_cannot_start_leaves_nothing_open(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    path = checkpoint_path(tmp_path, 1)
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    evaluation = Evaluation(str(tmp_path), Opponent("random", 2), Game("mini"), 1, said.append)
+    monkeypatch.setattr("sys.executable", str(tmp_path / "gone"))
+    before = os.listdir("/proc/self/fd")
+    evaluation.offer(1)
+    assert evaluation.look() is None
+    assert len(said) == 1 and said[0].startswith("--eval: step 1: ")
+    assert len(os.listdir("/proc/self/fd")) == len(before)

@@ -262,11 +262,10 @@ def test_no_more_games_at_a_time_than_may_be_ahead(tmp_path: pathlib.Path) -> No
     """Which is told where more were asked for; by default they are a quarter of it."""
     publish(tmp_path, "plain", batch=1)
     following = ("--game", "nano", "--policy", tmp_path, "--follow", "--max-ahead", 8, "-n", 4)
-    told = run("selfplay", *following, "--seed", 1, "--slots", 9)
-    assert (told.status, told.err) == (
-        0,
-        "selfplay: plays 8 games at a time, not 9: --max-ahead allows no more\n",
-    )
+    told = run("selfplay", *following, "--seed", 1, "--slots", 9, "-v")
+    said = "selfplay: plays 8 games at a time, not 9: --max-ahead allows no more"
+    assert told.status == 0
+    assert said in told.err.splitlines()
     silent = run("selfplay", *following, "--seed", 1)
     assert (silent.status, silent.err) == (0, "")
     two = run("selfplay", *following, "--seed", 1, "--slots", 2)

@@ -227,13 +227,6 @@ def test_the_last_elo_may_be_far_above(tmp_path: pathlib.Path) -> None:
     assert found.elo == {"elo": 7} and found.step == 397 and found.rate == 1
 
 
-def test_alone_it_names_tools_and_commands() -> None:
-    done = run("stratkit")
-    named = done.error_line.removeprefix("stratkit: missing command: ").partition(" (")[0]
-    assert done.status == 2
-    assert {*named.split(", ")} == {*TOOLS, "help", "doctor", "status"}
-
-
 def test_what_is_no_run(tmp_path: pathlib.Path) -> None:
     for path, said in ((tmp_path / "x", "no such folder"), (tmp_path, "no RUN: it has neither")):
         done = run("stratkit", "status", path)
@@ -276,3 +269,18 @@ def test_a_run_that_goes_on_and_is_killed(tmp_path: pathlib.Path) -> None:
             games.terminate()
     text = run("stratkit", "status", folder).out
     assert "state       no learner is at work\n" in text and "checkpoint  step 0, " in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"step": 9, "time": "noon"}',
+        '{"step": "nine", "time": 1}',
+        '{"step": 9, "time": 1, "episodes": []}',
+        '{"step": 9, "time": null}',
+    ],
+)
+def test_lines_that_are_no_metrics_are_left_out(line: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text(f'{{"step": 3, "time": 1, "episodes": 8}}\n{line}\n')
+    found = read_progress(str(tmp_path))
+    assert (found.step, found.episodes) == (3, 8)

@@ -9,12 +9,15 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
 
+from running import PATIENCE
 from stratkit.engine import Game, sample, worlds
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import PIECE, SIDE, TYPE, Position, placements, setup_of, variant
@@ -175,3 +178,25 @@ def test_the_comparison_sees_what_becomes_known() -> None:
     both = arbiter.actions, redealt(arbiter, 1)
     mine, other = (traffic("mini", actions[:-2], 1, None) for actions in both)
     assert any(mine.sent[v] != other.sent[v] for v in mine.sent.keys() & other.sent.keys())
+
+
+def test_a_question_is_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second page that answers while the first one's word is taken would answer the next
+    question."""
+    browser = Browser(MATCH, lambda text: None)
+    publish, late = browser._publish, []
+
+    def slowly(**changes: Any) -> None:
+        if changes == {"phase": "wait"}:
+            other = threading.Thread(target=lambda: late.append(browser.say(1, "resign")))
+            other.start()
+            other.join(0.5)
+        publish(**changes)
+
+    monkeypatch.setattr(browser, "_publish", slowly)
+    threading.Thread(target=lambda: browser.state(0) and browser.say(1, "?")).start()
+    assert browser.ask("> ") == "?"
+    end = time.monotonic() + PATIENCE
+    while not late and time.monotonic() < end:
+        time.sleep(0.01)
+    assert late == [False]

@@ -13,7 +13,7 @@ from stratkit.engine import Batch, Game, sample, uniform
 from stratkit.nets import build, draw
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.network import NetworkPlayer
-from stratkit.players.player import Views
+from stratkit.players.player import Decision, Views
 
 
 @given(st.integers(0, 2**32), st.integers(1, 40), st.sampled_from([0.0, 0.5, 0.95]))
@@ -75,7 +75,10 @@ def test_a_player_that_draws_where_its_network_is() -> None:
     )
     network = drawn(build("plain", game.shape, 1))
     player = NetworkPlayer(Evaluator("plain", network, 16), game, 1, processing=(0.08, 16))
-    here, there = player._act_here(views, values=True), player._act_there(views, values=True)
+    here = player.act_with_values(views)
+    u = uniform(1, views.games, views.numbers)
+    process = player._process
+    there = Decision(*player.evaluator.draw(views.observations, views.legal, u, process, True))
     np.testing.assert_array_equal(there.actions, here.actions)
     assert_close(there.mu, here.mu, rtol=0, atol=0)
     assert_close(there.values, here.values, rtol=0, atol=0)

@@ -3,20 +3,25 @@ match says of faults."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import pathlib
 import re
+import select
 import shlex
 import sys
 from collections import Counter
 
 import pytest
 
-from running import run
+from running import PATIENCE, run
 from stratkit.engine import Game
 from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.notation.board import Board
 from stratkit.ucc.clock import Clock
+from stratkit.ucc.process import Process, Program
+from stratkit.ucc.stderr import CHUNK, Stderr
 from test_programs import FREE, bot, games, play, served, tag
 
 __all__ = ["tag"]
@@ -250,3 +255,35 @@ def test_the_check_tries_reuse(tag: str) -> None:
         assert done.status == (3 if slow else status), done.out
         lines = [line for line in done.out.splitlines() if "another game after QUIT" in line]
         assert [line.split(":")[0] for line in lines] == [("ok", "wrong")[status == 3]] * 2
+
+
+# --- stderr ---------------------------------------------------------------------------------------
+
+
+def test_a_line_without_end_is_not_kept_for_ever(tmp_path: pathlib.Path) -> None:
+    log = tmp_path / "log"
+    stderr = Stderr("game 0", str(log))
+    for _ in range(3):
+        os.write(stderr.writing, b"x" * CHUNK)
+        stderr.drain()
+    assert log.stat().st_size >= 2 * CHUNK
+    os.close(stderr.writing)
+    stderr.close()
+    text = log.read_text()
+    assert text.count("x") == 3 * CHUNK
+    assert {line.rstrip("x") for line in text.splitlines()} == {"game 0: "}
+
+
+def test_what_a_program_said_of_a_game_is_not_the_next_ones(tmp_path: pathlib.Path) -> None:
+    log, script = tmp_path / "log", "read a; echo up; read b; echo late >&2; read c"
+    words = ("sh", "-c", script)
+    process = Process(Program("p", words, PATIENCE, PATIENCE, reuse=True, log=str(log)))
+    with contextlib.closing(process):
+        process.begin("game 1")
+        process.send("a")
+        assert process.line(PATIENCE) == "up"
+        process.send("b")
+        assert process._stderr
+        assert select.select([process._stderr.reading], [], [], PATIENCE)[0]
+        process.begin("game 2")
+    assert log.read_text() == "game 1: late\n"
