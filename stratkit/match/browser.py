@@ -103,7 +103,7 @@ class Browser(FrontEnd, Desk):
         self._publish(phase="ask", messages=self._messages)
         with self._changed:
             while self._word is None:
-                self._changed.wait()
+                self._changed.wait(1.0)  # Ctrl-C just before a wait without end would go unseen
             self._last, self._word = self._word, None
             self._messages = []
             self._publish(phase="wait")  # before another page can say a word to this question

@@ -165,6 +165,8 @@ def test_selecting(options: list[str], kept: str, tmp_path: pathlib.Path) -> Non
     [
         (["--date", "2005.x"], "is not a range of dates"),
         (["--date", "1.2.3.4"], "is not a range of dates"),
+        (["--date", "2006.2..2005"], "ends before it begins"),
+        (["--moves", "5..3"], "ends before it begins"),
         (["--moves", "a..b"], "is not a range of whole numbers"),
         (["--moves", "1.5"], "is not a range of whole numbers"),
         (["--ending", "forfiet"], "did you mean 'forfeit'?"),

@@ -47,6 +47,9 @@ class Range(click.types.StringParamType):
                 else ("a range of whole numbers, like 40, 10..20 or 10..")
             )
             self.fail(f"{shown(value)} is not {what}")
+        low, high = bounds
+        if low[: len(high)] > high[: len(low)] if self.dates else low > high:
+            self.fail(f"{shown(value)} ends before it begins")
         return bounds
 
     def _bound(self, text: str, last: bool) -> Any:
