@@ -109,8 +109,9 @@ def test_a_match_that_was_stopped_goes_on(a_run: pathlib.Path) -> None:
     started = time.monotonic()
     first.stop()
     assert time.monotonic() - started < 60 and processes(record) == []
-    before = len(games_of(record))
-    assert before > 3  # at most all of them, where this process had to wait
+    lines = record.read_text().splitlines(keepends=True)
+    record.write_text("".join(lines[:-1]))  # it may have come to its end before it was stopped
+    assert 3 <= len(games_of(record)) < 400
     again = Evaluation(str(a_run), opponent, game, 7, warned.append)
     again.offer(2)  # newer, but what was begun comes first
     result = wait_for(again.look)

@@ -88,7 +88,8 @@ def test_a_log_overwrites_nothing(tmp_path: pathlib.Path, tag: str) -> None:
 
 def test_talkative_matches_show_stderr_themselves(tmp_path: pathlib.Path, tag: str) -> None:
     player = f"name=bad,{PATIENT},{bot('last words')}"
-    done = play(tag, "random", player, "-n", 2, "-v", "-o", tmp_path / "g")
+    one = ("-n", 2, "--concurrency", 1)  # two at once would write into each other's lines
+    done = play(tag, "random", player, *one, "-v", "-o", tmp_path / "g")
     assert done.err.count("thinking\n") == 40_000
     assert [record["fault"] for record in games(tmp_path / "g")] == ["exit status 1"] * 2
 
