@@ -230,10 +230,9 @@ def test_a_program_that_plays_one_game_is_started_again(
 def test_a_process_that_lost_by_a_fault_is_not_used_again(tmp_path: pathlib.Path, tag: str) -> None:
     player = f"name=p,reuse=on,{PATIENT},{bot('illegal move')}"
     environment = {"BOT_LOG": str(tmp_path / "log")}
-    done = play(
-        tag, "random", player, "-n", 2, "--concurrency", 1, "-o", tmp_path / "g", **environment
-    )
-    assert done.status == 1 and started(tmp_path) == 2
+    alone = ("-n", 2, "--concurrency", 1, "--seed", 1)
+    done = play(tag, "random", player, *alone, "-o", tmp_path / "g", **environment)
+    assert (done.status, started(tmp_path)) == (1, 2), done.err
     assert {record["reason"] for record in games(tmp_path / "g")} == {"illegal_move"}
 
 
