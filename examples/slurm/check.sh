@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=$(realpath -m "${1:-slurm-check}")
 node=$(hostname -s)
 rm -rf "$folder"
-mkdir -p "$folder"/{state,spool,work}
+mkdir -p "$folder"/{state,spool,jobs}
 pids=()
 
 stop() {
@@ -24,7 +24,7 @@ trap stop EXIT
 
 fail() {
     echo "check.sh: $1" >&2
-    tail -n 5 "$folder"/*.log "$folder"/work/*.log >&2
+    tail -n 5 "$folder"/*.log "$folder"/jobs/*.log >&2
     exit 1
 }
 
@@ -82,7 +82,7 @@ slurmd -D 2>"$folder/slurmd.log" &
 pids+=($!)
 until_ready "no node is idle" 60 sh -c 'sinfo --noheader --format=%T | grep -q idle'
 
-cd "$folder/work"
+cd "$folder/jobs"
 export GAME=nano RANKS=2 GAMES=4 TRAIN="--steps 6 --save-every 2 --net plain --batch 8 --seed 1"
 read -r _ learner _ actors _ rating < <("$here/submit.sh" | tr -d ,)
 until_ready "nothing is learned" 600 sh -c '[ $(wc -l <run/metrics.jsonl) -ge 2 ]'

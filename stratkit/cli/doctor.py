@@ -16,7 +16,11 @@ from stratkit.players.registry import SHIPPED
 
 # What stratkit cannot do without; and what else packages are for.
 NEEDED = ("cffi", "click", "msgspec", "numpy", "safetensors", "tqdm", "zstandard")
-EXTRAS = {"matplotlib": "pictures as files", "tensorboard": "train --tensorboard"}
+EXTRAS = {
+    "matplotlib": "pictures as files",
+    "pettingzoo": "games as PettingZoo's environments",
+    "tensorboard": "train --tensorboard",
+}
 UNIFORM_OF_KUHN = 11 / 24  # how exploitable uniform play of Kuhn poker is
 
 

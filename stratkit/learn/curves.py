@@ -13,12 +13,12 @@ import numpy.typing as npt
 from stratkit.errors import InputError, nearest
 from stratkit.pictures import COLOURS, PNG, legend, new_figure, plain, save
 from stratkit.storage import schema
+from stratkit.storage.progress import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Numbers = npt.NDArray[np.float64]
-METRICS = "metrics.jsonl"
 ELO, LOW, HIGH, AT = "eval/elo", "eval/low", "eval/high", "eval/step"
 OVER = {"step": "step", "episodes": "episodes", "hours": "time"}
 PARTS = 25  # of the shortest run, each of which is smoothed to about a point

@@ -36,10 +36,10 @@ from stratkit.learn.request import Outcome, Request, Settings, resolve
 from stratkit.learn.source import POLL, PreparedBatch, Source
 from stratkit.netnames import default_net
 from stratkit.storage.checkpoints import checkpoint_path, publish_policy
+from stratkit.storage.progress import METRICS
 
 __all__ = ["METRICS", "Outcome", "Request", "train"]
 
-METRICS = "metrics.jsonl"
 # A loss or a gradient of this size leads nowhere, where returns are 1: sound runs stay below 100.
 EXPLODED = 1e4
 SILENT = Observer()

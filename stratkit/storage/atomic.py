@@ -188,7 +188,8 @@ def lock_descriptor(descriptor: int, name: str) -> None:
 
 def holder(path: str | os.PathLike[str]) -> str | None:
     """Who holds the lock file `path`, such as `process 7115`; None where nobody does. The answer
-    may be old at once: whoever wants the lock must take it."""
+    may be old at once: whoever wants the lock must take it, which fails for the moment of this
+    look."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

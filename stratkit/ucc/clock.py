@@ -19,7 +19,7 @@ class Clock:
         """Reads `SECONDS[+INCREMENT]`; `ValueError`."""
         seconds, plus, increment = text.partition("+")
         clock = cls(_number(seconds), _number(increment) if plus else 0.0)
-        if not (0 < clock.seconds <= MOST and 0 <= clock.increment <= MOST):
+        if not (0 < clock.seconds <= DAY and 0 <= clock.increment <= DAY):
             raise ValueError
         return clock
 
@@ -27,7 +27,7 @@ class Clock:
         return f"{self.seconds:g}" + (f"+{self.increment:g}" if self.increment else "")
 
 
-MOST = 86_400.0  # seconds: a day
+DAY = 86_400.0  # seconds
 
 
 def _number(text: str) -> float:

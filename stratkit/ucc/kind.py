@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stratkit.players.options import Kind, option, seconds, switch, text, whole
 from stratkit.players.registry import KINDS, PlayerKind, Setting
-from stratkit.ucc.clock import Clock
+from stratkit.ucc.clock import DAY, Clock
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from stratkit.players.spec import PlayerSpec
     from stratkit.ucc.process import Program
 
-DAY = 86_400.0  # seconds
 PREFIX = "ucc:"
 CLOCK = Kind(
     "SECONDS[+INCREMENT]", "seconds are needed, above 0, and perhaps +INCREMENT", Clock.read

@@ -51,12 +51,12 @@ class Program:
 
     def environment(self) -> dict[str, str]:
         """What the program finds in its environment."""
-        limits = {"MATCH_TIME": f"{self.time:g}"}
+        limits = {"MATCH_TIME": f"{self.time:.15g}"}
         if self.nodes is not None:
             limits["MATCH_NODES"] = str(self.nodes)
         if self.clock is not None:
-            limits["MATCH_CLOCK"] = f"{self.clock.seconds:g}"
-            limits["MATCH_INCREMENT"] = f"{self.clock.increment:g}"
+            limits["MATCH_CLOCK"] = f"{self.clock.seconds:.15g}"
+            limits["MATCH_INCREMENT"] = f"{self.clock.increment:.15g}"
         if self.reuse:
             limits["MATCH_REUSE"] = "on"
         return {**os.environ, **limits}

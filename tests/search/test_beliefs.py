@@ -100,13 +100,18 @@ def test_likelihoods_are_exact(seed: int, plies: int) -> None:
             assert np.ptp(found) > 0.01
 
 
-def test_worlds_are_drawn_by_their_weight() -> None:
+def a_game() -> tuple[Game, Evaluator, np.ndarray, Batch]:
+    """Nano, a network of it, a game in four plies, and the state that it has come to."""
     actions = next(a for s in range(4, 99) if (a := played(s, 4)) is not None)
     game = Game("nano")
-    network = sharp_player(game, "plain").evaluator
     truth = Batch(game, 1)
     for action in actions:
         truth.apply(np.array([action], np.int32))
+    return game, sharp_player(game, "plain").evaluator, actions, truth
+
+
+def test_worlds_are_drawn_by_their_weight() -> None:
+    game, network, actions, truth = a_game()
     history = known_actions(game, actions, 0)
     wanted = consistent(actions, 0, network)
     root = Root(0, len(actions), 0, [(0,), (1,)], np.full(2, 0.5),
@@ -137,12 +142,7 @@ def test_weights_are_flattened_where_few_would_count() -> None:
 
 
 def test_a_history_of_another_game_is_refused() -> None:
-    actions = next(a for s in range(4, 99) if (a := played(s, 4)) is not None)
-    game = Game("nano")
-    network = sharp_player(game, "plain").evaluator
-    truth = Batch(game, 1)
-    for action in actions:
-        truth.apply(np.array([action], np.int32))
+    game, network, actions, truth = a_game()
     drawn, history = worlds(truth, 0, 4, seed=1), known_actions(game, actions, 0)
     assert history is not None
     history[2 * NANO.pieces] = (history[2 * NANO.pieces] + 5) % NANO.squares

@@ -172,9 +172,14 @@ def test_a_clock_runs_over_all_moves_of_a_game(tmp_path: pathlib.Path, tag: str)
 
 def test_the_program_is_told_of_its_clock(tmp_path: pathlib.Path) -> None:
     code = "import json, os; json.dump(dict(os.environ), open('told', 'w'))"
-    player = f"clock=90+0.5,reuse=on,ucc:{shlex.join([sys.executable, '-c', code])}"
+    player = f"clock=12345.25+0.5,reuse=on,ucc:{shlex.join([sys.executable, '-c', code])}"
     run("match", player, "random", "-n", 2, "--game", "mini", "-o", "g", cwd=tmp_path)
-    told = {"MATCH_TIME": "5", "MATCH_CLOCK": "90", "MATCH_INCREMENT": "0.5", "MATCH_REUSE": "on"}
+    told = {
+        "MATCH_TIME": "5",
+        "MATCH_CLOCK": "12345.25",
+        "MATCH_INCREMENT": "0.5",
+        "MATCH_REUSE": "on",
+    }
     environment = json.loads((tmp_path / "told").read_text())
     assert {key: value for key, value in environment.items() if key in told} == told
 
