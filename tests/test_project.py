@@ -45,7 +45,7 @@ ROOMS = {
     },
     "learn": {"nets", "storage", "engine"},
     "rating": {"storage"},
-    "solve": {"engine", "players", "storage"},
+    "solve": {"engine", "players", "search", "storage"},
     "convert": {"notation", "storage", "engine"},
     "cli": {
         "engine",

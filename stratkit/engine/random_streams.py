@@ -26,3 +26,4 @@ class Stream(enum.IntEnum):
     WORLDS = 30  # what is hidden in a world
     ROLLOUTS = 31  # the actions of a rollout
     BELIEF = 32  # which worlds are kept of those that were weighed
+    REGRET_MATCHING = 33  # the actions that regret matching draws

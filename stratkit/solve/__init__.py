@@ -1,13 +1,14 @@
 """Exact tools for small games.
 
-    exploitability.py  what a policy is worth: value, best responses, NashConv, exploitability
-    cfr.py             counterfactual regret minimisation and its variants
-    flop.py            fictitious linear optimistic play
-    tabular.py         R-NaD on any tree, with exact expectations
-    solver.py          solvers by name
-    runner.py          what `exploit` asks for: policies by name, networks among them
-    report.py          exploitabilities as a table and as JSON
-    plot.py            pictures (matplotlib, an extra)
+    exploitability.py   what a policy is worth: value, best responses, NashConv, exploitability
+    cfr.py              counterfactual regret minimisation and its variants
+    flop.py             fictitious linear optimistic play
+    regret_matching.py  sampled regret matching of a game that is one simultaneous turn
+    tabular.py          R-NaD on any tree, with exact expectations
+    solver.py           solvers by name
+    runner.py           what `exploit` asks for: policies by name, networks among them
+    report.py           exploitabilities as a table and as JSON
+    plot.py             pictures (matplotlib, an extra)
 
 The tree itself, with the loops in C, is `stratkit.engine.Tree`.
 """

@@ -11,6 +11,7 @@ from stratkit.errors import UsageError, nearest
 from stratkit.solve.cfr import CFR, EXPONENTS
 from stratkit.solve.flop import FLOP
 from stratkit.solve.mmd import TabularMMD
+from stratkit.solve.regret_matching import TurnRegretMatching, final_policy
 from stratkit.solve.tabular import TabularRNaD, on_views
 
 
@@ -27,6 +28,8 @@ class Solver(Protocol):
 OTHERS: Mapping[str, Callable[[Tree], Solver]] = {
     "flop": FLOP,
     "mmd": TabularMMD,
+    "rm": TurnRegretMatching,
+    "rm-final": final_policy,
     "rnad": TabularRNaD,
     "rnad-views": on_views,
 }
