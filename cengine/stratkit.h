@@ -109,6 +109,45 @@ void sk_sample(const float *probabilities, const uint8_t *legal, int64_t n, int3
                uint64_t seed, uint32_t stream, const int64_t *games, const int32_t *numbers,
                int32_t *chosen, float *mu);
 
+/* ---- Monte Carlo tree search (mcts.h): trees that grow side by side, one evaluation a round ----
+ */
+
+typedef struct sk_mcts sk_mcts;
+
+typedef struct {
+    int32_t actions; /* of a move: 1, or 2 where a piece is selected first */
+    int32_t nodes;   /* simulations of each tree, at most */
+    double cpuct;    /* how far priors count against values */
+    double unit;     /* the largest return */
+    double most;     /* beyond which no evaluated value counts */
+} sk_mcts_settings;
+
+typedef struct {
+    int64_t simulations;
+    int64_t evaluations; /* those that were answered */
+    int64_t bytes;       /* of nodes and edges */
+} sk_mcts_size;
+
+/* One tree for each of the first `size` rows of the batch, which is copied. NULL: out of memory.
+ * The trees' memory grows with them. */
+sk_mcts *sk_mcts_open(const sk_batch *batch, int32_t size, sk_mcts_settings settings,
+                      int32_t threads);
+void sk_mcts_close(sk_mcts *all);
+/* Begins `trees` trees from number `tree` on, whose roots have the same n moves: moves
+ * [n][actions], those of one piece side by side, and priors [trees][n]. */
+const char *sk_mcts_begin(sk_mcts *all, int32_t tree, int32_t trees, const int32_t *moves,
+                          int32_t n, const float *priors);
+/* Grows all trees until each is done or waits for an evaluation. Returns how many wait, and writes
+ * a row for each into legal [size][actions of the game] and packed [size][observation_bytes]. */
+int32_t sk_mcts_ask(sk_mcts *all, uint8_t *legal, uint8_t *packed);
+/* Answers: policy [rows][actions of the game] and values [rows], of the acting sides. */
+const char *sk_mcts_tell(sk_mcts *all, const float *policy, const float *values);
+/* Of each root move, in the order in which they were given: visits, mean value to the side that
+ * acts, and bounds of it, which are equal where it is proven. */
+void sk_mcts_read(const sk_mcts *all, int32_t tree, int32_t *visits, double *q, float *least,
+                  float *most);
+void sk_mcts_describe(const sk_mcts *all, sk_mcts_size *out);
+
 /* ---- Stratego beyond the game interface, for notation and players ---- */
 
 typedef struct {
@@ -162,6 +201,13 @@ void sk_tree_describe(const sk_tree *tree, sk_tree_size *out);
 void sk_tree_infosets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first,
                       uint8_t *packed);
 void sk_tree_actions(const sk_tree *tree, int32_t *actions);
+/* What the actions of a whole tree are worth in worlds, as if all were known there from then on:
+ * walks about so many histories more; *whole becomes 1 when none is left. Of every information set,
+ * over its histories with the probability of chance's moves as the weight: adds to values [actions]
+ * those of the actions to their player, by minimax, and to best [actions] a share of 1 in the best
+ * ones. */
+const char *sk_tree_worlds(sk_tree *tree, int64_t steps, double *values, double *best,
+                           int32_t *whole);
 
 /* In what follows policy [actions] is that of both players; reach and values [1 + actions] belong
  * to sequences, 0 being the empty one. Values are of one player and counterfactual: weighted with

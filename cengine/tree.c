@@ -10,8 +10,7 @@
 static const char *const too_large = "too large to enumerate";
 static const char *const no_memory = "out of memory";
 
-/* Makes room for `wanted` items; NULL or what is wrong. */
-static const char *grow(sk_tree *tree, void **items, int64_t *room, int64_t wanted, size_t size)
+const char *sk_tree_room(sk_tree *tree, void **items, int64_t *room, int64_t wanted, size_t size)
 {
     if (wanted <= *room)
         return NULL;
@@ -30,7 +29,7 @@ static const char *grow(sk_tree *tree, void **items, int64_t *room, int64_t want
 }
 
 #define GROW(tree, name, wanted) \
-    grow(tree, (void **)&(tree)->name, &(tree)->room_##name, wanted, sizeof *(tree)->name)
+    sk_tree_room(tree, (void **)&(tree)->name, &(tree)->room_##name, wanted, sizeof *(tree)->name)
 
 /* ---- Information sets ---- */
 
@@ -88,10 +87,9 @@ static const char *widen_table(sk_tree *tree)
     return NULL;
 }
 
-/* The information set of `player`, who last chose `before` and now chooses, into *set. It is
- * written behind the others, and stays there if it is new. */
-static const char *intern(sk_tree *tree, const void *state, int player, int32_t before,
-                          int32_t *set)
+/* It is written behind the others, and stays there if it is new. */
+const char *sk_tree_intern(sk_tree *tree, const void *state, int player, int32_t before,
+                           int32_t *set)
 {
     int32_t size = tree->game->is.observation_bytes;
     int64_t new = tree->n_infosets;
@@ -157,8 +155,8 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
         return enter_terminal(tree, state, sequence, chance);
     const char *wrong = GROW(tree, path, tree->depth + 1);
     wrong = wrong ? wrong
-                  : grow(tree, (void **)&tree->states, &tree->room_states, tree->depth + 2,
-                         tree->stride);
+                  : sk_tree_room(tree, (void **)&tree->states, &tree->room_states, tree->depth + 2,
+                                 tree->stride);
     if (wrong)
         return wrong;
     state = state_at(tree, tree->depth);
@@ -172,7 +170,7 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
         top->choices = game->ops->legal(game, state, top->outcomes);
         game->ops->chance(game, state, top->probabilities);
     } else {
-        wrong = intern(tree, state, who, sequence[who], &top->infoset);
+        wrong = sk_tree_intern(tree, state, who, sequence[who], &top->infoset);
         wrong = wrong ? wrong : GROW(tree, decisions, tree->n_decisions + 1);
         if (wrong)
             return wrong;
@@ -236,13 +234,16 @@ void sk_tree_close(sk_tree *tree)
     free(tree->table);
     free(tree->path);
     free(tree->states);
+    free(tree->worlds);
+    free(tree->world_states);
     free(tree);
 }
 
 static const char *begin_tree(sk_tree *tree)
 {
     const int32_t empty[2] = {0, 0};
-    const char *wrong = grow(tree, (void **)&tree->states, &tree->room_states, 1, tree->stride);
+    const char *wrong =
+        sk_tree_room(tree, (void **)&tree->states, &tree->room_states, 1, tree->stride);
     if (wrong)
         return wrong;
     tree->game->ops->reset(tree->game, tree->states);

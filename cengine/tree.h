@@ -41,6 +41,17 @@ typedef struct {
     double probabilities[SK_MOST_ACTIONS];
 } frame; /* a history on the path that is being enumerated */
 
+typedef struct {
+    int32_t sequence[2];
+    double chance;
+    int actor;
+    int32_t infoset; /* -1 where chance acts */
+    int32_t choices, next;
+    int32_t actions[SK_MOST_ACTIONS];
+    double probabilities[SK_MOST_ACTIONS]; /* of chance only */
+    double values[SK_MOST_ACTIONS];        /* to player 0, of what was walked through */
+} world;                                   /* a history on the path of tree_worlds.c */
+
 struct sk_tree {
     const sk_game *game;
     int64_t most_nodes, most_bytes, bytes;
@@ -61,7 +72,17 @@ struct sk_tree {
     uint8_t *states; /* [depth + 1][stride]: of the path */
     size_t stride;
     int64_t depth, room_path, room_states;
+
+    world *worlds; /* the path of tree_worlds.c, and its states */
+    uint8_t *world_states;
+    int64_t n_worlds, room_worlds, room_world_states;
 };
+
+/* Makes room for `wanted` items of some size; NULL or what is wrong. */
+const char *sk_tree_room(sk_tree *tree, void **items, int64_t *room, int64_t wanted, size_t size);
+/* The information set of `player`, who last chose `before` and now chooses, into *set. */
+const char *sk_tree_intern(sk_tree *tree, const void *state, int player, int32_t before,
+                           int32_t *set);
 
 static inline int32_t infoset_end(const sk_tree *tree, int64_t set)
 {

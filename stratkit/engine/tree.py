@@ -152,6 +152,28 @@ class Tree:
         mine: Int8s = self.players[self.owner]
         return mine
 
+    # ---- Worlds ----
+
+    @cached_property
+    def world_values(self) -> tuple[Vector, Vector]:
+        """What actions are worth if all hidden things become known: of every information set, over
+        its histories, weighted by the probability of chance's moves. float64 [E], the mean value of
+        each action to its player, by minimax from there on; and float64 [E], how often it is among
+        the best actions (equal ones share).
+
+        That is the limit of determinized search with all worlds, each searched to the end (PIMC;
+        Blüml, Czech, Kersting 2023, equations 3 and 4)."""
+        values, best = np.zeros((2, len(self.actions)))
+        whole = ffi.new("int32_t *")
+        while not whole[0]:
+            wrong = lib.sk_tree_worlds(
+                self._handle, STEP, self._each_action(values), self._each_action(best), whole
+            )
+            if wrong != ffi.NULL:
+                raise InputError(f"{self.game.name}: {text(wrong)}")
+        weight = self.sums(best)[self.owner]
+        return values / weight, best / weight
+
     # ---- Loops over the whole tree ----
 
     def reach(self, policy: Vector) -> Vector:

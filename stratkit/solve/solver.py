@@ -1,4 +1,4 @@
-"""Solvers by name: `NAME:ITERATIONS`."""
+"""Solvers by name: `NAME:ITERATIONS`, or only `NAME` of those that do not iterate."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Protocol
 from stratkit.engine.tree import Tree, Vector
 from stratkit.errors import UsageError, nearest
 from stratkit.solve.cfr import CFR, EXPONENTS
+from stratkit.solve.determinized import DETERMINIZED
 from stratkit.solve.flop import FLOP
 from stratkit.solve.mmd import TabularMMD
 from stratkit.solve.regret_matching import TurnRegretMatching, final_policy
@@ -38,11 +39,16 @@ MOST_ITERATIONS = 10**9
 
 
 def parse_solver(text: str) -> tuple[str, int] | None:
-    """(name, iterations) of a `text` like `cfr:1000`; None when it names no solver.
+    """(name, iterations) of a `text` like `cfr:1000`, (name, 0) of one like `pimc`; None when it
+    names no solver.
 
     Raises `UsageError` for a solver without a sound number of iterations.
     """
     name, colon, number = text.partition(":")
+    if name in DETERMINIZED and colon:
+        raise UsageError(f"{name} takes no number of iterations", text=text)
+    if name in DETERMINIZED:
+        return name, 0
     if name not in NAMES:
         if colon and re.fullmatch(r"\d+", number) and nearest(name, NAMES):
             raise UsageError(f"no solver is called {name!r}{nearest(name, NAMES)}", text=text)
@@ -53,5 +59,7 @@ def parse_solver(text: str) -> tuple[str, int] | None:
 
 
 def open_solver(name: str, tree: Tree) -> Solver:
-    """The solver called `name`, one of `NAMES`, before its first iteration."""
+    """The solver called `name`, one of `NAMES` or `DETERMINIZED`, before its first iteration."""
+    if name in DETERMINIZED:
+        return DETERMINIZED[name](tree)
     return OTHERS[name](tree) if name in OTHERS else CFR(tree, EXPONENTS[name])

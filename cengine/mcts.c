@@ -1,0 +1,225 @@
+/* Monte Carlo tree search in many states at once: one evaluation a tree and round (mcts.h). */
+#include "mcts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch.h"
+#include "philox.h"
+#include "view.h"
+
+static void *root_of(const sk_mcts *all, int32_t tree)
+{
+    return all->roots + all->stride * (size_t)tree;
+}
+
+sk_mcts *sk_mcts_open(const sk_batch *batch, int32_t size, sk_mcts_settings settings,
+                      int32_t threads)
+{
+    const sk_game *game = sk_batch_game(batch);
+    sk_mcts *all = calloc(1, sizeof *all);
+    if (!all)
+        return NULL;
+    all->game = game;
+    all->is = settings;
+    all->size = size;
+    all->stride = ((size_t)game->is.state_bytes + 63) / 64 * 64;
+    all->pool = sk_pool_open(threads);
+    all->trees = calloc((size_t)size, sizeof *all->trees);
+    all->rows = calloc((size_t)size, sizeof *all->rows);
+    all->roots = aligned_alloc(64, (size_t)size * all->stride);
+    all->leaves = aligned_alloc(64, (size_t)size * all->stride);
+    if (!all->pool || !all->trees || !all->rows || !all->roots || !all->leaves) {
+        sk_mcts_close(all);
+        return NULL;
+    }
+    for (int32_t i = 0; i < size; i++) {
+        memcpy(root_of(all, i), sk_batch_state(batch, i), (size_t)game->is.state_bytes);
+        all->trees[i].waiting = NO_NODE;
+        all->trees[i].finished = 1; /* until it begins */
+    }
+    return all;
+}
+
+void sk_mcts_close(sk_mcts *all)
+{
+    if (!all)
+        return;
+    for (int32_t i = 0; all->trees && i < all->size; i++) {
+        free(all->trees[i].nodes);
+        free(all->trees[i].edges);
+    }
+    sk_pool_close(all->pool);
+    free(all->trees);
+    free(all->rows);
+    free(all->roots);
+    free(all->leaves);
+    free(all);
+}
+
+/* ---- The root, whose moves and priors are given ---- */
+
+/* The destinations of a piece: moves from `from` on that begin with its selection. */
+static const char *begin_piece(const sk_mcts *all, int32_t number, int32_t edge,
+                               const int32_t *moves, int32_t n, const float *priors)
+{
+    mcts_tree *tree = &all->trees[number];
+    const sk_ops *ops = all->game->ops;
+    void *state = all->leaves + all->stride * (size_t)number;
+    int32_t ends[SK_MOST_ACTIONS];
+    memcpy(state, root_of(all, number), (size_t)all->game->is.state_bytes);
+    ops->apply(all->game, state, moves[0]);
+    for (int32_t i = 0; i < n; i++) {
+        ends[i] = moves[2 * i + 1];
+        if (!ops->is_legal(all->game, state, ends[i]))
+            return "a move that is not legal";
+    }
+    int32_t piece = sk_mcts_node(tree, 0, tree->nodes[0].actor, 1);
+    if (piece == NO_NODE || sk_mcts_edges(tree, piece, ends, n))
+        return tree->wrong;
+    tree->edges[edge].child = piece;
+    for (int32_t i = 0; i < n; i++)
+        tree->edges[tree->nodes[piece].first + i].prior = priors[i];
+    return NULL;
+}
+
+static const char *begin_tree(const sk_mcts *all, int32_t number, const int32_t *moves, int32_t n,
+                              const float *priors)
+{
+    mcts_tree *tree = &all->trees[number];
+    const sk_ops *ops = all->game->ops;
+    int per_move = all->is.actions, first = 0;
+    int32_t actions[SK_MOST_ACTIONS], begins[SK_MOST_ACTIONS + 1];
+    tree->n_nodes = tree->n_edges = 0;
+    int actor = ops->actor(all->game, root_of(all, number));
+    if (actor < 0 || sk_mcts_node(tree, NO_NODE, actor, 0) == NO_NODE)
+        return actor < 0 ? "nobody acts at the root" : tree->wrong;
+    for (int32_t i = 0; i < n; i++) {
+        if (i && moves[i * per_move] == moves[(i - 1) * per_move])
+            continue;
+        if (first == SK_MOST_ACTIONS
+            || !ops->is_legal(all->game, root_of(all, number), moves[i * per_move]))
+            return "a move that is not legal";
+        actions[first] = moves[i * per_move];
+        begins[first++] = i;
+    }
+    begins[first] = n;
+    if (sk_mcts_edges(tree, 0, actions, first))
+        return tree->wrong;
+    tree->nodes[0].visits = 1;
+    for (int32_t k = 0; k < first; k++) {
+        int32_t from = begins[k], count = begins[k + 1] - from;
+        if (per_move == 1)
+            tree->edges[k].prior = priors[from];
+        const char *wrong =
+            count > SK_MOST_ACTIONS || (per_move == 1 && count > 1) ? "a move that is there twice"
+            : per_move == 1                                         ? NULL
+                            : begin_piece(all, number, k, moves + 2 * from, count, priors + from);
+        if (wrong)
+            return wrong;
+    }
+    tree->finished = 0;
+    return NULL;
+}
+
+const char *sk_mcts_begin(sk_mcts *all, int32_t tree, int32_t trees, const int32_t *moves,
+                          int32_t n, const float *priors)
+{
+    for (int32_t i = 0; i < trees; i++) {
+        const char *wrong = begin_tree(all, tree + i, moves, n, priors + (size_t)i * (size_t)n);
+        if (wrong)
+            return wrong;
+    }
+    return NULL;
+}
+
+/* ---- Rounds ---- */
+
+static void grow_trees(void *context, int32_t begin, int32_t end)
+{
+    const sk_mcts *all = context;
+    for (int32_t i = begin; i < end; i++)
+        sk_mcts_grow(all, i);
+}
+
+typedef struct {
+    sk_mcts *all;
+    uint8_t *legal, *packed;
+    const float *policy, *values;
+} round_job;
+
+static void view_leaves(void *context, int32_t begin, int32_t end)
+{
+    const round_job *job = context;
+    const sk_mcts *all = job->all;
+    for (int32_t row = begin; row < end; row++)
+        view(all->game, all->leaves + all->stride * (size_t)all->rows[row], row, NULL, job->legal,
+             job->packed);
+}
+
+int32_t sk_mcts_ask(sk_mcts *all, uint8_t *legal, uint8_t *packed)
+{
+    sk_pool_run(all->pool, grow_trees, all, all->size);
+    all->n_rows = 0;
+    for (int32_t i = 0; i < all->size; i++)
+        if (all->trees[i].waiting != NO_NODE)
+            all->rows[all->n_rows++] = i;
+    round_job job = {.all = all, .legal = legal, .packed = packed};
+    sk_pool_run(all->pool, view_leaves, &job, all->n_rows);
+    return all->n_rows;
+}
+
+static void answer_trees(void *context, int32_t begin, int32_t end)
+{
+    const round_job *job = context;
+    for (int32_t row = begin; row < end; row++)
+        sk_mcts_answer(job->all, job->all->rows[row],
+                       job->policy + (size_t)row * (size_t)job->all->game->is.actions,
+                       job->values[row]);
+}
+
+const char *sk_mcts_tell(sk_mcts *all, const float *policy, const float *values)
+{
+    round_job job = {.all = all, .policy = policy, .values = values};
+    sk_pool_run(all->pool, answer_trees, &job, all->n_rows);
+    all->n_rows = 0;
+    for (int32_t i = 0; i < all->size; i++)
+        if (all->trees[i].wrong)
+            return all->trees[i].wrong;
+    return NULL;
+}
+
+/* ---- What was found ---- */
+
+void sk_mcts_read(const sk_mcts *all, int32_t number, int32_t *visits, double *q, float *least,
+                  float *most)
+{
+    const mcts_tree *tree = &all->trees[number];
+    const mcts_node *root = tree->nodes;
+    int32_t n = 0;
+    for (int32_t e = root->first; e < root->first + root->edges; e++) {
+        const mcts_node *piece = &tree->nodes[tree->edges[e].child];
+        int32_t from = all->is.actions == 1 ? e : piece->first;
+        int32_t to = all->is.actions == 1 ? e + 1 : from + piece->edges;
+        for (int32_t s = from; s < to; s++, n++) {
+            int32_t child = tree->edges[s].child;
+            visits[n] = child == NO_NODE ? 0 : tree->nodes[child].visits;
+            q[n] = sk_mcts_expects(tree, child, root->actor);
+            least[n] = sk_mcts_least(tree, child, root->actor);
+            most[n] = sk_mcts_most(tree, child, root->actor);
+        }
+    }
+}
+
+void sk_mcts_describe(const sk_mcts *all, sk_mcts_size *out)
+{
+    *out = (sk_mcts_size){0};
+    for (int32_t i = 0; i < all->size; i++) {
+        const mcts_tree *tree = &all->trees[i];
+        if (tree->n_nodes)
+            out->simulations += tree->nodes[0].visits - 1;
+        out->evaluations += tree->evaluations;
+        out->bytes += (int64_t)sizeof(mcts_node) * tree->n_nodes;
+        out->bytes += (int64_t)sizeof(mcts_edge) * tree->n_edges;
+    }
+}

@@ -1,0 +1,146 @@
+"""Monte Carlo search trees in C: many known states, searched side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stratkit.arrays import Bytes, Float32s, Float64s, Int32s
+from stratkit.engine.batch import Batch
+from stratkit.engine.library import ffi, lib, pointer, text
+
+MOST_NODES = 10_000_000
+
+
+@dataclass(frozen=True)
+class RootMoves:
+    """What a tree knows of the moves at its root, in the order in which they were given: `visits`
+    int32 [m]; `q` float64 [m], the mean value to the side that acts, in units of the largest return
+    (-1 for a move that was never tried, as PUCT has it); `low` and `high` float32 [m], what is
+    proven of that value. They are equal where it is known."""
+
+    visits: Int32s
+    q: Float64s
+    low: Float32s
+    high: Float32s
+
+
+class SearchTrees:
+    """One tree for each row of `roots`, a batch of states where a player acts; it is copied.
+
+    A tree ends after `nodes` simulations, or when all its root's best moves are known. A move is of
+    `actions` actions: 2 on boards of Stratego, whose trees choose among whole moves, else 1.
+
+    Moves are chosen by PUCT: the largest q(a) + c(N) p(a) sqrt(N) / (1 + n(a)), with
+    c(N) = ln((N + 19653) / 19652) + `cpuct`, and q(a) = -1 for a move without a visit. Ends of
+    games are proven values, which spread through the tree as bounds; chance is averaged. Returns
+    are divided by `unit`, the largest return, and evaluated values beyond `most` count as `most`.
+
+    The result is a function of the states, of the answers and of nothing else, at any number of
+    `threads`, which are for the trees.
+
+    Sources: PUCT as in AlphaZero (Silver et al. 2018) with the constants of CrazyAra (Bluml, Czech,
+    Kersting 2023, AlphaZe**); bounds by Cazenave and Saffidine (2010).
+    """
+
+    def __init__(
+        self,
+        roots: Batch,
+        actions: int,
+        nodes: int,
+        cpuct: float = 2.5,
+        unit: float = 1.0,
+        most: float = np.inf,
+        threads: int = 1,
+    ) -> None:
+        if roots.game.players != 2 or actions not in (1, 2):
+            raise ValueError("trees are for two players, and moves of one or two actions")
+        if not 1 <= nodes <= MOST_NODES or threads < 1 or not unit > 0 or not most > 0:
+            raise ValueError(f"a tree has 1 to {MOST_NODES:,} nodes, and a unit above 0")
+        settings = ffi.new("sk_mcts_settings *", (actions, nodes, cpuct, unit, most))
+        handle = lib.sk_mcts_open(roots.handle, roots.size, settings[0], threads)
+        if handle == ffi.NULL:
+            raise MemoryError(f"{roots.size} trees of {roots.game.name}")
+        self._handle = ffi.gc(handle, lib.sk_mcts_close)
+        self.game, self.size, self.actions = roots.game, roots.size, actions
+        self._moves = np.zeros(self.size, np.int32)  # how many each tree's root has
+        self._legal = np.empty((self.size, self.game.actions), np.uint8)
+        self._packed = np.empty((self.size, self.game.observation_bytes), np.uint8)
+        self._rows = 0
+
+    def begin(self, tree: int, moves: Sequence[Sequence[int]], priors: Float32s) -> None:
+        """Begins the trees from number `tree` on, one for each row of `priors` float32 [k, m],
+        whose roots have these m `moves`, each of as many actions as a move has; those of one piece
+        stand side by side.
+
+        Raises `ValueError` for a move that is not legal, and for priors that are none; `IndexError`
+        for a tree that is not there.
+        """
+        k, m = priors.shape
+        actions = np.ascontiguousarray(moves, np.int32).reshape(m, self.actions)
+        if tree < 0 or tree + k > self.size:
+            raise IndexError(f"trees {tree} to {tree + k - 1} of {self.size}")
+        if not m or not np.isfinite(priors).all() or (priors < 0).any():
+            raise ValueError("priors are probabilities of one move or more")
+        wrong = lib.sk_mcts_begin(
+            self._handle,
+            tree,
+            k,
+            pointer(actions, "int32", (m, self.actions)),
+            m,
+            pointer(np.ascontiguousarray(priors), "float32", (k, m)),
+        )
+        self._raise(wrong)
+        self._moves[tree : tree + k] = m
+
+    def ask(self) -> tuple[Bytes, Bytes]:
+        """Grows every tree until it is done or waits for an evaluation. Returns a row for each that
+        waits: observations uint8 [n, observation_bytes], and legal actions uint8 [n, A]."""
+        self._rows = lib.sk_mcts_ask(
+            self._handle,
+            pointer(self._legal, "uint8", self._legal.shape, writable=True),
+            pointer(self._packed, "uint8", self._packed.shape, writable=True),
+        )
+        return self._packed[: self._rows], self._legal[: self._rows]
+
+    def tell(self, policy: Float32s, values: Float32s) -> None:
+        """Answers what was asked last, row by row: the probability of each action, float32 [n, A],
+        and what the acting side may expect, float32 [n]. `ValueError`: these are no such."""
+        wrong = lib.sk_mcts_tell(
+            self._handle,
+            pointer(policy, "float32", (self._rows, self.game.actions)),
+            pointer(values, "float32", (self._rows,)),
+        )
+        self._raise(wrong)
+
+    def root(self, tree: int) -> RootMoves:
+        """What a tree that has begun knows by now."""
+        m = int(self._moves[tree])
+        found = RootMoves(
+            np.empty(m, np.int32), np.empty(m), np.empty(m, np.float32), np.empty(m, np.float32)
+        )
+        lib.sk_mcts_read(
+            self._handle,
+            tree,
+            pointer(found.visits, "int32", (m,), writable=True),
+            pointer(found.q, "float64", (m,), writable=True),
+            pointer(found.low, "float32", (m,), writable=True),
+            pointer(found.high, "float32", (m,), writable=True),
+        )
+        return found
+
+    def counts(self) -> tuple[int, int, int]:
+        """Simulations, evaluations, and bytes of nodes and edges, of all trees."""
+        size = ffi.new("sk_mcts_size *")
+        lib.sk_mcts_describe(self._handle, size)
+        return size.simulations, size.evaluations, size.bytes
+
+    def _raise(self, wrong: Any) -> None:
+        if wrong == ffi.NULL:
+            return
+        if text(wrong) == "out of memory":
+            raise MemoryError(f"{self.size} trees of {self.game.name}")
+        raise ValueError(f"{self.game.name}: {text(wrong)}")
