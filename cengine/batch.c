@@ -210,3 +210,10 @@ void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, in
         plies[row] = game->ops->plies(game, state);
     }
 }
+
+void sk_batch_turns(const sk_batch *batch, int32_t *turns)
+{
+    const sk_game *game = batch->game;
+    for (int32_t row = 0; row < batch->size; row++)
+        turns[row] = game->ops->turn ? game->ops->turn(game, state_at(batch, row)) : -1;
+}

@@ -80,7 +80,12 @@ static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
     return NULL;
 }
 
-static const sk_ops ops = {SMALL_GAME};
+static int turn(const sk_game *game, const void *block)
+{
+    return actor(game, block) == SK_OVER ? -1 : 0;
+}
+
+static const sk_ops ops = {SMALL_GAME, .turn = turn};
 
 /* A file that is being read, and where the text about its faults goes. */
 typedef struct {

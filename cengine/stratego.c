@@ -139,6 +139,12 @@ void stratego_print_rules(const sk_game *base, char *out, size_t size)
              rules->two_squares, rules->more_squares, rules->max_plies, rules->max_no_attack);
 }
 
+/* Both deployments. */
+static int turn(const sk_game *game, const void *block)
+{
+    return ((const stratego_state *)block)->phase == PLACING ? 0 : -1;
+}
+
 const sk_ops stratego_ops = {.reset = stratego_reset,
                              .start = start,
                              .save = stratego_save,
@@ -155,7 +161,8 @@ const sk_ops stratego_ops = {.reset = stratego_reset,
                              .observe = stratego_observe,
                              .expand = stratego_expand,
                              .rules = stratego_print_rules,
-                             .redeal = stratego_redeal};
+                             .redeal = stratego_redeal,
+                             .turn = turn};
 
 static const char *const endings[] = {
     [ENDING_NONE] = "",

@@ -82,6 +82,9 @@ const char *sk_batch_redeal(sk_batch *worlds, const sk_batch *batch, int32_t row
 /* returns [size][players] (zeros while running), endings [size], plies [size]. */
 void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, int32_t *plies);
 
+/* turns [size]: the number of the simultaneous turn that each row is in (game.h), or -1. */
+void sk_batch_turns(const sk_batch *batch, int32_t *turns);
+
 /* ---- Replaying episodes ---- */
 
 typedef struct {

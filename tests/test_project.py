@@ -29,7 +29,7 @@ ROOMS = {
     "nets": {"engine"},
     "search": {"engine", "nets"},
     "players": {"engine", "nets", "search", "notation", "storage"},
-    "setups": {"engine", "nets", "notation", "players", "storage"},
+    "setups": {"engine", "nets", "notation", "players", "search", "storage"},
     "play": {"players", "engine", "storage"},
     "ucc": {"play", "players", "engine", "storage"},
     "match": {

@@ -25,8 +25,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 @option(
     "--from SOURCE",
     "uniform, a file of setups to draw from (-: stdin), model:FILE (setups like those of"
-    " FILE), a checkpoint or RUN, number:N, number:N..M or number:- (default: uniform).",
-    Text("uniform", "model:", "number:", *SHIPPED),
+    " FILE), a checkpoint or RUN, number:N, number:N..M, number:- or search,[key=value,]...RUN"
+    " (default: uniform).",
+    Text("uniform", "model:", "number:", "search,", *SHIPPED),
     name="source",
     default="uniform",
 )

@@ -181,6 +181,13 @@ class Batch:
         """int32 [size]: the ply number of each row."""
         return self.result()[2]
 
+    def turns(self) -> Int32s:
+        """int32 [size]: the number of the simultaneous turn that each row is in, or -1. As long as
+        it stays, no player is shown what the others choose."""
+        out = np.empty(self.size, np.int32)
+        lib.sk_batch_turns(self.handle, pointer(out, "int32", (self.size,), writable=True))
+        return out
+
     def moves(self, row: int, side: int) -> list[tuple[int, int]]:
         """Of a game where a move is two actions, the legal moves of `row` (piece, destination) in
         the frame of `side`, ascending as red sees them; none in another game, or where no move

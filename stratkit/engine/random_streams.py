@@ -27,3 +27,5 @@ class Stream(enum.IntEnum):
     ROLLOUTS = 31  # the actions of a rollout
     BELIEF = 32  # which worlds are kept of those that were weighed
     REGRET_MATCHING = 33  # the actions that regret matching draws
+    CANDIDATES = 34  # the whole actions among which candidates are
+    MIXTURE = 35  # which candidate of a mixed policy is played

@@ -15,6 +15,7 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import Variant, variant
 from stratkit.errors import InputError, UsageError, error_context, nearest
 from stratkit.notation.setups import all_setups, setup_text
+from stratkit.players.testtime.options import PostProcessing
 from stratkit.setups.constraints import Constraints, constraints
 from stratkit.setups.given import Lines, numbers_between, numbers_read
 from stratkit.setups.numbering import number_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 VERSION = 1  # of what --json prints
 ROWS = 64  # positions that a network evaluates at a time
-UNIFORM, NUMBER, MODEL = "uniform", "number:", "model:"
+UNIFORM, NUMBER, MODEL, SEARCH = "uniform", "number:", "model:", "search,"
 
 Say = Callable[[str], None]
 ReadPlayer = Callable[[str], "PlayerSpec"]
@@ -61,6 +62,13 @@ class DeployOptions:
             raise UsageError(
                 "a number says all of a setup: no --mirror, --fix or --forbid with number:"
             )
+        if self.source.startswith(SEARCH):
+            if self.mirror or self.unique:
+                raise UsageError(
+                    "a book is of pairs of setups: no --mirror or --unique with search"
+                )
+            if self.count is not None and self.count % 2:
+                raise UsageError("a book needs two setups a game, red's and blue's: -n is even")
         if self.count is None and not self.once and not numbers:
             raise UsageError("missing option '-n': how many setups?")
 
@@ -73,7 +81,7 @@ def generate(options: DeployOptions, read_player: ReadPlayer, warn: Say, say: Sa
     """
     asked = constraints(variant(options.game), options.fixed, options.forbidden)
     asked.check()
-    maker = _source(options, asked, read_player, warn)
+    maker = _source(options, asked, read_player, warn, say)
     entropy = Entropy()
     with open_output(options.output, options.force) as out:
         for setups in setups_of(maker, options.count, options.unique):
@@ -86,7 +94,7 @@ def generate(options: DeployOptions, read_player: ReadPlayer, warn: Say, say: Sa
 
 
 def _source(
-    options: DeployOptions, asked: Constraints, read_player: ReadPlayer, warn: Say
+    options: DeployOptions, asked: Constraints, read_player: ReadPlayer, warn: Say, say: Say
 ) -> Source:
     """The source of setups that `--from` names."""
     text, seed = options.source, options.seed
@@ -94,6 +102,8 @@ def _source(
         raise UsageError("--once is for files of setups", text=text)
     if text.startswith(NUMBER):
         return _numbers(text.removeprefix(NUMBER), asked)
+    if text.startswith(SEARCH):
+        return _book(text.removeprefix(SEARCH), asked, seed, read_player, warn, say)
     if text in (UNIFORM, "random"):  # the mirror image of uniform is uniform
         return Uniform(asked, seed)
     if _is_setups(text):
@@ -157,6 +167,40 @@ def _player(
         warn(entrant.caution)
     placer = Deploying(game, entrant.player)
     return lambda asked: Placing(placer, asked)
+
+
+def _book(
+    text: str, asked: Constraints, seed: int, read_player: ReadPlayer, warn: Say, say: Say
+) -> Source:
+    """A book of setups by the network of `text`: keys of the book's before a PLAYER."""
+    from stratkit.players.options import options_of, read_options
+    from stratkit.players.registry import NETWORK
+    from stratkit.players.spec import split_options
+    from stratkit.setups.book import BookOptions, make_book
+
+    given, rest = split_options(text)
+    own = {key: given.pop(key) for key, _ in options_of(BookOptions) if key in given}
+    try:
+        options = read_options(BookOptions, own)
+    except ValueError as error:
+        raise UsageError(str(error), where="--from", text=text) from None
+    spec = read_player("".join(f"{key}={value}," for key, value in given.items()) + rest)
+    if spec.kind is not NETWORK or spec.options.searching or spec.options.post != PostProcessing():
+        what = "a book needs a network without post-processing, as in search,candidates=16,run/"
+        raise UsageError(what, where="--from", text=text)
+    import torch
+
+    from stratkit.players.network import NetworkPlayer
+    from stratkit.players.open import ROLLOUT_ROWS, open_player
+
+    torch.set_num_threads(1)  # the same sums on every machine of a kind
+    entrant = open_player(spec, Game(asked.variant.name), seed, ROLLOUT_ROWS)
+    if entrant.caution:
+        warn(entrant.caution)
+    assert isinstance(entrant.player, NetworkPlayer)
+    book, said = make_book(entrant.player, asked, options, seed)
+    say(said)
+    return book
 
 
 def _lines(options: DeployOptions, setups: Setups, logprobs: Logprobs) -> Iterator[str]:

@@ -142,6 +142,8 @@ def test_every_use_of_random_numbers_has_its_own_stream() -> None:
         "ROLLOUTS": 31,
         "BELIEF": 32,
         "REGRET_MATCHING": 33,
+        "CANDIDATES": 34,
+        "MIXTURE": 35,
     }
     for path in (ROOT / "stratkit").rglob("*.py"):
         for call in re.findall(r"\b(?:uniform|sample)\(self\.\w*seed[^)]*\)", path.read_text()):
