@@ -200,6 +200,17 @@ const char *sk_batch_redeal(sk_batch *worlds, const sk_batch *batch, int32_t row
     return job.wrong;
 }
 
+int sk_batch_history(const sk_batch *batch, int32_t *actions)
+{
+    const sk_game *game = batch->game;
+    for (int32_t row = 0; game->ops->history && row < batch->size; row++) {
+        int32_t *out = actions + (size_t)row * (size_t)game->is.max_length;
+        for (int n = game->ops->history(game, state_at(batch, row), out); n < game->is.max_length;)
+            out[n++] = -1;
+    }
+    return game->ops->history != NULL;
+}
+
 void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, int32_t *plies)
 {
     const sk_game *game = batch->game;

@@ -59,6 +59,9 @@ typedef struct {
      * equal worlds whatever the truth is. A player acts. NULL, or why there is no world (the state
      * is then undefined); the entry is NULL for a game without worlds. */
     const char *(*redeal)(const sk_game *game, void *state, philox_draws *draws);
+    /* The actions, chance's included, that lead from the start of the game to this state, at most
+     * `max_length`; returns their number. NULL where the state does not tell. */
+    int (*history)(const sk_game *game, const void *state, int32_t *actions);
     /* The number of the simultaneous turn that the state is in; -1: in none. As long as the number
      * stays, players choose one after the other, each all that it chooses in this turn, and none
      * is shown what the others chose. NULL for a game without such turns. */

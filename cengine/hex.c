@@ -267,6 +267,16 @@ static const char *redeal(const sk_game *base, void *block, philox_draws *draws)
     return "no world was found in 100,000 tries";
 }
 
+static int history(const sk_game *base, const void *block, int32_t *actions)
+{
+    const hex_state *state = block;
+    for (int turn = 0; turn < state->turns; turn++)
+        for (int32_t cell = 0; cell < as_hex(base)->cells; cell++)
+            if (state->seen[turn % 2][cell] == turn + 1)
+                actions[turn] = cell;
+    return state->turns;
+}
+
 static const sk_ops ops = {SMALL_GAME};
 
 static sk_game *open_either(int dark, const char *parameter, const char *rules, char *error,

@@ -97,6 +97,17 @@ static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
     return NULL;
 }
 
+static int history(const sk_game *game, const void *block, int32_t *actions)
+{
+    const kuhn *state = block;
+    int n = 0;
+    for (int i = 0; i < state->dealt; i++)
+        actions[n++] = state->cards[i];
+    for (int i = 0; i < state->made; i++)
+        actions[n++] = state->bets[i];
+    return n;
+}
+
 static const sk_ops ops = {SMALL_GAME, .chance = uniform_chance};
 
 sk_game *sk_open_kuhn(const char *parameter, const char *rules, char *error, size_t error_size)

@@ -178,6 +178,22 @@ static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
     return NULL;
 }
 
+static int history(const sk_game *game, const void *block, int32_t *actions)
+{
+    const leduc *state = block;
+    int n = 0;
+    for (int i = 0; i < state->dealt; i++) {
+        if (i == FIRST_PUBLIC)
+            for (int k = 0; k < state->made[0]; k++)
+                actions[n++] = state->bets[0][k];
+        actions[n++] = state->cards[i];
+    }
+    int round = state->dealt > FIRST_PUBLIC;
+    for (int k = 0; k < state->made[round]; k++)
+        actions[n++] = state->bets[round][k];
+    return n;
+}
+
 static const sk_ops ops = {SMALL_GAME, .chance = chance};
 
 sk_game *sk_open_leduc(const char *parameter, const char *rules, char *error, size_t error_size)

@@ -140,6 +140,20 @@ static const char *redeal(const sk_game *base, void *block, philox_draws *draws)
     return NULL;
 }
 
+static int history(const sk_game *base, const void *block, int32_t *actions)
+{
+    const liars_dice_state *state = block;
+    int n = 0;
+    for (int i = 0; i < state->rolled; i++)
+        actions[n++] = state->hands[i];
+    for (int32_t bid = 0; bid < as_dice(base)->bids; bid++)
+        if (state->bid[bid])
+            actions[n++] = bid;
+    if (state->over)
+        actions[n++] = as_dice(base)->bids;
+    return n;
+}
+
 static const sk_ops ops = {SMALL_GAME, .chance = chance};
 
 /* The next hand of sorted dice; 0 after the last. */

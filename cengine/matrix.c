@@ -80,6 +80,14 @@ static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
     return NULL;
 }
 
+static int history(const sk_game *game, const void *block, int32_t *actions)
+{
+    const matrix_state *state = block;
+    for (int i = 0; i < state->made; i++)
+        actions[i] = state->chosen[i];
+    return state->made;
+}
+
 static int turn(const sk_game *game, const void *block)
 {
     return actor(game, block) == SK_OVER ? -1 : 0;

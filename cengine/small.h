@@ -70,10 +70,10 @@ static inline void pay(float *out, float to_first)
 /* The entries of a game that lists its actions and is seen as a vector of bytes, ... */
 #define LISTED_GAME .legal_mask = mask_from_list, .is_legal = in_list, .expand = expand_bytes
 /* ... and that has one ending and no settings. Its functions have the names of the entries. */
-#define SMALL_GAME                                                                        \
-    .reset = reset, .actor = actor, .legal = legal, .apply = apply, .returns = returns,   \
-    .plies = plies, .observe = observe, .redeal = redeal, LISTED_GAME, .ending = is_over, \
-    .rules = no_rules
+#define SMALL_GAME                                                                         \
+    .reset = reset, .actor = actor, .legal = legal, .apply = apply, .returns = returns,    \
+    .plies = plies, .observe = observe, .redeal = redeal, .history = history, LISTED_GAME, \
+    .ending = is_over, .rules = no_rules
 
 /* Memory for a game of two players, zeros; NULL and a text in `error` if there is none, or if there
  * are `rules`. */

@@ -79,6 +79,9 @@ void sk_batch_chance(const sk_batch *batch, uint64_t seed, uint32_t stream, cons
  * none (the rows of `worlds` are then undefined). */
 const char *sk_batch_redeal(sk_batch *worlds, const sk_batch *batch, int32_t row, uint64_t seed,
                             uint32_t stream, int64_t game, int32_t number);
+/* The actions that led to each row, chance's included: actions [size][max_length], -1 behind the
+ * last. 0: the states of this game do not tell. */
+int sk_batch_history(const sk_batch *batch, int32_t *actions);
 /* returns [size][players] (zeros while running), endings [size], plies [size]. */
 void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, int32_t *plies);
 

@@ -181,6 +181,17 @@ class Batch:
         """int32 [size]: the ply number of each row."""
         return self.result()[2]
 
+    def histories(self) -> Int32s | None:
+        """int32 [size, k]: the actions that led to each state, chance's included, each in its
+        player's frame, -1 behind the last; None where the game's states do not tell. Those of a
+        world are one way in which it can have come about."""
+        most = self.game.max_length or 0
+        out = np.empty((self.size, most), np.int32)
+        if not lib.sk_batch_history(self.handle, pointer(out, "int32", out.shape, writable=True)):
+            return None
+        longest = int((out >= 0).sum(1).max())
+        return np.ascontiguousarray(out[:, :longest])
+
     def turns(self) -> Int32s:
         """int32 [size]: the number of the simultaneous turn that each row is in, or -1. As long as
         it stays, no player is shown what the others choose."""

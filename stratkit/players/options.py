@@ -32,12 +32,17 @@ class Kind:
 class Option:
     """What the text of an option means, and its help: one sentence without a full stop. `alias`: a
     name that it had before, which is read and not shown. `needs`: another key, without which it
-    would do nothing."""
+    would do nothing; or `KEY=WORD|WORD`, a key with one of these values."""
 
     kind: Kind
     help: str
     alias: str | None = None
     needs: str | None = None
+
+    def serves(self, given: Mapping[str, str]) -> bool:
+        """Whether the keys `given` have what it needs."""
+        key, _, words = (self.needs or "").partition("=")
+        return not key or (key in given and (not words or given[key] in words.split("|")))
 
 
 def option(

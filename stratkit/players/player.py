@@ -18,7 +18,7 @@ from stratkit.errors import StratkitError
 if TYPE_CHECKING:
     from stratkit.notation.replay_page import Shown
     from stratkit.players.seen import Offer, Turn
-    from stratkit.search.mmd import Found
+    from stratkit.search.decision import Found
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
 Sides = npt.NDArray[np.int8]  # sides of games, [n]: the player's place in the game, from 0 on

@@ -51,8 +51,9 @@ def parse_player(text: str, kinds: Sequence[PlayerKind] = KINDS) -> PlayerSpec:
                 read_value(key, option.kind, given[key])
         preset = kind.presets.get(given.get("preset", ""), {})
         for key, option in kind.accepted():
-            if key in given and option.needs and option.needs not in {**preset, **given}:
-                raise ValueError(f"{key}= needs {option.needs}=")
+            if key in given and not option.serves({**preset, **given}):
+                needs = option.needs or ""
+                raise ValueError(f"{key}= needs {needs if '=' in needs else needs + '='}")
         options = read_options(kind.options, {**preset, **given}) if kind.options else None
     except ValueError as error:
         raise UsageError(str(error), where="PLAYER", text=text) from None

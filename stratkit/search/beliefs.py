@@ -5,47 +5,34 @@
     policy    a world is as likely as the enemy's last moves are under the blueprint there
               (policy-based inference, Rebstock et al. 2019, arXiv 1905.10911)
 
-The last two draw uniform worlds, weigh them, and draw among these. They are for Stratego, where all
-that is hidden is a setup: the game is played again from each world's.
+The last two draw uniform worlds, weigh them, and draw among these: each world's game is played
+again. `setups` is for Stratego; `policy` for every game whose states tell how they came about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch, IllegalAction, uniform
+from stratkit.engine import Batch, Game, IllegalAction
 from stratkit.engine.history import Walk, placing_actions
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import variant
+from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
 from stratkit.search.blueprint import Blueprint
+from stratkit.search.decision import Root
 
 Vector = npt.NDArray[np.float64]
+Actions = npt.NDArray[np.int32]
 
 LAST = 8  # of the enemy's plies
 FLOOR = 0.05  # the part of a policy that is uniform, since others play otherwise
 CANDIDATES = 4  # drawn for each world that is kept
 LEAST_EFFECTIVE = 0.25  # of the candidates: below this, weights are flattened
-
-
-@dataclass(frozen=True)
-class Root:
-    """A decision: the number of the game, of the action in it, and the side that acts; its moves,
-    each of equally many actions; their policy, float64 [m]; `draw(n, seed)`, worlds of the side;
-    `history`, the game's actions as the side knows them (`Views.history`)."""
-
-    game: int
-    number: int
-    side: int
-    moves: Sequence[tuple[int, ...]]
-    policy: Vector
-    draw: Callable[[int, int], Batch]
-    history: Callable[[], npt.NDArray[np.int32] | None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -59,48 +46,60 @@ class Believed:
 
 
 class Belief(Protocol):
-    """Gives `n` worlds of a decision."""
+    """Gives `counts[i]` worlds of decision i. The decisions share the calls of the blueprint."""
 
-    def __call__(self, root: Root, n: int, blueprint: Blueprint, seed: int) -> Believed: ...
+    def __call__(
+        self, roots: Sequence[Root], counts: Sequence[int], blueprint: Blueprint, seed: int
+    ) -> list[Believed]: ...
 
 
-def uniform_belief(root: Root, n: int, blueprint: Blueprint, seed: int) -> Believed:
+def uniform_belief(
+    roots: Sequence[Root], counts: Sequence[int], blueprint: Blueprint, seed: int
+) -> list[Believed]:
     """All worlds alike."""
-    return Believed(root.draw(n, seed), float(n), n)
+    return [
+        Believed(root.draw(n, seed), float(n), n) for root, n in zip(roots, counts, strict=True)
+    ]
 
 
-def setups_belief(root: Root, n: int, blueprint: Blueprint, seed: int) -> Believed:
-    """By the exact probability of the enemy's setup under the blueprint's deployment."""
-    return _weighed(root, n, blueprint, seed, deployment=True, last=0)
+@dataclass(frozen=True)
+class Weighed:
+    """Worlds are weighed as `log_likelihoods` says."""
 
+    deployment: bool
+    last: int
+    floor: float = FLOOR
 
-def policy_belief(root: Root, n: int, blueprint: Blueprint, seed: int) -> Believed:
-    """By the likelihood of the enemy's last plies under the blueprint."""
-    return _weighed(root, n, blueprint, seed, deployment=False, last=LAST)
+    def __call__(
+        self, roots: Sequence[Root], counts: Sequence[int], blueprint: Blueprint, seed: int
+    ) -> list[Believed]:
+        """Without a history there is nothing to weigh by."""
+        out: list[Believed] = []
+        candidates = [
+            root.draw(CANDIDATES * n, seed) for root, n in zip(roots, counts, strict=True)
+        ]
+        pasts = [past(worlds, root) for worlds, root in zip(candidates, roots, strict=True)]
+        known = [p for p in pasts if p is not None]
+        found = log_likelihoods(known, blueprint, self.deployment, self.last, self.floor)
+        weighed = iter(found)
+        for root, n, worlds, one in zip(roots, counts, candidates, pasts, strict=True):
+            if one is None:
+                out += uniform_belief([root], [n], blueprint, seed)
+                continue
+            weights = tempered(next(weighed))
+            u = root.random(seed, Stream.BELIEF)
+            chosen = np.searchsorted(np.cumsum(weights), (np.arange(n) + u) / n, side="right")
+            chosen = np.minimum(chosen, worlds.size - 1)
+            kept = Batch.gathered([(worlds, chosen)])
+            out.append(Believed(kept, effective(weights), worlds.size))
+        return out
 
 
 BELIEFS: dict[str, Belief] = {
     "uniform": uniform_belief,
-    "setups": setups_belief,
-    "policy": policy_belief,
+    "setups": Weighed(deployment=True, last=0),
+    "policy": Weighed(deployment=False, last=LAST),
 }
-
-
-def _weighed(
-    root: Root, n: int, blueprint: Blueprint, seed: int, deployment: bool, last: int
-) -> Believed:
-    """Draws among candidates, by weight. Without a history there is nothing to weigh by."""
-    history = root.history()
-    if history is None:
-        return uniform_belief(root, n, blueprint, seed)
-    candidates = root.draw(CANDIDATES * n, seed)
-    likelihoods = log_likelihoods(candidates, history, root.side, blueprint, deployment, last)
-    weights = tempered(likelihoods)
-    game, number = np.array([root.game], np.int64), np.array([root.number], np.int32)
-    u = uniform(seed, game, number, Stream.BELIEF)[0]
-    chosen = np.searchsorted(np.cumsum(weights), (np.arange(n) + u) / n, side="right")
-    chosen = np.minimum(chosen, candidates.size - 1)
-    return Believed(Batch.gathered([(candidates, chosen)]), effective(weights), candidates.size)
 
 
 def effective(weights: Vector) -> float:
@@ -126,46 +125,104 @@ def tempered(log_weights: Vector, least: float = LEAST_EFFECTIVE) -> Vector:
     return normalised(low)
 
 
+@dataclass(frozen=True)
+class Past:
+    """How some worlds of `side` came about: `actions` int32 [n, k], those that `game` has had in
+    each, chance's included, -1 behind the last; of which the first `placements` place setups."""
+
+    game: Game
+    side: int
+    actions: Actions
+    placements: int = 0
+
+
+def past(worlds: Batch, root: Root) -> Past | None:
+    """The past of worlds of a decision; None: it is not known. `InputError`: the game's history is
+    none of these worlds."""
+    kind = VARIANTS.get(worlds.game.name)
+    if kind is None:
+        told = worlds.histories()
+        return None if told is None else Past(worlds.game, root.side, told)
+    history = root.history()
+    if history is None:
+        return None
+    setups = Walk.of(kind, history).setups(worlds, 1 - root.side)
+    actions = np.tile(history, (worlds.size, 1))
+    first = kind.pieces * (1 - root.side)  # red deploys first
+    actions[:, first : first + kind.pieces] = placing_actions(kind, setups)
+    return Past(worlds.game, root.side, actions, 2 * kind.pieces)
+
+
 def log_likelihoods(
-    worlds: Batch,
-    history: npt.NDArray[np.int32],
-    side: int,
+    pasts: Sequence[Past],
     blueprint: Blueprint,
     deployment: bool,
     last: int,
     floor: float = FLOOR,
-) -> Vector:
-    """Of each world of `side`, float64 [n], where `history` was played: the logarithm of the
-    probability of the enemy's setup in it (if `deployment`), and of the enemy's `last` plies. It is
-    the blueprint's; in plies a part `floor` of it is uniform over the actions.
+) -> list[Vector]:
+    """Of each world of each of these pasts, float64 [n]: the logarithm of the probability of the
+    enemy's setup in it (if `deployment`), and of the enemy's `last` plies. It is the blueprint's;
+    in plies a part `floor` of it is uniform over the actions. One call of the blueprint serves all.
 
-    `InputError`: the history is no game of these worlds.
+    `InputError`: a past is no game.
     """
-    kind = variant(worlds.game.name)
-    setups = Walk.of(kind, history).setups(worlds, 1 - side)
-    placed = placing_actions(kind, setups)
-    first = kind.pieces * (1 - side)  # red deploys first
-    plies = 2 * kind.pieces
-    theirs = [k for k in range(plies, len(history)) if (k - plies) // 2 % 2 != side]
-    counted = set(theirs[len(theirs) - 2 * last :] if last else [])
-    if deployment:
-        counted |= set(range(first, first + kind.pieces))
-    replay, n = Batch(worlds.game, worlds.size), worlds.size
-    out = np.zeros(n)
-    for number, known in enumerate(history.tolist()):
-        actions = np.full(n, known, np.int32)
-        if first <= number < first + kind.pieces:
-            actions = np.ascontiguousarray(placed[:, number - first])
-        if number in counted:
-            legal = replay.legal()
-            policy = blueprint.evaluate_distinct(replay.observe(), legal)[0]
-            share = 0.0 if number < plies else floor
-            chosen = policy[np.arange(n), actions].astype(np.float64)
-            chosen = (1 - share) * chosen + share / np.maximum(legal.sum(1), 1)
-            out += np.log(np.maximum(chosen, 1e-12))
+    if not pasts:
+        return []
+    game, sizes = pasts[0].game, [len(p.actions) for p in pasts]
+    actions = np.full((sum(sizes), max(p.actions.shape[1] for p in pasts)), -1, np.int32)
+    for p, part in zip(pasts, _parts(sizes), strict=True):
+        actions[part, : p.actions.shape[1]] = p.actions
+    enemy = _actors(game, actions)
+    enemy = (enemy >= 0) & (enemy != np.repeat([p.side for p in pasts], sizes)[:, None])
+    placing = np.arange(actions.shape[1]) < np.repeat([p.placements for p in pasts], sizes)[:, None]
+    each = 2 if len(game.shape) == 3 else 1  # actions of a ply
+    later = np.cumsum((enemy & ~placing)[:, ::-1], axis=1)[:, ::-1]  # and this one
+    counted = enemy & np.where(placing, deployment, later <= each * last)
+    rows, numbers, seen, legal = _views(game, actions, counted)
+    out = np.zeros(len(actions))
+    if len(rows):
+        policy = blueprint.evaluate_distinct(seen, legal)[0]
+        chosen = policy[np.arange(len(rows)), actions[rows, numbers]].astype(np.float64)
+        share = np.where(placing[rows, numbers], 0.0, floor)
+        chosen = (1 - share) * chosen + share / legal.sum(1)
+        np.add.at(out, rows, np.log(np.maximum(chosen, 1e-12)))
+    return [out[part] for part in _parts(sizes)]
+
+
+def _parts(sizes: Sequence[int]) -> list[slice]:
+    ends = np.cumsum(sizes).tolist()
+    return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+
+
+def _actors(game: Game, actions: Actions) -> npt.NDArray[np.int8]:
+    """Who acts in each row of games, int8 [n, k]: -1 chance, -2 nobody."""
+    replay, out = Batch(game, len(actions)), np.full(actions.shape, -2, np.int8)
+    for number, now in enumerate(actions.T):
+        out[:, number] = np.where(now >= 0, replay.actors(), -2)
         try:
-            replay.apply(actions)
+            replay.apply(np.ascontiguousarray(now))
         except IllegalAction as error:
             what = "no world agrees with the game so far: its record is no legal game"
             raise InputError(what, where=f"action {number}") from error
     return out
+
+
+def _views(
+    game: Game, actions: Actions, wanted: npt.NDArray[np.bool_]
+) -> tuple[
+    npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.uint8]
+]:
+    """What was seen before the `wanted` [n, k] of the actions of games: their rows and numbers
+    [m], the observations uint8 [m, observation_bytes] and the legal actions uint8 [m, A]."""
+    replay, n = Batch(game, len(actions)), len(actions)
+    actors, seen = np.empty(n, np.int8), np.empty((n, game.observation_bytes), np.uint8)
+    legal = np.empty((n, game.actions), np.uint8)
+    found = [(np.empty(0, np.int64), np.empty(0, np.int64), seen[:0].copy(), legal[:0].copy())]
+    for number, now in enumerate(actions.T):
+        rows = np.flatnonzero(wanted[:, number])
+        if len(rows):
+            replay.view(actors, legal, seen)
+            found.append((rows, np.full(len(rows), number), seen[rows], legal[rows]))
+        replay.apply(np.ascontiguousarray(now))
+    rows, numbers, seen, legal = (np.concatenate(x) for x in zip(*found, strict=True))
+    return rows, numbers, seen, legal

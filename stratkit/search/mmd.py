@@ -1,8 +1,8 @@
 """MMD search: one step of magnetic mirror descent at a decision (Sokota et al. 2024, arXiv
 2304.13138, "update-equivalent search"; Ataraxos, arXiv 2511.07312), from top to bottom:
 
-    step    from a policy and values of moves to a better policy
-    search  the values of the moves: worlds, the move, and a rollout by both sides' blueprint
+    step       from a policy and values of moves to a better policy
+    MMDSearch  the values of the moves: worlds, the move, and a rollout by both sides' blueprint
 
 No tree is grown, no range is kept and no subgame is solved. Every move is valued in the same worlds
 with the same random numbers. The move is drawn from the policy that comes out.
@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch, uniform
+from stratkit.engine import Batch
 from stratkit.engine.random_streams import Stream
-from stratkit.search.beliefs import Belief, Root
+from stratkit.search.beliefs import Belief
 from stratkit.search.blueprint import Blueprint
+from stratkit.search.decision import Found, Root, Search
 from stratkit.search.rollouts import play_out
 
 Vector = npt.NDArray[np.float64]
@@ -46,7 +47,7 @@ def step(policy: Vector, q: Vector, eta: float, tau: float, magnet: Vector | Non
 
 
 @dataclass(frozen=True)
-class MMDSearch:
+class MMDSearch(Search):
     """A budget and a step. `rollouts` of all moves together; `worlds` of a decision (None: as many
     as there are rollouts for every move); `depth` in plies of `actions` actions; step size `eta`
     and `tau`, in units of `unit`, the largest return; `most`, beyond which no return lies, where
@@ -69,49 +70,31 @@ class MMDSearch:
         worlds = min(worlds, MOST_WORLDS)
         return worlds, max(1, self.rollouts // (worlds * moves))
 
-
-@dataclass(frozen=True)
-class Found:
-    """What a search found: the policy, the value q of each move and its standard error, float64
-    [m], in units of the largest return; in how many worlds; and the effective number of the worlds
-    from which these were drawn, and their number."""
-
-    policy: Vector
-    q: Vector
-    error: Vector
-    worlds: int
-    effective: float
-    candidates: int
-
-
-def search(roots: Sequence[Root], blueprint: Blueprint, asked: MMDSearch, seed: int) -> list[Found]:
-    """Searches decisions. One call of the blueprint a ply serves them all."""
-    until = None if asked.seconds is None else time.monotonic() + asked.seconds
-    budgets = [asked.budget(len(root.moves)) for root in roots]
-    believed = [
-        asked.belief(root, worlds, blueprint, seed)
-        for root, (worlds, _) in zip(roots, budgets, strict=True)
-    ]
-    orders = [np.tile(np.arange(worlds), times) for worlds, times in budgets]
-    values: list[list[Vector]] = [[] for _ in roots]
-    longest = max(map(len, orders))
-    size = longest if until is None else -(-longest // ROUNDS)
-    for first in range(0, longest, size):
-        parts = [np.arange(first, min(first + size, len(order))) for order in orders]
-        worlds = [b.worlds for b in believed]
-        found = _values(roots, worlds, orders, parts, blueprint, asked, seed)
-        for one, more in zip(values, found, strict=True):
-            one.append(more)
-        if until is not None and time.monotonic() >= until:
-            break
-    out = []
-    for root, some, b in zip(roots, values, believed, strict=True):
-        each = np.concatenate(some)  # [rollouts of a move, m]
-        q = each.mean(0)
-        policy = step(root.policy, q, asked.eta, asked.tau)
-        drawn = min(len(each), b.worlds.size)
-        out.append(Found(policy, q, _error(each), drawn, b.effective, b.candidates))
-    return out
+    def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
+        """One call of the blueprint a ply serves all decisions."""
+        until = None if self.seconds is None else time.monotonic() + self.seconds
+        budgets = [self.budget(len(root.moves)) for root in roots]
+        believed = self.belief(roots, [worlds for worlds, _ in budgets], blueprint, seed)
+        orders = [np.tile(np.arange(worlds), times) for worlds, times in budgets]
+        values: list[list[Vector]] = [[] for _ in roots]
+        longest = max(map(len, orders))
+        size = longest if until is None else -(-longest // ROUNDS)
+        for first in range(0, longest, size):
+            parts = [np.arange(first, min(first + size, len(order))) for order in orders]
+            worlds = [b.worlds for b in believed]
+            found = _values(roots, worlds, orders, parts, blueprint, self, seed)
+            for one, more in zip(values, found, strict=True):
+                one.append(more)
+            if until is not None and time.monotonic() >= until:
+                break
+        out = []
+        for root, some, b in zip(roots, values, believed, strict=True):
+            each = np.concatenate(some)  # [rollouts of a move, m]
+            q = each.mean(0)
+            policy = step(root.policy, q, self.eta, self.tau)
+            drawn = min(len(each), b.worlds.size)
+            out.append(Found(policy, q, _error(each), drawn, b.effective, b.candidates))
+        return out
 
 
 def _error(each: Vector) -> Vector:
@@ -147,7 +130,7 @@ def _values(
         batch.apply(np.ascontiguousarray(moves[:, column]))
     keys = np.concatenate(
         [
-            _key(root, seed) + np.repeat(part, m)
+            root.key(seed, Stream.ROLLOUTS) + np.repeat(part, m)
             for root, part, m in zip(roots, parts, sizes, strict=True)
         ]
     )
@@ -158,10 +141,3 @@ def _values(
     found = play_out(batch, movers, blueprint, depth, seed, keys, asked.most) / asked.unit
     ends = np.cumsum([len(c) for c in copies])
     return [part.reshape(-1, m) for part, m in zip(np.split(found, ends[:-1]), sizes, strict=True)]
-
-
-def _key(root: Root, seed: int) -> int:
-    """A number by which the random numbers of this decision's rollouts are told from others'; the
-    lowest 20 bits are 0."""
-    game, number = np.array([root.game], np.int64), np.array([root.number], np.int32)
-    return int(uniform(seed, game, number, Stream.ROLLOUTS)[0] * 2**42) << 20

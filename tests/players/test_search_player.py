@@ -287,8 +287,11 @@ def test_what_cannot_be_searched_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     def opened(player: str, game: str) -> None:
         open_player(parse_player(player), Game(game), 0, 8)
 
-    with pytest.raises(UsageError, match="belief=policy is for Stratego, not for kuhn"):
-        opened("search=mmd,belief=policy,random", "kuhn")
+    with pytest.raises(UsageError, match="belief=setups is for Stratego, not for kuhn"):
+        opened("search=mmd,belief=setups,random", "kuhn")
+    opened("search=mmd,belief=policy,random", "kuhn")
+    with pytest.raises(UsageError, match="states of moves:nano do not tell how they came about"):
+        opened("search=mmd,belief=policy,random", "moves:nano")
     monkeypatch.setattr(stage, "has_worlds", lambda game: False)
     with pytest.raises(UsageError, match="search=mmd: kuhn has no worlds to search"):
         opened("search=mmd,random", "kuhn")

@@ -14,11 +14,12 @@ from stratkit.errors import InputError
 from stratkit.nets.evaluator import Evaluator
 from stratkit.search.beliefs import (
     BELIEFS,
-    Root,
     effective,
     log_likelihoods,
+    past,
     tempered,
 )
+from stratkit.search.decision import Root
 
 NANO = variant("nano")
 
@@ -84,20 +85,30 @@ def test_likelihoods_are_exact(seed: int, plies: int) -> None:
     truth = Batch(game, 1)
     for action in actions:
         truth.apply(np.array([action], np.int32))
-    drawn = worlds(truth, 0, 200, seed=1)
     history = known_actions(game, actions, side)
     assert history is not None and (history < 0).any()
+    root = decision(truth, actions, history, side)
+    drawn = root.draw(200, 1)
+    one = past(drawn, root)
+    assert one is not None
     cells = [Position.from_bytes(NANO, drawn.save(i)).cells.tobytes() for i in range(200)]
     assert set(cells) == set(wanted) and len(wanted) > 1
     pieces = NANO.pieces
     parts = [(True, 0, slice(0, pieces)), (False, 99, slice(pieces, None))]
     parts += [(False, 1, slice(-2, None)), (True, 99, slice(None))]
     for deployment, last, part in parts:
-        found = log_likelihoods(drawn, history, side, network, deployment, last, floor=0.0)
+        (found,) = log_likelihoods([one], network, deployment, last, floor=0.0)
         exact = [wanted[one][part].sum() for one in cells]
         np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-5)
         if part.start == 0:
             assert np.ptp(found) > 0.01
+
+
+def decision(truth: Batch, actions: np.ndarray, history: np.ndarray | None, side: int) -> Root:
+    def draw(n: int, seed: int) -> Batch:
+        return worlds(truth, 0, n, seed)
+
+    return Root(0, len(actions), side, [(0,), (1,)], np.full(2, 0.5), draw, lambda: history)
 
 
 def a_game() -> tuple[Game, Evaluator, np.ndarray, Batch]:
@@ -114,11 +125,9 @@ def test_worlds_are_drawn_by_their_weight() -> None:
     game, network, actions, truth = a_game()
     history = known_actions(game, actions, 0)
     wanted = consistent(actions, 0, network)
-    root = Root(0, len(actions), 0, [(0,), (1,)], np.full(2, 0.5),
-                lambda n, seed: worlds(truth, 0, n, seed), lambda: history)  # fmt: skip
-    n = 3000
+    root, n = decision(truth, actions, history, 0), 3000
     for name, part in (("uniform", slice(0, 0)), ("setups", slice(0, NANO.pieces))):
-        believed = BELIEFS[name](root, n, network, 1)
+        (believed,) = BELIEFS[name]([root], [n], network, 1)
         cells = [
             Position.from_bytes(NANO, believed.worlds.save(i)).cells.tobytes() for i in range(n)
         ]
@@ -127,8 +136,9 @@ def test_worlds_are_drawn_by_their_weight() -> None:
             found = cells.count(one) / n
             assert abs(found - p) < 4.5 * np.sqrt(p * (1 - p) / n) + 0.003
         assert believed.effective <= believed.candidates
-    nobody = Root(0, 9, 0, root.moves, root.policy, root.draw)
-    assert BELIEFS["policy"](nobody, 5, network, 1).candidates == 5  # no history: uniform
+    nobody = decision(truth, actions, None, 0)
+    found = BELIEFS["policy"]([nobody, root], [5, 6], network, 1)
+    assert [one.candidates for one in found] == [5, 24]  # without a history: uniform
 
 
 def test_weights_are_flattened_where_few_would_count() -> None:
@@ -143,8 +153,8 @@ def test_weights_are_flattened_where_few_would_count() -> None:
 
 def test_a_history_of_another_game_is_refused() -> None:
     game, network, actions, truth = a_game()
-    drawn, history = worlds(truth, 0, 4, seed=1), known_actions(game, actions, 0)
+    history = known_actions(game, actions, 0)
     assert history is not None
     history[2 * NANO.pieces] = (history[2 * NANO.pieces] + 5) % NANO.squares
     with pytest.raises(InputError, match="no legal game"):
-        log_likelihoods(drawn, history, 0, network, False, 8)
+        BELIEFS["policy"]([decision(truth, actions, history, 0)], [4], network, 1)

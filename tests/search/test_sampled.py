@@ -9,8 +9,9 @@ from search.tabular import TabularBlueprint, uniform_values
 from search.test_step import after, searched
 from solve.small_games import tree_of
 from stratkit.engine import Batch, Tree, worlds
-from stratkit.search.beliefs import Root, uniform_belief
-from stratkit.search.mmd import Found, MMDSearch, search
+from stratkit.search.beliefs import uniform_belief
+from stratkit.search.decision import Found, Root
+from stratkit.search.mmd import MMDSearch
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.states import states_of
 
@@ -60,7 +61,7 @@ def test_256_worlds_come_to_what_all_of_them_do(name: str, steps: int) -> None:
     policy, unit = after(tree, steps).solution(), tree.game.unit
     q = uniform_values(tree, policy) / unit if name == "kuhn" else None
     blueprint, roots = TabularBlueprint(tree, policy), roots_of(tree, policy)
-    found = [search(roots, blueprint, asked(tree, 256, 1.0), seed) for seed in range(4)]
+    found = [asked(tree, 256, 1.0)(roots, blueprint, seed) for seed in range(4)]
     mean = np.mean([flat(one) for one in found], axis=0)
     nash_conv = evaluate(tree, tree.flat(tree.dense(mean))).nash_conv / unit
     if q is not None:
@@ -78,7 +79,7 @@ def test_one_call_of_the_blueprint_a_ply_serves_all_decisions() -> None:
     policy = tree.uniform()
     roots = roots_of(tree, policy)
     blueprint = TabularBlueprint(tree, policy)
-    search(roots, blueprint, asked(tree, 4, 1.0), 1)
+    asked(tree, 4, 1.0)(roots, blueprint, 1)
     assert blueprint.calls <= 10
 
 
@@ -86,10 +87,10 @@ def test_company_does_not_change_what_is_found_and_the_seed_does() -> None:
     tree = tree_of("kuhn")
     policy = after(tree, 5).solution()
     roots, blueprint = roots_of(tree, policy), TabularBlueprint(tree, policy)
-    together = search(roots, blueprint, asked(tree, 8, 1.0), 3)
-    alone = [search([root], blueprint, asked(tree, 8, 1.0), 3)[0] for root in roots]
+    together = asked(tree, 8, 1.0)(roots, blueprint, 3)
+    alone = [asked(tree, 8, 1.0)([root], blueprint, 3)[0] for root in roots]
     np.testing.assert_array_equal(flat(together), flat(alone))
-    assert abs(flat(search(roots, blueprint, asked(tree, 8, 1.0), 4)) - flat(alone)).max() > 0.01
+    assert abs(flat(asked(tree, 8, 1.0)(roots, blueprint, 4)) - flat(alone)).max() > 0.01
 
 
 def test_all_moves_meet_the_same_worlds() -> None:
@@ -107,7 +108,7 @@ def test_all_moves_meet_the_same_worlds() -> None:
         root.policy,
         lambda n, seed: drawn.append(root.draw(n, seed)) or drawn[-1],
     )  # type: ignore
-    search([spied], TabularBlueprint(tree, tree.uniform()), asked(tree, 16, 1.0), 1)
+    asked(tree, 16, 1.0)([spied], TabularBlueprint(tree, tree.uniform()), 1)
     assert len(drawn) == 1 and drawn[0].size == 16
 
 
@@ -116,10 +117,10 @@ def test_a_time_limit_stops_it_after_some_worlds() -> None:
     policy = tree.uniform()
     roots, blueprint = roots_of(tree, policy), TabularBlueprint(tree, policy)
     limited = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 64, unit=13.0, seconds=1e-6)
-    found = search(roots[:3], blueprint, limited, 1)
+    found = limited(roots[:3], blueprint, 1)
     assert {one.worlds for one in found} == {8}
     longer = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 64, unit=13.0, seconds=600)
-    whole = search(roots[:3], blueprint, longer, 1)
+    whole = longer(roots[:3], blueprint, 1)
     assert {one.worlds for one in whole} == {64}
-    free = search(roots[:3], blueprint, asked(tree, 64, 1.0), 1)
+    free = asked(tree, 64, 1.0)(roots[:3], blueprint, 1)
     np.testing.assert_allclose(flat(whole), flat(free), atol=1e-12)

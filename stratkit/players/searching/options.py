@@ -18,7 +18,7 @@ class SearchOptions:
         None, one_of("mmd"), "improve the policy of each move by a search from there"
     )
     rollouts: int = option(
-        512, whole(1, 1_000_000), "games played on for all moves together", needs="search"
+        512, whole(1, 1_000_000), "games played on for all moves together", needs="search=mmd"
     )
     worlds: int | None = option(
         None,
@@ -26,15 +26,15 @@ class SearchOptions:
         "worlds, the same for all moves (default: rollouts divided by moves)",
         needs="search",
     )
-    depth: int = option(2, whole(0, 2000), "plies of a rollout after the move", needs="search")
+    depth: int = option(2, whole(0, 2000), "plies of a rollout after the move", needs="search=mmd")
     eta: float = option(
         10.0,
         number(0.0, 1000.0),
         "step size: how far values change the policy",
-        needs="search",
+        needs="search=mmd",
     )
     magnet: float = option(
-        0.01, number(0.0, 100.0), "pull towards the uniform policy", needs="search"
+        0.01, number(0.0, 100.0), "pull towards the uniform policy", needs="search=mmd"
     )
     belief: str = option(
         "uniform",

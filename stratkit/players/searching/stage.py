@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,9 +12,30 @@ from stratkit.errors import InputError, UsageError
 from stratkit.players.player import Floats
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.testtime.stages import Staged, Turns
-from stratkit.search.beliefs import BELIEFS, CANDIDATES, Root
+from stratkit.search.beliefs import BELIEFS, CANDIDATES, Belief
 from stratkit.search.blueprint import Blueprint
-from stratkit.search.mmd import Found, MMDSearch, search
+from stratkit.search.decision import Found, Root, Search
+from stratkit.search.mmd import MMDSearch
+
+
+def _mmd(asked: SearchOptions, game: Game, belief: Belief) -> Search:
+    on_board = len(game.shape) == 3
+    return MMDSearch(
+        rollouts=asked.rollouts,
+        depth=asked.depth,
+        eta=asked.eta,
+        tau=asked.magnet,
+        belief=belief,
+        worlds=asked.worlds,
+        actions=2 if on_board else 1,
+        unit=game.unit,
+        most=1.0 if on_board else np.inf,
+        seconds=asked.time,
+    )
+
+
+# By the word of `search=`: how a search of a game is made of its options and a belief.
+SEARCHES: dict[str, Callable[[SearchOptions, Game, Belief], Search]] = {"mmd": _mmd}
 
 
 class SearchStage:
@@ -40,22 +61,9 @@ class SearchStage:
             raise UsageError(f"search={asked.search} is for two players, not for {game.name}")
         if not has_worlds(game):
             raise UsageError(f"search={asked.search}: {game.name} has no worlds to search")
-        on_board = len(game.shape) == 3
-        if asked.belief != "uniform" and not on_board:
-            raise UsageError(f"belief={asked.belief} is for Stratego, not for {game.name}")
         self.blueprint, self.seed, self.exclude = blueprint, seed, exclude
-        self.asked = MMDSearch(
-            rollouts=asked.rollouts,
-            depth=asked.depth,
-            eta=asked.eta,
-            tau=asked.magnet,
-            belief=BELIEFS[asked.belief],
-            worlds=asked.worlds,
-            actions=2 if on_board else 1,
-            unit=game.unit,
-            most=1.0 if on_board else np.inf,
-            seconds=asked.time,
-        )
+        assert asked.search is not None
+        self.search = SEARCHES[asked.search](asked, game, _belief(asked.belief, game))
 
     def __call__(self, turns: Turns, policy: Floats) -> Staged:
         """All turns are searched together. `InputError`: a turn has no world."""
@@ -70,7 +78,7 @@ class SearchStage:
         if not roots:
             return Staged(out, searches=searches)
         try:
-            found = search(roots, self.blueprint, self.asked, self.seed)
+            found = self.search(roots, self.blueprint, self.seed)
         except ValueError as error:  # the engine's: there is no world
             raise InputError(f"no search: {error}") from error
         for (row, at), one in zip(places, found, strict=True):
@@ -96,6 +104,15 @@ class SearchStage:
             draw=draw,
             history=lambda: views.history(row),
         )
+
+
+def _belief(word: str, game: Game) -> Belief:
+    on_board = len(game.shape) == 3
+    if word == "setups" and not on_board:
+        raise UsageError(f"belief={word} is for Stratego, not for {game.name}")
+    if word == "policy" and not on_board and Batch(game, 1).histories() is None:
+        raise UsageError(f"belief={word}: states of {game.name} do not tell how they came about")
+    return BELIEFS[word]
 
 
 def _choices(turns: Turns, row: int) -> tuple[np.ndarray, list[tuple[int, ...]]]:

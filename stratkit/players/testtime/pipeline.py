@@ -34,7 +34,7 @@ from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.stages import Quanta, Stage, Threshold, Turns, WithoutRepeatedThreats
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
-from stratkit.search.mmd import Found
+from stratkit.search.decision import Found
 
 Log = Callable[[Explanation], None]
 

@@ -18,7 +18,7 @@ from stratkit.engine.random_streams import Stream
 from stratkit.nets import process
 from stratkit.players.player import Floats, Moves, Views
 from stratkit.players.testtime.tracking import GameTrack
-from stratkit.search.mmd import Found
+from stratkit.search.decision import Found
 
 
 @dataclass(frozen=True)

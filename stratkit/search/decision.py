@@ -1,0 +1,64 @@
+"""A decision that is searched, what a search found there, and what every search is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import Batch, uniform
+from stratkit.engine.random_streams import Stream
+from stratkit.search.blueprint import Blueprint
+
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Root:
+    """A decision: the number of the game, of the action in it, and the side that acts; its moves,
+    each of equally many actions; their policy, float64 [m]; `draw(n, seed)`, worlds of the side;
+    `history`, the game's actions as the side knows them (`Views.history`)."""
+
+    game: int
+    number: int
+    side: int
+    moves: Sequence[tuple[int, ...]]
+    policy: Vector
+    draw: Callable[[int, int], Batch]
+    history: Callable[[], npt.NDArray[np.int32] | None] = lambda: None
+
+    def random(self, seed: int, stream: Stream) -> float:
+        """A random number of this decision, from 0 to 1."""
+        game, number = np.array([self.game], np.int64), np.array([self.number], np.int32)
+        return float(uniform(seed, game, number, stream)[0])
+
+    def key(self, seed: int, stream: Stream) -> int:
+        """A number by which random numbers of this decision are told from others'; the lowest 20
+        bits are 0."""
+        return int(self.random(seed, stream) * 2**42) << 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found: the policy, the value q of each move and its standard error, float64
+    [m], in units of the largest return; in how many worlds; and the effective number of the worlds
+    from which these were drawn, and their number."""
+
+    policy: Vector
+    q: Vector
+    error: Vector
+    worlds: int
+    effective: float
+    candidates: int
+
+
+class Search(Protocol):
+    """A way to search, with its budget."""
+
+    def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
+        """What it finds at these decisions, which share the calls of the blueprint. `ValueError`:
+        a decision has no world."""
+        ...
