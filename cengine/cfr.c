@@ -2,19 +2,8 @@
  *
  * The variants differ in what they forget: Discounted CFR (Brown and Sandholm 2019) has all of
  * them. */
+#include "regret.h"
 #include "tree.h"
-
-static double above_zero(double x) { return x > 0.0 ? x : 0.0; }
-
-/* Every action in proportion to its positive regret, all alike if none has any. */
-static void match_regrets(const double *regrets, int32_t n, double *policy)
-{
-    double total = 0.0;
-    for (int32_t k = 0; k < n; k++)
-        total += above_zero(regrets[k]);
-    for (int32_t k = 0; k < n; k++)
-        policy[k] = total > 0.0 ? above_zero(regrets[k]) / total : 1.0 / n;
-}
 
 /* Adds the regrets of this iteration and forgets some; `values` are those of each sequence. */
 static void learn(const sk_tree *tree, int32_t player, double keep_positive, double keep_negative,
@@ -24,14 +13,9 @@ static void learn(const sk_tree *tree, int32_t player, double keep_positive, dou
         if (tree->infosets[i].player != player)
             continue;
         int32_t first = tree->infosets[i].first, end = infoset_end(tree, i);
-        double value = 0.0;
-        for (int32_t k = first; k < end; k++)
-            value += policy[k] * values[1 + k];
-        for (int32_t k = first; k < end; k++) {
-            double regret = regrets[k] + values[1 + k] - value;
-            regrets[k] = regret * (regret > 0.0 ? keep_positive : keep_negative);
-        }
-        values[tree->infosets[i].before] += value;
+        values[tree->infosets[i].before] +=
+            add_regrets(values + 1 + first, end - first, keep_positive, keep_negative,
+                        policy + first, regrets + first);
     }
 }
 

@@ -66,6 +66,13 @@ typedef struct {
      * stays, players choose one after the other, each all that it chooses in this turn, and none
      * is shown what the others chose. NULL for a game without such turns. */
     int (*turn)(const sk_game *game, const void *state);
+    /* ---- Public belief states (public_tree.h): NULL in a game without, where is.hands is 0 ----
+     */
+    /* What everybody has seen, packed into is.public_bytes. With all that it was before it must
+     * tell everything that is public; with the beliefs it is what a value network sees. */
+    void (*observe_public)(const sk_game *game, const void *state, uint8_t *packed);
+    /* Which of is.hands hands a player has: with what is public, all that the player knows. */
+    int (*hand)(const sk_game *game, const void *state, int player);
 } sk_ops;
 
 struct sk_game {

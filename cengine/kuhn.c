@@ -108,12 +108,30 @@ static int history(const sk_game *game, const void *block, int32_t *actions)
     return n;
 }
 
-static const sk_ops ops = {SMALL_GAME, .chance = uniform_chance};
+/* The bets, one-hot. */
+static void observe_public(const sk_game *game, const void *block, uint8_t *packed)
+{
+    const kuhn *state = block;
+    memset(packed, 0, 2 * LONGEST);
+    for (int i = 0; i < state->made; i++)
+        packed[2 * i + state->bets[i]] = 1;
+}
+
+static int hand(const sk_game *game, const void *block, int player)
+{
+    int card = ((const kuhn *)block)->cards[player];
+    return card == NO_CARD ? 0 : card;
+}
+
+static const sk_ops ops = {SMALL_GAME, BELIEF_GAME, .chance = uniform_chance};
 
 sk_game *sk_open_kuhn(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     sk_game *game = new_game(sizeof *game, rules, error, error_size);
-    if (game)
-        *game = small_game(&ops, CARDS, 2 + LONGEST, sizeof(kuhn), SEES);
+    if (!game)
+        return NULL;
+    *game = small_game(&ops, CARDS, 2 + LONGEST, sizeof(kuhn), SEES);
+    game->is.hands = CARDS;
+    game->is.public_bytes = 2 * LONGEST;
     return game;
 }

@@ -34,7 +34,7 @@ enum {
     SEES_PUBLIC = SEES_OWN + RANKS,
     SEES_BETS = SEES_PUBLIC + RANKS
 };
-enum { SEES = SEES_BETS + ROUNDS * LONGEST * 2 };
+enum { SEES = SEES_BETS + ROUNDS * LONGEST * 2, SEES_OF_PUBLIC = SEES - SEES_PUBLIC + 1 };
 
 static void reset(const sk_game *game, void *block)
 {
@@ -151,6 +151,13 @@ static int plies(const sk_game *game, const void *block)
     return state->made[0] + state->made[1];
 }
 
+static void observe_bets(const leduc *state, uint8_t *packed)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < state->made[round]; i++)
+            packed[2 * (LONGEST * round + i) + (state->bets[round][i] == RAISE)] = 1;
+}
+
 static void observe(const sk_game *game, const void *block, uint8_t *packed)
 {
     const leduc *state = block;
@@ -160,9 +167,7 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
     packed[SEES_OWN + state->cards[player]] = 1;
     if (state->round)
         packed[SEES_PUBLIC + state->cards[FIRST_PUBLIC]] = 1;
-    for (int round = 0; round < ROUNDS; round++)
-        for (int i = 0; i < state->made[round]; i++)
-            packed[SEES_BETS + 2 * (LONGEST * round + i) + (state->bets[round][i] == RAISE)] = 1;
+    observe_bets(state, packed + SEES_BETS);
 }
 
 /* The opponent has one of the cards that neither the player nor the table has. */
@@ -194,12 +199,32 @@ static int history(const sk_game *game, const void *block, int32_t *actions)
     return n;
 }
 
-static const sk_ops ops = {SMALL_GAME, .chance = chance};
+/* The public card and the bets, as in `observe`, and whether somebody has folded. */
+static void observe_public(const sk_game *game, const void *block, uint8_t *packed)
+{
+    const leduc *state = block;
+    memset(packed, 0, SEES_OF_PUBLIC);
+    if (state->dealt > FIRST_PUBLIC)
+        packed[state->cards[FIRST_PUBLIC]] = 1;
+    observe_bets(state, packed + RANKS);
+    packed[SEES_OF_PUBLIC - 1] = state->over && state->paid[0] != state->paid[1];
+}
+
+static int hand(const sk_game *game, const void *block, int player)
+{
+    int card = ((const leduc *)block)->cards[player];
+    return card == NO_CARD ? 0 : card;
+}
+
+static const sk_ops ops = {SMALL_GAME, BELIEF_GAME, .chance = chance};
 
 sk_game *sk_open_leduc(const char *parameter, const char *rules, char *error, size_t error_size)
 {
     sk_game *game = new_game(sizeof *game, rules, error, error_size);
-    if (game)
-        *game = small_game(&ops, BETS, DEALS + ROUNDS * LONGEST, sizeof(leduc), SEES);
+    if (!game)
+        return NULL;
+    *game = small_game(&ops, BETS, DEALS + ROUNDS * LONGEST, sizeof(leduc), SEES);
+    game->is.hands = RANKS;
+    game->is.public_bytes = SEES_OF_PUBLIC;
     return game;
 }

@@ -154,7 +154,21 @@ static int history(const sk_game *base, const void *block, int32_t *actions)
     return n;
 }
 
-static const sk_ops ops = {SMALL_GAME, .chance = chance};
+/* The last bid, one-hot: who holds what is all else that counts. */
+static void observe_public(const sk_game *game, const void *block, uint8_t *packed)
+{
+    const liars_dice_state *state = block;
+    memset(packed, 0, (size_t)as_dice(game)->bids);
+    if (state->made)
+        packed[state->last] = 1;
+}
+
+static int hand(const sk_game *game, const void *block, int player)
+{
+    return ((const liars_dice_state *)block)->hands[player];
+}
+
+static const sk_ops ops = {SMALL_GAME, BELIEF_GAME, .chance = chance};
 
 /* The next hand of sorted dice; 0 after the last. */
 static int next_hand(const liars_dice *game, uint8_t *dice)
@@ -220,5 +234,7 @@ sk_game *sk_open_liars_dice(const char *parameter, const char *rules, char *erro
     int actions = game->bids + 1 > game->hands ? game->bids + 1 : game->hands;
     int sees = SEES_DICE + game->faces + game->bids;
     game->base = small_game(&ops, actions, 2 + game->bids + 1, sizeof(liars_dice_state), sees);
+    game->base.is.hands = game->hands;
+    game->base.is.public_bytes = game->bids;
     return &game->base;
 }

@@ -93,7 +93,20 @@ static int turn(const sk_game *game, const void *block)
     return actor(game, block) == SK_OVER ? -1 : 0;
 }
 
-static const sk_ops ops = {SMALL_GAME, .turn = turn};
+/* Whether player 0 has chosen, and player 1 has not. */
+static void observe_public(const sk_game *game, const void *block, uint8_t *packed)
+{
+    *packed = ((const matrix_state *)block)->made == 1;
+}
+
+/* The own choice, once it is made. */
+static int hand(const sk_game *game, const void *block, int player)
+{
+    const matrix_state *state = block;
+    return state->made > player ? state->chosen[player] : 0;
+}
+
+static const sk_ops ops = {SMALL_GAME, BELIEF_GAME, .turn = turn};
 
 /* A file that is being read, and where the text about its faults goes. */
 typedef struct {
@@ -209,5 +222,7 @@ sk_game *sk_open_matrix(const char *parameter, const char *rules, char *error, s
     }
     int rows = game->size[0], columns = game->size[1];
     game->base = small_game(&ops, rows > columns ? rows : columns, 2, sizeof(matrix_state), SEES);
+    game->base.is.hands = game->base.is.actions;
+    game->base.is.public_bytes = 1;
     return &game->base;
 }

@@ -75,6 +75,9 @@ static inline void pay(float *out, float to_first)
     .plies = plies, .observe = observe, .redeal = redeal, .history = history, LISTED_GAME, \
     .ending = is_over, .rules = no_rules
 
+/* A game of few hands: its functions have the names of the entries. */
+#define BELIEF_GAME .observe_public = observe_public, .hand = hand
+
 /* Memory for a game of two players, zeros; NULL and a text in `error` if there is none, or if there
  * are `rules`. */
 static inline void *new_game(size_t size, const char *rules, char *error, size_t error_size)

@@ -7,30 +7,6 @@
 
 #include "philox.h"
 
-static const char *const too_large = "too large to enumerate";
-static const char *const no_memory = "out of memory";
-
-const char *sk_tree_room(sk_tree *tree, void **items, int64_t *room, int64_t wanted, size_t size)
-{
-    if (wanted <= *room)
-        return NULL;
-    int64_t more = *room < 64 ? 64 : *room + *room / 2;
-    if (more < wanted)
-        more = wanted;
-    tree->bytes += (more - *room) * (int64_t)size;
-    if (tree->bytes > tree->most_bytes)
-        return too_large;
-    void *moved = realloc(*items, (size_t)more * size);
-    if (!moved)
-        return no_memory;
-    *items = moved;
-    *room = more;
-    return NULL;
-}
-
-#define GROW(tree, name, wanted) \
-    sk_tree_room(tree, (void **)&(tree)->name, &(tree)->room_##name, wanted, sizeof *(tree)->name)
-
 /* ---- Information sets ---- */
 
 static const uint8_t *packed_of(const sk_tree *tree, int64_t set)
@@ -73,8 +49,8 @@ static const char *widen_table(sk_tree *tree)
     if (tree->n_infosets * 2 < tree->slots)
         return NULL;
     int64_t slots = tree->slots ? tree->slots * 2 : 1024;
-    tree->bytes += (slots - tree->slots) * (int64_t)sizeof *tree->table;
-    if (tree->bytes > tree->most_bytes)
+    tree->memory.bytes += (slots - tree->slots) * (int64_t)sizeof *tree->table;
+    if (tree->memory.bytes > tree->memory.most_bytes)
         return too_large;
     int32_t *table = calloc((size_t)slots, sizeof *table);
     if (!table)
@@ -155,8 +131,8 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
         return enter_terminal(tree, state, sequence, chance);
     const char *wrong = GROW(tree, path, tree->depth + 1);
     wrong = wrong ? wrong
-                  : sk_tree_room(tree, (void **)&tree->states, &tree->room_states, tree->depth + 2,
-                                 tree->stride);
+                  : grow(&tree->memory, (void **)&tree->states, &tree->room_states, tree->depth + 2,
+                         tree->stride);
     if (wrong)
         return wrong;
     state = state_at(tree, tree->depth);
@@ -219,7 +195,7 @@ const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_b
         return no_memory;
     tree->game = game;
     tree->most_nodes = most_nodes < INT32_MAX / 2 ? most_nodes : INT32_MAX / 2;
-    tree->most_bytes = most_bytes;
+    tree->memory.most_bytes = most_bytes;
     tree->stride = ((size_t)game->is.state_bytes + 63) / 64 * 64;
     return NULL;
 }
@@ -243,7 +219,7 @@ static const char *begin_tree(sk_tree *tree)
 {
     const int32_t empty[2] = {0, 0};
     const char *wrong =
-        sk_tree_room(tree, (void **)&tree->states, &tree->room_states, 1, tree->stride);
+        grow(&tree->memory, (void **)&tree->states, &tree->room_states, 1, tree->stride);
     if (wrong)
         return wrong;
     tree->game->ops->reset(tree->game, tree->states);
@@ -267,7 +243,7 @@ void sk_tree_describe(const sk_tree *tree, sk_tree_size *out)
                           .decisions = tree->n_decisions,
                           .infosets = tree->n_infosets,
                           .actions = tree->n_actions,
-                          .bytes = tree->bytes};
+                          .bytes = tree->memory.bytes};
 }
 
 void sk_tree_infosets(const sk_tree *tree, int8_t *players, int32_t *before, int32_t *first,

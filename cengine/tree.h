@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "game.h"
+#include "room.h"
 
 typedef struct {
     int32_t sequence[2]; /* of the players */
@@ -54,8 +55,8 @@ typedef struct {
 
 struct sk_tree {
     const sk_game *game;
-    int64_t most_nodes, most_bytes, bytes;
-    int64_t nodes, terminals;
+    int64_t most_nodes, nodes, terminals;
+    memory memory;
 
     payoff *payoffs;
     decision *decisions;
@@ -78,8 +79,6 @@ struct sk_tree {
     int64_t n_worlds, room_worlds, room_world_states;
 };
 
-/* Makes room for `wanted` items of some size; NULL or what is wrong. */
-const char *sk_tree_room(sk_tree *tree, void **items, int64_t *room, int64_t wanted, size_t size);
 /* The information set of `player`, who last chose `before` and now chooses, into *set. */
 const char *sk_tree_intern(sk_tree *tree, const void *state, int player, int32_t before,
                            int32_t *set);

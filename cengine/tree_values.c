@@ -1,6 +1,7 @@
 /* What policies are worth on a tree: reach, counterfactual values, best response. */
 #include <string.h>
 
+#include "regret.h"
 #include "tree.h"
 
 void sk_tree_reach(const sk_tree *tree, const double *policy, double *reach)
@@ -56,15 +57,9 @@ double sk_best_response(const sk_tree *tree, int32_t player, double *values, dou
     for (int64_t i = tree->n_infosets - 1; i >= 0; i--) {
         if (tree->infosets[i].player != player)
             continue;
-        int32_t first = tree->infosets[i].first, end = infoset_end(tree, i), equals = 0;
-        double best = values[1 + first];
-        for (int32_t k = first; k < end; k++) {
-            equals = values[1 + k] > best ? 1 : equals + (values[1 + k] == best);
-            best = values[1 + k] > best ? values[1 + k] : best;
-        }
-        for (int32_t k = first; k < end; k++)
-            policy[k] = values[1 + k] == best ? 1.0 / equals : 0.0;
-        values[tree->infosets[i].before] += best;
+        int32_t first = tree->infosets[i].first, end = infoset_end(tree, i);
+        values[tree->infosets[i].before] +=
+            best_actions(values + 1 + first, end - first, policy + first);
     }
     return values[0];
 }

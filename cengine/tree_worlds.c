@@ -53,10 +53,10 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
         return NULL;
     }
     const char *wrong =
-        sk_tree_room(tree, (void **)&tree->worlds, &tree->room_worlds, depth + 1, sizeof(world));
+        grow(&tree->memory, (void **)&tree->worlds, &tree->room_worlds, depth + 1, sizeof(world));
     wrong = wrong ? wrong
-                  : sk_tree_room(tree, (void **)&tree->world_states, &tree->room_world_states,
-                                 depth + 2, tree->stride);
+                  : grow(&tree->memory, (void **)&tree->world_states, &tree->room_world_states,
+                         depth + 2, tree->stride);
     if (wrong)
         return wrong;
     world *top = &tree->worlds[depth];
@@ -113,8 +113,8 @@ const char *sk_tree_worlds(sk_tree *tree, int64_t steps, double *values, double 
     double value;
     const char *wrong = NULL;
     if (!tree->n_worlds) {
-        wrong = sk_tree_room(tree, (void **)&tree->world_states, &tree->room_world_states, 1,
-                             tree->stride);
+        wrong = grow(&tree->memory, (void **)&tree->world_states, &tree->room_world_states, 1,
+                     tree->stride);
         if (wrong)
             return wrong;
         tree->game->ops->reset(tree->game, tree->world_states);

@@ -9,8 +9,10 @@ from stratkit.engine.observation import (
     expand_planes,
     observation_dtype,
 )
+from stratkit.engine.public_tree import PublicTree
 from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
 from stratkit.engine.sampling import sample, uniform, uniform_rows
+from stratkit.engine.subgames import Subgames
 from stratkit.engine.tree import Tree
 from stratkit.engine.worlds import has_worlds, worlds
 
@@ -18,7 +20,9 @@ __all__ = [
     "Batch",
     "Game",
     "IllegalAction",
+    "PublicTree",
     "Replay",
+    "Subgames",
     "Tree",
     "board_planes",
     "distinct_views",

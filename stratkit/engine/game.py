@@ -65,6 +65,8 @@ class Game:
         self.observation_bytes: int = is_.observation_bytes
         # Of the expanded observation: planes (C, H, W), or a vector (C,).
         self.shape: tuple[int, ...] = (is_.planes, is_.height, is_.width)[: 3 if is_.height else 1]
+        self.hands: int = is_.hands  # in public belief states; 0: the game has none
+        self.public_bytes: int = is_.public_bytes
         self.endings = self._endings()
         self.unit = UNITS.get(name, 1.0)
 

@@ -47,6 +47,11 @@ def pointer(array: Array | None, dtype: str, shape: tuple[int, ...], writable: b
     return ffi.from_buffer(c_type, array, require_writable=writable)
 
 
+def writable(array: Array) -> Any:
+    """A C pointer to an array that the library fills, whose dtype and shape are as allocated."""
+    return pointer(array, array.dtype.name, array.shape, writable=True)
+
+
 def text(value: Any) -> str:
     """A C string as str."""
     return str(ffi.string(value).decode("utf-8"))
@@ -66,4 +71,4 @@ def check_build() -> None:
 
 check_build()
 
-__all__ = ["Array", "ffi", "lib", "pointer", "text"]
+__all__ = ["Array", "ffi", "lib", "pointer", "text", "writable"]

@@ -1,0 +1,157 @@
+"""The public tree of a small game: public states, hands, and subgames that are cut out of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from stratkit.arrays import Float64s, Int8s, Int32s, Int64s
+from stratkit.engine.game import Game
+from stratkit.engine.library import ffi, lib, text, writable
+from stratkit.engine.tree import MOST_BYTES, STEP, Tree
+from stratkit.errors import InputError
+
+MOST_NODES = 10_000_000
+
+
+class PublicTree:
+    """All public states of `game`, a two-player zero-sum game with few hands, enumerated once
+    (cengine/public_tree.h says what a hand and a weight are).
+
+    Of its N nodes, H_p hands of player p, I information sets and E choices of these:
+
+        parents   int32 [N]       -1 at the root; a node comes after its parent
+        actors    int8 [N]        a player, -1 chance, -2 the end
+        child     int32 [N + 1]   the children of node i, if it has some, begin at child[i]
+        infoset   int32 [N]       the information set of the first hand, where a player acts
+        hand      int32 [N + 1, 2]  where its hands begin
+        weight    int64 [N + 1]   where its weights begin, [hands of 0, hands of 1]
+        seen      uint8 [N, public_bytes]  what everybody sees
+        source    2 x int32 [H_p] what of the parent a hand comes from: a hand, or, where the player
+                                  acted, a choice, both counted from the parent's first
+        number    2 x int32 [H_p] which hand it is for the game
+        last      2 x int32 [H_p] 1 + its player's last choice, 0 before the first
+        first     int32 [I + 1]   where the choices of an information set begin
+        choices   int32 [E]       the game's number of each action
+        weights   float64         the probability of chance's part; at an end, times what player 0
+                                  gets
+
+    Raises `InputError` for a game without public belief states, or one that is too large.
+    """
+
+    def __init__(
+        self, game: Game, most_nodes: int = MOST_NODES, most_bytes: int = MOST_BYTES
+    ) -> None:
+        opened = ffi.new("sk_public_tree **")
+        wrong = lib.sk_public_tree_open(game.handle, most_nodes, most_bytes, opened)
+        if wrong != ffi.NULL:
+            raise InputError(f"{game.name}: {text(wrong)}")
+        self.handle = ffi.gc(opened[0], lib.sk_public_tree_close)
+        self.game = game
+        whole = ffi.new("int32_t *")
+        while not whole[0]:
+            wrong = lib.sk_public_tree_grow(self.handle, STEP, whole)
+            if wrong != ffi.NULL:
+                raise InputError(f"{game.name}: {text(wrong)}")
+        self._read()
+
+    def _read(self) -> None:
+        size = ffi.new("sk_public_tree_size *")
+        lib.sk_public_tree_describe(self.handle, size)
+        n, hands = size.nodes, (size.hands[0], size.hands[1])
+        self.bytes: int = size.bytes
+        self.parents, self.actors = np.empty(n, np.int32), np.empty(n, np.int8)
+        self.child, self.infoset = np.empty(n, np.int32), np.empty(n, np.int32)
+        self.hand, self.weight = np.empty((n + 1, 2), np.int32), np.empty(n + 1, np.int64)
+        self.seen = np.empty((n, self.game.public_bytes), np.uint8)
+        lib.sk_public_tree_nodes(
+            self.handle,
+            *(writable(a) for a in (self.parents, self.actors, self.child, self.infoset)),
+            writable(self.hand[:-1]),
+            writable(self.weight[:-1]),
+            writable(self.seen),
+        )
+        self.hand[-1], self.weight[-1] = hands, size.weights
+        self.source, self.number, self.last = (
+            tuple(np.empty(k, np.int32) for k in hands) for _ in range(3)
+        )
+        for player in (0, 1):
+            arrays = self.source[player], self.number[player], self.last[player]
+            lib.sk_public_tree_hands(self.handle, player, *map(writable, arrays))
+        self.first = np.empty(size.infosets + 1, np.int32)
+        self.choices = np.empty(size.choices, np.int32)
+        self.packed = np.empty((size.infosets, self.game.observation_bytes), np.uint8)
+        self.weights = np.empty(size.weights)
+        sets = self.first, self.choices, self.packed, self.weights
+        lib.sk_public_tree_sets(self.handle, *map(writable, sets))
+
+    def __len__(self) -> int:
+        """The number of nodes."""
+        return len(self.parents)
+
+    @cached_property
+    def opening(self) -> int:
+        """The first node at which a player acts, unless chance has shown something before."""
+        children = np.bincount(self.parents[1:], minlength=len(self))
+        node = 0
+        while self.actors[node] == -1 and children[node] == 1:
+            node = int(self.child[node])
+        return node
+
+    def prior(self, node: int, player: int) -> Float64s:
+        """The probability of each hand of `player` at `node`, float64 [game's hands], by the deal
+        alone: what everybody believes while no player has chosen anything."""
+        a, b = self.hand[node], self.hand[node + 1]
+        weights = self.weights[self.weight[node] : self.weight[node + 1]]
+        sums = weights.reshape(b - a).sum(1 - player)
+        prior = np.zeros(self.game.hands)
+        prior[self.number[player][a[player] : b[player]]] = sums / sums.sum()
+        return prior
+
+    def normalised(self, sums: Float64s) -> Float64s:
+        """The policy [E] in proportion to `sums` [E]; uniform where these are 0."""
+        sizes = np.diff(self.first)
+        total = np.repeat(np.add.reduceat(sums, self.first[:-1]), sizes)
+        policy = np.repeat(1.0 / sizes, sizes)
+        np.divide(sums, total, out=policy, where=total > 0)
+        return policy
+
+    def infosets(self, tree: Tree) -> Int64s:
+        """Which information set of `tree`, of the same game, each of this tree's is, int64 [I].
+
+        Raises `ValueError` if they do not correspond one to one.
+        """
+        sets = {
+            (int(player), int(before), seen.tobytes()): i
+            for i, (player, before, seen) in enumerate(
+                zip(tree.players, tree.before, tree.observations(), strict=True)
+            )
+        }
+        out = np.full(len(self.first) - 1, -1)
+        players, last = self._actors_of_sets()
+        of_choice = np.repeat(np.arange(len(out)), np.diff(self.first))
+        for i in range(len(out)):
+            before = 0
+            if last[i]:  # its set has a lower number
+                set_ = of_choice[last[i] - 1]
+                before = 1 + int(tree.first[out[set_]] + last[i] - 1 - self.first[set_])
+            found = sets.get((int(players[i]), before, self.packed[i].tobytes()), -1)
+            mine, theirs = slice(*self.first[i : i + 2]), slice(*tree.first[found : found + 2])
+            if found < 0 or not np.array_equal(self.choices[mine], tree.actions[theirs]):
+                raise ValueError(f"information set {i} is none of the tree's")
+            out[i] = found
+        if len(np.unique(out)) != len(tree):
+            raise ValueError("not every information set of the tree is one of these")
+        return out
+
+    def _actors_of_sets(self) -> tuple[Int8s, Int32s]:
+        """Who acts in each information set, int8 [I], and its last choice before, int32 [I]."""
+        players = np.empty(len(self.first) - 1, np.int8)
+        last = np.empty(len(players), np.int32)
+        for node in np.flatnonzero(self.actors >= 0):
+            who = self.actors[node]
+            a, b = self.hand[node : node + 2, who]
+            at = slice(self.infoset[node], self.infoset[node] + b - a)
+            players[at], last[at] = who, self.last[who][a:b]
+        return players, last

@@ -1,0 +1,36 @@
+"""What hands may expect at the leaves of subgames: exactly, or from a network."""
+
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+
+from stratkit.arrays import Float32s
+from stratkit.engine import Subgames
+from stratkit.search.subgame import CFRD, Reach
+
+
+class Oracle:
+    """Solves every leaf's public belief state to the end of the game, by `updates` of CFR, in which
+    it goes on from what it found for the same leaf before: what a perfect network would say."""
+
+    def __init__(self, updates: int = 64) -> None:
+        self.updates = updates
+        self._solvers: weakref.WeakKeyDictionary[Subgames, list[CFRD | None]]
+        self._solvers = weakref.WeakKeyDictionary()
+
+    def __call__(self, subgames: Subgames, player: int, reach: Reach) -> Float32s:
+        if not subgames.leaves:
+            return np.zeros((0, subgames.tree.game.hands), np.float32)
+        at = subgames.leaf_parts
+        beliefs = subgames.beliefs(0, reach[0], at), subgames.beliefs(1, reach[1], at)
+        known = self._solvers.setdefault(subgames, [None, None])
+        solver = known[player]
+        if solver is None:
+            below = Subgames(subgames.tree, subgames.nodes[at], 0)
+            solver = known[player] = CFRD(below, beliefs)
+        else:
+            solver.restart(beliefs)
+        solver.solve(self.updates)
+        return np.nan_to_num(solver.values(player)).astype(np.float32)

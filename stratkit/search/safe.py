@@ -1,0 +1,188 @@
+"""Playing whole games by search at public belief states (Brown et al. 2020, ReBeL, section 6).
+
+At each subgame's root the search stops after a random number of iterations, drawn with the weights
+of the average. What was found then is played in the subgame, and both players are believed to play
+it: so the next root's beliefs follow. That is *safe*: in expectation an equilibrium is played.
+*Average* play takes the average policies for both, and can be exploited by who knows that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratkit.arrays import Float64s, Int32s, Int64s
+from stratkit.engine import PublicTree, Subgames, uniform
+from stratkit.engine.random_streams import Stream
+from stratkit.search.subgame import SOLVERS, Leaves, Solver
+
+AT_ONCE = 512  # subgames that are solved together
+
+
+@dataclass(frozen=True)
+class PBSSearch:
+    """How a subgame is searched: by which algorithm (`SOLVERS`), with how many `updates` of one
+    player each, to what `depth` in decisions (0: to the end), and whether play is `safe`."""
+
+    kind: str = "cfr"
+    updates: int = 1024
+    depth: int = 2
+    safe: bool = True
+
+
+@dataclass(frozen=True)
+class Found:
+    """Some solved subgames. Policies float64 [E] of all their choices: `average`, what was `played`
+    at the iteration that was drawn, and what is `believed` of both then."""
+
+    solver: Solver
+    average: Float64s
+    played: Float64s
+    believed: Float64s
+
+
+def solve(
+    subgames: Subgames,
+    beliefs: tuple[Float64s, Float64s],
+    leaves: Leaves,
+    search: PBSSearch,
+    stops: Int64s,
+) -> Found:
+    """Solves `subgames` from `beliefs`; of subgame i what is played after stops[i] updates of
+    either player is kept (of average play: nothing but the average)."""
+    solver = SOLVERS[search.kind](subgames, beliefs, leaves)
+    if not search.safe:
+        solver.solve(search.updates)
+        average = solver.averaged()
+        return Found(solver, average, average, average)
+    played, believed = solver.policy.copy(), solver.policy.copy()
+    wanted = np.bincount(stops, minlength=search.updates // 2 + 1)
+    stop_of_choice = stops[subgames.subgame]
+
+    def keep() -> None:
+        k = solver.updates // 2
+        if wanted[k]:
+            now = stop_of_choice == k
+            np.copyto(played, solver.policy, where=now)
+            np.copyto(believed, solver.believed(), where=now)
+
+    solver.solve(search.updates, keep)
+    return Found(solver, solver.averaged(), played, believed)
+
+
+def draw_stops(search: PBSSearch, seed: int, games: Int64s, nodes: Int32s) -> Int64s:
+    """After how many updates of either player to stop, int64 [n], in games of these numbers at
+    subgames that begin at `nodes`."""
+    weights = np.cumsum(SOLVERS[search.kind].weights(search.updates))
+    u = uniform(seed, games, nodes, Stream.STOP)
+    return np.asarray(np.searchsorted(weights, u * weights[-1], side="right"), np.int64)
+
+
+@dataclass(frozen=True)
+class _Roots:
+    """Subgames still to be played: their nodes int32 [n], the `games` of which each is int64 [n],
+    and of either player float64 [n, game's hands] what is believed of its hands, and how often each
+    gets there (`reach`)."""
+
+    nodes: Int32s
+    games: Int64s
+    beliefs: tuple[Float64s, Float64s]
+    reach: tuple[Float64s, Float64s]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __getitem__(self, rows: slice | Int64s) -> _Roots:
+        beliefs, reach = self.beliefs, self.reach
+        return _Roots(
+            self.nodes[rows],
+            self.games[rows],
+            (beliefs[0][rows], beliefs[1][rows]),
+            (reach[0][rows], reach[1][rows]),
+        )
+
+
+def play_through(
+    tree: PublicTree,
+    leaves: Leaves,
+    search: PBSSearch,
+    games: int,
+    seed: int,
+    groups: int,
+    done: Callable[[int], None] = lambda games: None,
+) -> Float64s:
+    """How often each choice of `tree` is made by its player alone, over `games` games that are each
+    played through the whole tree: float64 [groups, E], game g being of group g mod `groups`. The
+    sum over the groups, normalised in each information set, is the policy.
+
+    Inside a subgame the average policy is counted, since it is what the random iteration plays in
+    expectation; the iteration drawn decides how the game goes on. `done`: so many games are done.
+    """
+    sums = np.zeros((groups, len(tree.choices)))
+    node, hands = tree.opening, tree.game.hands
+    prior = tree.prior(node, 0)[None], tree.prior(node, 1)[None]
+    ones = np.ones((1, hands))
+    numbers = np.arange(games)
+    first = Subgames(tree, np.array([node], np.int32), search.depth)
+    each = max(1, AT_ONCE // max(1, first.leaves))
+    for begin in range(0, games, each):
+        some = numbers[begin : begin + each]
+        n = len(some)
+        roots = _Roots(
+            np.full(n, node, np.int32),
+            some,
+            (np.repeat(prior[0], n, 0), np.repeat(prior[1], n, 0)),
+            (np.repeat(ones, n, 0), np.repeat(ones, n, 0)),
+        )
+        waiting = [roots]
+        while waiting:
+            roots = waiting.pop()
+            if len(roots) > AT_ONCE:
+                waiting.append(roots[AT_ONCE:])
+            after = _play(tree, roots[:AT_ONCE], leaves, search, seed, sums)
+            if len(after):
+                waiting.append(after)
+        done(n)
+    return sums
+
+
+def _play(
+    tree: PublicTree,
+    roots: _Roots,
+    leaves: Leaves,
+    search: PBSSearch,
+    seed: int,
+    sums: Float64s,
+) -> _Roots:
+    """Solves some subgames, counts what is played there, and returns where they lead."""
+    subgames = Subgames(tree, roots.nodes, search.depth)
+    stops = draw_stops(search, seed, roots.games, roots.nodes)
+    found = solve(subgames, roots.beliefs, leaves, search, stops)
+    group = roots.games[subgames.subgame] % len(sums)
+    places = group * sums.shape[1] + subgames.tree_choice
+    counted = np.zeros(subgames.choices)
+    reach, beliefs = [], []
+    for player in (0, 1):
+        at, where = subgames.roots_of(player)
+        begun = np.zeros(subgames.hands[player])
+        begun[at] = roots.reach[player][where]
+        mine = subgames.player == player
+        subgames.reach(player, found.average, begun)
+        counted[mine] = begun[subgames.hand_of_choice[mine]] * found.average[mine]
+        subgames.reach(player, found.played, begun)
+        at, where = subgames.leaves_of(player)
+        table = np.zeros((subgames.leaves, tree.game.hands))
+        table[where] = begun[at]
+        reach.append(table)
+        begun = subgames.begin(player, roots.beliefs[player])
+        subgames.reach(player, found.believed, begun)
+        beliefs.append(subgames.beliefs(player, begun, subgames.leaf_parts))
+    flat = sums.reshape(-1)
+    flat += np.bincount(places, counted, minlength=flat.size)
+    nodes, games = subgames.nodes[subgames.leaf_parts], roots.games[subgames.owner]
+    after = _Roots(
+        nodes, games[subgames.leaf_parts], (beliefs[0], beliefs[1]), (reach[0], reach[1])
+    )
+    return after[np.flatnonzero(reach[0].any(1) | reach[1].any(1))]

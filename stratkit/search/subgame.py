@@ -1,0 +1,236 @@
+"""Solving subgames of public belief states (Brown et al. 2020, ReBeL), many in lockstep:
+
+    CFRD     CFR-D, linear: leaves are valued at the beliefs of the current policies (section 5.1)
+    CFRAvg   CFR-AVG, linear: at those of the average policies (appendix I, as it was run there)
+    FLOP     fictitious linear optimistic play: the same, with best responses (appendix H)
+
+T counts updates of *one* player: T = 1,024 is 512 of each, the work of `linear-cfr:512`. Who stops
+after a random number of updates, drawn with the `weights` of the average, plays the average in
+expectation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import numpy as np
+
+from stratkit.arrays import Float32s, Float64s
+from stratkit.engine import Subgames
+
+Reach = tuple[Float64s, Float64s]
+
+
+class Leaves(Protocol):
+    """What each hand of `player` may expect at each leaf, float32 [L, game's hands], if the hands
+    of both get there with `reach`; where the game is as long as the subgames, nobody is asked."""
+
+    def __call__(self, subgames: Subgames, player: int, reach: Reach) -> Float32s: ...
+
+
+def nothing(subgames: Subgames, player: int, reach: Reach) -> Float32s:
+    """Leaves that are worth nothing."""
+    return np.zeros((subgames.leaves, subgames.tree.game.hands), np.float32)
+
+
+class Solver:
+    """Solves `subgames` from `beliefs` of both players' hands at the roots, float64 [subgames,
+    game's hands] each. `policy` float64 [E] is what is played in the next iteration."""
+
+    def __init__(
+        self, subgames: Subgames, beliefs: tuple[Float64s, Float64s], leaves: Leaves = nothing
+    ) -> None:
+        self.subgames, self.leaves = subgames, leaves
+        self.policy = subgames.uniform()
+        self._values = np.zeros(subgames.hands[0]), np.zeros(subgames.hands[1])
+        self._q = np.zeros_like(self.policy)
+        self._roots, self._places = zip(*map(subgames.roots_of, (0, 1)), strict=True)
+        self._begin(beliefs)
+
+    def _begin(self, beliefs: tuple[Float64s, Float64s]) -> None:
+        subgames = self.subgames
+        self.updates = 0  # T
+        self.reach = subgames.begin(0, beliefs[0]), subgames.begin(1, beliefs[1])
+        for player in (0, 1):
+            subgames.reach(player, self.policy, self.reach[player])
+        self.average = np.zeros_like(self.policy)  # of what was played, times its reach
+        self._compatible = [
+            subgames.compatible(p, self.reach[1 - p])[self._roots[p]] for p in (0, 1)
+        ]
+        self._means = [np.zeros(len(roots)) for roots in self._roots]
+
+    def step(self) -> None:
+        """One update of one player: player 0 in even iterations, player 1 in odd ones."""
+        player, times = self.updates % 2, self.updates // 2
+        self._update(player, times)
+        mean = self._means[player]
+        mean += 2 / (times + 2) * (self._values[player][self._roots[player]] - mean)
+        self.updates += 1
+
+    def solve(self, updates: int, each: Callable[[], None] | None = None) -> None:
+        """So many updates, an even number; `each` is called whenever both players have had equally
+        many, from none on."""
+        for n in range(updates):
+            if n % 2 == 0 and each is not None:
+                each()
+            self.step()
+        if each is not None:
+            each()
+
+    def _update(self, player: int, times: int) -> None:
+        """An update of a player that has had `times` of them."""
+        raise NotImplementedError
+
+    def believed(self) -> Float64s:
+        """The policy [E] whose public belief states are the next subgames' roots, if what stops
+        now is `policy`."""
+        raise NotImplementedError
+
+    @staticmethod
+    def weights(updates: int) -> Float64s:
+        """What the policies with k = 0 .. updates / 2 updates count in the average, [k]."""
+        raise NotImplementedError
+
+    def averaged(self) -> Float64s:
+        """The average policy [E]: what approaches an equilibrium."""
+        return self.subgames.normalised(self.average)
+
+    def values(self, player: int) -> Float64s:
+        """What each hand of `player` may expect at the roots, the mean over iterations, float64
+        [subgames, game's hands]; NaN of hands that are not there, or meet none of the opponent."""
+        out = np.full((len(self.subgames.roots), self.subgames.tree.game.hands), np.nan)
+        meets = self._compatible[player] > 0
+        at = self._places[player][0][meets], self._places[player][1][meets]
+        out[at] = self._means[player][meets] / self._compatible[player][meets]
+        return out
+
+    def played(self, player: int) -> Float64s:
+        """Of each choice of `player`, [E], how often its policy gets there and makes it."""
+        mine = self.subgames.player == player
+        out = np.zeros_like(self.policy)
+        hands = self.subgames.hand_of_choice[mine]
+        out[mine] = self.reach[player][hands] * self.policy[mine]
+        return out
+
+
+class CFRD(Solver):
+    """CFR-D with linear weights."""
+
+    def __init__(
+        self, subgames: Subgames, beliefs: tuple[Float64s, Float64s], leaves: Leaves = nothing
+    ) -> None:
+        super().__init__(subgames, beliefs, leaves)
+        self.regrets = np.zeros_like(self.policy)
+
+    def restart(self, beliefs: tuple[Float64s, Float64s]) -> None:
+        """Begins again from other beliefs, but with the policies found so far, and their regrets,
+        which soon count little."""
+        self._begin(beliefs)
+
+    def _update(self, player: int, times: int) -> None:
+        self._find_ends(player, times)
+        t = times + 1
+        self.subgames.cfr(
+            player,
+            (t / (t + 1), t / (t + 1), times / t),
+            self.reach[player],
+            self._values[player],
+            self._q,
+            self.regrets,
+            self.average,
+            self.policy,
+        )
+        self.subgames.reach(player, self.policy, self.reach[player])
+
+    def _find_ends(self, player: int, times: int) -> None:
+        found = self.leaves(self.subgames, player, self.reach)
+        self.subgames.ends(player, self.reach[1 - player], found, self._values[player])
+
+    def believed(self) -> Float64s:
+        return self.policy
+
+    @staticmethod
+    def weights(updates: int) -> Float64s:
+        return np.append(np.arange(1.0, updates // 2 + 1), 0)
+
+
+class CFRAvg(CFRD):
+    """CFR-AVG as it was run. Under the average policies a leaf's counterfactual values are a sum
+    over the iterations; what the sum grows by is taken for the values under the current ones."""
+
+    def __init__(
+        self, subgames: Subgames, beliefs: tuple[Float64s, Float64s], leaves: Leaves = nothing
+    ) -> None:
+        super().__init__(subgames, beliefs, leaves)
+        self._sums: list[Float64s | None] = [None, None]
+        self._zeros = nothing(subgames, 0, self.reach)
+        self._at_leaves = self._hands_of_leaves(0), self._hands_of_leaves(1)
+
+    def _hands_of_leaves(self, player: int) -> np.ndarray:
+        sizes = np.diff(np.append(self.subgames.hand[:, player], self.subgames.hands[player]))
+        return np.repeat(self.subgames.leaf >= 0, sizes)
+
+    def _find_ends(self, player: int, times: int) -> None:
+        subgames, at, values = self.subgames, self._at_leaves[player], self._values[player]
+        subgames.ends(player, self.reach[1 - player], self._zeros, values)
+        if not subgames.leaves:
+            return
+        mean = self._means_of_reach()
+        found, sums = self.leaves(subgames, player, mean), np.empty_like(values)
+        subgames.ends(player, mean[1 - player], found, sums)
+        weight = times + 1 + player  # of the opponent's policy: player 0 learns first
+        total = weight * (weight + 1) / 2
+        before = self._sums[player]
+        now = self._sums[player] = total * sums
+        values[at] = sums[at] if before is None else (now - before)[at] / weight
+
+    def _means_of_reach(self) -> Reach:
+        """The reach under `believed`."""
+        policy = self.believed()
+        out = self.reach[0].copy(), self.reach[1].copy()
+        for player in (0, 1):
+            self.subgames.reach(player, policy, out[player])
+        return out
+
+    def believed(self) -> Float64s:
+        """The average policies, with the current ones, which the next update would count."""
+        sums = self.average.copy()
+        for player in (0, 1):
+            times = (self.updates + 1 - player) // 2
+            mine = self.subgames.player == player
+            sums[mine] *= times / (times + 1)
+            sums += self.played(player)
+        return self.subgames.normalised(sums)
+
+
+class FLOP(Solver):
+    """Fictitious linear optimistic play."""
+
+    def __init__(
+        self, subgames: Subgames, beliefs: tuple[Float64s, Float64s], leaves: Leaves = nothing
+    ) -> None:
+        super().__init__(subgames, beliefs, leaves)
+        self._mean = self.reach[0].copy(), self.reach[1].copy()
+
+    def _update(self, player: int, times: int) -> None:
+        subgames, other, t = self.subgames, 1 - player, times + 1
+        ahead = (t * self._mean[other] + 2 * self.reach[other]) / (t + 2)
+        found = self.leaves(subgames, player, self._mean)
+        subgames.ends(player, ahead, found, self._values[player])
+        subgames.best_response(player, self.policy, self._values[player], self._q)
+        subgames.reach(player, self.policy, self.reach[player])
+        part = 2 / (t + 1)
+        self._mean[player][:] += part * (self.reach[player] - self._mean[player])
+        self.average[subgames.player == player] *= 1 - part
+        self.average += part * self.played(player)
+
+    def believed(self) -> Float64s:
+        return self.averaged()
+
+    @staticmethod
+    def weights(updates: int) -> Float64s:
+        return np.arange(0.0, updates // 2 + 1)
+
+
+SOLVERS: Mapping[str, type[Solver]] = {"cfr": CFRD, "cfr-avg": CFRAvg, "flop": FLOP}

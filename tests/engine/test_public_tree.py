@@ -1,0 +1,119 @@
+"""The public tree: its hands that act are the information sets, one to one, and worth the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.public import Pair, pair_of
+from stratkit.engine import Game, PublicTree, Subgames
+from stratkit.errors import InputError
+from stratkit.solve.exploitability import best_response
+
+RPS = "matrix:formats/samples/modified_rps.matrix"
+GAMES = ["kuhn", "leduc", "liars_dice:1x3", "liars_dice:2x2", RPS]
+
+
+def values(pair: Pair, policy: np.ndarray, player: int) -> tuple[float, float]:
+    """What `policy` and a best response to it are worth to `player` in the public tree."""
+    subgames = Subgames(pair.public, np.array([0], np.int32), 0)
+    played = pair.to_public(policy)[subgames.tree_choice]
+    other = subgames.begin(1 - player, pair.public.prior(0, 1 - player)[None])
+    subgames.reach(1 - player, played, other)
+    found, q = np.zeros(subgames.hands[player]), np.zeros(subgames.choices)
+    nothing = np.zeros((0, pair.public.game.hands), np.float32)
+    subgames.ends(player, other, nothing, found)
+    subgames.backup(player, played, found, q)
+    value = float(found[0])
+    subgames.ends(player, other, nothing, found)
+    subgames.best_response(player, played.copy(), found, q)
+    return value, float(found[0])
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_hands_that_act_are_the_information_sets_and_worth_the_same(name: str) -> None:
+    pair = pair_of(name)
+    assert sorted(pair.sets) == list(range(len(pair.tree)))
+    x = np.random.default_rng(1).random(len(pair.tree.actions)) ** 4
+    policy = x / pair.tree.sums(x)[pair.tree.owner]
+    reach = pair.tree.reach(policy)
+    for player in (0, 1):
+        value = pair.tree.backup(player, policy, pair.tree.payoffs(player, reach))
+        best, _ = best_response(pair.tree, player, reach)
+        assert values(pair, policy, player) == pytest.approx((value, best), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name, nodes", [("kuhn", 2 + 9), ("liars_dice:1x4", 2 + 2**9 - 1), ("leduc", 242)]
+)
+def test_public_states_are_counted(name: str, nodes: int) -> None:
+    # Kuhn: 9 sequences of bets. Liar's Dice: every set of bids, each but the empty one with a call.
+    assert len(pair_of(name).public) == nodes
+
+
+def weights(public: PublicTree, node: int) -> np.ndarray:
+    """The weights of a node, by the numbers of both players' hands."""
+    out = np.zeros((public.game.hands,) * 2)
+    begin, end = public.hand[node], public.hand[node + 1]
+    rows, columns = (public.number[p][begin[p] : end[p]] for p in (0, 1))
+    flat = public.weights[public.weight[node] : public.weight[node + 1]]
+    out[np.ix_(rows, columns)] = flat.reshape(end - begin)
+    return out
+
+
+def test_deals_are_correlated_where_cards_are_dealt() -> None:
+    kuhn, dice = pair_of("kuhn").public, pair_of("liars_dice:2x2").public
+    for public in (kuhn, dice):
+        assert public.opening == 2  # chance deals twice before
+    assert weights(kuhn, 2) == pytest.approx((1 - np.eye(3)) / 6)
+    hands = np.array([1, 2, 1]) / 4  # both 1, 1 and 2, both 2
+    assert dice.prior(2, 0) == pytest.approx(hands)
+    assert weights(dice, 2) == pytest.approx(np.outer(hands, hands))
+
+
+def test_a_public_card_excludes_hands() -> None:
+    leduc = pair_of("leduc").public
+    chance = np.flatnonzero((leduc.actors == -1) & (np.arange(len(leduc)) > 2))
+    children = [leduc.child[chance[0]] + i for i in range(3)]
+    assert [leduc.parents[child] for child in children] == [chance[0]] * 3
+    for child in children:
+        (card,) = np.flatnonzero(leduc.seen[child, :3])
+        assert weights(leduc, child)[card, card] == 0  # there are but two of a rank
+        assert weights(leduc, child).sum() == pytest.approx(1 / 3)
+
+
+def test_a_row_that_nobody_saw_becomes_a_hand() -> None:
+    rps = pair_of(RPS).public
+    assert len(rps) == 3
+    assert [rps.hand[2, player] - rps.hand[1, player] for player in (0, 1)] == [3, 1]
+    assert list(rps.source[0][rps.hand[1, 0] : rps.hand[2, 0]]) == [0, 1, 2]
+
+
+def test_games_without_beliefs_and_large_ones_are_refused() -> None:
+    with pytest.raises(InputError, match="dark_hex:3: it has no public belief states"):
+        PublicTree(Game("dark_hex:3"))
+    with pytest.raises(InputError, match="liars_dice:1x4: too large to enumerate"):
+        PublicTree(Game("liars_dice:1x4"), most_nodes=100)
+    with pytest.raises(InputError, match="kuhn: too large to enumerate"):
+        PublicTree(Game("kuhn"), most_bytes=1000)
+
+
+def test_trees_of_other_games_do_not_correspond() -> None:
+    with pytest.raises(ValueError, match="none of the tree's"):
+        pair_of("liars_dice:1x3").public.infosets(pair_of("kuhn").tree)
+    with pytest.raises(ValueError, match="not every information set"):
+        pair_of("kuhn").public.infosets(_deeper())
+
+
+def _deeper() -> object:
+    """Kuhn's tree with one information set more."""
+    tree = pair_of("kuhn").tree
+
+    class More:
+        def __getattr__(self, name: str) -> object:
+            return getattr(tree, name)
+
+        def __len__(self) -> int:
+            return len(tree) + 1
+
+    return More()

@@ -1,0 +1,183 @@
+"""Subgames of public belief states: the solvers beside the tabular ones, oracles, safe play."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.public import Pair, pair_of
+from stratkit.engine import Subgames
+from stratkit.search.leaves import Oracle
+from stratkit.search.safe import PBSSearch, draw_stops, play_through
+from stratkit.search.subgame import CFRD, SOLVERS
+from stratkit.solve.exploitability import evaluate
+from stratkit.solve.solver import open_solver
+
+RPS = "matrix:formats/samples/modified_rps.matrix"
+
+
+def solved(pair: Pair, kind: str, updates: int) -> tuple[np.ndarray, tuple[float, float]]:
+    """The average policy of the whole game, of the tree's actions, and what the root is worth."""
+    subgames, beliefs = pair.whole()
+    solver = SOLVERS[kind](subgames, beliefs)
+    solver.solve(updates)
+    policy = np.empty(subgames.choices)
+    policy[subgames.tree_choice] = solver.averaged()
+    worth = [float(np.nan_to_num(solver.values(p)[0]) @ beliefs[p][0]) for p in (0, 1)]
+    return pair.to_tree(policy), (worth[0], worth[1])
+
+
+# Beyond this many updates rounding errors grow: a regret that is 0 is a policy's choice.
+@pytest.mark.parametrize("kind", ["cfr", "cfr-avg"])
+@pytest.mark.parametrize("name, updates", [("kuhn", 1024), ("leduc", 64), ("liars_dice:1x3", 64)])
+def test_to_the_end_of_the_game_cfr_is_tabular_linear_cfr(
+    name: str, updates: int, kind: str
+) -> None:
+    pair = pair_of(name)
+    tabular = open_solver("linear-cfr", pair.tree)
+    for _ in range(updates // 2):
+        tabular.step()
+    policy, _ = solved(pair, kind, updates)
+    assert policy == pytest.approx(tabular.solution(), abs=1e-9)
+
+
+# Where no two actions are equally good: ties are broken alike, but rounded otherwise.
+def test_to_the_end_of_the_game_flop_is_tabular_flop() -> None:
+    pair = pair_of("matrix:formats/samples/random5.matrix")
+    tabular = open_solver("flop", pair.tree)
+    for _ in range(512):
+        tabular.step()
+    assert solved(pair, "flop", 1024)[0] == pytest.approx(tabular.solution(), abs=1e-9)
+    assert evaluate(pair.tree, tabular.solution()).exploitability < 1e-3
+
+
+@pytest.mark.parametrize("name, value", [("liars_dice:1x4", 0.0625), ("liars_dice:2x2", None)])
+def test_1024_updates_come_close_to_an_equilibrium(name: str, value: float | None) -> None:
+    pair = pair_of(name)
+    policy, worth = solved(pair, "cfr", 1024)
+    found = evaluate(pair.tree, policy)
+    assert found.exploitability < 0.003
+    assert worth == pytest.approx((found.value, -found.value), abs=0.003)
+    assert value is None or found.value == pytest.approx(value, abs=0.001)
+
+
+def at_root(name: str, depth: int, kind: str = "cfr", updates: int = 512) -> tuple[float, float]:
+    """What the game is worth to both, by a search to this depth with an oracle."""
+    public = pair_of(name).public
+    beliefs = public.prior(public.opening, 0)[None], public.prior(public.opening, 1)[None]
+    subgames = Subgames(public, np.array([public.opening], np.int32), depth)
+    assert subgames.leaves
+    solver = SOLVERS[kind](subgames, beliefs, Oracle(64))
+    solver.solve(updates)
+    return tuple(float(solver.values(p)[0] @ beliefs[p][0]) for p in (0, 1))  # type: ignore
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_with_an_oracle_the_depth_does_not_matter(depth: int) -> None:
+    assert at_root("liars_dice:1x3", depth) == pytest.approx((1 / 9, -1 / 9), abs=0.005)
+
+
+def test_with_an_oracle_flop_finds_the_value_too() -> None:
+    assert at_root("liars_dice:1x3", 2, "flop")[0] == pytest.approx(1 / 9, abs=0.02)
+
+
+def test_infostate_values_are_the_supergradient_of_the_value() -> None:
+    """Theorem 1: moving the belief towards a hand changes the value by that hand's value."""
+    public = pair_of("liars_dice:1x3").public
+    node = int(public.child[public.opening])  # after a bid of one 1
+    other = np.array([[0.2, 0.5, 0.3]])
+
+    def solve(belief: np.ndarray) -> tuple[float, np.ndarray]:
+        solver = CFRD(Subgames(public, np.array([node], np.int32), 0), (belief[None], other))
+        solver.solve(4096)
+        return float(solver.values(0)[0] @ belief), solver.values(0)[0]
+
+    belief, step = np.array([0.3, 0.3, 0.4]), 0.02
+    value, each = solve(belief)
+    for hand in range(3):
+        towards = belief + step * (np.eye(3)[hand] - belief)
+        back = belief - step * (np.eye(3)[hand] - belief)
+        slope = (solve(towards)[0] - solve(back)[0]) / (2 * step)
+        assert slope == pytest.approx(each[hand] - value, abs=0.01)
+
+
+def policy_of(pair: Pair, sums: np.ndarray) -> np.ndarray:
+    return pair.to_tree(pair.public.normalised(sums.sum(0)))
+
+
+def test_safe_search_plays_the_equilibrium_that_average_search_misses() -> None:
+    """Modified rock-paper-scissors, .4 / .4 / .2: Figure 1 and section 6 of the paper."""
+    pair = pair_of(RPS)
+    safe = play_through(pair.public, Oracle(32), PBSSearch(updates=512, depth=1), 400, 1, 4)
+    policy = policy_of(pair, safe)
+    assert policy[:3] == pytest.approx([0.4, 0.4, 0.2], abs=0.02)
+    assert policy[3:] == pytest.approx([0.4, 0.4, 0.2], abs=0.08)
+    search = PBSSearch(updates=512, depth=1, safe=False)
+    average = policy_of(pair, play_through(pair.public, Oracle(32), search, 1, 1, 1))
+    assert average[:3] == pytest.approx([0.4, 0.4, 0.2], abs=0.02)
+    assert average[3:].max() > 0.95
+    assert evaluate(pair.tree, average).exploitability > 0.4
+
+
+def test_to_the_end_of_the_game_what_is_played_is_the_average() -> None:
+    pair = pair_of("leduc")
+    sums = play_through(pair.public, Oracle(), PBSSearch(updates=32, depth=0), 5, 3, 2)
+    assert sums[0] == pytest.approx(1.5 * sums[1])  # three games and two
+    assert policy_of(pair, sums) == pytest.approx(solved(pair, "cfr", 32)[0], abs=1e-12)
+
+
+def test_games_do_not_depend_on_each_other() -> None:
+    """Equal seeds, equal games, however many are played together."""
+    pair = pair_of("liars_dice:1x3")
+    two, four = (
+        play_through(pair.public, Oracle(4), PBSSearch(updates=8), n, 7, n) for n in (2, 4)
+    )
+    assert four[:2] == pytest.approx(two, abs=1e-12)
+    assert abs(four[3] - four[2]).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind, weights", [("cfr", [1, 2, 3, 4, 0]), ("flop", [0, 1, 2, 3, 4])])
+def test_iterations_are_drawn_with_their_weights(kind: str, weights: list[int]) -> None:
+    games, node = np.arange(40_000), np.zeros(40_000, np.int32)
+    stops = draw_stops(PBSSearch(kind, 8), 5, games, node)
+    share = np.bincount(stops, minlength=5) / len(games)
+    assert share == pytest.approx(np.array(weights) / 10, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", SOLVERS)
+def test_what_is_drawn_is_the_average_in_expectation(kind: str) -> None:
+    """The policies of all iterations, with their weights and reach, are the average policy."""
+    subgames, beliefs = pair_of("leduc").whole()
+    solver, sums = SOLVERS[kind](subgames, beliefs), np.zeros(subgames.choices)
+    weights = solver.weights(20)
+
+    def add() -> None:
+        for player in (0, 1):
+            sums[:] += weights[solver.updates // 2] * solver.played(player)
+
+    solver.solve(20, add)
+    assert subgames.normalised(sums) == pytest.approx(solver.averaged(), abs=1e-9)
+
+
+def test_beliefs_follow_the_policy_and_fall_back_to_what_was_believed() -> None:
+    public = pair_of("liars_dice:1x3").public
+    subgames = Subgames(public, np.array([public.opening], np.int32), 1)
+    policy = subgames.uniform()
+    first = subgames.first[:4]
+    for hand, bid in enumerate((0, 0, 2)):  # of six bids each hand makes one
+        policy[first[hand] : first[hand + 1]] = np.eye(6)[bid]
+    reach = subgames.begin(0, np.array([[0.5, 0.25, 0.25]]))
+    subgames.reach(0, policy, reach)
+    found = subgames.beliefs(0, reach, subgames.leaf_parts)
+    nodes = public.seen[subgames.nodes[subgames.leaf_parts]].argmax(1)
+    expected = {0: [2 / 3, 1 / 3, 0], 2: [0, 0, 1]}
+    for bid, belief in zip(nodes.tolist(), found, strict=True):
+        assert belief == pytest.approx(expected.get(bid, [0.5, 0.25, 0.25]))
+    rows = np.zeros((subgames.leaves, subgames.input_size), np.float32)
+    other = subgames.begin(1, np.array([[0.2, 0.3, 0.5]]))
+    subgames.reach(1, policy, other)
+    subgames.inputs(1, (reach, other), rows)
+    assert (rows[:, 0] == 1).all()  # player 1 acts, and is asked
+    assert (rows[:, 1:7].argmax(1) == nodes).all()
+    assert rows[:, 7:10] == pytest.approx(np.tile([0.2, 0.3, 0.5], (len(rows), 1)))
+    assert rows[:, 10:] == pytest.approx(found)
