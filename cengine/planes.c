@@ -5,6 +5,7 @@
 
 #include "bytes.h"
 #include "observation.h"
+#include "planes.h"
 
 enum {
     PLANE_LAKES = 0,
@@ -16,34 +17,6 @@ enum {
     PLANE_SELECTED = 81,
     PLANES = 82
 };
-
-/* One float32 division of two integers, so that every implementation agrees to the last bit. */
-static float ratio(int numerator, int denominator)
-{
-    return denominator ? (float)numerator / (float)denominator : 0.0f;
-}
-
-/* What a hidden piece of one side is, in public: the probability of each type. */
-typedef struct {
-    float moved[TYPES], unmoved[TYPES];
-} marginals;
-
-/* Under uniform sampling of the consistent assignments: a piece that moved is no bomb and no flag,
- * and that leaves fewer movable pieces for those that did not. */
-static marginals hidden_marginals(const uint8_t unrevealed[TYPES], int unmoved)
-{
-    marginals p = {{0}, {0}};
-    int immovable = unrevealed[FLAG] + unrevealed[BOMB], movable = 0;
-    for (int t = SPY; t <= MARSHAL; t++)
-        movable += unrevealed[t];
-    for (int t = SPY; movable && t <= MARSHAL; t++)
-        p.moved[t] = ratio(unrevealed[t], movable);
-    for (int t = SPY; movable && unmoved && t <= MARSHAL; t++)
-        p.unmoved[t] = ratio(unrevealed[t] * (unmoved - immovable), unmoved * movable);
-    p.unmoved[FLAG] = ratio(unrevealed[FLAG], unmoved);
-    p.unmoved[BOMB] = ratio(unrevealed[BOMB], unmoved);
-    return p;
-}
 
 /* `out` is the first square's number in the first plane that belongs to the pieces. */
 static inline void put_hidden(sk_bits set, const float p[TYPES], float *out)
@@ -91,15 +64,10 @@ static inline void piece_planes(const uint8_t *cells, int squares, const observa
 /* Eq. 7: a one where the move ended; where it began -1, or -(2 + type / 12) if it attacked. */
 static inline void move_planes(const ply_record *moves, int squares, float *out)
 {
-    static const float leaving[16] = {-24 / 12.0f, -25 / 12.0f, -26 / 12.0f, -27 / 12.0f,
-                                      -28 / 12.0f, -29 / 12.0f, -30 / 12.0f, -31 / 12.0f,
-                                      -32 / 12.0f, -33 / 12.0f, -34 / 12.0f, -35 / 12.0f,
-                                      0,           0,           0,           -1.0f};
-    _Static_assert((NO_ATTACK & 15) == 15, "the last one");
     for (int i = 0; i < SHOWN_PLIES; i++, out++) {
         if (moves[i].from >= squares || moves[i].to >= squares)
             continue;
-        out[moves[i].from * PLANES] = leaving[moves[i].attacker & 15];
+        out[moves[i].from * PLANES] = leaving(moves[i].attacker);
         out[moves[i].to * PLANES] = 1.0f;
     }
 }

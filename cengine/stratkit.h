@@ -41,6 +41,12 @@ const char *sk_game_ending(const sk_game *game, int32_t code);
 void sk_expand(const sk_game *game, const uint8_t *packed, int64_t n, float *out);
 /* The same for any board of so many squares, 12 to 100. */
 void sk_planes(int32_t squares, const uint8_t *packed, int64_t n, float *out);
+/* What small networks read of a position, to out [n][height][width][48] and counts [n][51]. */
+void sk_features(int32_t width, int32_t height, const uint8_t *packed, int64_t n, float *out,
+                 float *counts);
+/* Of the selected piece, on each square: the probabilities that its attack there wins, that it
+ * loses, and that a neighbour could take it there; to out [n][height][width][3]. */
+void sk_outcomes(int32_t width, int32_t height, const uint8_t *packed, int64_t n, float *out);
 
 /* Which of n < slots rows are different, each a row of `a` and one of `b`: the first of each kind,
  * in their order, and of every row its kind. Returns how many kinds there are. `table`: zeros, a

@@ -1,5 +1,5 @@
-"""The names of networks: `plain:CHANNELSxBLOCKS`, `tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`,
-and `py:MODULE:CLASS` for a network of the user's own.
+"""The names of networks: `plain:CHANNELSxBLOCKS`, `fromto:CHANNELSxBLOCKS`, `tiny`, `small`,
+`paper`, `mlp:WIDTHxWIDTH...`, and `py:MODULE:CLASS` for a network of the user's own.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from stratkit.errors import InputError, nearest_or_all, shown
 
-NETS = ("plain", "tiny", "small", "paper", "mlp")
+NETS = ("plain", "fromto", "tiny", "small", "paper", "mlp")
 PYTHON = "py:"  # begins the name of a network of the user's own
 ALLOWED = "STRATKIT_NETS"  # the environment variable
 WIDEST, DEEPEST = 4096, 8  # of what a name may ask for
@@ -35,12 +35,12 @@ def check_net(net: object) -> None:
         if not all(word.isidentifier() for word in (*module.split("."), name)):
             raise InputError("a network of one's own is named py:MODULE:CLASS", text=net)
         return
-    if kind not in NETS or (colon and kind not in ("mlp", "plain")):
+    if kind not in NETS or (colon and kind not in ("mlp", "plain", "fromto")):
         raise InputError(f"unknown network {shown(net)}{nearest_or_all(str(net), NETS)}")
     if not colon:
         return
     numbers = [int(n) if re.fullmatch("[1-9][0-9]{0,3}", n) else 0 for n in sizes.split("x")]
-    if kind == "plain":
+    if kind in ("plain", "fromto"):
         if not (len(numbers) == 2 and 0 < numbers[0] <= 1024 and 0 < numbers[1] <= 100):
             raise InputError("channels and blocks are given as in plain:32x2", text=net)
     elif len(numbers) > DEEPEST or not all(0 < n <= WIDEST for n in numbers):
@@ -48,7 +48,7 @@ def check_net(net: object) -> None:
 
 
 def channels_and_blocks(net: str) -> tuple[int, int]:
-    """Of a network `plain` or `plain:CHANNELSxBLOCKS`."""
+    """Of a network `plain` or `plain:CHANNELSxBLOCKS`; the same of `fromto`."""
     channels, _, blocks = (net.partition(":")[2] or "16x1").partition("x")
     return int(channels), int(blocks)
 
@@ -62,8 +62,10 @@ def hidden_sizes(net: str) -> tuple[int, ...]:
 
 
 def preset_of(net: str) -> str:
-    """The kind of network whose preset this one has: one of the user's own has that of `plain`."""
-    return "plain" if net.startswith(PYTHON) else net.partition(":")[0]
+    """The kind of network whose preset this one has: `fromto`, and one of the user's own, have that
+    of `plain`."""
+    kind = net.partition(":")[0]
+    return "plain" if kind in ("fromto", "py") else kind
 
 
 def allow_net(net: str) -> None:

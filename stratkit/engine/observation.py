@@ -25,6 +25,7 @@ LAST_MOVES, RATIOS, PHASE_AND_STAGE = slice(37, 77), slice(77, 79), slice(79, 81
 SELECTED_PIECE = 81
 PUBLIC = slice(ENEMY_PUBLIC.start, OWN_PUBLIC.stop)
 PLANES = 82
+FEATURES, COUNTS, OUTCOMES = 48, 51, 3  # of `board_features` and `selected_outcomes`
 
 
 def observation_dtype(squares: int) -> np.dtype[np.void]:
@@ -86,6 +87,39 @@ def _expanded(
     observations = pointer(packed, "uint8", (len(packed), size))
     write(observations, len(packed), pointer(out, "float32", out.shape, writable=True))
     return np.moveaxis(out, -1, 1)
+
+
+def board_features(packed: Bytes, shape: tuple[int, int, int]) -> tuple[Float32s, Float32s]:
+    """What small networks read of positions: float32 [n, 48, H, W], channels last in memory, and
+    counts [n, 51]. formats/observation.md tells which. Arguments as of `board_planes`."""
+    _, height, width = shape
+    out = np.empty((len(packed), height, width, FEATURES), np.float32)
+    counts = np.empty((len(packed), COUNTS), np.float32)
+    lib.sk_features(
+        width,
+        height,
+        pointer(packed, "uint8", (len(packed), CELLS + height * width)),
+        len(packed),
+        pointer(out, "float32", out.shape, writable=True),
+        pointer(counts, "float32", counts.shape, writable=True),
+    )
+    return np.moveaxis(out, -1, 1), counts
+
+
+def selected_outcomes(packed: Bytes, shape: tuple[int, int, int]) -> Float32s:
+    """Of the selected piece, on each square: the probabilities that its attack there wins, that it
+    loses, and that a neighbour could take it there. float32 [n, H * W, 3]; 0 where nothing is
+    selected."""
+    _, height, width = shape
+    out = np.empty((len(packed), height * width, OUTCOMES), np.float32)
+    lib.sk_outcomes(
+        width,
+        height,
+        pointer(packed, "uint8", (len(packed), CELLS + height * width)),
+        len(packed),
+        pointer(out, "float32", out.shape, writable=True),
+    )
+    return out
 
 
 def distinct_views(observations: Bytes, legal: Bytes) -> tuple[Int64s, Int64s]:

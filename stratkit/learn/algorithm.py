@@ -73,7 +73,7 @@ class Algorithm(ABC, Generic[F, T]):
 
     def prepare(self, observations: Tensor) -> Any:
         """What the networks read, made from packed observations, uint8 [m, B]."""
-        return self.trained.prepare(observations)
+        return self.trained.prepare_shared(observations)
 
     def outputs(self, views: Views) -> Outputs:
         """What the trained network says of some views, each [m, ...]: the loss is a function of

@@ -1,9 +1,11 @@
 """Networks, and the expansion of packed observations to the planes that they read.
 
 expand.py     packed observations -> 82 planes (torch, no loop over planes)
+features.py   packed observations -> what small networks read instead
 network.py    what every network is to those who use one
 unet.py       DeepNash's torso and four heads
 plain.py      a small residual network for small boards
+fromto.py     a residual network that looks once for both parts of a move
 mlp.py        a multilayer perceptron for observations that are vectors
 presets.py    sizes by name, and `build`
 evaluator.py  a network where it computes: batches, device, weights; policies and values

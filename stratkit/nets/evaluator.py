@@ -40,6 +40,7 @@ class Evaluator:
         self.rows = min(rows, MOST_ON_CPU)
         self._most = rows
         self.device, self.precision = torch.device("cpu"), torch.float32
+        self._before: Any = None
 
     def place(self, device: str, precision: torch.dtype) -> None:
         """Computes there from now on, with layers of this precision. `InputError`: there is no
@@ -56,6 +57,7 @@ class Evaluator:
         if not all(np.isfinite(w).all() for w in weights.values()):
             raise InputError("its weights are not all finite")
         try:
+            self._before = None
             tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
             self.network.load_state_dict(tensors)
         except (RuntimeError, TypeError):  # torch's: missing, unknown or misshapen tensors
@@ -68,7 +70,7 @@ class Evaluator:
     def values(self, observations: Bytes, pub: Float32s | None = None) -> Float32s:
         """float32 [n]: what the acting sides may expect, by the network."""
 
-        def head(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor]:
+        def head(inputs: Any, embedding: Any, part: slice) -> tuple[Tensor]:
             return (self.network.value(embedding, inputs).float(),)
 
         return self._in_parts(observations, pub, head)[0]
@@ -78,7 +80,7 @@ class Evaluator:
     ) -> tuple[Float32s, Float32s | None]:
         """Policy and values, or None unless `values` are wanted: they take time."""
 
-        def heads(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, ...]:
+        def heads(inputs: Any, embedding: Any, part: slice) -> tuple[Tensor, ...]:
             return self._heads(inputs, embedding, legal[part], values)
 
         policy, *expected = self._in_parts(observations, pub, heads)
@@ -106,16 +108,14 @@ class Evaluator:
         """Actions drawn by `u` [n] from what `finish` makes of the policy, with their
         probabilities, and values as in `evaluate`. No policy leaves the device."""
 
-        def heads(inputs: Any, embedding: Tensor, part: slice) -> tuple[Tensor, ...]:
+        def heads(inputs: Any, embedding: Any, part: slice) -> tuple[Tensor, ...]:
             policy, *expected = self._heads(inputs, embedding, legal[part], values)
             return *draw(finish(policy), self._padded(u[part])), *expected
 
         actions, mu, *expected = self._in_parts(observations, None, heads)
         return actions, mu, expected[0] if values else None
 
-    def _heads(
-        self, inputs: Any, embedding: Tensor, legal: Bytes, values: bool
-    ) -> tuple[Tensor, ...]:
+    def _heads(self, inputs: Any, embedding: Any, legal: Bytes, values: bool) -> tuple[Tensor, ...]:
         """The policy, and the values if they are wanted."""
         allowed = self._padded(legal)
         logits = self.network.logits(embedding, inputs, allowed).float()
@@ -134,14 +134,27 @@ class Evaluator:
         for at in range(0, len(observations), self.rows):
             part = slice(at, at + self.rows)
             packed = self._padded(observations[part])
-            inputs = self.network.prepare(packed, None if pub is None else self._padded(pub[part]))
             n = len(observations[part])
             with self._precise():
-                outputs = heads(inputs, self.network.embed(inputs), part)
+                inputs, embedding = self._embed(
+                    packed, None if pub is None else self._padded(pub[part])
+                )
+                outputs = heads(inputs, embedding, part)
             found.append([tensor[:n].cpu().numpy() for tensor in outputs])
         if len(found) == 1:
             return found[0]
         return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
+    def _embed(self, packed: Tensor, pub: Tensor | None) -> tuple[Any, Any]:
+        """The network's inputs and embedding. An `elastic` one remembers those before."""
+        if pub is not None or not self.elastic:
+            inputs = self.network.prepare(packed, pub)
+            return inputs, self.network.embed(inputs)
+        inputs = self.network.prepare_shared(packed)
+        if self.device.type != "cpu":
+            return inputs, self.network.embed(inputs)
+        embedding, self._before = self.network.embed_after(inputs, self._before)
+        return inputs, embedding
 
     def _precise(self) -> AbstractContextManager[object]:
         """Layers of the precision that was asked for."""

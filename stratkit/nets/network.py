@@ -26,16 +26,27 @@ class Network(nn.Module, ABC):
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Any:
         """What the network reads, made from uint8 [n, B]; `pub` as in `expand`."""
 
-    @abstractmethod
-    def embed(self, inputs: Any) -> Tensor:
-        """What all heads read: float32 [n, ...]; of a board [n, C, H, W]."""
+    def prepare_shared(self, packed: Tensor) -> Any:
+        """`prepare`, for whoever does not mind that the shape of the computation, and with it the
+        rounding, depends on the batch: a network may then look once at what views share."""
+        return self.prepare(packed)
 
     @abstractmethod
-    def logits(self, embedding: Tensor, inputs: Any, legal: Tensor) -> Tensor:
+    def embed(self, inputs: Any) -> Any:
+        """What all heads read: float32 [n, ...], such as [n, C, H, W] of a board."""
+
+    def embed_after(self, inputs: Any, before: Any) -> tuple[Any, Any]:
+        """`embed` of what `prepare_shared` made, on a CPU and without a graph, and what to hand in
+        as `before` with the next inputs (None with the first): what a network remembers of these
+        ones. The weights stay the same meanwhile."""
+        return self.embed(inputs), None
+
+    @abstractmethod
+    def logits(self, embedding: Any, inputs: Any, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where `legal`, uint8 or bool [n, A], is 0."""
 
     @abstractmethod
-    def value(self, embedding: Tensor, inputs: Any) -> Tensor:
+    def value(self, embedding: Any, inputs: Any) -> Tensor:
         """Values float32 [n] for the acting side."""
 
     def forward(self, packed: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:

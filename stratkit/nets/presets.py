@@ -18,6 +18,7 @@ from stratkit.netnames import (
     hidden_sizes,
     is_allowed,
 )
+from stratkit.nets.fromto import FromTo
 from stratkit.nets.mlp import MLP
 from stratkit.nets.network import Network
 from stratkit.nets.plain import PlainNet
@@ -66,6 +67,8 @@ def _build(net: str, shape: tuple[int, ...], actions: int | None) -> Network:
         board = (shape[0], shape[1], shape[2])
         if net in U_NETS:
             return UNet(board, U_NETS[net])
+        if net.startswith("fromto"):
+            return FromTo(board, *channels_and_blocks(net))
         return PlainNet(board, *channels_and_blocks(net))
     kind = "boards" if len(shape) == 1 else "vectors"
     raise InputError(f"this network is for {kind}, and the game's observation is none", text=net)

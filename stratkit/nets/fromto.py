@@ -1,0 +1,181 @@
+"""A network that looks at a position once for both parts of a move: where from, and where to.
+
+A ply is two actions: a piece, and its destination. Between them the position stays as it is, so one
+embedding of the board serves both. The destinations' logits compare each square with the chosen
+piece: with the embedding of its square, as additive attention does (Bahdanau et al. 2015), and with
+what an attack there would bring. At the same cost the torso is twice as large as that of a network
+that looks twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+from stratkit.engine import distinct_views
+from stratkit.engine.observation import (
+    COUNTS,
+    FEATURES,
+    NO_SQUARE,
+    OUTCOMES,
+    PHASE,
+    SELECTED,
+    STAGE,
+    TO_PLACE,
+)
+from stratkit.engine.stratego import TYPES
+from stratkit.nets.features import features, outcomes
+from stratkit.nets.network import Network, last_layer, value_layer
+from stratkit.nets.plain import Block
+
+DEPLOY, SELECT, TARGET = range(3)  # what is decided
+HIDDEN = 16  # of a square and what it is compared with
+ROWS = 8  # positions come in multiples of this: the library prepares anew for every other number
+
+
+class Inputs(NamedTuple):
+    """What the network reads of n views, which have m positions.
+
+    `packed` uint8 [m, B]: observations from before a piece was selected; `pub` as in `expand`. For
+    each view: its `position`, the `part` that is decided, the selected `square` and the type
+    `to_place` (0: none), int64 [n], and the `outcomes` of its piece, float32 [n, S, 3].
+    """
+
+    packed: Tensor
+    pub: Tensor | None
+    position: Tensor
+    part: Tensor
+    square: Tensor
+    to_place: Tensor
+    outcomes: Tensor
+
+
+class Embedding(NamedTuple):
+    """Of m positions: their squares, float32 [m, S, C], and counts, float32 [m, 51]."""
+
+    squares: Tensor
+    counts: Tensor
+
+    def take(self, rows: Tensor) -> Embedding:
+        return Embedding(self.squares[rows], self.counts[rows])
+
+
+_NOTHING = Embedding(torch.empty(0), torch.empty(0))
+
+
+class FromTo(Network):
+    """shape: (82, H, W) of the game's observation; actions are the H * W squares."""
+
+    shape: tuple[int, int, int]
+
+    def __init__(self, shape: tuple[int, int, int], channels: int, blocks: int) -> None:
+        super().__init__()
+        self.shape = shape
+        self.entry = nn.Conv2d(FEATURES, channels, 1)
+        self.place = nn.Parameter(torch.zeros(channels, *shape[1:]))  # of each square
+        self.counts = nn.Linear(COUNTS, channels)
+        self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
+        self.square = nn.Linear(channels, HIDDEN)
+        self.outcome = nn.Linear(OUTCOMES, HIDDEN, bias=False)
+        self.context = nn.Linear(channels, HIDDEN)  # of the chosen piece
+        self.part = nn.Embedding(2, HIDDEN)  # where none is chosen
+        self.deploy = nn.Parameter(torch.zeros(len(TYPES), shape[1] * shape[2]))
+        self.policy = nn.Linear(HIDDEN, 3)
+        nn.init.zeros_(self.policy.weight)  # play begins uniform
+        nn.init.zeros_(self.policy.bias)
+        self.critic = nn.Sequential(
+            nn.Linear(3 * channels + COUNTS, channels), nn.ReLU(), value_layer(channels)
+        )
+
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
+        """Each view has a position of its own; `pub` as in `expand`."""
+        own = torch.arange(len(packed), device=packed.device)
+        return self._inputs(packed, pub, _positions(packed), own)
+
+    def prepare_shared(self, packed: Tensor) -> Inputs:
+        """Views share positions: on a CPU each is there once, then the first again up to a multiple
+        of `ROWS`. A GPU would wait for their number."""
+        if packed.device.type != "cpu":
+            return self.prepare(packed)
+        positions = _positions(packed).numpy()
+        first, each = distinct_views(positions, np.zeros((len(positions), 1), np.uint8))
+        first = np.append(first, np.repeat(first[:1], -len(first) % ROWS))
+        return self._inputs(
+            packed, None, torch.from_numpy(positions[first]), torch.from_numpy(each)
+        )
+
+    def _inputs(
+        self, packed: Tensor, pub: Tensor | None, positions: Tensor, position: Tensor
+    ) -> Inputs:
+        selected, to_place = packed[:, SELECTED], packed[:, TO_PLACE]
+        return Inputs(
+            positions,
+            pub,
+            position,
+            torch.where(packed[:, PHASE] == 1, DEPLOY, SELECT + packed[:, STAGE].long()),
+            torch.where(selected != NO_SQUARE, selected, 0).long(),
+            torch.where(to_place < len(TYPES), to_place, 0).long(),
+            outcomes(packed, self.shape, pub),
+        )
+
+    def embed(self, inputs: Inputs) -> Embedding:
+        """A row for each position."""
+        return self._embed(inputs.packed, inputs.pub)
+
+    def _embed(self, packed: Tensor, pub: Tensor | None) -> Embedding:
+        board, counts = features(packed, self.shape, pub)
+        everywhere = self.place + self.counts(counts)[:, :, None, None]
+        x = relu(self.entry(board) + everywhere)
+        for block in self.blocks:
+            x = block(x)
+        return Embedding(x.permute(0, 2, 3, 1).flatten(1, 2), counts)
+
+    def embed_after(self, inputs: Inputs, before: Any) -> tuple[Embedding, Any]:
+        """The positions of pieces that were selected a moment ago are remembered."""
+        places, known = before or ({}, _NOTHING)
+        keys = [row.tobytes() for row in inputs.packed.numpy()]
+        at = torch.tensor([places.get(key, -1) for key in keys])
+        new = (at < 0).nonzero()[:, 0]
+        if len(new) == len(at):
+            found = self.embed(inputs)
+        else:
+            found = known.take(at)
+            if len(new):
+                rows = torch.cat([new, new[:1].expand(-len(new) % ROWS)])
+                for all_, some in zip(found, self._embed(inputs.packed[rows], None), strict=True):
+                    all_[new] = some[: len(new)]
+        return found, (dict(zip(keys, range(len(keys)), strict=True)), found)
+
+    def logits(self, embedding: Embedding, inputs: Inputs, legal: Tensor) -> Tensor:
+        """Logits float32 [n, A], -inf where illegal."""
+        squares, part = embedding.squares, inputs.part
+        chosen = self.context(squares[inputs.position, inputs.square])
+        none = self.part((part == DEPLOY).long())
+        context = torch.where((part == TARGET)[:, None], chosen, none)
+        hidden = self.square(squares).index_select(0, inputs.position) + context[:, None]
+        hidden = relu(hidden + self.outcome(inputs.outcomes))
+        with torch.autocast(hidden.device.type, enabled=False):  # as in `last_layer`
+            weight, bias = self.policy.weight[part], self.policy.bias[part]
+            logits = torch.bmm(hidden.float(), weight[:, :, None])[:, :, 0] + bias[:, None]
+        deployed = self.deploy[inputs.to_place] * (part == DEPLOY)[:, None]
+        return (logits + deployed).masked_fill(~legal.bool(), -torch.inf)
+
+    def value(self, embedding: Embedding, inputs: Inputs) -> Tensor:
+        """Values float32 [n] for the acting side: from the means and maxima over the board, the
+        counts, and the chosen piece."""
+        squares, counts = embedding
+        board = torch.cat([squares.mean(1), squares.amax(1), counts], 1)
+        target = (inputs.part == TARGET)[:, None]
+        chosen = squares[inputs.position, inputs.square] * target
+        return last_layer(self.critic, torch.cat([chosen, board[inputs.position]], 1))[:, 0]
+
+
+def _positions(packed: Tensor) -> Tensor:
+    """The observations as they were before a piece was selected."""
+    positions = packed.clone()
+    positions[:, STAGE], positions[:, SELECTED] = 0, NO_SQUARE
+    return positions

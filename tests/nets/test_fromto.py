@@ -1,0 +1,116 @@
+"""The network that looks once at a position for both parts of a move."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from nets.drawn import assert_close, drawn
+from nets.random_play import views_of_games
+from stratkit.engine import Game
+from stratkit.engine.stratego import VARIANTS
+from stratkit.errors import InputError
+from stratkit.nets import build
+from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.fromto import DEPLOY, TARGET, FromTo
+
+
+def network(game: Game, net: str = "fromto:8x1") -> FromTo:
+    made = drawn(build(net, game.shape, seed=1))
+    assert isinstance(made, FromTo)
+    return made
+
+
+@pytest.mark.parametrize("name", ["mini", "barrage", "nano"])
+def test_shapes_legality_and_a_uniform_beginning(name: str) -> None:
+    game = Game(name)
+    views = views_of_games(game, 2, seed=2)
+    packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
+    logits, value = build("fromto", game.shape, seed=1)(packed, legal)
+    assert logits.shape == legal.shape and value.shape == (len(packed),)
+    assert torch.equal(torch.isfinite(logits), legal.bool())
+    assert not logits[legal.bool()].any() and not value.any()
+
+
+def test_both_parts_of_a_move_share_one_position() -> None:
+    game = Game("barrage")
+    packed = torch.from_numpy(views_of_games(game, 2, seed=3).observations)
+    net = network(game)
+    inputs = net.prepare_shared(packed)
+    plies = int((inputs.part == TARGET).sum())
+    placed = int((inputs.part == DEPLOY).sum())
+    distinct = len(inputs.position.unique())
+    assert distinct <= plies + placed and len(packed) == 2 * plies + placed
+    assert len(inputs.packed) % 8 == 0 and len(inputs.packed) - distinct < 8
+
+
+def test_shared_or_not_the_answers_are_the_same() -> None:
+    game = Game("barrage")
+    views = views_of_games(game, 2, seed=3)
+    packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
+    net = network(game)
+    alone = net(packed, legal)
+    inputs = net.prepare_shared(packed)
+    embedding = net.embed(inputs)
+    assert_close(net.logits(embedding, inputs, legal).detach(), alone[0].detach())
+    assert_close(net.value(embedding, inputs).detach(), alone[1].detach())
+
+
+def test_what_was_seen_a_moment_ago_is_remembered_until_other_weights_come() -> None:
+    game = Game("mini")
+    net = network(game)
+    views = views_of_games(game, 8, seed=5)
+    placed = 2 * VARIANTS["mini"].pieces
+    rows = [views.offsets[:-1] + number for number in range(placed + 8)]  # games in lockstep
+    seen = [0]
+    whole = net._embed
+    net._embed = lambda packed, pub: seen.append(len(packed)) or whole(packed, pub)  # type: ignore[method-assign,assignment,func-returns-value]
+    fixed, elastic = Evaluator("fromto:8x1", net, 8), Evaluator("fromto:8x1", net, 8, elastic=True)
+    weights = {name: tensor.numpy().copy() for name, tensor in net.state_dict().items()}
+    other = {name: w + 0.1 for name, w in weights.items()}
+    for number, at in enumerate(rows):
+        if number == placed + 5:  # with a piece in hand
+            fixed.load(other)
+            elastic.load(other)
+        packed, legal = views.observations[at], views.legal[at]
+        wanted, value = fixed.evaluate(packed, legal, values=True)
+        del seen[:]
+        found, said = elastic.evaluate(packed, legal, values=True)
+        in_hand = number > placed and number % 2 == 1
+        assert sum(seen) == (0 if in_hand and number != placed + 5 else 8), number
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+        np.testing.assert_allclose(said, value, atol=1e-6)
+    # Some are known, some new.
+    known, new = rows[-2], rows[-1].copy()
+    new[::2] = rows[-4][::2]
+    elastic.evaluate(views.observations[known], views.legal[known])
+    wanted = fixed.evaluate(views.observations[new], views.legal[new])[0]
+    np.testing.assert_allclose(
+        elastic.evaluate(views.observations[new], views.legal[new])[0], wanted, atol=1e-6
+    )
+
+
+def test_every_parameter_gets_a_gradient_and_a_critic_that_lives() -> None:
+    game = Game("mini")
+    views = views_of_games(game, 4, seed=6)
+    packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
+    net = network(game)
+    logits, value = net(packed, legal)
+    (logits[torch.isfinite(logits)].square().sum() + value.sum()).backward()  # type: ignore[no-untyped-call]
+    for name, parameter in net.named_parameters():
+        assert parameter.grad is not None and parameter.grad.abs().sum() > 0, name
+    assert float(value.detach().std()) > 0
+
+
+def test_sizes_are_in_the_name() -> None:
+    shape = Game("barrage").shape
+    sizes = {
+        net: sum(p.numel() for p in build(net, shape, seed=1).parameters())
+        for net in ("fromto", "fromto:16x1", "fromto:32x2")
+    }
+    assert sizes["fromto"] == sizes["fromto:16x1"] < sizes["fromto:32x2"]
+    with pytest.raises(InputError, match="channels and blocks"):
+        build("fromto:32", shape)
+    with pytest.raises(InputError, match="for boards"):
+        build("fromto", (7,), actions=2)
