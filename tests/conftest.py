@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import pathlib
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +15,10 @@ __all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
 # A machine may have other things to do: how long an example takes, or is drawn, is not its fault.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# Without compiled files each of some hundred processes would compile all of stratkit, and each
+# worker all tests.
+os.environ["PYTHONDONTWRITEBYTECODE"], sys.dont_write_bytecode = "", False
 
 # The suite shares its cores among its processes; threads of each would only disturb the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

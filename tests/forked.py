@@ -3,6 +3,8 @@
     python -P forked.py                    the server: has the libraries, and nothing of stratkit
     python -I -S forked.py SOCKET M ...    runs main() of module M in a process forked by the server
 
+M may be a script instead, by a name that ends in .py.
+
 The server prints the path of its socket and ends when its stdin does. The socket's folder is the
 server's own: copies of whoever started it come and go (multiprocessing), and none may delete it.
 
@@ -13,17 +15,18 @@ killed, that process is killed too.
 
 import atexit
 import contextlib
+import gc
 import importlib
 import json
 import os
 import resource
+import runpy
 import select
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 import threading
+import weakref
 
 LIBRARIES = (
     "cffi",
@@ -39,18 +42,31 @@ LIBRARIES = (
 )
 
 
-def ask(path: str, module: str, arguments: list[str]) -> int:
-    """Has the command run; returns its exit status, or ends by the signal that it ended by."""
+def connect(path: str, module: str, arguments: list[str], **more: object) -> socket.socket:
+    """Has the command run here; `more` says what else than here, and on which descriptors. The
+    server answers with the process's number, and when it has ended with its exit status. When the
+    connection is closed before, the process is killed."""
+    descriptors = more.pop("descriptors", (0, 1, 2))
     order = {
         "module": module,
         "arguments": arguments,
         "environment": dict(os.environ),
         "folder": os.getcwd(),
         "largest file": resource.getrlimit(resource.RLIMIT_FSIZE),
+        **more,
     }
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
-        server.connect(near(path))
-        socket.send_fds(server, [json.dumps(order).encode()], [0, 1, 2])
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    # The socket's path may be longer than the system takes.
+    folder = os.open(os.path.dirname(path), os.O_PATH)
+    server.connect(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+    os.close(folder)
+    socket.send_fds(server, [json.dumps(order).encode()], descriptors)
+    return server
+
+
+def ask(path: str, module: str, arguments: list[str]) -> int:
+    """Has the command run; returns its exit status, or ends by the signal that it ended by."""
+    with connect(path, module, arguments) as server:
         os.closerange(0, 2)  # nobody shall think that this reads or writes
         process = int(server.recv(16))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -63,56 +79,53 @@ def ask(path: str, module: str, arguments: list[str]) -> int:
     return status
 
 
-def near(path: str) -> str:
-    """The socket's name from within its folder: its path may be longer than the system takes."""
-    folder, name = os.path.split(path)
-    os.chdir(folder)
-    return name
-
-
 def serve(folder: str) -> dict:
     """Waits for orders until stdin ends; returns with each of them, in a process of its own."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     path = os.path.join(folder, "server")
+    running: dict[int, tuple[int, socket.socket]] = {}  # by what tells of its end (pidfd)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(near(path))
+        os.chdir(folder)  # its path may be longer than the system takes
+        listener.bind("server")
         listener.listen()
         print(path, flush=True)
-        while listener in select.select([listener, sys.stdin], [], [])[0]:
-            client, _ = listener.accept()
-            with client:
-                if os.fork() == 0:
-                    listener.close()
-                    return keep(client)
+        while True:
+            clients = {client: process for process, client in running.values()}
+            ready = select.select([listener, sys.stdin, *clients, *running], [], [])[0]
+            for one in ready:
+                if one in clients:  # it has gone
+                    os.kill(clients[one], signal.SIGKILL)
+                elif one in running:
+                    end(one, *running.pop(one))
+            if sys.stdin in ready:
+                break
+            if listener in ready:
+                client, _ = listener.accept()
+                message, descriptors, _, _ = socket.recv_fds(client, 1 << 20, 3)
+                process = os.fork()
+                if process == 0:
+                    for number, descriptor in enumerate(descriptors):
+                        os.dup2(descriptor, number)
+                    for left in (listener, client, *clients):
+                        left.close()
+                    for descriptor in (*descriptors, *running):
+                        os.close(descriptor)
+                    return json.loads(message)
+                client.send(str(process).encode())
+                for descriptor in descriptors:
+                    os.close(descriptor)
+                running[os.pidfd_open(process)] = process, client
+    for process, _ in running.values():
+        os.kill(process, signal.SIGKILL)
     shutil.rmtree(folder)
     sys.exit()
 
 
-def keep(client: socket.socket) -> dict:
-    """Begins the process of one order, in which this returns, and waits for its end."""
-    message, descriptors, _, _ = socket.recv_fds(client, 1 << 20, 3)
-    ended, end = os.pipe()
-    os.set_blocking(end, False)
-    signal.set_wakeup_fd(end)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    child = os.fork()
-    if child == 0:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        os.close(ended)
-        os.close(end)
-        for number, descriptor in enumerate(descriptors):
-            os.dup2(descriptor, number)
-            os.close(descriptor)
-        return json.loads(message)
-    client.send(str(child).encode())
-    for descriptor in (0, 1, 2, *descriptors):
-        os.close(descriptor)
-    if client in select.select([client, ended], [], [])[0]:
-        os.kill(child, signal.SIGKILL)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    client.send(str(status).encode())
-    os._exit(0)
+def end(pidfd: int, process: int, client: socket.socket) -> None:
+    """Tells who asked for the process how it ended."""
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    os.close(pidfd)
+    with client, contextlib.suppress(OSError):  # who has gone needs no answer
+        client.send(str(status).encode())
 
 
 def become(order: dict) -> None:
@@ -137,9 +150,21 @@ def leave(status: int) -> None:
     os._exit(status)
 
 
+def freeze() -> None:
+    """Leaves the libraries' objects alone in every process: to collect garbage, or to finalize at
+    the end what is torch's, is to copy most of the server's memory."""
+    gc.collect()
+    gc.freeze()
+    for finalizer in weakref.finalize._registry:
+        finalizer.atexit = False
+
+
 if __name__ == "__main__":
     if sys.argv[2:]:
         sys.exit(ask(sys.argv[1], sys.argv[2], sys.argv[3:]))
+
+    import shutil
+    import tempfile
 
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):  # whoever needs it will say so
@@ -147,10 +172,14 @@ if __name__ == "__main__":
     folder = tempfile.mkdtemp()
     if sys.dont_write_bytecode:  # then every start would compile all modules again
         sys.dont_write_bytecode, sys.pycache_prefix = False, folder
+    freeze()
     order = serve(folder)
     become(order)
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     try:
+        if order["module"].endswith(".py"):
+            runpy.run_path(order["module"], run_name="__main__")
+            leave(0)
         importlib.import_module(order["module"]).main()
-    except SystemExit as end:
-        leave(end.code or 0)
+    except SystemExit as left:
+        leave(left.code or 0)

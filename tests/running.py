@@ -7,21 +7,24 @@ asks for a Python of its own, as `command_line` always means it.
 from __future__ import annotations
 
 import atexit
+import concurrent.futures
 import contextlib
 import functools
 import importlib
 import io
 import os
 import pathlib
-import resource
 import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
+from forked import connect
 from stratkit.cli import messages, tool
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -69,9 +72,11 @@ def command_line(name: str, *arguments: object) -> list[str]:
     return [sys.executable, "-P", "-c", code, str(ROOT), *map(str, arguments)]
 
 
-def forked_line(name: str, *arguments: object) -> list[str]:
-    """The same by way of the server of tests/forked.py; its process has another number."""
-    start = [sys.executable, "-I", "-S", str(FORKED), server(), module(name)]
+def forked_line(name: str | pathlib.Path, *arguments: object) -> list[str]:
+    """The same by way of the server of tests/forked.py; its process has another number. `name` may
+    be a script's path."""
+    what = module(name) if isinstance(name, str) else str(name)
+    start = [sys.executable, "-I", "-S", str(FORKED), server(), what]
     return [*start, *map(str, arguments)]
 
 
@@ -113,22 +118,62 @@ def run(
     """Runs the command; `stdout` is a descriptor instead of a pipe, `largest_file` in bytes is the
     limit that the system sets (RLIMIT_FSIZE)."""
 
-    def limit() -> None:
-        if largest_file is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
-
+    more: dict[str, Any] = {"environment": {**os.environ, **environment}}
+    if cwd is not None:
+        more["folder"] = os.fspath(cwd)
+    if largest_file is not None:
+        more["largest file"] = (largest_file, largest_file)
+    if not fresh:
+        return _forked(name, arguments, stdin, stdout, timeout, more)
+    assert largest_file is None
     done = subprocess.run(
-        (command_line if fresh else forked_line)(name, *arguments),
+        command_line(name, *arguments),
         input=stdin,
         stdout=subprocess.PIPE if stdout is None else stdout,
         stderr=subprocess.PIPE,
         cwd=cwd,
-        env={**os.environ, **environment},
+        env=more["environment"],
         timeout=timeout,
-        preexec_fn=limit,
         check=False,
     )
     return Done(done.returncode, done.stdout or b"", done.stderr.decode())
+
+
+def _forked(
+    name: str,
+    arguments: Sequence[object],
+    stdin: bytes,
+    stdout: int | None,
+    timeout: float,
+    more: dict[str, Any],
+) -> Done:
+    """As `forked_line`, but without a process that waits for it."""
+    pipes = [os.pipe() for _ in range(3)]
+    theirs = [pipes[0][0], pipes[1][1] if stdout is None else stdout, pipes[2][1]]
+    words = [*map(str, arguments)]
+    with connect(server(), module(name), words, descriptors=theirs, **more) as process:
+        for descriptor in (pipes[0][0], pipes[1][1], pipes[2][1]):
+            os.close(descriptor)
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            pool.submit(_write, pipes[0][1], stdin)
+            data, err = (pool.submit(_read, end) for end, _ in pipes[1:])
+            process.settimeout(timeout)
+            try:
+                process.recv(16)
+                status = int(process.recv(16))
+            finally:
+                process.close()  # which kills it, should it still be there
+    return Done(status, data.result(), err.result().decode())
+
+
+def _write(pipe: int, data: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError), open(pipe, "wb") as stream:
+        stream.write(data)
+
+
+def _read(pipe: int) -> bytes:
+    with open(pipe, "rb") as stream:
+        return stream.read()
 
 
 def here(name: str, *arguments: object) -> Done:

@@ -7,16 +7,15 @@ import pathlib
 import shlex
 import signal
 import subprocess
-import sys
 
 import pytest
 
-from running import ROOT
+from running import ROOT, forked_commands
 
 
 @pytest.mark.slow
 def test_the_demo_in_short(tmp_path: pathlib.Path) -> None:
-    path = f"{ROOT / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
     done = subprocess.run(
         [ROOT / "examples/demo.sh", tmp_path / "demo", "5", "2"],
         env={**os.environ, "PATH": path},

@@ -107,7 +107,6 @@ def test_only_networks_need_torch(made: pathlib.Path) -> None:
 import sys, stratkit
 stratkit.read_episodes("x.eps"), stratkit.read_games("games.jsonl"), stratkit.Batch, stratkit.Board
 assert "torch" not in sys.modules and "read_games" in dir(stratkit)
-stratkit.load("run")
 """
     path = [sys.executable, "-c", f"import sys; sys.path[0] = {str(ROOT)!r}\n{code}"]
     subprocess.run(path, cwd=made, check=True)
@@ -238,20 +237,21 @@ def code_of(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("page", "count"), [("man/stratkit-python.7", 5), ("README.md", 1)])
-def test_the_examples_of_the_pages_run(page: str, count: int, made: pathlib.Path) -> None:
+def test_the_examples_of_the_pages_run(
+    page: str,
+    count: int,
+    made: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(made)
     assert len(code_of(page)) == count
     for code in code_of(page):
         if "pettingzoo" in code:
             pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
-        start = f"import sys; sys.path[0] = {str(ROOT)!r}\n"
-        done = subprocess.run(
-            [sys.executable, "-c", start + code],
-            cwd=made,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0 and done.stdout, done.stderr
+        exec(compile(code, page, "exec"), {"__name__": "__main__"})
+        told = capsys.readouterr()
+        assert told.out and not told.err
 
 
 def test_the_analysis_says_what_was_played(

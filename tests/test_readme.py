@@ -6,11 +6,10 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
 
-from running import COMMANDS, ROOT
+from running import COMMANDS, ROOT, forked_commands
 
 README = (ROOT / "README.md").read_text()
 
@@ -24,7 +23,7 @@ def test_every_block_runs(tmp_path: pathlib.Path) -> None:
     scripts = blocks("sh run")
     assert len(scripts) >= 5
     (tmp_path / "formats").symlink_to(ROOT / "formats")
-    path = f"{ROOT / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
     outputs = []
     for script in scripts:
         done = subprocess.run(
@@ -53,8 +52,7 @@ def test_every_block_runs(tmp_path: pathlib.Path) -> None:
 def test_the_makefile_makes_and_goes_on(tmp_path: pathlib.Path) -> None:
     (makefile,) = blocks("make")
     (tmp_path / "Makefile").write_text(makefile)
-    path = f"{ROOT / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
-
+    path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
     ours = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
 
     def make(steps: int) -> str:

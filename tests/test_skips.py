@@ -39,9 +39,11 @@ def test_the_list(listed: str | None, status: int, workers: int, tmp_path: pathl
     if listed is not None:
         (tmp_path / "list").write_text(listed)
         environment["STRATKIT_SKIPS"] = str(tmp_path / "list")
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others' plugins only take time
     pytest_ = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "skips", "-p", "no:cacheprovider"]
+    pytest_ += ["-p", "xdist", "-n", str(workers)] if workers else []
     done = subprocess.run(
-        [*pytest_, "-n", str(workers), "-c", os.devnull, f"--rootdir={tmp_path}", tmp_path],
+        [*pytest_, "-c", os.devnull, f"--rootdir={tmp_path}", tmp_path],
         env={**environment, "PYTHONPATH": str(ROOT / "tests")},
         capture_output=True,
         text=True,

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from learn.games import episodes, write
-from running import PATIENCE, ROOT, command_line
+from running import PATIENCE, ROOT, forked_line
 from stratkit.errors import InputError
 from stratkit.learn.run import METRICS, Request, train
 from stratkit.storage.checkpoints import checkpoint_path, list_checkpoints, load_checkpoint
@@ -42,16 +42,13 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def two_ranks(
-    *arguments: object, command: str = "train", code: str | None = None
-) -> list[tuple[int, str]]:
-    """Exit status and stderr of both. `code` is run instead of the command."""
-    start = [sys.executable, "-c", code, *map(str, arguments)] if code else None
+def two_ranks(*arguments: object, command: str | pathlib.Path = "train") -> list[tuple[int, str]]:
+    """Exit status and stderr of both. `command` may be a script that runs train."""
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
     both = [
         subprocess.Popen(
-            [*(start or command_line(command, *arguments)), *QUICK[command != "train" :]],
-            env={**os.environ, **place, "RANK": str(rank), "PYTHONPATH": str(ROOT)},
+            forked_line(command, *arguments, *QUICK[command == "finetune" :]),
+            env={**os.environ, **place, "RANK": str(rank)},
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -170,8 +167,9 @@ def test_a_bad_gradient_of_one_rank_ends_both(
     line = (
         f"train: step 1: the loss {what}; the last good checkpoint is {checkpoint_path(out, 0)}\n"
     )
-    code = ONE_BAD_RANK.replace("FACTOR", f"float('{factor}')")
-    assert two_ranks(folder, "--out", out, code=code) == [(1, line), (1, line)]
+    script = tmp_path / "train.py"
+    script.write_text(ONE_BAD_RANK.replace("FACTOR", f"float('{factor}')"))
+    assert two_ranks(folder, "--out", out, command=script) == [(1, line), (1, line)]
     assert [step for step, _ in list_checkpoints(out)] == [0]
 
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from running import PATIENCE, command_line, run
+from running import PATIENCE, forked_line, run
 from storage.stored import plain
 from stratkit.storage.episodes import EpisodeReader
 
@@ -68,12 +68,12 @@ def test_the_loop_is_held_back(tmp_path: pathlib.Path) -> None:
     out = tmp_path / "run"
     follow = ("--policy", out, "--follow", "--max-ahead", 16, "--slots", 8, "--slice", 10)
     play = subprocess.Popen(
-        command_line("selfplay", "--game", "mini", "--seed", 1, *follow),
+        forked_line("selfplay", "--game", "mini", "--seed", 1, *follow),
         stdout=subprocess.PIPE,
     )
     learn = ("--algorithm", "mmd", "--net", "plain", "--batch", 8, "--steps", 12, "--seed", 1)
     train = subprocess.run(
-        command_line("train", "-", "--out", out, *learn),
+        forked_line("train", "-", "--out", out, *learn),
         stdin=play.stdout, capture_output=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert play.stdout

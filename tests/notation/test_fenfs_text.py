@@ -236,9 +236,9 @@ def test_positions_and_moves_of_another_program(shared):
     seen = 0
     with gzip.open(shared / "data/openspiel_stratego_games.jsonl.gz") as stream:
         for line in stream:
-            for text, moves, *_ in json.loads(line)["plies"][::97]:
+            for text, moves, *_ in json.loads(line)["plies"][::291]:
                 fenfs = parse_fenfs(text)
                 assert str(fenfs) == text
                 assert legal_moves(fenfs) == [move_text(a, b, 10) for a, b in moves]
                 seen += 1
-    assert seen > 500
+    assert seen > 150

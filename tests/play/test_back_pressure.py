@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from running import PATIENCE, command_line
+from running import PATIENCE, forked_line
 from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.learn.run import METRICS
@@ -111,10 +111,10 @@ def test_a_bound_that_whole_files_do_not_fill(tmp_path: pathlib.Path) -> None:
     folder.mkdir()
     learning = "--net plain --batch 5 --rows 32 --seed 1 --steps 2 -q".split()  # noqa: SIM905
     learner = subprocess.Popen(
-        command_line("train", folder, "--out", run, "--game", "nano", *learning)
+        forked_line("train", folder, "--out", run, "--game", "nano", *learning)
     )
     following = ("--policy", run, "--follow", "--game", "nano", "--max-ahead", 5, "-q")
-    writer = subprocess.Popen(command_line("selfplay", *following, "--seed", 1, "-o", folder))
+    writer = subprocess.Popen(forked_line("selfplay", *following, "--seed", 1, "-o", folder))
     try:
         assert learner.wait(PATIENCE) == 0
     finally:
@@ -129,13 +129,13 @@ def test_two_writers_and_a_learner(tmp_path: pathlib.Path) -> None:
     folder.mkdir()
     learner = subprocess.Popen(
         [
-            *command_line("train", folder, "--out", run, "--game", "nano", "--steps", 12, "-q"),
+            *forked_line("train", folder, "--out", run, "--game", "nano", "--steps", 12, "-q"),
             *"--net plain --batch 4 --rows 32 --seed 1 --save-every 2 --consume".split(),  # noqa: SIM905
         ]
     )
     following = ("--policy", run, "--follow", "--game", "nano", "--max-ahead", 8, "-q")
     writers = [
-        subprocess.Popen(command_line("selfplay", *following, "--seed", k, "-o", folder))
+        subprocess.Popen(forked_line("selfplay", *following, "--seed", k, "-o", folder))
         for k in (1, 2)
     ]
     try:

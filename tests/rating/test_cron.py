@@ -18,10 +18,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from running import PATIENCE, ROOT
+from running import PATIENCE, ROOT, forked_commands
 
 README = (ROOT / "README.md").read_text()
-PATH = f"{ROOT / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
 
 
 def line(kind: str) -> str:
@@ -50,7 +49,7 @@ def running(script: str, home: pathlib.Path) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         ["bash", "-c", script],
         cwd=home / "stratego",
-        env={**os.environ, "PATH": PATH, "HOME": str(home)},
+        env={**os.environ, "PATH": f"{home / 'bin'}:{os.environ['PATH']}", "HOME": str(home)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -77,6 +76,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     home = tmp_path_factory.mktemp("home")
     folder = home / "stratego"
     folder.mkdir()
+    forked_commands(home / "bin")
     learner = (  # a slow one, which leaves the machine to the evaluator
         "nice selfplay --game mini --policy run --follow --max-ahead 16 --slots 16 --seed 1"
         " | while dd bs=64K count=1 status=none; do sleep 0.2; done"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.stored import HEADER, plain, random_episodes, read, stream_of
 from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter
 
 
+@settings(max_examples=30)
 @given(random_episodes(), st.data())
 def test_games_are_taken_from_columns_as_from_a_list(
     one: list[Episode], data: st.DataObject
@@ -30,6 +31,7 @@ def test_games_are_taken_from_columns_as_from_a_list(
         assert plain(columns[-1]) == plain(one[-1])
 
 
+@settings(max_examples=30)
 @given(random_episodes(), st.data())
 def test_bytes_do_not_depend_on_how_episodes_are_handed_over(
     one: list[Episode], data: st.DataObject

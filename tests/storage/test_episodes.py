@@ -55,6 +55,7 @@ def test_frames_are_as_the_contract_says() -> None:
 # --- identity -------------------------------------------------------------------------------------
 
 
+@settings(max_examples=40)
 @given(random_episodes(), st.sets(st.integers(0, 7)))
 def test_what_is_written_is_read(episodes: list[Episode], flush_after: set[int]) -> None:
     got, reader = read(stream_of(episodes, flush_after=sorted(flush_after)))

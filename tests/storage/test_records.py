@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stratkit.errors import InputError
@@ -122,6 +122,7 @@ _headers = st.builds(
 )
 
 
+@settings(max_examples=50)
 @given(_headers, st.lists(_records(), max_size=4))
 def test_what_is_written_is_read(header: RecordHeader, records: list[GameRecord]) -> None:
     source, sink = os.pipe()

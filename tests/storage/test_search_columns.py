@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage import older_reader
@@ -53,6 +53,7 @@ def test_what_a_search_found_is_read_with_its_types() -> None:
     assert got.targets is None and got.root_value is None
 
 
+@settings(max_examples=30)
 @given(random_episodes(), st.sets(st.integers(0, 7)))
 def test_an_older_reader_sees_the_same_episodes(
     episodes: list[Episode], flush_after: set[int]

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from running import PATIENCE, ROOT, Done, command_line, run
+from running import PATIENCE, ROOT, Done, command_line, forked_line, run
 
 BOT = ROOT / "tests" / "ucc" / "ucc_bot.py"
 FREE = ("--two-squares", "off", "--more-squares", "off")
@@ -352,7 +352,7 @@ def shown(
 LAKES = {(x, y) for x in (2, 3, 6, 7) for y in (4, 5)}
 
 
-@pytest.mark.parametrize(("game", "count"), [("mini", 40), ("barrage", 4), ("classic", 2)])
+@pytest.mark.parametrize(("game", "count"), [("mini", 24), ("barrage", 4), ("classic", 2)])
 def test_a_program_is_told_what_its_side_may_know(
     game: str, count: int, tmp_path: pathlib.Path, tag: str
 ) -> None:
@@ -419,7 +419,7 @@ def test_real_bots(tmp_path: pathlib.Path) -> None:
 def served(player: str, seed: int) -> str:
     """A player of ours as a program."""
     options = ("--serve", player, "--game", "mini", "--seed", seed)
-    return "ucc:" + shlex.join(command_line("match", *options))
+    return "ucc:" + shlex.join(forked_line("match", *options))
 
 
 @pytest.mark.parametrize("red", [True, False])

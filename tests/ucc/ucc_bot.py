@@ -8,25 +8,33 @@ the other where MATCH_REUSE allows it.
 """
 
 import os
-import random
-import subprocess
 import sys
-import time
+import time  # and nothing that is slow to import: it is started hundreds of times
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
 LOG = os.environ.get("BOT_LOG")
 ARMY = {6: "FB12899s", 10: "F12334445555666677778888899999999sBBBBBB"}
-random.seed(None if os.environ.get("BOT_SEED") == "time" else 1)
+STATE = time.time_ns() if os.environ.get("BOT_SEED") == "time" else 2
 
 
 class GameOver(Exception):
     pass
 
 
+if LOG:
+    LOG_FILE = open(f"{LOG}.{os.getpid()}", "a", buffering=1)  # noqa: SIM115
+
+
+def below(n):
+    """A random number."""
+    global STATE
+    STATE = (STATE * 6364136223846793005 + 1442695040888963407) % 2**64
+    return (STATE >> 33) % n
+
+
 def note(mark, line):
     if LOG:
-        with open(f"{LOG}.{os.getpid()}", "a") as file:
-            file.write(f"{mark} {line}\n")
+        LOG_FILE.write(f"{mark} {line}\n")
 
 
 def get():
@@ -53,7 +61,9 @@ def setup(colour, width, height):
     ranks = 4 if height == 10 else 2
     army = ARMY[6] if os.environ.get("BOT_GAME") == "barrage" else ARMY[width]
     pieces = list(army.ljust(width * ranks, "."))
-    random.shuffle(pieces)
+    for last in reversed(range(1, len(pieces))):
+        other = below(last + 1)
+        pieces[last], pieces[other] = pieces[other], pieces[last]
     if MODE == "illegal setup":
         pieces[pieces.index("F")] = "B"
     for at in range(0, len(pieces), width):
@@ -89,7 +99,7 @@ def main():
     if MODE == "crash at start":
         sys.exit(7)
     if MODE == "forks a child":
-        subprocess.Popen(["sleep", "1000"])
+        os.posix_spawnp("sleep", ["sleep", "1000"], os.environ)
     while True:
         try:
             game()
@@ -113,7 +123,7 @@ def game():
         if MODE in ("exit", "exit 255") and turn == 3:
             sys.exit(255 if MODE == "exit 255" else 0)
         choices = list(moves(board, width, height))
-        move = random.choice(choices) if choices else "SURRENDER"
+        move = choices[below(len(choices))] if choices else "SURRENDER"
         if MODE == "last words":
             sys.stderr.write("thinking\n" * 20000)
             raise ValueError("no such square\x1b[31m")
