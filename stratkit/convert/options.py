@@ -83,6 +83,7 @@ class StatsOptions:
     selection: Selection
     versus: tuple[str, ...]
     all_players: bool
+    attacks: bool
     maps: bool
     as_json: bool
     plot: str | None

@@ -27,7 +27,7 @@ def run_stats(options: StatsOptions, warn: Say, put: Say) -> int:
     """Puts out the figures of the inputs as text, unless none was readable, and then the picture:
     what cannot be drawn can be read. The exit status."""
     tally = Tally(warn)
-    task = functools.partial(stats_chunk, selection=options.selection)
+    task = functools.partial(stats_chunk, selection=options.selection, attacks=options.attacks)
     columns = [
         (_title(paths), _figures(paths, task, options, tally))
         for paths in (options.inputs, options.versus)
@@ -53,7 +53,7 @@ def _figures(
 ) -> Figures:
     from stratkit.notation.statistics import Figures
 
-    total = Figures()
+    total = Figures(attacks={} if options.attacks else None)
     items = chunks(paths, wanted=options.selection.game)
     with in_order(task, items, options.jobs) as answers:
         for figures, faults, opened in answers:
@@ -65,17 +65,18 @@ def _figures(
 
 
 def stats_chunk(
-    chunk: list[Raw | InputError], selection: Selection
+    chunk: list[Raw | InputError], selection: Selection, attacks: bool = False
 ) -> tuple[Figures, list[InputError], bool]:
     """The figures of the sound items of a chunk, the faults of the others, and whether there is
-    more in it than what could not be read.
+    more in it than what could not be read. `attacks`: count them, too, which takes longer.
 
     Games that only have survivable faults count.
     """
+    from stratkit.notation.attacks import count_attacks
     from stratkit.notation.fenfs import start_setups
     from stratkit.notation.statistics import Figures
 
-    figures = Figures()
+    figures = Figures(attacks={} if attacks else None)
     faults: list[InputError] = []
     raws: list[Raw] = []
     setups: list[Setup] = []
@@ -93,13 +94,15 @@ def stats_chunk(
         else:
             raws.append(item)
     logs = []
-    for game in games(raws, selection):
+    for game in games(raws, selection, boards=attacks):
         if isinstance(game, InputError):
             faults.append(game)
         elif game is not None:
             faults += game.played.faults
             if not game.played.fault:
                 logs.append(game.log)
+                if attacks:
+                    figures.add_attacks(game.log.players, count_attacks(game.played))
     figures.add_logs(logs)
     figures.add_setups([setup for setup in setups if selection.takes_setup(setup)])
     return figures, faults, any(isinstance(item, Raw) for item in chunk)

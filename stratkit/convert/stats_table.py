@@ -34,6 +34,8 @@ def table(columns: list[tuple[str, Figures]], options: StatsOptions) -> str:
     ]
     if options.all_players:
         lines += [line for title, figures in columns for line in _all_players(title, figures)]
+    if options.attacks:
+        lines += [line for title, figures in columns for line in _attacks(title, figures)]
     if options.maps:
         lines += [line for title, figures in columns for line in _map_lines(title, figures)]
     return "\n".join(line.rstrip() for line in lines)
@@ -73,8 +75,24 @@ def _all_players(title: str, figures: Figures) -> list[str]:
         score = _percent((f["won"] + f["drawn"] / 2) / games).strip()
         row = [str(n) for n in (games, f["won"], f["drawn"], f["lost"])]
         rows.append([*row, score, printable(nick)])
+    return ["", f"players, {title}", *_aligned(rows)]
+
+
+def _attacks(title: str, figures: Figures) -> list[str]:
+    """What the players do with what they know, as a table, those with most plies first."""
+    from stratkit.notation.attacks import COUNTED
+
+    rows = [[*(name.replace("_", " ") for name in COUNTED), "player"]]
+    counts = (figures.attacks or {}).items()
+    for nick, f in sorted(counts, key=lambda item: (-item[1]["plies"], item[0])):
+        rows.append([*(str(f[name]) for name in COUNTED), printable(nick)])
+    return ["", f"attacks, {title}", *_aligned(rows)]
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """Lines of a table whose last column is a name."""
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["", f"players, {title}"]
+    lines = []
     for *numbers, nick in rows:
         cells = [cell.rjust(w) for cell, w in zip(numbers, wide, strict=False)]
         lines.append("  ".join([*cells, nick]))

@@ -147,7 +147,8 @@ def _guarded(grid: Bytes, rank: Int64s, file: Int64s) -> Bools:
 @dataclass
 class Figures:
     """Sums over games and setups, which can be added up piece by piece. `players`: by nick, how
-    many games were `won`, `drawn` and `lost`."""
+    many games were `won`, `drawn` and `lost`. `attacks`: by nick, what `attacks.count_attacks`
+    counts; None: not counted."""
 
     games: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
@@ -157,6 +158,7 @@ class Figures:
     players: dict[str, Counter[str]] = field(default_factory=dict)
     setups: dict[str, SetupFigures] = field(default_factory=dict)
     free: int = 0  # setups that fit no variant
+    attacks: dict[str, Counter[str]] | None = None
 
     def add_logs(self, logs: Sequence[Log]) -> None:
         """Adds games and their setups."""
@@ -170,6 +172,12 @@ class Figures:
                 outcome = "drawn" if log.winner is None else ("lost", "won")[log.winner == side]
                 self.players.setdefault(nick, Counter())[outcome] += 1
         self.add_setups([setup for log in logs for setup in log.setups or ()])
+
+    def add_attacks(self, players: Sequence[str], counts: Sequence[Counter[str]]) -> None:
+        """Adds what each of the players did in a game."""
+        assert self.attacks is not None
+        for nick, count in zip(players, counts, strict=True):
+            self.attacks.setdefault(nick, Counter()).update(count)
 
     def add_setups(self, setups: Sequence[Setup]) -> None:
         """Adds setups, uint8 [zone] each; of which variant, their pieces tell."""
@@ -200,6 +208,8 @@ class Figures:
             self.players.setdefault(nick, Counter()).update(outcomes)
         for name, figures in other.setups.items():
             self._of(name).merge(figures)
+        if other.attacks:
+            self.add_attacks(list(other.attacks), list(other.attacks.values()))
 
     def of_player(self, nick: str) -> Counter[str]:
         """How many games somebody `won`, had `drawn` and `lost`, in whatever case the nick is."""
@@ -232,6 +242,7 @@ class Figures:
                 "most": self.length(1),
                 "mean": sum(m * n for m, n in self.moves.items()) / max(1, self.games),
             },
+            **({} if self.attacks is None else {"attacks": dict(sorted(self.attacks.items()))}),
             "free_setups": self.free,
             "setups": {name: _setups_json(f) for name, f in sorted(self.setups.items())},
         }

@@ -85,6 +85,23 @@ def test_the_golden_statistics() -> None:
     assert all(f"\n| {name} | " in page for name in named)
 
 
+def test_attacks_by_player(tmp_path: pathlib.Path) -> None:
+    """As a table and as JSON, the same from one process and from two; only when asked for."""
+    told = json.loads(fenfs("stats", "--json", "--attacks", "--jobs", 2, LOGS)[1])["inputs"]
+    assert told == json.loads(fenfs("stats", "--json", "--attacks", LOGS)[1])["inputs"]
+    by_player = told.pop("attacks")
+    assert told == json.loads((SAMPLES / "gravon.stats.json").read_text())["inputs"]
+    assert set(by_player) == set(told["players"])
+    assert sum(one["plies"] for one in by_player.values()) == told["moves"]["mean"] * told["games"]
+    page = (SAMPLES.parent / "stats.md").read_text()
+    names = list(next(iter(by_player.values())))
+    assert all(f"\n| {name} | " in page for name in ("attacks", *names))
+    out = fenfs("stats", "--attacks", LOGS)[1].split("\n\n")[-1].splitlines()
+    assert out[0] == f"attacks, {LOGS}" and len(out) == 2 + len(by_player)
+    most = max(by_player.values(), key=lambda one: one["plies"])
+    assert out[2].split()[: len(names)] == [str(most[name]) for name in names]
+
+
 def test_two_sources_side_by_side(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "a.setups"
     path.write_text(fenfs("convert", "--to", "setups", "--regular", LOGS)[1])

@@ -18,6 +18,7 @@ from stratkit.storage.streams import STDOUT
 @selecting
 @option("--versus INPUT", "Compare with INPUT, in a second column.", multiple=True)
 @option("--players", "Print a table of the players.", name="all_players")
+@option("--attacks", "Print how each player attacks what it knows.")
 @option("--maps", "Print how often each piece stands on each square.")
 @option("--json", "Print JSON instead of tables.", name="as_json")
 @option("--plot FILE", "Draw the heat map of each piece into FILE.png or FILE.svg.")
