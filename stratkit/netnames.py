@@ -1,5 +1,6 @@
 """The names of networks: `plain:CHANNELSxBLOCKS`, `fromto:CHANNELSxBLOCKS`, `tiny`, `small`,
-`paper`, `mlp:WIDTHxWIDTH...`, and `py:MODULE:CLASS` for a network of the user's own.
+`paper`, `mlp:WIDTHxWIDTH...`, and `py:MODULE:CLASS` for a network of the user's own. Behind that of
+a board's network, `+deployment` adds one of its own for the deployment.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 from stratkit.errors import InputError, nearest_or_all, shown
 
 NETS = ("plain", "fromto", "tiny", "small", "paper", "mlp")
+DEPLOYMENT = "+deployment"  # ends the name of a network with another one for the deployment
 PYTHON = "py:"  # begins the name of a network of the user's own
 ALLOWED = "STRATKIT_NETS"  # the environment variable
 WIDEST, DEEPEST = 4096, 8  # of what a name may ask for
@@ -29,6 +31,8 @@ def default_net(shape: Sequence[int]) -> str:
 
 def check_net(net: object) -> None:
     """Raises `InputError` unless this is the name of a network."""
+    if isinstance(net, str):
+        net = net.removesuffix(DEPLOYMENT)
     kind, colon, sizes = net.partition(":") if isinstance(net, str) else ("", "", "")
     if colon and kind == "py":
         module, _, name = sizes.partition(":")
@@ -64,12 +68,13 @@ def hidden_sizes(net: str) -> tuple[int, ...]:
 def preset_of(net: str) -> str:
     """The kind of network whose preset this one has: `fromto`, and one of the user's own, have that
     of `plain`."""
-    kind = net.partition(":")[0]
+    kind = net.removesuffix(DEPLOYMENT).partition(":")[0]
     return "plain" if kind in ("fromto", "py") else kind
 
 
 def allow_net(net: str) -> None:
     """The user has named this network: its module may be imported, here and in child processes."""
+    net = net.removesuffix(DEPLOYMENT)
     if net.startswith(PYTHON) and not is_allowed(net):
         os.environ[ALLOWED] = ",".join(filter(None, (os.environ.get(ALLOWED), net)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -136,6 +137,7 @@ def learning_options(*algorithms: str) -> Callable[[Function], Function]:
 )
 @option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)
 @option("--game", "The game, if a folder is empty at first.", GAME_NAME)
+@option("--weights CHECKPOINT", "Begin with the weights of a checkpoint, RUN or shipped player.")
 @learning_options(*ALGORITHMS)
 def command(**options: Any) -> int:
     """Learn from episodes: from stdin (-), files, and folders, which are watched for more.
@@ -148,7 +150,18 @@ def command(**options: Any) -> int:
         allow_net(options["net"])
     for word in ("net", "algorithm"):
         options[word] = options[word] or settings.pop(word, None)
+    if options["weights"]:
+        _begin_with(options, options["learn"] or settings.get("learn"))
     return learn("train", request_of(options, settings), options)
+
+
+def _begin_with(options: dict[str, Any], learned: str | None) -> None:
+    """Finds the file of the first weights, and the network that they are for."""
+    from stratkit.learn.weights import net_of
+    from stratkit.players.open import weights_file
+
+    options["weights"] = os.fspath(weights_file(options["weights"]))
+    options["net"] = options["net"] or net_of(options["weights"], learned == "deployment")
 
 
 def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Request:
@@ -173,8 +186,6 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     _check_inputs(request.inputs)
     request.check()
     opponent = None if options["eval"] is None else _opponent(options["eval"], request.run)
-    import os
-
     # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     signals = _Signals()
@@ -199,8 +210,6 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
 def _opponent(text: str, out: str) -> Opponent:
     """Whom checkpoints play. `UsageError`: nobody, a person, or a file that is missing and that the
     run `out` will not write."""
-    import os
-
     from stratkit.cli.player import read_player
     from stratkit.match.evaluation import parse_opponent
     from stratkit.players.registry import HUMAN, NETWORK, SHIPPED

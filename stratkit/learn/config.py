@@ -117,6 +117,11 @@ class AdamConfig(Options):
         """What self-play does to the published policy, in the words of a PLAYER, or `none`."""
         return "none"
 
+    @property
+    def deployment_only(self) -> bool:
+        """Whether play stays as it is."""
+        return False
+
 
 @dataclass(frozen=True)
 class RNaDConfig(AdamConfig):
@@ -214,6 +219,17 @@ class MMDConfig(AdamConfig):
         0.3, "eta falls with this power of the steps; 0: constant", at_least=0, at_most=10
     )
     eta_floor: float = option(0.0, "and not below this", at_least=0, less_than=1e6)
+    deployment_eta: float = option(
+        0.03,
+        "the same for placing pieces, constant; more: more different setups",
+        at_least=0,
+        less_than=1e6,
+    )
+    learn: str = option(
+        "all",
+        "what is learned: all, or the deployment alone (of a network NAME+deployment)",
+        words=("all", "deployment"),
+    )
     lr_power: float = option(
         0.0, "the learning rate falls with this power; 0: constant", at_least=0, at_most=10
     )
@@ -251,6 +267,10 @@ class MMDConfig(AdamConfig):
         more_than=0,
         at_most=1,
     )
+
+    @property
+    def deployment_only(self) -> bool:
+        return self.learn == "deployment"
 
 
 class Algorithm(NamedTuple):

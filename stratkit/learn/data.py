@@ -39,7 +39,7 @@ class Batch:
     uint8 [u, A].
     Per step [n]: `view` int64, `action` int64, `mu` float32, `player` int64 (-1: a step that is not
     learned from, such as an action that nobody sampled), `actor` int64 (-1: a step that is in no
-    chain of steps).
+    chain of steps), `by_outcome` bool (it places a piece, and is judged by its game's outcome).
     `learned` int64 [m]: the rows of the m steps that are learned from. `placed` int64 [k]: these,
     and with slices those of which only the value or the ratio counts, for other steps' targets.
     `cell` int64 [k]: the places of the latter in a grid of `time` x B.
@@ -55,6 +55,7 @@ class Batch:
     mu: Tensor
     player: Tensor
     actor: Tensor
+    by_outcome: Tensor
     learned: Tensor
     placed: Tensor
     cell: Tensor
@@ -116,9 +117,16 @@ def step_counts(player: Tensor, players: int) -> Tensor:
     return (player[:, None] == torch.arange(players, device=player.device)).float().sum(0)
 
 
-def make_batch(game: Game, chunks: Sequence[EpisodeChunk], rows: int = 1) -> Batch:
+def make_batch(
+    game: Game,
+    chunks: Sequence[EpisodeChunk],
+    rows: int = 1,
+    own_deployment: bool = False,
+    deployment_only: bool = False,
+) -> Batch:
     """Replays the episodes and lays their steps out as a batch, its views padded to a multiple of
-    `rows`.
+    `rows`. `own_deployment`: placing pieces is learned by another network, from outcomes;
+    `deployment_only`: nothing else is learned.
 
     InputError: an illegal action, an episode that ends otherwise than it says, or one whose play
     was not sampled. The message names file, episode and action.
@@ -129,7 +137,12 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], rows: int = 1) -> Bat
     _check_sampled(chunks, played, episodes.mu)
     # An episode that is no slice has ended, even if its game went on.
     ended = (endings != "") | (episodes.first is None)
-    kept, episode, player, actor = _steps(episodes, played, ended)
+    placing = played.given & own_deployment
+    kept, episode, player, actor = _steps(episodes, played, ended, placing)
+    if deployment_only:
+        rows_left = placing[kept].nonzero()[0]
+        kept, episode = kept[rows_left], episode[rows_left]
+        player, actor = player[rows_left], actor[rows_left]
     observations, legal = played.observations, played.legal
     if len(kept) < len(observations):
         observations, legal = observations[kept], legal[kept]
@@ -148,6 +161,7 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], rows: int = 1) -> Bat
         mu=torch.from_numpy(np.where(actor >= 0, episodes.mu[kept], 1).astype(np.float32)),
         player=torch.from_numpy(player).long(),
         actor=torch.from_numpy(actor).long(),
+        by_outcome=torch.from_numpy(placing[kept]),
         learned=torch.from_numpy((player >= 0).nonzero()[0]),
         placed=torch.from_numpy(placed),
         cell=torch.from_numpy((moment * len(episodes) + episode)[placed]),
@@ -161,7 +175,7 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], rows: int = 1) -> Bat
 
 
 def _steps(
-    episodes: Episodes, played: Replay, ended: NDArray[np.bool_]
+    episodes: Episodes, played: Replay, ended: NDArray[np.bool_], by_outcome: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]]:
     """Which actions of whole games, or of slices, are steps of a batch: their rows [n], and of each
     its episode, the player who learns from it, and the actor in whose chain it is; -1: none.
@@ -170,6 +184,9 @@ def _steps(
     goes on, each player's last step gives its value only. It is learned from with the next slice,
     which for each player begins with the last step before it. What the others did since then counts
     by its ratios.
+
+    What is judged `by_outcome` is learned from with the end of its game: it is a step of the last
+    slice.
     """
     actor = np.where(~np.isnan(episodes.mu), played.actors, -1).astype(np.int8)
     episode = np.repeat(np.arange(len(episodes)), episodes.length)
@@ -185,7 +202,9 @@ def _steps(
         pending = early & (last | next_sliced)
         player[own[(early & ~pending) | (last & ~ended[episode[own]])]] = -1
         np.minimum.at(start, episode[own[pending]], own[pending])
-    kept = ((actor >= 0) & (np.arange(len(actor)) >= start[episode])).nonzero()[0]
+    wanted = np.where(by_outcome, ended[episode], np.arange(len(actor)) >= start[episode])
+    player = np.where(by_outcome, actor, player)
+    kept = ((actor >= 0) & wanted).nonzero()[0]
     return kept, episode[kept], player[kept], actor[kept]
 
 

@@ -27,11 +27,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from stratkit.errors import InputError
 from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Batch
 from stratkit.learn.rnad import average_rate, follow, step_weights, value_loss
 from stratkit.learn.v_trace import scan
+from stratkit.netnames import DEPLOYMENT
 from stratkit.nets import build, legal_policy, place
 
 # The acting network is learned by gradients. The average follows it, for play, and as a magnet
@@ -220,6 +222,9 @@ class MMD(Algorithm[Forward, Targets]):
         seed: int,
         device: torch.device = CPU,
     ) -> None:
+        if config.deployment_only and not net.endswith(DEPLOYMENT):
+            what = f"to learn the deployment alone needs a network of its own, NAME{DEPLOYMENT}"
+            raise InputError(what, text=net)
         self.net = net
         self.config: MMDConfig = config
         online = build(net, shape, seed, actions)
@@ -272,10 +277,13 @@ class MMD(Algorithm[Forward, Targets]):
         if self.config.weight_by == "game":
             weight = batch.flat(game_weights(player, batch.grid(weight)))
         # What the network says is compared with how the games ended, as far as they did.
-        outcome = batch.returns.gather(1, player.clamp_min(0).T).T
+        outcome = batch.flat(batch.returns.gather(1, player.clamp_min(0).T).T)
         known = batch.flat(batch.ended * batch.grid(weight))
-        parts = explained(value, batch.flat(outcome), known) * (weight.sum() / len(counts))
-        return Targets(batch.flat(found.advantage), batch.flat(found.value), weight, parts)
+        parts = explained(value, outcome, known) * (weight.sum() / len(counts))
+        # A setup is judged by its game. Values soon after it know less of it than they err.
+        advantage = torch.where(batch.by_outcome, outcome - value, batch.flat(found.advantage))
+        estimate = torch.where(batch.by_outcome, outcome, batch.flat(found.value))
+        return Targets(advantage, estimate, weight, parts)
 
     def loss(
         self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
@@ -287,9 +295,10 @@ class MMD(Algorithm[Forward, Targets]):
         pi, log_pi = legal_policy(logits, batch.legal[view])
         log_ratio = log_pi.gather(1, action[:, None])[:, 0] - batch.mu[steps].log()
         ratio = log_ratio.exp()
+        eta = forward.eta[view].masked_fill(batch.by_outcome[steps], config.deployment_eta)
         policy_loss = (
             surrogate_loss(ratio, advantage, weight, config.ratio_clip)
-            + magnet_loss(pi, log_pi, forward.log_magnet[view], weight * forward.eta[view])
+            + magnet_loss(pi, log_pi, forward.log_magnet[view], weight * eta)
             + config.kl_mu * behaviour_loss(log_ratio, weight)
         )
         critic_loss = value_loss(value, estimate, weight)

@@ -33,8 +33,9 @@ from stratkit.learn.observer import Observer
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
 from stratkit.learn.request import Outcome, Request, Settings, resolve
-from stratkit.learn.source import POLL, PreparedBatch, Source
-from stratkit.netnames import default_net
+from stratkit.learn.source import POLL, Plan, PreparedBatch, Source
+from stratkit.learn.weights import begin_with
+from stratkit.netnames import DEPLOYMENT, default_net
 from stratkit.storage.checkpoints import checkpoint_path, publish_policy
 from stratkit.storage.progress import METRICS
 
@@ -133,9 +134,8 @@ class _Run:
             slices=ALGORITHMS[self.algorithm].slices,
         )
 
-    def _plan(self, game: Game) -> tuple[int, int]:
-        """Chooses network and settings, which may depend on the game. Returns the episodes of this
-        rank's batch, and the number to whose multiple views are padded."""
+    def _plan(self, game: Game) -> Plan:
+        """Chooses network and settings, which may depend on the game, for batches of this rank."""
         self.net = self.request.net or self.metadata.get("net") or default_net(game.shape)
         self.settings: Settings = resolve(
             self.net,
@@ -148,7 +148,8 @@ class _Run:
         episodes = share(self.config.batch, self.ranks.rank, self.ranks.size)
         if not episodes:
             raise InputError(f"{self.ranks.size} ranks need a larger batch", text=self.config.batch)
-        return episodes, self.config.rows
+        own, only = self.net.endswith(DEPLOYMENT), self.settings.hyper.deployment_only
+        return Plan(episodes, self.config.rows, own, only)
 
     def close(self) -> None:
         self.source.stop()
@@ -197,6 +198,8 @@ class _Run:
             self.config.seed,
             self.device,
         )
+        if self.request.weights:
+            begin_with(algorithm.networks, self.net, self.request.weights)
         self.optimizer = Optimizer(algorithm, self.config, self.ranks, self.device)
         if self.point:
             with error_context(os.fspath(self.point.path)):

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
@@ -25,6 +25,15 @@ from stratkit.storage.shards import list_shards, rank_of
 STDIN_NAME = "standard input"
 AHEAD = 1  # batches that wait for the learner, beside the one that is being made
 POLL = 0.2  # seconds between two looks at a folder, and at whether to stop
+
+
+class Plan(NamedTuple):
+    """Of batches: how many episodes, and the other arguments of `make_batch`."""
+
+    size: int
+    rows: int
+    own_deployment: bool
+    deployment_only: bool
 
 
 @dataclass(frozen=True)
@@ -80,15 +89,14 @@ class Source:
     their names; of several ranks (`part`: which of how many) each reads its own. `consumed`: from
     how many episodes of which file an earlier run has learned; they are skipped. `game`: the game
     that the episodes must be of, if it is known. `strict`: a truncated stream is an error
-    (`CheckFailed`), instead of a line in `dropped`. `plan` is called as soon as the game is known;
-    it returns the episodes of a batch, and the number to whose multiple its views are padded.
+    (`CheckFailed`), instead of a line in `dropped`. `plan` is called as soon as the game is known.
     `slices`: of games may be learned from.
     """
 
     def __init__(
         self,
         paths: Sequence[str],
-        plan: Callable[[Game], tuple[int, int]],
+        plan: Callable[[Game], Plan],
         *,
         game: Game | None = None,
         consumed: Mapping[str, int] | None = None,
@@ -102,12 +110,12 @@ class Source:
         self.pin = pin  # batches are for a GPU
         self.paths = tuple(path if path == STDIN else plain_path(path) for path in paths)
         self.plan, self.part = plan, part
-        self.size = self.rows = 1
+        self.planned = Plan(1, 1, False, False)
         self.wait, self.strict = wait, strict
         self.dropped = Dropped()
         self._game: Game | None = None
         if game is not None:
-            self._begin(game)
+            self._game, self.planned = game, plan(game)
         self._skip = dict(consumed or {})  # episodes still to be passed over
         self._consumed = dict(consumed or {})
         self._sizes: dict[str, int] = {}  # of a folder's files that were read and are not complete
@@ -120,10 +128,6 @@ class Source:
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True, name="episodes")
         self._thread.start()
-
-    def _begin(self, game: Game) -> None:
-        self.size, self.rows = self.plan(game)
-        self._game = game
 
     # ---- the learner's side ----
 
@@ -180,7 +184,7 @@ class Source:
         chunks: list[EpisodeChunk] = []
         for chunk in self._chunks():
             rest = chunk
-            while len(rest) >= (missing := self.size - sum(map(len, chunks))):
+            while len(rest) >= (missing := self.planned.size - sum(map(len, chunks))):
                 self._hand_over([*chunks, _cut(rest, 0, missing)])
                 if self._stopped.is_set():
                     return
@@ -195,7 +199,7 @@ class Source:
         with self._making:
             if self._stopped.is_set():
                 return
-            batch = make_batch(self._game, chunks, self.rows)
+            batch = make_batch(self._game, chunks, *self.planned[1:])
             batch = batch.pinned() if self.pin else batch
         seconds = time.perf_counter() - start
         self._put(PreparedBatch(batch, self._progress(chunks), seconds))
@@ -289,9 +293,14 @@ class Source:
         with error_context(name):
             game = Game(header.game, header.rules)
         if self._game is None:
-            self._begin(game)
+            self.planned = self.plan(game)
+        if header.version == SLICES and self.planned.deployment_only:
+            raise InputError(
+                "slices of games, where --learn deployment needs whole ones", file=name
+            )
+        if self._game is None:
+            self._game = game
             self._known.set()
-        assert self._game is not None
         if game.name != self._game.name:
             what = f"episodes of {game.name}; this run learns {self._game.name}"
             raise InputError(what, file=name)

@@ -7,6 +7,7 @@ unet.py       DeepNash's torso and four heads
 plain.py      a small residual network for small boards
 fromto.py     a residual network that looks once for both parts of a move
 mlp.py        a multilayer perceptron for observations that are vectors
+deployment.py a network of its own for the deployment, beside any of these
 presets.py    sizes by name, and `build`
 evaluator.py  a network where it computes: batches, device, weights; policies and values
 policy.py     logits and legal actions -> a policy; without rare actions; an action drawn

@@ -12,12 +12,14 @@ import torch
 from stratkit.errors import InputError, one_line
 from stratkit.netnames import (
     ALLOWED,
+    DEPLOYMENT,
     PYTHON,
     channels_and_blocks,
     check_net,
     hidden_sizes,
     is_allowed,
 )
+from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
 from stratkit.nets.mlp import MLP
 from stratkit.nets.network import Network
@@ -52,6 +54,10 @@ def build(
 
 
 def _build(net: str, shape: tuple[int, ...], actions: int | None) -> Network:
+    if net.endswith(DEPLOYMENT):
+        if len(shape) != 3:
+            raise InputError("a network for the deployment is for boards", text=net)
+        return WithDeployment(_build(net.removesuffix(DEPLOYMENT), shape, actions))
     if net.startswith(PYTHON):
         cls = _user_class(net)
         try:

@@ -1,0 +1,42 @@
+"""The first weights of a run, where they are another network's: `train --weights`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+from stratkit.errors import InputError
+from stratkit.netnames import DEPLOYMENT
+from stratkit.nets import Network
+from stratkit.storage.checkpoints import load_network, read_metadata, resolve
+
+
+def net_of(path: str, deployment: bool) -> str:
+    """The name of the network of this checkpoint, RUN or policy; with `deployment`, of one that has
+    another for the deployment. `InputError`: there is none."""
+    net = str(read_metadata(resolve(path))["net"])
+    return net + DEPLOYMENT if deployment and not net.endswith(DEPLOYMENT) else net
+
+
+def begin_with(networks: Mapping[str, Network], net: str, path: str) -> None:
+    """Gives all of an algorithm's networks, of the kind `net`, the weights of the network at `path`
+    that `match` would let play. Where only theirs have a network of its own for the deployment,
+    these are the weights of the one for play.
+
+    `InputError`: it is of another kind or shape.
+    """
+    file = resolve(path)
+    weights, metadata, _ = load_network(file, None)
+    its = str(metadata["net"])
+    if its not in (net, net.removesuffix(DEPLOYMENT)):
+        what = f"weights of a network {its}, for a run with {net}"
+        raise InputError(what, file=path)
+    tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
+    for network in networks.values():
+        into = network if its == net else network.play
+        try:
+            into.load_state_dict(tensors)  # type: ignore[union-attr]
+        except (RuntimeError, TypeError):
+            what = f"its tensors are not those of a network {its} of this shape"
+            raise InputError(what, file=path) from None

@@ -1,0 +1,121 @@
+"""A network of its own for the deployment, beside any network of a board.
+
+Where a piece should stand depends on its square and on the pieces that stand already, and on
+nothing else that the 82 planes show. A torso that learns play from five times as many states is
+drowned by play's gradients; and what little a setup says of the outcome it can learn no faster
+than games come. So NAME+deployment deploys by a small perceptron, and plays by the network NAME,
+which then sees no state of the deployment.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import one_hot, pad, relu
+
+from stratkit.engine.observation import CELLS, PHASE, TO_PLACE
+from stratkit.engine.stratego import PIECE, TYPE, TYPES
+from stratkit.nets.network import Network, last_layer, value_layer
+
+HIDDEN = 64
+
+
+class DeploymentNet(nn.Module):
+    """The own pieces that stand already, and the type to place -> logits [n, S] of a board of S
+    squares, and values [n].
+
+    A deployment zone lies in the first half of the squares. The value is read off the policy's
+    hidden layer and does not change it.
+    """
+
+    def __init__(self, squares: int) -> None:
+        super().__init__()
+        self.squares, self.zone = squares, squares // 2
+        self.entry = nn.Linear(len(TYPES) * (self.zone + 1), HIDDEN)
+        self.hidden = nn.Linear(HIDDEN, HIDDEN)
+        self.policy = nn.Linear(HIDDEN, self.zone)
+        self.critic = value_layer(HIDDEN)
+        nn.init.zeros_(self.policy.weight)
+        nn.init.zeros_(self.policy.bias)
+
+    def read(self, packed: Tensor) -> Tensor:
+        """float32 [n, 12 (S / 2 + 1)]: what stands on each square, and the type to place."""
+        cells = packed[:, CELLS : CELLS + self.zone]
+        known = torch.where((cells & PIECE) != 0, cells & TYPE, len(TYPES))
+        kinds = torch.cat([known, packed[:, TO_PLACE : TO_PLACE + 1].clamp_max(len(TYPES))], 1)
+        return one_hot(kinds.long(), len(TYPES) + 1)[..., :-1].flatten(1).float()
+
+    def embed(self, inputs: Tensor) -> Tensor:
+        """float32 [n, HIDDEN]; in float32 also where autocast has larger layers in bfloat16."""
+        return relu(last_layer(self.hidden, relu(last_layer(self.entry, inputs))))
+
+    def logits(self, embedding: Tensor) -> Tensor:
+        logits = last_layer(self.policy, embedding)
+        return pad(logits, (0, self.squares - self.zone))
+
+    def value(self, embedding: Tensor) -> Tensor:
+        return last_layer(self.critic, embedding.detach())[:, 0]
+
+
+class Inputs(NamedTuple):
+    """deployment: of the rows that deploy, `DeploymentNet.read`; play: what the other network makes
+    of the others, and some more of them, so that it meets few numbers of rows (the convolution
+    library prepares itself anew for each). rows: those of both, int64; place int64 [n]: where
+    among these, one after the other, each row is."""
+
+    deployment: Tensor
+    play: Any
+    rows: tuple[Tensor, Tensor]
+    place: Tensor
+
+
+class Embedding(NamedTuple):
+    deployment: Tensor
+    play: Any
+
+
+class WithDeployment(Network):
+    """`play`, a network of a board, but for the deployment, which `DeploymentNet` decides."""
+
+    def __init__(self, play: Network) -> None:
+        super().__init__()
+        self.shape = play.shape
+        self.play = play
+        self.deployment = DeploymentNet(play.shape[1] * play.shape[2])
+
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
+        rows, place = _by_phase(packed)
+        deploy, play = rows
+        others = self.play.prepare(packed[play], None if pub is None else pub[play])
+        return Inputs(self.deployment.read(packed[deploy]), others, rows, place)
+
+    def embed(self, inputs: Inputs) -> Embedding:
+        return Embedding(self.deployment.embed(inputs.deployment), self.play.embed(inputs.play))
+
+    def logits(self, embedding: Embedding, inputs: Inputs, legal: Tensor) -> Tensor:
+        """Logits float32 [n, A], -inf where illegal."""
+        deploy = self.deployment.logits(embedding.deployment)
+        play = self.play.logits(embedding.play, inputs.play, legal[inputs.rows[1]])
+        logits = torch.cat([deploy, play]).index_select(0, inputs.place)
+        return logits.masked_fill(~legal.bool(), -torch.inf)
+
+    def value(self, embedding: Embedding, inputs: Inputs) -> Tensor:
+        """Values float32 [n] for the acting side."""
+        deploy = self.deployment.value(embedding.deployment)
+        play = self.play.value(embedding.play, inputs.play)
+        return torch.cat([deploy, play.to(deploy)]).index_select(0, inputs.place)
+
+
+def _by_phase(packed: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
+    """`Inputs.rows` and `Inputs.place`. Those that play are padded, with row 0, to a multiple of an
+    eighth of all rows, and are never none."""
+    n = len(packed)
+    deploys = packed[:, PHASE] == 1
+    deploy, play = deploys.nonzero()[:, 0], (~deploys).nonzero()[:, 0]
+    place = torch.empty(n, dtype=torch.int64, device=packed.device)
+    place[torch.cat([deploy, play])] = torch.arange(n, device=packed.device)
+    unit = max(1, n // 8)
+    more = -len(play) % unit if len(play) else 1
+    return (deploy, torch.cat([play, play.new_zeros(more)])), place

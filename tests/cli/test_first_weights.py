@@ -1,0 +1,100 @@
+"""`train --weights`, and a deployment that is learned beside play that stays as it is."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pytest
+
+from learn.games import episodes, write
+from running import run
+from stratkit.engine import Game
+from stratkit.errors import InputError
+from stratkit.learn.weights import begin_with
+from stratkit.nets import build
+from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, tensors_of
+
+QUICK = ("--batch", 4, "--rows", 32, "--seed", 1, "--algorithm", "mmd")
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write(tmp_path_factory.mktemp("games") / "a.eps", *episodes("nano", 20))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, games: str) -> pathlib.Path:
+    """A run of R-NaD."""
+    out = tmp_path_factory.mktemp("rnad") / "run"
+    words = ("--net", "plain", "--steps", 2, *QUICK[:-2])
+    assert run("train", games, "--out", out, *words).status == 0
+    return out
+
+
+def newest(folder: pathlib.Path) -> pathlib.Path:
+    return list_checkpoints(folder)[-1][1]
+
+
+def test_the_deployment_is_learned_beside_another_run_s_play(
+    tmp_path: pathlib.Path, games: str, trained: pathlib.Path
+) -> None:
+    out = tmp_path / "run"
+    words = ("--weights", trained, "--learn", "deployment", "--steps", 3, *QUICK)
+    done = run("train", games, "--out", out, *words)
+    assert done.status == 0, done.err
+    tensors, metadata = load_checkpoint(newest(out))
+    assert (metadata["net"], metadata["step"]) == ("plain+deployment", 3)
+    its = tensors_of(load_checkpoint(newest(trained))[0], "target")
+    for network in ("online", "average"):
+        ours = tensors_of(tensors, network)
+        for name, weight in its.items():
+            np.testing.assert_array_equal(ours[f"play.{name}"], weight)
+        assert ours["deployment.policy.weight"].any()
+    match = run("match", out, trained, "--game", "nano", "-n", 2, "--seed", 1, "-o", "-")
+    assert match.status == 0, match.err
+    # It is resumed as any run, and its network is another one's beginning in turn.
+    done = run("train", games, "--out", out, "--steps", 5, "--resume")
+    assert done.status == 0, done.err
+    more = run("train", games, "--out", tmp_path / "b", "--weights", out, "--steps", 0, *QUICK)
+    assert more.status == 0, more.err
+    first = tensors_of(load_checkpoint(newest(tmp_path / "b"))[0], "online")
+    last = tensors_of(load_checkpoint(newest(out))[0], "average")
+    assert all(np.array_equal(first[name], weight) for name, weight in last.items())
+    other = {"online": build("plain+deployment", Game("mini").shape)}
+    with pytest.raises(InputError, match=r"not those of a network plain\+deployment of this shape"):
+        begin_with(other, "plain+deployment", str(out))
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "wrong"),
+    [
+        (("--net", "tiny"), 1, "{0}: weights of a network plain, for a run with tiny\n"),
+        (("--net", "plain", "--learn", "deployment"), 1, "to learn the deployment alone needs a"),
+        (("--resume",), 1, "a run that is resumed has its weights: no --weights with --resume\n"),
+        (("--weights", "nowhere"), 1, "nowhere: no such file or folder\n"),
+    ],
+)
+def test_weights_that_do_not_fit(
+    tmp_path: pathlib.Path,
+    games: str,
+    trained: pathlib.Path,
+    words: tuple[str, ...],
+    status: int,
+    wrong: str,
+) -> None:
+    given = ("--weights", trained, *QUICK, *words)
+    done = run("train", games, "--out", tmp_path / "run", *given)
+    assert done.status == status and wrong.format(newest(trained)) in done.err, done.err
+    assert done.err.count("\n") == 1 and not (tmp_path / "run").exists()
+
+
+def test_slices_are_no_whole_games(tmp_path: pathlib.Path) -> None:
+    slices = tmp_path / "a.eps"
+    words = ("--policy", "random", "-n", 4, "--slice", 8, "--seed", 1)
+    assert run("selfplay", "--game", "nano", *words, "-o", slices).status == 0
+    words = ("--net", "plain+deployment", "--steps", 1, *QUICK)
+    assert run("train", slices, "--out", tmp_path / "a", *words).status == 0
+    done = run("train", slices, "--out", tmp_path / "b", *words, "--learn", "deployment")
+    said = f"train: {slices}: slices of games, where --learn deployment needs whole ones\n"
+    assert (done.status, done.err) == (1, said)
