@@ -14,7 +14,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-C_FILES := $(wildcard cengine/*.[ch] cengine/*.py) setup.py
+C_FILES := $(wildcard cengine/*.[ch] cengine/*/*.[ch] cengine/*.py) setup.py
 
 .PHONY: help dev test demo bench bench-gpu verify fuzz sanitize man lint build clean
 

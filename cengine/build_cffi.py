@@ -12,8 +12,8 @@ import shlex
 import cffi
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-SOURCES = sorted(FOLDER.glob("*.c"))
-HEADERS = sorted(FOLDER.glob("*.h"))
+SOURCES = sorted(FOLDER.glob("*.c")) + sorted(FOLDER.glob("diplomacy/*.c"))
+HEADERS = sorted(FOLDER.glob("*.h")) + sorted(FOLDER.glob("diplomacy/*.h"))
 
 
 def source_hash() -> str:

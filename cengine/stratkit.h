@@ -339,5 +339,52 @@ void sk_subgames_cfr(const sk_subgames *subgames, int32_t player, double keep_po
                      double keep_negative, double keep_average, const double *reach, double *values,
                      double *q, double *regrets, double *average, double *policy);
 
+/* ---- Diplomacy: maps, positions, orders (diplomacy/diplomacy.h, formats/diplomacy.md) ---- */
+
+typedef struct sk_dip_map sk_dip_map;
+
+typedef struct {
+    int32_t provinces; /* locations 0 .. provinces - 1 */
+    int32_t locations; /* the others are coasts */
+    int32_t powers;
+    int32_t centres;
+    int32_t win;  /* centres that win */
+    int32_t year; /* the first */
+} sk_dip_size;
+
+/* The text of a map that comes with the engine, or NULL. */
+const char *sk_dip_map_text(const char *name);
+/* Reads the text of a map; NULL and a text in `error` if something is wrong with it. */
+sk_dip_map *sk_dip_open(const char *text, char *error, size_t error_size);
+void sk_dip_close(sk_dip_map *map);
+void sk_dip_describe(const sk_dip_map *map, sk_dip_size *out);
+const char *sk_dip_location_name(const sk_dip_map *map, int32_t location);
+const char *sk_dip_power_name(const sk_dip_map *map, int32_t power);
+/* parent [locations]: the province; kind (0 inland, 1 coastal, 2 sea), centre (its number, 255:
+ * none) and home (a power, 255: none) [provinces]; army and fleet [locations][locations]: 1 where
+ * such a unit goes. */
+void sk_dip_map_arrays(const sk_dip_map *map, uint8_t *parent, uint8_t *kind, uint8_t *centre,
+                       uint8_t *home, uint8_t *army, uint8_t *fleet);
+/* A position is 281 bytes; this writes the first one. */
+void sk_dip_start(const sk_dip_map *map, uint8_t *position);
+/* Why the bytes are no position; NULL if they are one. */
+const char *sk_dip_check(const sk_dip_map *map, const uint8_t *position);
+/* All legal orders in a province, at most 1,024 of three bytes; returns their number. */
+int32_t sk_dip_legal(const sk_dip_map *map, const uint8_t *position, int32_t province,
+                     uint8_t *orders);
+int32_t sk_dip_is_legal(const sk_dip_map *map, const uint8_t *position, int32_t province,
+                        const uint8_t *order);
+/* How many units a power may build, if positive, or must disband. */
+int32_t sk_dip_adjustment(const sk_dip_map *map, const uint8_t *position, int32_t power);
+/* Adjudicates n phases of moves, positions [n][281] with orders [n][provinces][3]: units move, some
+ * are dislodged, the phase stays. moved [n][provinces]: 1 where the unit has left. Or, if moved is
+ * NULL, carries out any phase and goes on to the next. Orders of provinces without a unit to order
+ * count nothing. Returns -1, or the index of the first illegal order, where it stopped. */
+int64_t sk_dip_resolve(const sk_dip_map *map, int64_t n, uint8_t *positions, const uint8_t *orders,
+                       uint8_t *moved);
+/* Plays random legal orders for so many phases, beginning again after `years`; returns a number
+ * that depends on all positions on the way. */
+uint64_t sk_dip_random(const sk_dip_map *map, uint64_t seed, int64_t phases, int32_t years);
+
 /* A number that changes when the sources do: lets Python notice a stale build. */
 const char *sk_source_hash(void);

@@ -63,7 +63,8 @@ def check_build() -> None:
     if not (folder / "build_cffi.py").is_file():
         return  # installed from a wheel: there are no sources to differ from
     digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.c")) + sorted(folder.glob("*.h")):
+    patterns = ("*.c", "diplomacy/*.c", "*.h", "diplomacy/*.h")
+    for path in (path for pattern in patterns for path in sorted(folder.glob(pattern))):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     if digest.hexdigest() != text(lib.sk_source_hash()):
         raise StratkitError("the C engine is older than its sources: run `make dev`")

@@ -1,0 +1,200 @@
+"""Diplomacy: maps, positions and orders, adjudicated (formats/diplomacy.md).
+
+A *province* is a place for one unit. A *location* is a province, or one of the coasts where it has
+several; the first locations are the provinces. `NONE` is no place.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from stratkit.arrays import Bools, Bytes
+from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.errors import InputError
+
+NONE = 255
+PROVINCES, CENTRES = 76, 40  # room in a position
+UNIT, FLEET, COAST, POWER = 0x80, 0x40, 0x30, 0x07  # the bits of a unit
+COAST_SHIFT = 4
+INLAND, COASTAL, SEA = 0, 1, 2
+PHASES = ("spring moves", "spring retreats", "fall moves", "fall retreats", "adjustments")
+SPRING_MOVES, SPRING_RETREATS, FALL_MOVES, FALL_RETREATS, ADJUSTMENTS = range(5)
+VERBS = (
+    *("hold", "move", "via", "support hold", "support move", "convoy", "retreat", "disband"),
+    *("build army", "build fleet"),
+)
+HOLD, MOVE, VIA, SUPPORT_HOLD, SUPPORT_MOVE, CONVOY, RETREAT, DISBAND, BUILD_ARMY, BUILD_FLEET = (
+    range(len(VERBS))
+)
+MOST_ORDERS = 1024  # of one unit
+
+POSITION = np.dtype(
+    [
+        ("unit", "u1", PROVINCES),
+        ("dislodged", "u1", PROVINCES),
+        ("from", "u1", PROVINCES),
+        ("owner", "u1", CENTRES),
+        ("contested", "u1", (PROVINCES + 7) // 8),
+        ("phase", "u1"),
+        ("year", "u1"),
+        ("quiet", "u1"),
+    ]
+)
+"""One record a position; formats/diplomacy.md says what the fields hold."""
+
+
+class IllegalOrder(Exception):
+    """The order of `province` in position `row` is not legal; those before it were carried out."""
+
+    def __init__(self, row: int, province: int) -> None:
+        self.row, self.province = row, province
+        super().__init__(f"illegal order in position {row}, province {province}")
+
+
+def map_text(name: str) -> str | None:
+    """The text of a map that comes with the engine; None: there is none of this name."""
+    found = lib.sk_dip_map_text(name.encode(errors="replace"))
+    return None if found == ffi.NULL else text(found)
+
+
+class DiplomacyMap:
+    """A map from its text (formats/diplomacy.md).
+
+        locations  names, those of provinces first
+        powers     names
+        parent     uint8 [L]     the province of each location
+        kind       uint8 [P]     INLAND, COASTAL or SEA
+        centre     uint8 [P]     the number of the province's centre, or NONE
+        home       uint8 [P]     whose home centre it is, or NONE
+        army       bool [L, L]   whether an army goes there without a convoy
+        fleet      bool [L, L]   whether a fleet goes there
+
+    Raises `InputError` for a text that is no map.
+    """
+
+    def __init__(self, source: str) -> None:
+        error = ffi.new("char[200]")
+        if "\0" in source:
+            raise InputError("a map has no zero bytes")
+        handle = lib.sk_dip_open(source.encode(errors="replace"), error, len(error))
+        if handle == ffi.NULL:
+            raise InputError(ffi.string(error).decode(errors="replace"))
+        self._handle = ffi.gc(handle, lib.sk_dip_close)
+        size = ffi.new("sk_dip_size *")
+        lib.sk_dip_describe(handle, size)
+        self.provinces: int = size.provinces
+        self.win: int = size.win
+        self.year: int = size.year
+        self.centres: int = size.centres
+        self.locations = [text(lib.sk_dip_location_name(handle, i)) for i in range(size.locations)]
+        self.powers = [text(lib.sk_dip_power_name(handle, i)) for i in range(size.powers)]
+        n, p = size.locations, size.provinces
+        self.parent, self.kind, self.centre, self.home = (
+            np.empty(k, np.uint8) for k in (n, p, p, p)
+        )
+        army, fleet = np.empty((n, n), np.uint8), np.empty((n, n), np.uint8)
+        arrays = (self.parent, self.kind, self.centre, self.home, army, fleet)
+        lib.sk_dip_map_arrays(
+            handle, *(pointer(a, "uint8", a.shape, writable=True) for a in arrays)
+        )
+        self.army: Bools = army > 0
+        self.fleet: Bools = fleet > 0
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The number of each location's name."""
+        return {name: i for i, name in enumerate(self.locations)}
+
+    def location(self, province: int, unit: int) -> int:
+        """Where this unit of the province stands."""
+        coast = (int(unit) & COAST) >> COAST_SHIFT
+        return self.coasts[province][coast]
+
+    @cached_property
+    def coasts(self) -> list[list[int]]:
+        """Of each province the locations, itself first."""
+        return [np.flatnonzero(self.parent == p).tolist() for p in range(self.provinces)]
+
+    def start(self) -> np.ndarray:
+        """The first position, a record of `POSITION`: an array of shape [1]."""
+        out = np.zeros(1, POSITION)
+        lib.sk_dip_start(self._handle, self._bytes(out, writable=True))
+        return out
+
+    def check(self, position: np.ndarray) -> None:
+        """Raises `InputError` unless `position`, of shape [1], is one on this map."""
+        wrong = lib.sk_dip_check(self._handle, self._bytes(position))
+        if wrong != ffi.NULL:
+            raise InputError(text(wrong))
+
+    def legal(self, position: np.ndarray, province: int) -> Bytes:
+        """uint8 [n, 3]: all legal orders in the province, as (verb, whom, whither)."""
+        self._check_province(province)
+        out = np.empty((MOST_ORDERS, 3), np.uint8)
+        n = lib.sk_dip_legal(
+            self._handle,
+            self._bytes(position),
+            province,
+            pointer(out, "uint8", out.shape, writable=True),
+        )
+        return out[:n].copy()
+
+    def is_legal(self, position: np.ndarray, province: int, order: tuple[int, int, int]) -> bool:
+        """Whether this order may be given in the province."""
+        self._check_province(province)
+        given = pointer(np.array(order, np.uint8), "uint8", (3,))
+        return bool(lib.sk_dip_is_legal(self._handle, self._bytes(position), province, given))
+
+    def adjustment(self, position: np.ndarray, power: int) -> int:
+        """How many units a power may build; how many it must disband, if negative."""
+        if not 0 <= power < len(self.powers):
+            raise IndexError(f"power {power}")
+        return int(lib.sk_dip_adjustment(self._handle, self._bytes(position), power))
+
+    def adjudicate(self, positions: np.ndarray, orders: Bytes) -> tuple[np.ndarray, Bools]:
+        """What phases of moves come to: n positions in which units have moved and others are
+        dislodged, the phase the same; and which units have left, bool [n, P].
+
+        `orders` uint8 [n, P, 3]; those of provinces without a unit do not count. Raises
+        `IllegalOrder`.
+        """
+        moved = np.zeros(orders.shape[:2], np.uint8)
+        return self._resolve(positions, orders, moved), moved > 0
+
+    def resolve(self, positions: np.ndarray, orders: Bytes) -> np.ndarray:
+        """The n positions in which there is something to order again, after any phases. Arguments
+        and errors as in `adjudicate`. `HOLD` is no order outside phases of moves: dislodged units
+        are then disbanded, nothing is built, and civil disorder disbands."""
+        return self._resolve(positions, orders, None)
+
+    def random(self, seed: int, phases: int, years: int = 20) -> int:
+        """A number that depends on all positions of so many phases with random legal orders. Games
+        begin again after `years`."""
+        return int(lib.sk_dip_random(self._handle, seed, phases, years))
+
+    def _resolve(self, positions: np.ndarray, orders: Bytes, moved: Bytes | None) -> np.ndarray:
+        n, out = len(positions), np.array(positions, POSITION)
+        for position in out:
+            self.check(position.reshape(1))
+        at = lib.sk_dip_resolve(
+            self._handle,
+            n,
+            self._bytes(out, writable=True),
+            pointer(orders, "uint8", (n, self.provinces, 3)),
+            pointer(moved, "uint8", (n, self.provinces), writable=True),
+        )
+        if at >= 0:
+            raise IllegalOrder(*divmod(int(at), self.provinces))
+        return out
+
+    def _bytes(self, positions: np.ndarray, writable: bool = False) -> object:
+        if positions.dtype != POSITION or not positions.flags.c_contiguous:
+            raise ValueError("positions are contiguous records of POSITION")
+        seen = positions.view(np.uint8)
+        return pointer(seen, "uint8", seen.shape, writable=writable)
+
+    def _check_province(self, province: int) -> None:
+        if not 0 <= province < self.provinces:
+            raise IndexError(f"province {province}")

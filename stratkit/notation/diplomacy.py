@@ -1,0 +1,215 @@
+"""Diplomacy as text: orders (`A PAR - BUR`), units (`F STP/SC`), phases (`S1901M`).
+
+Parsing and printing are inverses. The parser completes what has one meaning only: the coast that a
+fleet reaches, the convoy without which an army does not arrive. formats/diplomacy.md says how.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from stratkit.arrays import Bytes
+from stratkit.engine.diplomacy import (
+    ADJUSTMENTS,
+    BUILD_ARMY,
+    BUILD_FLEET,
+    COAST_SHIFT,
+    CONVOY,
+    DISBAND,
+    FALL_MOVES,
+    FLEET,
+    HOLD,
+    MOVE,
+    NONE,
+    POWER,
+    RETREAT,
+    SEA,
+    SPRING_MOVES,
+    SUPPORT_HOLD,
+    SUPPORT_MOVE,
+    UNIT,
+    VIA,
+    DiplomacyMap,
+)
+from stratkit.errors import InputError, nearest
+
+Order = tuple[int, int, int]  # verb, whom, whither
+
+_PHASE = re.compile(r"([SFW])(\d{1,4})([MRA])")
+_LETTERS = ("SM", "SR", "FM", "FR", "WA")
+_SHORT = {"HOLD": "H", "HOLDS": "H", "SUPPORTS": "S", "CONVOYS": "C", "DISBANDS": "D", "BUILD": "B"}
+
+
+def phase_text(board: DiplomacyMap, position: np.ndarray) -> str:
+    """The phase of a position of shape [1], as `S1901M`."""
+    letters = _LETTERS[int(position["phase"][0])]
+    return f"{letters[0]}{board.year + int(position['year'][0])}{letters[1]}"
+
+
+def parse_phase(board: DiplomacyMap, text: str) -> tuple[int, int]:
+    """(phase, years since the map's first) of `S1901M`. Raises `InputError`."""
+    found = _PHASE.fullmatch(text)
+    if not found or found[1] + found[3] not in _LETTERS:
+        raise InputError(
+            "a phase is written like S1901M, S1901R, F1901M, F1901R, W1901A", text=text
+        )
+    year = int(found[2]) - board.year
+    if not 0 <= year < 256:
+        raise InputError(f"years are from {board.year} to {board.year + 255}", text=text)
+    return _LETTERS.index(found[1] + found[3]), year
+
+
+# ---- Units ----
+
+
+def unit_text(board: DiplomacyMap, province: int, unit: int) -> str:
+    """A unit where it stands, as `F STP/SC`."""
+    return f"{_type(unit)} {board.locations[board.location(province, unit)]}"
+
+
+def parse_unit(board: DiplomacyMap, power: int, text: str) -> tuple[int, int]:
+    """(province, unit) of `F STP/SC`. Raises `InputError`: such a unit cannot stand there."""
+    kind, _, name = text.partition(" ")
+    if kind not in ("A", "F"):
+        raise InputError("a unit is written like A PAR or F STP/SC", text=text)
+    at = _location(board, name, text)
+    province = int(board.parent[at])
+    fleet = FLEET if kind == "F" else 0
+    coast = board.coasts[province].index(at)
+    split = len(board.coasts[province]) > 1
+    if bool(fleet) != bool(coast) if split else board.kind[province] == (0 if fleet else SEA):
+        raise InputError("such a unit cannot stand there", text=text)
+    return province, UNIT | fleet | coast << COAST_SHIFT | power
+
+
+def _type(unit: int) -> str:
+    return "F" if int(unit) & FLEET else "A"
+
+
+def _location(board: DiplomacyMap, name: str, text: str) -> int:
+    if name not in board.number:
+        raise InputError(f"no place is called {name!r}{nearest(name, board.number)}", text=text)
+    return board.number[name]
+
+
+# ---- Orders ----
+
+
+def order_text(board: DiplomacyMap, position: np.ndarray, province: int, order: Order) -> str:
+    """An order in the province, as `parse_order` reads it."""
+    verb, whom, whither = (int(x) for x in order)
+    names = board.locations
+    if verb in (BUILD_ARMY, BUILD_FLEET):
+        return f"{'F' if verb == BUILD_FLEET else 'A'} {names[whither]} B"
+    retreating = verb == RETREAT or (verb == DISBAND and int(position["phase"][0]) != ADJUSTMENTS)
+    unit = int(position["dislodged" if retreating else "unit"][0, province])
+    own = unit_text(board, province, unit)
+    if verb in (HOLD, DISBAND):
+        return f"{own} {'H' if verb == HOLD else 'D'}"
+    if verb in (MOVE, VIA):
+        return f"{own} - {names[whither]}{' VIA' * (verb == VIA)}"
+    if verb == RETREAT:
+        return f"{own} R {names[whither]}"
+    other = unit_text(board, whom, int(position["unit"][0, whom]))
+    if verb == SUPPORT_HOLD:
+        return f"{own} S {other}"
+    return f"{own} {'C' if verb == CONVOY else 'S'} {other} - {names[whither]}"
+
+
+def parse_order(
+    board: DiplomacyMap, position: np.ndarray, power: int, text: str
+) -> tuple[int, Order]:
+    """The province and the order that a power's `text` means in `position`, of shape [1].
+
+    Raises `InputError` for what is no order, and for one that is not legal there.
+    """
+    words = [_SHORT.get(word, word) for word in text.upper().split()]
+    if len(words) < 3 or words[0] not in ("A", "F"):
+        raise InputError("an order is written like A PAR - BUR", text=text)
+    kind, name, verb, *rest = words
+    at = _location(board, name, text)
+    province = int(board.parent[at])
+    phase = int(position["phase"][0])
+    if verb == "B":
+        order = (BUILD_FLEET if kind == "F" else BUILD_ARMY, NONE, at)
+        if board.home[province] != power:
+            raise InputError(f"{name} is no home centre of {board.powers[power]}", text=text)
+    else:
+        moves = phase in (SPRING_MOVES, FALL_MOVES, ADJUSTMENTS)
+        unit = int(position["unit" if moves else "dislodged"][0, province])
+        if not unit or _type(unit) != kind or unit & POWER != power:
+            what = f"{board.powers[power]} has no {kind} {name}"
+            raise InputError(what if moves else f"{what} that retreats", text=text)
+        order = _order(board, position, province, unit, verb, rest, text)
+    if (verb in ("B", "D")) and rest:
+        raise InputError("words behind the order", text=text)
+    if order[0] in (BUILD_ARMY, BUILD_FLEET, DISBAND) and phase in (SPRING_MOVES, FALL_MOVES):
+        raise InputError("units are built and disbanded in other phases", text=text)
+    if not board.is_legal(position, province, order):
+        raise InputError("not legal here", text=text)
+    return province, order
+
+
+def _order(
+    board: DiplomacyMap,
+    position: np.ndarray,
+    province: int,
+    unit: int,
+    verb: str,
+    rest: list[str],
+    text: str,
+) -> Order:
+    """The order of a unit, from the words behind the unit."""
+    if verb in ("H", "D") and not rest:
+        return (HOLD if verb == "H" else DISBAND, NONE, NONE)
+    if verb in ("-", "R") and (len(rest) == 1 or (rest[1:] == ["VIA"] and verb == "-")):
+        to = _destination(board, province, unit, rest[0], text)
+        if verb == "R":
+            return (RETREAT, NONE, to)
+        own = board.location(province, unit)
+        near = (board.fleet if unit & FLEET else board.army)[own, to]
+        convoyed = rest[1:] == ["VIA"] or (not near and not unit & FLEET)
+        return (VIA if convoyed else MOVE, NONE, to)
+    if verb in ("S", "C") and len(rest) in (2, 4) and rest[0] in ("A", "F"):
+        other = _location(board, rest[1], text)
+        whom = int(board.parent[other])
+        seen = int(position["unit"][0, whom])
+        if not seen or _type(seen) != rest[0]:
+            raise InputError(f"there is no {rest[0]} {rest[1]}", text=text)
+        if len(rest) == 2 and verb == "S":
+            return (SUPPORT_HOLD, whom, NONE)
+        if len(rest) == 4 and rest[2] == "-":
+            if verb == "C" and rest[0] == "F":
+                raise InputError("only armies are convoyed", text=text)
+            to = _location(board, rest[3], text)
+            if not seen & FLEET:
+                to = int(board.parent[to])
+            return (SUPPORT_MOVE if verb == "S" else CONVOY, whom, to)
+    raise InputError("an order is written like A PAR - BUR", text=text)
+
+
+def _destination(board: DiplomacyMap, province: int, unit: int, name: str, text: str) -> int:
+    """Where a unit goes. A coast is completed where only one can be reached; armies have none."""
+    to = _location(board, name, text)
+    place = int(board.parent[to])
+    if not unit & FLEET:
+        return place
+    coasts = board.coasts[place]
+    if to != place or len(coasts) == 1:
+        return to
+    reached = [coast for coast in coasts if board.fleet[board.location(province, unit), coast]]
+    if len(reached) > 1:
+        names = " or ".join(board.locations[coast] for coast in reached)
+        raise InputError(f"which coast: {names}?", text=text)
+    return reached[0] if reached else to
+
+
+def orders_array(board: DiplomacyMap, orders: Iterable[tuple[int, Order]]) -> Bytes:
+    """uint8 [1, P, 3] for `DiplomacyMap.resolve`: these orders, all others hold."""
+    out = np.full((1, board.provinces, 3), (HOLD, NONE, NONE), np.uint8)
+    for province, order in orders:
+        out[0, province] = order
+    return out
