@@ -16,6 +16,7 @@ One update goes through the methods in this order:
 from __future__ import annotations
 
 import importlib
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -58,10 +59,12 @@ class Algorithm(ABC, Generic[F, T]):
     and acts in self-play.
     `loss_metrics`: the names of what `loss` reports, as sums over the steps. `view_metrics`: the
     names of what `forward` reports, as means over the steps that are learned from.
+    `sparse`: many steps have no gradient, so that it pays to look which.
     """
 
     net: str
     config: AdamConfig
+    sparse = False
     networks: dict[str, Network]
     loss_metrics: tuple[str, ...]
     view_metrics: tuple[str, ...]
@@ -84,7 +87,8 @@ class Algorithm(ABC, Generic[F, T]):
 
     def learning_rate(self, step: int) -> float:
         """Adam's rate in update number `step`, counted from 0."""
-        return self.config.lr
+        c = self.config
+        return annealed(c.lr, c.lr_floor, c.lr_power, step, c.anneal_after)
 
     @abstractmethod
     def forward(self, views: Views, outputs: Outputs, step: int) -> F:
@@ -111,6 +115,12 @@ class Algorithm(ABC, Generic[F, T]):
 
     def after_load(self) -> None:
         """The weights of all networks have been replaced by a checkpoint's."""
+
+
+def annealed(start: float, floor: float, power: float, step: int, after: float) -> float:
+    """start (1 + step / after)^-power, at least `floor`: constant if power is 0, and all but
+    constant for the first `after` steps."""
+    return max(floor, start * math.pow(1 + step / after, -power))
 
 
 def open_algorithm(

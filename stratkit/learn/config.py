@@ -99,12 +99,24 @@ class AdamConfig(Options):
     """The hyper-parameters of every algorithm: those of the optimizer. The names are those of
     Kingma and Ba 2015; the defaults those of the DeepNash paper."""
 
-    lr: float = option(5e-5, "learning rate of Adam", more_than=0)
+    lr: float = option(5e-5, "learning rate of Adam, at first", more_than=0)
+    lr_power: float = option(
+        0.0, "it falls with this power of the steps; 0: constant", at_least=0, at_most=10
+    )
+    lr_floor: float = option(0.0, "and not below this", at_least=0, less_than=1e6)
+    anneal_after: float = option(
+        100.0, "steps after which what is annealed begins to fall", at_least=1, less_than=1e12
+    )
     b1: float = option(0.0, "decay of Adam's first moment", at_least=0, less_than=1)
     b2: float = option(0.999, "decay of Adam's second moment", at_least=0, less_than=1)
     eps: float = option(1e-8, "epsilon of Adam", at_least=0)
     grad_norm: float = option(
         0.0, "clip the global norm of the gradient to this; 0: do not", at_least=0
+    )
+    weight_by: str = option(
+        "step",
+        "what has one vote in the loss: each step, or each game, however long it is",
+        words=("step", "game"),
     )
 
     @classmethod
@@ -230,13 +242,6 @@ class MMDConfig(AdamConfig):
         "what is learned: all, or the deployment alone (of a network NAME+deployment)",
         words=("all", "deployment"),
     )
-    lr_power: float = option(
-        0.0, "the learning rate falls with this power; 0: constant", at_least=0, at_most=10
-    )
-    lr_floor: float = option(0.0, "and not below this", at_least=0, less_than=1e6)
-    anneal_after: float = option(
-        100.0, "steps after which eta and the rate begin to fall", at_least=1, less_than=1e12
-    )
     ratio_clip: float = option(
         0.2, "an action whose pi/mu is this far from 1 is pushed no further; inf", more_than=0
     )
@@ -249,10 +254,11 @@ class MMDConfig(AdamConfig):
     value_lambda: float = option(
         0.8, "lambda of the value's target; 1: the game's end", at_least=0, at_most=1
     )
-    weight_by: str = option(
-        "step",
-        "what has one vote in the loss: each step, or each game, however long it is",
-        words=("step", "game"),
+    advantage_filter: float = option(
+        0.0,
+        "learn from steps whose absolute advantage is at least this quantile; 0: from all",
+        at_least=0,
+        less_than=1,
     )
     value_weight: float = option(
         1.0, "weight of the value's squared error in the loss", more_than=0, less_than=1e6

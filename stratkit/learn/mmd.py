@@ -2,8 +2,8 @@
 2206.05825; with a clipped ratio and annealing as in Ataraxos, arXiv 2511.07312), from top to
 bottom:
 
-    schedule    what is annealed: eta and the learning rate
     estimates   each player's advantages and values
+    largest     the steps that are learned from
     losses      the clipped gain, the distances to the magnet and to mu, the value's error
     MMD         all of it, for the optimizer
 
@@ -20,7 +20,6 @@ output is not used. [n] is a flat batch of steps, [m] are different views.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -28,10 +27,11 @@ import torch
 from torch import Tensor
 
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views, annealed
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Batch
-from stratkit.learn.rnad import average_rate, follow, step_weights, value_loss
+from stratkit.learn.rnad import average_rate, follow, value_loss
+from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.learn.v_trace import scan
 from stratkit.netnames import DEPLOYMENT
 from stratkit.nets import build, legal_policy, place
@@ -39,15 +39,6 @@ from stratkit.nets import build, legal_policy, place
 # The acting network is learned by gradients. The average follows it, for play, and as a magnet
 # where that is asked for.
 NETWORKS = ("online", "average")
-
-
-# ---- Schedule ----
-
-
-def annealed(start: float, floor: float, power: float, step: int, after: float) -> float:
-    """start (1 + step / after)^-power, at least `floor`: constant if power is 0, and all but
-    constant for the first `after` steps."""
-    return max(floor, start * math.pow(1 + step / after, -power))
 
 
 # ---- Advantages and values ----
@@ -133,29 +124,18 @@ def _until_next(
     return carried[1:].unbind(1)  # type: ignore[return-value]
 
 
-def game_weights(player: Tensor, weight: Tensor) -> Tensor:
-    """Weights by which each game has one vote, and each of its steps a part of it, instead of a
-    vote a step, as `weight` has it. Each player's weights keep their sum. float32 [T, B].
+def largest(advantage: Tensor, weight: Tensor, quantile: float) -> Tensor:
+    """The weights without the steps [n] whose absolute advantage is below this quantile of all that
+    have a weight; those that are left have more of it, and so the same sum: float32 [n].
 
-    player: integer [T, B]; -1 is padding. weight: float32 [T, B], of `step_weights`.
+    Most actions hardly matter. What these few say has less noise in it, and saves the others'
+    backward passes. (Ataraxos' advantage filter.) Its gradient is no longer that of all steps.
     """
-    out = torch.zeros_like(weight)
-    for k in range(int(player.max()) + 1):
-        own = player == k
-        steps = own.sum(0)
-        mean = steps.sum() / (steps > 0).sum().clamp_min(1)
-        out += own * weight * mean / steps.clamp_min(1)
-    return out
-
-
-def explained(value: Tensor, outcome: Tensor, weight: Tensor) -> Tensor:
-    """Parts whose sum is the explained variance, 1 - Var(outcome - value) / Var(outcome): float32
-    [n]. All float32 [n]; weight: 0 where a step does not count. Without any variance all are 0."""
-    share = weight / weight.sum().clamp_min(torch.finfo(weight.dtype).tiny)
-    variance = (share * (outcome - (share * outcome).sum()).square()).sum()
-    error = outcome - value
-    unexplained = share * (error - (share * error).sum()).square()
-    return torch.where(variance > 0, share - unexplained / variance.clamp_min(1e-12), 0.0)
+    size = advantage.abs()[weight > 0]
+    if not len(size):
+        return weight
+    kept = weight * (advantage.abs() >= size.quantile(quantile))
+    return kept * (weight.sum() / kept.sum())
 
 
 # ---- Losses ----
@@ -227,14 +207,11 @@ class MMD(Algorithm[Forward, Targets]):
             raise InputError(what, text=net)
         self.net = net
         self.config: MMDConfig = config
+        self.sparse = config.advantage_filter > 0
         online = build(net, shape, seed, actions)
         place(online, device)
         average = copy.deepcopy(online).requires_grad_(False)
         self.networks = dict(zip(NETWORKS, (online, average), strict=True))
-
-    def learning_rate(self, step: int) -> float:
-        c = self.config
-        return annealed(c.lr, c.lr_floor, c.lr_power, step, c.anneal_after)
 
     def eta(self, step: int) -> float:
         """The temperature of update number `step`."""
@@ -273,16 +250,15 @@ class MMD(Algorithm[Forward, Targets]):
             rho_bar=self.config.rho,
             c_bar=self.config.c,
         )
-        weight = step_weights(batch.player, counts)
-        if self.config.weight_by == "game":
-            weight = batch.flat(game_weights(player, batch.grid(weight)))
-        # What the network says is compared with how the games ended, as far as they did.
-        outcome = batch.flat(batch.returns.gather(1, player.clamp_min(0).T).T)
-        known = batch.flat(batch.ended * batch.grid(weight))
-        parts = explained(value, outcome, known) * (weight.sum() / len(counts))
+        weight = weights_of(batch, counts, self.config.weight_by)
+        parts = explained_parts(batch, value, weight, counts)
         # A setup is judged by its game. Values soon after it know less of it than they err.
-        advantage = torch.where(batch.by_outcome, outcome - value, batch.flat(found.advantage))
-        estimate = torch.where(batch.by_outcome, outcome, batch.flat(found.value))
+        setup, outcome = batch.by_outcome, outcomes(batch)
+        advantage = torch.where(setup, outcome - value, batch.flat(found.advantage))
+        estimate = torch.where(setup, outcome, batch.flat(found.value))
+        if self.config.advantage_filter:
+            in_play = largest(advantage, weight * ~setup, self.config.advantage_filter)
+            weight = torch.where(setup, weight, in_play)
         return Targets(advantage, estimate, weight, parts)
 
     def loss(

@@ -69,7 +69,7 @@ class Optimizer:
         batch = batch.to(self.device)
         algorithm = self.algorithm
         views = self._split(len(batch.observations), self.config.rows // self.config.threads)
-        keep = len(views) <= self.config.threads
+        keep = len(views) <= self.config.threads and not algorithm.sparse
         found = list(self._each(lambda part: self._forward(batch, part, keep), views))
         graphs = [outputs if keep else None for outputs, _ in found]
         outputs = tuple(torch.cat(x).detach() for x in zip(*(o for o, _ in found), strict=True))
@@ -90,8 +90,12 @@ class Optimizer:
             losses += metrics
             for of_views, of_steps in zip(grad_outputs, gradients, strict=True):
                 of_views.index_add_(0, batch.view[part], of_steps)
+        rows: Sequence[slice | Tensor] = views
+        if algorithm.sparse:
+            rows = self._touched(grad_outputs)
+            graphs = [None] * len(rows)
         for gradient in self._each(
-            lambda part, graph: self._backward(batch, part, graph, grad_outputs), views, graphs
+            lambda part, graph: self._backward(batch, part, graph, grad_outputs), rows, graphs
         ):
             self._sums.add(gradient)
         self.ranks.sum(self._sums.flat)
@@ -134,7 +138,16 @@ class Optimizer:
                 detached = tuple(x.detach() for x in outputs)
                 return outputs, self.algorithm.forward(views, detached, self.step)
 
-    def _views(self, batch: Batch, part: slice) -> Views:
+    def _touched(self, grad_outputs: Sequence[Tensor]) -> list[Tensor]:
+        """The rows of the views that have a gradient, in parts as those of `_split`. Some that have
+        none may be among them: of an amount of rows, too, networks like to have met it before."""
+        touched = torch.stack([x.reshape(len(x), -1).ne(0).any(1) for x in grad_outputs]).any(0)
+        first = touched.byte().argsort(descending=True, stable=True)
+        number, unit = int(touched.sum()), self.config.rows
+        first = first[: max(1, number + -number % unit)].sort().values
+        return [first[part] for part in self._split(len(first), unit // self.config.threads)]
+
+    def _views(self, batch: Batch, part: slice | Tensor) -> Views:
         return Views(self.algorithm.prepare(batch.observations[part]), batch.legal[part])
 
     def _autocast(self) -> torch.autocast:
@@ -154,7 +167,7 @@ class Optimizer:
         return metrics, torch.autograd.grad(loss, leaves)
 
     def _backward(
-        self, batch: Batch, part: slice, outputs: Outputs | None, grad_outputs: Outputs
+        self, batch: Batch, part: slice | Tensor, outputs: Outputs | None, grad_outputs: Outputs
     ) -> tuple[Tensor, ...]:
         """The gradient with respect to the parameters that comes through some views. They are
         evaluated again where their graph was not kept."""

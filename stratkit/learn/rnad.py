@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
 from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import Batch
+from stratkit.learn.step_weights import explained_parts, weights_of
 from stratkit.learn.v_trace import v_trace
 from stratkit.nets import Network, build, legal_policy, place, process
 
@@ -74,7 +75,7 @@ def reference_update(
         eta=config.eta,
         mu_floor=config.mu_floor,
     )
-    weight = step_weights(batch.player, batch.step_counts())
+    weight = weights_of(batch, batch.step_counts(), config.weight_by)
     policy_loss = neurd_loss(logits, legal, pi, q, weight, beta=config.beta, clip=config.clip)
     critic_loss = value_loss(value, batch.flat(trace.value), weight)
 
@@ -137,17 +138,6 @@ def action_values(
 
 
 # ---- Losses ----
-
-
-def step_weights(player: Tensor, counts: Tensor) -> Tensor:
-    """1 / N_k for a step of player k, 0 for an action that nobody sampled: float32 [n].
-
-    player: integer [n], 0 to P - 1, or -1 for such an action. counts: N_k, float32 [P], of all
-    steps: the losses of parts (chunks, ranks) then add up to the whole's.
-    """
-    players = torch.arange(len(counts), device=player.device)
-    own = (player[:, None] == players).float()
-    return (own / counts.clamp_min(1)).sum(1)
 
 
 def neurd_loss(
@@ -262,11 +252,13 @@ class Forward(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What steps [n] are to learn, and with which weight: all float32 [n]."""
+    """What steps [n] are to learn, and with which weight; the part of each in the explained
+    variance. All float32 [n]."""
 
     q_correction: Tensor
     value: Tensor
     weight: Tensor
+    explained: Tensor
 
 
 class RNaD(Algorithm[Forward, Targets]):
@@ -276,7 +268,7 @@ class RNaD(Algorithm[Forward, Targets]):
     (see `nets.build`).
     """
 
-    loss_metrics = ("policy_loss", "value_loss")
+    loss_metrics = ("policy_loss", "value_loss", "explained")
     view_metrics = ("entropy", "kl", "value", "removed")
 
     def __init__(
@@ -328,10 +320,11 @@ class RNaD(Algorithm[Forward, Targets]):
             logits = network.logits(network.embed(views.inputs), views.inputs, views.legal)
             return legal_policy(logits, views.legal)[1]
 
-        log_reg = log_policy("regularization")
         if alpha == 1 or self._one_regularization:
-            return log_reg
-        return mixture(log_reg, log_policy("previous"), alpha)
+            return log_policy("regularization")
+        if alpha == 0:
+            return log_policy("previous")
+        return mixture(log_policy("regularization"), log_policy("previous"), alpha)
 
     def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
         config = self.config
@@ -346,11 +339,9 @@ class RNaD(Algorithm[Forward, Targets]):
             c_bar=config.c,
             policy_c_bar=config.policy_c,
         )
-        return Targets(
-            batch.flat(trace.q_correction),
-            batch.flat(trace.value),
-            step_weights(batch.player, counts),
-        )
+        weight = weights_of(batch, counts, config.weight_by)
+        parts = explained_parts(batch, outputs[1][batch.view], weight, counts)
+        return Targets(batch.flat(trace.q_correction), batch.flat(trace.value), weight, parts)
 
     def loss(
         self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
@@ -371,7 +362,8 @@ class RNaD(Algorithm[Forward, Targets]):
         pi = legal_policy(logits.detach(), legal)[0]
         policy_loss = neurd_loss(logits, legal, pi, q, weight, beta=config.beta, clip=config.clip)
         critic_loss = value_loss(value, targets.value[steps], weight)
-        return policy_loss + critic_loss, torch.stack([policy_loss, critic_loss]).detach()
+        parts = targets.explained[steps].sum()
+        return policy_loss + critic_loss, torch.stack([policy_loss, critic_loss, parts]).detach()
 
     def after_step(self, step: int) -> Mapping[str, float]:
         online, target, regularization, previous, average = self.networks.values()

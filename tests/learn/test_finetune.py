@@ -48,7 +48,8 @@ def test_the_targets_are_those_of_the_processed_policy() -> None:
     played, ratio, values_seen = (
         x[batch.view] for x in (seen.played, seen.log_ratio, seen.target_value)
     )
-    targets = learner.algorithm.targets(batch, (logits,), seen, batch.step_counts())
+    outputs = (logits, seen.target_value)
+    targets = learner.algorithm.targets(batch, outputs, seen, batch.step_counts())
     values = action_values(
         values_seen,
         ratio,

@@ -16,7 +16,8 @@ from stratkit.errors import InputError
 from stratkit.learn.algorithm import Views
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Batch, make_batch
-from stratkit.learn.mmd import MMD, Targets, explained
+from stratkit.learn.mmd import MMD, Targets
+from stratkit.learn.step_weights import explained
 from stratkit.storage.episodes import Episode
 
 LAMBDAS = {"value_lambda": 0.6, "advantage_lambda": 0.7}

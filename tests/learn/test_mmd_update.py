@@ -13,21 +13,21 @@ from torch import Tensor
 
 from learn.games import as_parts, episodes, gradient, optimizer
 from stratkit.errors import InputError
+from stratkit.learn.algorithm import annealed
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.mmd import (
     MMD,
     NETWORKS,
-    annealed,
     behaviour_loss,
     estimates,
-    explained,
-    game_weights,
+    largest,
     magnet_loss,
     surrogate_loss,
 )
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve
+from stratkit.learn.step_weights import explained, game_weights
 from stratkit.nets import legal_policy
 
 INFINITY = math.inf
@@ -178,6 +178,16 @@ def test_each_game_has_one_vote() -> None:
     torch.testing.assert_close(found * (player == 1), second)
 
 
+def test_the_largest_advantages_are_left_with_the_weight_of_all() -> None:
+    advantage = torch.tensor([0.1, -9.0, 3.0, -2.0, 1.0, 99.0])
+    weight = torch.tensor([1.0, 2.0, 1.0, 2.0, 1.0, 0.0])  # nothing is learned from the last one
+    found = largest(advantage, weight, 0.5)
+    torch.testing.assert_close(found, torch.tensor([0, 2.0, 1, 2, 0, 0]) * 7 / 5)
+    torch.testing.assert_close(largest(advantage, weight, 0.8)[:3], torch.tensor([0, 7.0, 0]))
+    assert torch.equal(largest(torch.zeros(6), weight, 0.5), weight)
+    assert not largest(advantage, torch.zeros(6), 0.5).any()
+
+
 def test_the_explained_variance() -> None:
     draw = torch.Generator().manual_seed(2)
     value, outcome = torch.randn(2, 50, generator=draw)
@@ -262,11 +272,13 @@ def test_only_what_is_used_is_evaluated(magnet: str, passes: int) -> None:
     assert called.count("average embed") == passes and called.count("average value") == 0
 
 
-@pytest.mark.parametrize("magnet", ["uniform", "average"])
-def test_parts_give_the_gradient_of_the_whole(magnet: str) -> None:
+@pytest.mark.parametrize(("magnet", "quantile"), [("uniform", 0), ("average", 0), ("uniform", 0.7)])
+def test_parts_give_the_gradient_of_the_whole(magnet: str, quantile: float) -> None:
     results = []
     for threads, chunk in ((1, 9999), (2, 40)):
-        learner, batch = a_batch(magnet=magnet, threads=threads, chunk=chunk, kl_mu=0.1)
+        learner, batch = a_batch(
+            magnet=magnet, threads=threads, chunk=chunk, kl_mu=0.1, advantage_filter=quantile
+        )
         for _ in range(2):
             metrics = learner.update(batch)
         results.append((metrics, gradient(learner)))
@@ -276,13 +288,34 @@ def test_parts_give_the_gradient_of_the_whole(magnet: str) -> None:
     assert whole.abs().max() > 1e-3
 
 
+def test_what_is_not_learned_from_is_not_differentiated() -> None:
+    """And where all of it is, the gradient is the same."""
+    rows, gradients = [], []
+    for sparse in (True, False):
+        learner, batch = a_batch(advantage_filter=0.8, rows=16)
+        learner.algorithm.sparse = sparse
+        network = learner.algorithm.trained
+        embed = network.embed
+
+        def noted(inputs: Tensor, embed: Any = embed) -> Tensor:
+            rows.append(len(inputs) if torch.is_grad_enabled() else 0)
+            return embed(inputs)
+
+        network.embed = noted  # type: ignore[method-assign]
+        learner.update(batch)
+        gradients.append(gradient(learner))
+    assert rows[0] == 0 and rows[1] < 0.3 * rows[2] and rows[1] % 16 == 0
+    torch.testing.assert_close(*gradients, rtol=1e-3, atol=1e-6)
+    assert gradients[0].abs().max() > 1e-3
+
+
 @pytest.mark.parametrize(
     "change",
     [
         {"eta": 1.0}, {"eta_power": 2.0}, {"anneal_after": 1.0}, {"ratio_clip": 1e-3},
         {"kl_mu": 1.0}, {"advantage_lambda": 1.0}, {"value_lambda": 0.0}, {"value_weight": 2.0},
         {"rho": 0.5}, {"c": 0.5}, {"magnet": "average"}, {"lr_power": 2.0}, {"average_rate": 1.0},
-        {"eta_floor": 1.0}, {"lr_floor": 1.0}, {"weight_by": "game"},
+        {"eta_floor": 1.0}, {"lr_floor": 1.0}, {"weight_by": "game"}, {"advantage_filter": 0.5},
     ],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
@@ -323,7 +356,7 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
         ("eta_floor", -1.0), ("lr_power", 11.0), ("lr_floor", INFINITY), ("anneal_after", 0.0),
         ("ratio_clip", 0.0), ("kl_mu", -1.0), ("advantage_lambda", 1.1), ("value_lambda", -0.1),
         ("value_weight", 0.0), ("rho", 0.0), ("c", 0.0), ("average_rate", 0.0), ("magnet", "none"),
-        ("weight_by", "side"),
+        ("weight_by", "side"), ("advantage_filter", 1.0), ("advantage_filter", -0.1),
     ],
 )  # fmt: skip
 def test_what_is_out_of_its_range(name: str, value: object) -> None:

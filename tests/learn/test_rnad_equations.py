@@ -24,9 +24,9 @@ from stratkit.learn.rnad import (
     log_ratio,
     mixture,
     neurd_loss,
-    step_weights,
     value_loss,
 )
+from stratkit.learn.step_weights import step_weights
 from stratkit.learn.v_trace import VTrace, v_trace
 from stratkit.nets import legal_policy
 

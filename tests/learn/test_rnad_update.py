@@ -19,7 +19,9 @@ from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve
-from stratkit.learn.rnad import NETWORKS, RNaD, reference_update
+from stratkit.learn.rnad import NETWORKS, RNaD, mixture, reference_update
+from stratkit.learn.step_weights import explained, step_weights
+from stratkit.nets import legal_policy
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.random import RandomPlayer
@@ -112,12 +114,16 @@ def test_what_looks_the_same_is_evaluated_once_and_teaches_the_same(threads: int
     assert (weights(short, "online") - weights(vector_batch(64)[0], "online")).abs().max() > 1e-3
 
 
-@pytest.mark.parametrize(("net", "threads", "chunk"), [("plain", 1, 9999), ("tiny", 2, 30)])
-def test_an_update_is_the_reference_update(net: str, threads: int, chunk: int) -> None:
+@pytest.mark.parametrize(
+    ("net", "threads", "chunk", "vote"), [("plain", 1, 9999, "step"), ("tiny", 2, 30, "game")]
+)
+def test_an_update_is_the_reference_update(net: str, threads: int, chunk: int, vote: str) -> None:
     """Which is the algorithm as the paper writes it, and torch's own Adam."""
     game, found = episodes("nano", 12)
     batch = make_batch(game, as_parts(game, found), 16)
-    settings = setting(lr=1e-3, sizes=(4,), b1=0.5, eps=1e-3, threads=threads, chunk=chunk)
+    settings = setting(
+        lr=1e-3, sizes=(4,), b1=0.5, eps=1e-3, threads=threads, chunk=chunk, weight_by=vote
+    )
     config = settings.hyper
     assert isinstance(config, RNaDConfig) and config.policy_c < config.c and config.grad_norm
     learner = optimizer(net, game.shape, settings)
@@ -140,6 +146,58 @@ def test_an_update_is_the_reference_update(net: str, threads: int, chunk: int) -
     assert (weights(learner, "online") - start).abs().max() > 4e-3
     ends = [weights(learner, name) for name in NETWORKS]
     assert all(not torch.equal(x, y) for x, y in itertools.combinations(ends, 2))
+
+
+def test_what_the_defaults_leave_out_matters() -> None:
+    """The paper has neither votes of games nor a rate that falls."""
+    ends = []
+    for options in ({}, {"weight_by": "game"}, {"lr_power": 1.0, "anneal_after": 1.0}):
+        learner = optimizer("plain", (82, 3, 4), setting(**options))
+        _, batch = a_batch()
+        rates = [learner.algorithm.learning_rate(step) for step in (0, 1, 3)]
+        assert rates == ([0.001, 0.0005, 0.00025] if "lr_power" in options else [0.001] * 3)
+        for _ in range(3):
+            learner.update(batch)
+        ends.append(weights(learner, "online"))
+    assert all((x - y).abs().max() > 1e-4 for x, y in itertools.combinations(ends, 2))
+
+
+def test_what_the_value_explains_is_reported() -> None:
+    learner, batch = a_batch()
+    assert learner.update(batch)["explained"] == pytest.approx(0, abs=1e-6)
+    with torch.no_grad():
+        for parameter in learner.algorithm.trained.parameters():
+            parameter += 0.1
+        value = learner.algorithm.trained(batch.observations, batch.legal)[1][batch.view]
+    episode = torch.repeat_interleave(torch.arange(len(batch.lengths)), batch.lengths)
+    outcome = batch.returns[episode, batch.player]
+    weight = step_weights(batch.player, batch.step_counts())
+    expected = explained(value, outcome, weight).sum().item()
+    assert abs(expected) > 1e-4
+    assert learner.update(batch)["explained"] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "asked"), [(0, "previous"), (1, "regularization"), (0.5, "regularization previous")]
+)
+def test_a_policy_without_a_part_in_the_mixture_is_not_evaluated(alpha: float, asked: str) -> None:
+    learner, batch = a_batch()
+    for _ in range(4):
+        learner.update(batch)
+    algorithm = learner.algorithm
+    assert isinstance(algorithm, RNaD)
+    views = Views(algorithm.prepare(batch.observations), batch.legal)
+    called: list[str] = []
+    logarithms = {}
+    for name in ("regularization", "previous"):
+        network = algorithm.networks[name]
+        logarithms[name] = legal_policy(network(batch.observations, batch.legal)[0], batch.legal)[1]
+        true = network.embed
+        network.embed = lambda x, n=name, f=true: (called.append(n), f(x))[1]
+    found = algorithm._log_regularization(views, alpha)
+    assert called == asked.split()
+    expected = mixture(logarithms["regularization"], logarithms["previous"], alpha)
+    torch.testing.assert_close(found, expected)
 
 
 def test_padding_teaches_nothing() -> None:

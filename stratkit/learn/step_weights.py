@@ -1,0 +1,67 @@
+"""How much each step of a batch counts, and how much of its outcome the value explained: what
+algorithms have in common."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from stratkit.learn.data import Batch
+
+
+def weights_of(batch: Batch, counts: Tensor, weight_by: str) -> Tensor:
+    """The weight of each step [n] in the loss: by `step_weights`, or, of `weight_by` "game", by
+    `game_weights`. `counts`: N_k of all ranks."""
+    weight = step_weights(batch.player, counts)
+    if weight_by == "step":
+        return weight
+    return batch.flat(game_weights(batch.grid(batch.player, fill=-1), batch.grid(weight)))
+
+
+def step_weights(player: Tensor, counts: Tensor) -> Tensor:
+    """1 / N_k for a step of player k, 0 for an action that nobody sampled: float32 [n].
+
+    player: integer [n], 0 to P - 1, or -1 for such an action. counts: N_k, float32 [P], of all
+    steps: the losses of parts (chunks, ranks) then add up to the whole's.
+    """
+    players = torch.arange(len(counts), device=player.device)
+    own = (player[:, None] == players).float()
+    return (own / counts.clamp_min(1)).sum(1)
+
+
+def game_weights(player: Tensor, weight: Tensor) -> Tensor:
+    """Weights by which each game has one vote, and each of its steps a part of it, instead of a
+    vote a step, as `weight` has it. Each player's weights keep their sum. float32 [T, B].
+
+    player: integer [T, B]; -1 is padding. weight: float32 [T, B], of `step_weights`.
+    """
+    out = torch.zeros_like(weight)
+    for k in range(int(player.max()) + 1):
+        own = player == k
+        steps = own.sum(0)
+        mean = steps.sum() / (steps > 0).sum().clamp_min(1)
+        out += own * weight * mean / steps.clamp_min(1)
+    return out
+
+
+def outcomes(batch: Batch) -> Tensor:
+    """What the game of each step [n] brought the player who acts there: float32."""
+    player = batch.grid(batch.player, fill=-1)
+    return batch.flat(batch.returns.gather(1, player.clamp_min(0).T).T)
+
+
+def explained_parts(batch: Batch, value: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
+    """Of each step [n] its part in the explained variance of the batch, as far as games have ended:
+    what the network said is compared with how they did. With several ranks, a mean over them."""
+    known = batch.flat(batch.ended * batch.grid(weight))
+    return explained(value, outcomes(batch), known) * (weight.sum() / len(counts))
+
+
+def explained(value: Tensor, outcome: Tensor, weight: Tensor) -> Tensor:
+    """Parts whose sum is the explained variance, 1 - Var(outcome - value) / Var(outcome): float32
+    [n]. All float32 [n]; weight: 0 where a step does not count. Without any variance all are 0."""
+    share = weight / weight.sum().clamp_min(torch.finfo(weight.dtype).tiny)
+    variance = (share * (outcome - (share * outcome).sum()).square()).sum()
+    error = outcome - value
+    unexplained = share * (error - (share * error).sum()).square()
+    return torch.where(variance > 0, share - unexplained / variance.clamp_min(1e-12), 0.0)
