@@ -11,10 +11,11 @@
 
 enum { NO_NODE = -1 };
 
-typedef struct {
-    int32_t child; /* NO_NODE: nobody was there */
-    int32_t action;
-    float prior; /* the probability of a player's action, by its policy, or of chance's outcome */
+/* Most of a tree are edges: they have 10 bytes instead of 12. */
+typedef struct __attribute__((packed, aligned(2))) {
+    int32_t child;   /* NO_NODE: nobody was there */
+    float prior;     /* the probability of a player's action, by its policy, or of an outcome */
+    uint16_t action; /* or outcome of chance */
 } mcts_edge;
 
 typedef struct {
@@ -25,7 +26,7 @@ typedef struct {
     uint8_t begun; /* a piece is selected, and its destination is to come */
     int32_t visits;
     float low, high; /* what is proven of the value; equal: it is known */
-    double sum;      /* of values, one a visit */
+    float sum;       /* of values, one a visit */
 } mcts_node;
 
 typedef struct {

@@ -59,7 +59,7 @@ const char *sk_mcts_edges(mcts_tree *tree, int32_t at, const int32_t *actions, i
     tree->nodes[at].first = tree->n_edges;
     tree->nodes[at].edges = (uint16_t)n;
     for (int i = 0; i < n; i++)
-        tree->edges[tree->n_edges++] = (mcts_edge){NO_NODE, actions[i], 1};
+        tree->edges[tree->n_edges++] = (mcts_edge){NO_NODE, 1, (uint16_t)actions[i]};
     return NULL;
 }
 
@@ -85,7 +85,7 @@ double sk_mcts_expects(const mcts_tree *tree, int32_t at, int actor)
     if (at == NO_NODE || !tree->nodes[at].visits)
         return sk_mcts_least(tree, at, actor);
     const mcts_node *node = &tree->nodes[at];
-    double mean = within(node->sum / node->visits, node);
+    double mean = within((double)node->sum / node->visits, node);
     return actor == 0 ? mean : -mean;
 }
 
@@ -141,7 +141,7 @@ static void add_up(mcts_tree *tree, int32_t at, double value)
         int by_chance = node->actor == SK_CHANCE;
         value = within(by_chance ? expectation(tree, node) : value, node);
         node->visits++;
-        node->sum = by_chance ? value * node->visits : node->sum + value;
+        node->sum = (float)(by_chance ? value * node->visits : node->sum + value);
     }
 }
 

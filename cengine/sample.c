@@ -84,3 +84,36 @@ void sk_sample(const float *probabilities, const uint8_t *legal, int64_t n, int3
                                   : choose_uniform(row, actions, u, &mu[i]);
     }
 }
+
+/* ---- Noise for the root of a search ---- */
+
+/* Gamma(shape + 1), of Marsaglia and Tsang ("A simple method for generating gamma variables",
+ * 2000), and from it Gamma(shape), whose shape may be below 1. */
+static double gamma_variable(double shape, philox_draws *draws)
+{
+    double d = shape + 2.0 / 3.0, c = 1 / sqrt(9 * d);
+    for (;;) {
+        double u = 1 - philox_double(philox_word(draws), philox_word(draws));
+        double angle = 6.283185307179586 * philox_double(philox_word(draws), philox_word(draws));
+        double x = sqrt(-2 * log(u)) * cos(angle), v = (1 + c * x) * (1 + c * x) * (1 + c * x);
+        double accept = 1 - philox_double(philox_word(draws), philox_word(draws));
+        double boost = 1 - philox_double(philox_word(draws), philox_word(draws));
+        if (v > 0 && log(accept) < x * x / 2 + d - d * v + d * log(v))
+            return d * v * pow(boost, 1 / shape);
+    }
+}
+
+void sk_dirichlet(uint64_t seed, uint32_t stream, int64_t game, int32_t number, double shape,
+                  int32_t rows, int32_t n, double *out)
+{
+    uint32_t key[2];
+    philox_decision_key(seed, stream, game, number, key);
+    for (int32_t row = 0; row < rows; row++, out += n) {
+        philox_draws draws = philox_world(key, row);
+        double sum = 0;
+        for (int32_t i = 0; i < n; i++)
+            sum += out[i] = gamma_variable(shape, &draws) + 1e-300;
+        for (int32_t i = 0; i < n; i++)
+            out[i] /= sum;
+    }
+}

@@ -122,6 +122,9 @@ void sk_uniform(uint64_t seed, uint32_t stream, const int64_t *games, const int3
 void sk_sample(const float *probabilities, const uint8_t *legal, int64_t n, int32_t actions,
                uint64_t seed, uint32_t stream, const int64_t *games, const int32_t *numbers,
                int32_t *chosen, float *mu);
+/* out [rows][n]: each row a draw from the symmetric Dirichlet distribution of this shape. */
+void sk_dirichlet(uint64_t seed, uint32_t stream, int64_t game, int32_t number, double shape,
+                  int32_t rows, int32_t n, double *out);
 
 /* ---- Monte Carlo tree search (mcts.h): trees that grow side by side, one evaluation a round ----
  */

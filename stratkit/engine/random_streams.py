@@ -29,4 +29,5 @@ class Stream(enum.IntEnum):
     REGRET_MATCHING = 33  # the actions that regret matching draws
     CANDIDATES = 34  # the whole actions among which candidates are
     MIXTURE = 35  # which candidate of a mixed policy is played
+    NOISE = 36  # what is added to the priors of a search
     STOP = 40  # after how many iterations a search of public belief states is stopped

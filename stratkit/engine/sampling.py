@@ -67,3 +67,22 @@ def sample(
         pointer(mu, "float32", (n,), writable=True),
     )
     return chosen, mu
+
+
+def dirichlet(seed: int, game: int, number: int, shape: float, rows: int, n: int) -> Float64s:
+    """float64 [rows, n]: each row a draw from the symmetric Dirichlet distribution of this `shape`,
+    above 0. Row i is a function of seed, game, number and i: `rows` do not change it."""
+    if not shape > 0 or rows < 1 or n < 1:
+        raise ValueError("a Dirichlet distribution has a shape above 0, and numbers to draw")
+    out = np.empty((rows, n), np.float64)
+    lib.sk_dirichlet(
+        _seed(seed),
+        Stream.NOISE,
+        game,
+        number,
+        shape,
+        rows,
+        n,
+        pointer(out, "float64", (rows, n), writable=True),
+    )
+    return out

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 
-ROLLOUT_ROWS = 256  # views of a search's rollouts that a network evaluates at a time
-
 
 @dataclass(frozen=True)
 class Entrant(Generic[Kind]):
@@ -103,7 +101,7 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
     name = spec.name or (spec.spec if shipped else _name(path, step))
     return Entrant(
         name=name,
-        player=_post_processed(network, searching, post),
+        player=_post_processed(network, searching, post, setting.rows),
         spec=f"net={part},{options_text(searching)}{options_text(post)}"
         f"{spec.spec if shipped else path_text(path)}",
         sha256=checkpoint_hash(path),
@@ -114,9 +112,10 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
 
 
 def _post_processed(
-    network: NetworkPlayer, searching: SearchOptions, post: PostProcessing
+    network: NetworkPlayer, searching: SearchOptions, post: PostProcessing, decisions: int
 ) -> Player:
-    """The network as a player whose policy goes through these stages."""
+    """The network as a player whose policy goes through these stages; so many decisions are asked
+    for at once, at most."""
     if not searching and post == PostProcessing():
         return network
     from stratkit.players.testtime.pipeline import PostprocessedPlayer
@@ -127,7 +126,7 @@ def _post_processed(
         from stratkit.players.searching.stage import SearchStage
 
         root = network.evaluator
-        rollouts = Evaluator(root.net, root.network, ROLLOUT_ROWS)
+        rollouts = Evaluator(root.net, root.network, searching.rows(decisions))
         search = SearchStage(game, rollouts, searching, seed, exclude=post.memory != "off")
     return PostprocessedPlayer(network.evaluator, game, seed, post, search=search)
 

@@ -5,4 +5,6 @@ decision.py   a decision, what was found there, and what every search is
 beliefs.py    worlds as the mover may believe in them
 rollouts.py   games played on by the blueprint
 mmd.py        one step of magnetic mirror descent at a decision
+mcts.py       trees of known states, many at a time
+pimc.py       determinized search: the trees of some worlds, and what they come to together
 """

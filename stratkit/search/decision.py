@@ -45,7 +45,8 @@ class Root:
 class Found:
     """What a search found: the policy, the value q of each move and its standard error, float64
     [m], in units of the largest return; in how many worlds; and the effective number of the worlds
-    from which these were drawn, and their number."""
+    from which these were drawn, and their number. `visits`, float64 [m]: the mean number of visits
+    of each move over the worlds, if trees were grown."""
 
     policy: Vector
     q: Vector
@@ -53,6 +54,7 @@ class Found:
     worlds: int
     effective: float
     candidates: int
+    visits: Vector | None = None
 
 
 class Search(Protocol):

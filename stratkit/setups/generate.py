@@ -191,10 +191,11 @@ def _book(
     import torch
 
     from stratkit.players.network import NetworkPlayer
-    from stratkit.players.open import ROLLOUT_ROWS, open_player
+    from stratkit.players.open import open_player
+    from stratkit.players.searching.options import EVALUATED
 
     torch.set_num_threads(1)  # the same sums on every machine of a kind
-    entrant = open_player(spec, Game(asked.variant.name), seed, ROLLOUT_ROWS)
+    entrant = open_player(spec, Game(asked.variant.name), seed, EVALUATED)
     if entrant.caution:
         warn(entrant.caution)
     assert isinstance(entrant.player, NetworkPlayer)

@@ -144,6 +144,7 @@ def test_every_use_of_random_numbers_has_its_own_stream() -> None:
         "REGRET_MATCHING": 33,
         "CANDIDATES": 34,
         "MIXTURE": 35,
+        "NOISE": 36,
         "STOP": 40,
     }
     for path in (ROOT / "stratkit").rglob("*.py"):

@@ -10,7 +10,7 @@ from running import ROOT, here
 from stratkit.errors import UsageError
 from stratkit.players.options import options_of, options_text, read_options
 from stratkit.players.registry import NETWORK, NetworkOptions, words_of
-from stratkit.players.searching.options import ATARAXOS, SearchOptions
+from stratkit.players.searching.options import ALPHAZE, ATARAXOS, SearchOptions
 from stratkit.players.spec import parse_player
 from stratkit.players.testtime.options import DEEPNASH, PRESETS, PostProcessing
 from stratkit.storage.records import RENAMED_KEYS
@@ -30,7 +30,7 @@ def test_the_manual_has_a_paragraph_for_each_key() -> None:
 
 def test_the_manual_has_the_preset() -> None:
     page = (ROOT / "man/match.1").read_text().replace("\\-", "-")
-    for preset in (DEEPNASH, ATARAXOS):
+    for preset in (DEEPNASH, ATARAXOS, ALPHAZE):
         text = ", ".join(f"{key}={value}" for key, value in preset.items())
         assert text in " ".join(page.split())
 
@@ -60,7 +60,11 @@ def test_text_and_options_are_one() -> None:
         asked = read_options(PostProcessing, texts)
         spec = parse_player(f"net=average,{options_text(asked)}barrage-v0")
         assert spec.options == NetworkOptions("average", asked)
-    for texts in (ATARAXOS, {"search": "mmd", "worlds": "7", "belief": "policy", "time": ".5"}):
+    for texts in (
+        ATARAXOS,
+        {**ALPHAZE, "split": "on"},
+        {"search": "mmd", "worlds": "7", "belief": "policy", "time": ".5"},
+    ):
         searching = read_options(SearchOptions, texts)
         spec = parse_player(f"{options_text(searching)}barrage-v0")
         assert spec.options == NetworkOptions(searching=searching)
@@ -80,9 +84,17 @@ def test_explicit_keys_override_the_preset() -> None:
         ("quanta=1_0,run", "quanta=1_0: a whole number from 0 to 10000 is needed"),
         ("bounds=of,run", "bounds=of: off, or a number from 0 to 2 is needed"),
         ("memory=onn,run", "one of off, on, renormalised is needed (did you mean 'on'?)"),
-        ("preset=deepnsh,run", "one of deepnash, ataraxos is needed (did you mean 'deepnash'?)"),
-        ("preset=deepnash,random", "preset=deepnash: ataraxos is needed"),
-        ("search=pimc,run", "search=pimc: mmd is needed"),
+        (
+            "preset=deepnsh,run",
+            "one of deepnash, ataraxos, alphaze is needed (did you mean 'deepnash'?)",
+        ),
+        ("preset=deepnash,random", "preset=deepnash: one of ataraxos, alphaze is needed"),
+        ("search=pimcs,run", "one of mmd, pimc, pc-pimc is needed (did you mean 'pimc'?)"),
+        ("search=pimc,pick=drawn,run", "pick= needs search=pc-pimc"),
+        ("search=mmd,nodes=5,run", "nodes= needs search=pimc|pc-pimc"),
+        ("search=pimc,rollouts=5,run", "rollouts= needs search=mmd"),
+        ("search=pimc,nodes=0,run", "nodes=0: a whole number from 1 to 1000000 is needed"),
+        ("search=pc-pimc,noise=2,run", "noise=2: a number from 0 to 1 is needed"),
         ("search=mmd,depth=-1,run", "depth=-1: a whole number from 0 to 2000 is needed"),
         ("search=mmd,rollouts=0,run", "rollouts=0: a whole number from 1 to 1000000 is needed"),
         ("search=mmd,eta=1e9,run", "eta=1e9: a number from 0 to 1000 is needed"),

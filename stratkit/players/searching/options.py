@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stratkit.players.options import number, one_of, option, seconds, whole
+from stratkit.players.options import number, one_of, option, seconds, switch, whole
 
 MOST_SECONDS = 3600.0
+TREES = "search=pimc|pc-pimc"
+WORLDS = 3  # of PIMC and PC-PIMC
+EVALUATED = 256  # views of a search that a network evaluates at a time, at most
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,9 @@ class SearchOptions:
     """Whether and how a player searches; the defaults do nothing."""
 
     search: str | None = option(
-        None, one_of("mmd"), "improve the policy of each move by a search from there"
+        None,
+        one_of("mmd", "pimc", "pc-pimc"),
+        "improve the policy of each move by a search from there",
     )
     rollouts: int = option(
         512, whole(1, 1_000_000), "games played on for all moves together", needs="search=mmd"
@@ -23,7 +28,7 @@ class SearchOptions:
     worlds: int | None = option(
         None,
         whole(1, 4096),
-        "worlds, the same for all moves (default: rollouts divided by moves)",
+        "worlds, the same for all moves (default: rollouts divided by moves; of trees 3)",
         needs="search",
     )
     depth: int = option(2, whole(0, 2000), "plies of a rollout after the move", needs="search=mmd")
@@ -35,6 +40,25 @@ class SearchOptions:
     )
     magnet: float = option(
         0.01, number(0.0, 100.0), "pull towards the uniform policy", needs="search=mmd"
+    )
+    nodes: int = option(
+        800, whole(1, 1_000_000), "simulations of the tree of each world", needs=TREES
+    )
+    split: bool = option(False, switch(), "divide the nodes among the worlds", needs=TREES)
+    cpuct: float = option(
+        2.5, number(0.0, 100.0), "how far the policy counts against values in a tree", needs=TREES
+    )
+    noise: float = option(
+        0.0,
+        number(0.0, 1.0),
+        "part of the policy that is random at the root of a tree",
+        needs=TREES,
+    )
+    pick: str = option(
+        "best",
+        one_of("best", "drawn"),
+        "play the best move of the worlds' mean policy, or draw from it",
+        needs="search=pc-pimc",
     )
     belief: str = option(
         "uniform",
@@ -52,6 +76,17 @@ class SearchOptions:
     def __bool__(self) -> bool:
         return self.search is not None
 
+    @property
+    def trees(self) -> int:
+        """How many trees a decision has; 0: it is searched otherwise."""
+        return (self.worlds or WORLDS) if self.search in ("pimc", "pc-pimc") else 0
+
+    def rows(self, decisions: int) -> int:
+        """How many views a network evaluates at a time if so many decisions are searched at once.
+        Trees ask for one a round each."""
+        return min(EVALUATED, -(-self.trees * decisions // 8) * 8) if self.trees else EVALUATED
+
 
 ATARAXOS = {"search": "mmd", "rollouts": "1024", "depth": "10", "eta": "10", "magnet": ".01"}
-SEARCH_PRESETS: Mapping[str, Mapping[str, str]] = {"ataraxos": ATARAXOS}
+ALPHAZE = {"search": "pc-pimc", "worlds": "3", "nodes": "800", "pick": "best"}
+SEARCH_PRESETS: Mapping[str, Mapping[str, str]] = {"ataraxos": ATARAXOS, "alphaze": ALPHAZE}

@@ -16,6 +16,7 @@ from stratkit.search.beliefs import BELIEFS, CANDIDATES, Belief
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Found, Root, Search
 from stratkit.search.mmd import MMDSearch
+from stratkit.search.pimc import PIMC
 
 
 def _mmd(asked: SearchOptions, game: Game, belief: Belief) -> Search:
@@ -34,8 +35,29 @@ def _mmd(asked: SearchOptions, game: Game, belief: Belief) -> Search:
     )
 
 
+def _pimc(asked: SearchOptions, game: Game, belief: Belief) -> Search:
+    on_board = len(game.shape) == 3
+    return PIMC(
+        worlds=asked.trees,
+        nodes=max(1, asked.nodes // asked.trees) if asked.split else asked.nodes,
+        belief=belief,
+        combine=asked.search == "pc-pimc",
+        draw=asked.pick == "drawn",
+        cpuct=asked.cpuct,
+        noise=asked.noise,
+        actions=2 if on_board else 1,
+        unit=game.unit,
+        most=1.0 if on_board else np.inf,
+        seconds=asked.time,
+    )
+
+
 # By the word of `search=`: how a search of a game is made of its options and a belief.
-SEARCHES: dict[str, Callable[[SearchOptions, Game, Belief], Search]] = {"mmd": _mmd}
+SEARCHES: dict[str, Callable[[SearchOptions, Game, Belief], Search]] = {
+    "mmd": _mmd,
+    "pimc": _pimc,
+    "pc-pimc": _pimc,
+}
 
 
 class SearchStage:

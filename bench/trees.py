@@ -1,0 +1,77 @@
+"""Nodes a second of search trees in worlds of Barrage, and what a node costs:
+
+    python bench/trees.py [TREES [NODES [PLIES]]]
+
+Games of `barrage-v0` are played for some plies. One world of each is searched by that network, all
+at once, on one core. Prints CPU times.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+os.environ["OMP_NUM_THREADS"] = "1"
+
+import numpy as np
+import torch
+
+from stratkit.engine import Batch, Game, sample, worlds
+from stratkit.engine.mcts import SearchTrees
+from stratkit.nets.evaluator import Evaluator
+from stratkit.players.network import NetworkPlayer
+from stratkit.players.open import open_player
+from stratkit.players.spec import parse_player
+from stratkit.search.mcts import grow
+
+SEED, DEPLOYMENT = 7, 16  # actions
+
+
+class Timed(Evaluator):
+    """Adds up the CPU time of a network."""
+
+    seconds = 0.0
+
+    def evaluate_distinct(self, *arguments, **more):  # type: ignore[no-untyped-def]
+        begun = time.process_time()
+        out = super().evaluate_distinct(*arguments, **more)
+        self.seconds += time.process_time() - begun
+        return out
+
+
+def positions(network: Evaluator, games: int, plies: int) -> Batch:
+    batch = Batch(Game("barrage"), games)
+    numbers = np.arange(games, dtype=np.int64)
+    for action in range(DEPLOYMENT + 2 * plies):
+        legal = batch.legal()
+        policy = network.policy(batch.observe(), legal)
+        at = np.full(games, action, np.int32)
+        batch.apply(sample(policy, legal, SEED, numbers, at)[0])
+    rows = np.flatnonzero(batch.actors() >= 0)
+    return Batch.gathered([(worlds(batch, int(row), 1, SEED, int(row)), [0]) for row in rows])
+
+
+def main(games: str = "256", nodes: str = "200", plies: str = "10") -> None:
+    torch.set_num_threads(1)
+    player = open_player(parse_player("barrage-v0"), Game("barrage"), 1, 256).player
+    assert isinstance(player, NetworkPlayer)
+    roots = positions(player.evaluator, int(games), int(plies))
+    network = Timed(player.evaluator.net, player.evaluator.network, -(-roots.size // 8) * 8)
+    trees = SearchTrees(roots, 2, int(nodes), most=1.0)
+    actors = roots.actors()
+    for row in range(roots.size):
+        moves = roots.moves(row, int(actors[row]))
+        trees.begin(row, moves, np.full((1, len(moves)), 1 / len(moves), np.float32))
+    begun = time.process_time()
+    grow(trees, network)
+    seconds = time.process_time() - begun
+    simulations, evaluations, size = trees.counts()
+    print(f"{roots.size} trees of {nodes} nodes after {plies} plies")
+    rest = 1 - network.seconds / seconds
+    print(f"{simulations / seconds:.0f} nodes a second; {rest:.1%} of it is not the network's")
+    print(f"{evaluations / simulations:.2f} evaluations and {size / simulations:.0f} bytes a node")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,119 @@
+"""PIMC and PC-PIMC: worlds, each searched as if it were known (Blüml, Czech, Kersting 2023,
+"AlphaZe**").
+
+    pimc      plays the moves of the best mean value over the worlds (equation 3)
+    pc-pimc   takes the mean of the worlds' policies, move by move (equation 4), and plays its best
+              moves, or draws from it
+
+A world's policy is the share of visits of each move; where the search has proven the result, the
+moves that are best for certain, alike. Equally good moves share. Each world is given a strategy of
+its own, as if its player could see it ("strategy fusion", Frank and Basin 1998): more worlds and
+nodes approach no equilibrium.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.engine import Batch
+from stratkit.engine.mcts import RootMoves, SearchTrees
+from stratkit.engine.sampling import dirichlet
+from stratkit.search.beliefs import Belief
+from stratkit.search.blueprint import Blueprint
+from stratkit.search.decision import Found, Root, Search
+from stratkit.search.mcts import grow
+
+Vector = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.float64]  # [worlds, m]
+
+TIE = 1e-6
+NOISE_SHAPE = 10.0  # divided by the number of moves, as in AlphaZero
+
+
+@dataclass(frozen=True)
+class PIMC(Search):
+    """`worlds` of a decision, with trees of `nodes` simulations each. `combine`: policies, not
+    values (PC-PIMC); `draw`: from their mean. `noise`: the part of each root's priors that is drawn
+    from a Dirichlet distribution. `cpuct`, `actions`, `unit` and `most` as in `SearchTrees`;
+    `seconds`, if there is a limit: then the result depends on the machine."""
+
+    worlds: int
+    nodes: int
+    belief: Belief
+    combine: bool = True
+    draw: bool = False
+    cpuct: float = 2.5
+    noise: float = 0.0
+    actions: int = 1
+    unit: float = 1.0
+    most: float = np.inf
+    seconds: float | None = None
+
+    def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
+        """The trees of all worlds of all decisions grow side by side."""
+        until = None if self.seconds is None else time.monotonic() + self.seconds
+        believed = self.belief(roots, [self.worlds] * len(roots), blueprint, seed)
+        order = np.arange(self.worlds)
+        batch = Batch.gathered([(one.worlds, order) for one in believed])
+        trees = SearchTrees(batch, self.actions, self.nodes, self.cpuct, self.unit, self.most)
+        for i, root in enumerate(roots):
+            trees.begin(i * self.worlds, root.moves, self._priors(root, seed))
+        grow(trees, blueprint, until)
+        out = []
+        for i, one in enumerate(believed):
+            found = [trees.root(i * self.worlds + world) for world in range(self.worlds)]
+            q = np.array([each.q for each in found])
+            policy = self._policy(found, q)
+            visits = np.mean([each.visits for each in found], axis=0)
+            out.append(
+                Found(
+                    policy, q.mean(0), _error(q), self.worlds, one.effective, one.candidates, visits
+                )
+            )
+        return out
+
+    def _priors(self, root: Root, seed: int) -> npt.NDArray[np.float32]:
+        """float32 [worlds, m]: the blueprint's policy at the root, with noise."""
+        m = len(root.moves)
+        priors = np.tile(root.policy, (self.worlds, 1))
+        if self.noise:
+            shape = NOISE_SHAPE / m
+            drawn = dirichlet(seed, root.game, root.number, shape, self.worlds, m)
+            priors = (1 - self.noise) * priors + self.noise * drawn
+        return priors.astype(np.float32)
+
+    def _policy(self, found: Sequence[RootMoves], q: Rows) -> Vector:
+        if not self.combine:
+            return best(q.mean(0))
+        mean = np.mean([world_policy(each) for each in found], axis=0)
+        return np.asarray(mean if self.draw else best(mean), np.float64)
+
+
+def best(scores: Vector) -> Vector:
+    """The policy, float64 [m], of the largest scores alike."""
+    top = scores > scores.max() - TIE
+    return np.asarray(top / top.sum(), np.float64)
+
+
+def world_policy(found: RootMoves) -> Vector:
+    """What the search of one world would play, float64 [m]: the share of visits of the moves that
+    are not proven to be worse than another; where the best result is proven, its moves alike."""
+    least = found.low.max()
+    if least > found.high.max() - TIE:
+        return best(found.low.astype(np.float64))
+    visits = np.where(found.high > least - TIE, found.visits, 0).astype(np.float64)
+    if not visits.sum():  # its time was over before a second move was tried
+        return best(found.q)
+    return np.asarray(visits / visits.sum(), np.float64)
+
+
+def _error(q: Rows) -> Vector:
+    """The standard error of the means over the worlds; NaN of one."""
+    if len(q) == 1:
+        return np.full(q.shape[1], np.nan)
+    return np.asarray(q.std(0, ddof=1) / np.sqrt(len(q)), np.float64)
