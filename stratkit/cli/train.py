@@ -150,7 +150,7 @@ def command(**options: Any) -> int:
         allow_net(options["net"])
     for word in ("net", "algorithm"):
         options[word] = options[word] or settings.pop(word, None)
-    if options["weights"]:
+    if options["weights"] and not options["resume"]:  # a resumed run has its own
         _begin_with(options, options["learn"] or settings.get("learn"))
     return learn("train", request_of(options, settings), options)
 

@@ -29,9 +29,9 @@ class Request:
 
     inputs: `-`, files, folders. run: the folder of the run. steps: stop when the run has so many.
     net, algorithm: None leaves them to the checkpoint, or to the default. start: a checkpoint or
-    RUN whose learning goes on in a new run. weights: a file with which a new run only begins.
-    settings: of the configuration file; options: of the command line. timeout: the seconds that one
-    of several ranks may wait for episodes. device: cpu or cuda.
+    RUN whose learning goes on in a new run. weights: a file with which a new run only begins; a
+    resumed one does not read it. settings: of the configuration file; options: of the command line.
+    timeout: the seconds that one of several ranks may wait for episodes. device: cpu or cuda.
     """
 
     inputs: Sequence[str]
@@ -57,8 +57,6 @@ class Request:
             raise InputError("the run needs a name that is not empty")
         if self.net:
             check_net(self.net)
-        if self.resume and self.weights:
-            raise InputError("a run that is resumed has its weights: no --weights with --resume")
         if self.algorithm:
             check_algorithm(self.algorithm)
         if not (self.resume or self.start):

@@ -198,7 +198,7 @@ class _Run:
             self.config.seed,
             self.device,
         )
-        if self.request.weights:
+        if self.request.weights and not self.point:
             begin_with(algorithm.networks, self.net, self.request.weights)
         self.optimizer = Optimizer(algorithm, self.config, self.ranks, self.device)
         if self.point:

@@ -46,16 +46,19 @@ def test_the_deployment_is_learned_beside_another_run_s_play(
     tensors, metadata = load_checkpoint(newest(out))
     assert (metadata["net"], metadata["step"]) == ("plain+deployment", 3)
     its = tensors_of(load_checkpoint(newest(trained))[0], "target")
-    for network in ("online", "average"):
+    for network in ("average", "online"):
         ours = tensors_of(tensors, network)
         for name, weight in its.items():
             np.testing.assert_array_equal(ours[f"play.{name}"], weight)
         assert ours["deployment.policy.weight"].any()
     match = run("match", out, trained, "--game", "nano", "-n", 2, "--seed", 1, "-o", "-")
     assert match.status == 0, match.err
-    # It is resumed as any run, and its network is another one's beginning in turn.
-    done = run("train", games, "--out", out, "--steps", 5, "--resume")
+    # It is resumed by the same words, though the weights are gone, and is a beginning in turn.
+    words = ("--weights", tmp_path / "gone", "--learn", "deployment", "--steps", 5, *QUICK)
+    done = run("train", games, "--out", out, *words, "--resume")
     assert done.status == 0, done.err
+    after = tensors_of(load_checkpoint(newest(out))[0], "online")
+    assert not np.array_equal(after["deployment.policy.bias"], ours["deployment.policy.bias"])
     more = run("train", games, "--out", tmp_path / "b", "--weights", out, "--steps", 0, *QUICK)
     assert more.status == 0, more.err
     first = tensors_of(load_checkpoint(newest(tmp_path / "b"))[0], "online")
@@ -71,7 +74,6 @@ def test_the_deployment_is_learned_beside_another_run_s_play(
     [
         (("--net", "tiny"), 1, "{0}: weights of a network plain, for a run with tiny\n"),
         (("--net", "plain", "--learn", "deployment"), 1, "to learn the deployment alone needs a"),
-        (("--resume",), 1, "a run that is resumed has its weights: no --weights with --resume\n"),
         (("--weights", "nowhere"), 1, "nowhere: no such file or folder\n"),
     ],
 )
