@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+
+Say = Callable[[str], None]  # takes a line for the user
 
 ALIKE = (
     0.66  # of two words, by difflib's measure: `nte` and `net` are, `stratego` and `ultimate` not

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import IO, TYPE_CHECKING, Literal
 
-from stratkit.errors import InputError, printable
+from stratkit.errors import InputError, UsageError, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PNG, SVG = "png", "svg"
+FORMS = {".png": PNG, ".svg": SVG}  # by the end of a file's name
 # Colours of lines that the colour-blind can tell apart (Okabe and Ito 2008), without the palest.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
@@ -36,8 +38,12 @@ def save(figure: Figure, stream: IO[bytes], form: str = PNG, dpi: int = 120) -> 
 
 
 def form_of(path: str) -> str:
-    """The form of a picture by the end of its file's name: SVG for .svg, otherwise PNG."""
-    return SVG if path.lower().endswith(".svg") else PNG
+    """The form of a picture by the end of its file's name, where it has one: otherwise PNG.
+    `UsageError` for an end that is neither .png nor .svg."""
+    end = os.path.splitext(path)[1].lower()
+    if end not in ("", *FORMS):
+        raise UsageError(f"pictures are {' or '.join(FORMS)}, not {end}", text=path)
+    return FORMS.get(end, PNG)
 
 
 def plain(text: str) -> str:

@@ -54,6 +54,11 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[pathlib.Path, set[str]
     return found
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than there are cores: some tests wait for processes and clocks."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests come first: one that began last would leave a core with nothing to do.
     (xdist needs --no-loadscope-reorder for that.)"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.metadata
 import os
 import pathlib
@@ -75,10 +76,17 @@ def tracked(*patterns: str) -> list[pathlib.Path]:
     return sorted(p for p in found if not skipped & set(p.relative_to(ROOT).parts))
 
 
+@functools.cache
+def nodes(path: pathlib.Path) -> list[ast.AST]:
+    """All parts of a file of Python."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+@functools.cache
 def imports(path: pathlib.Path) -> list[str]:
     """All modules that a file imports, wherever the import stands."""
     names: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -144,7 +152,7 @@ def test_no_file_is_long() -> None:
 
 def test_no_function_is_long() -> None:
     for path in tracked("stratkit/**/*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef):
                 lines = (node.end_lineno or 0) - node.lineno + 1
                 assert lines <= LONGEST_FUNCTION, f"{path.relative_to(ROOT)}: {node.name}"

@@ -53,7 +53,7 @@ def command(
     from stratkit.learn import curves
     from stratkit.pictures import form_of
 
-    found = []
+    form, found = form_of(output), []
     for path in runs:
         with error_context(path, only=OSError):
             found.append(curves.read_run(path))
@@ -64,7 +64,7 @@ def command(
             raise InputError("no usual metric to draw: choose with --field", file=runs[0])
     curves.check_fields(found, fields)
     with open_output(output, force, binary=True) as stream:
-        curves.plot(found, fields, stream, form_of(output), over or "step", smooth)
+        curves.plot(found, fields, stream, form, over or "step", smooth)
 
 
 def main() -> NoReturn:

@@ -163,8 +163,11 @@ def _commands(tools: Iterable[str]) -> Iterator[Finding]:
 
 
 def _is_ours(path: str) -> bool:
-    with open(path, "rb") as stream:
-        return b"stratkit.cli" in stream.read(2000)
+    try:
+        with open(path, "rb") as stream:
+            return b"stratkit.cli" in stream.read(2000)
+    except OSError:  # a program may be executable and not readable; ours is a script
+        return False
 
 
 def _version(name: str) -> str | None:

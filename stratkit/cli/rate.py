@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.core import ParameterSource
@@ -186,17 +186,13 @@ def _write_files(report: Report, games: Games | None, options: RateOptions) -> N
     from stratkit.pictures import form_of
     from stratkit.rating import html, plot
 
-    def write_page(report: Report, stream: IO[bytes], form: str) -> None:
-        stream.write(html.page(report, games).encode())
-
-    for path, write in (
-        (options.html, write_page),
-        (options.plot, plot.plot),
-        (options.curve, plot.plot_curve),
-    ):
+    if options.html is not None:
+        with open_output(options.html, options.force, binary=True) as stream:
+            stream.write(html.page(report, games).encode())
+    for path, draw in ((options.plot, plot.plot), (options.curve, plot.plot_curve)):
         if path is not None:
             with open_output(path, options.force, binary=True) as stream:
-                write(report, stream, form_of(path))
+                draw(report, stream, form_of(path))
 
 
 def main() -> NoReturn:

@@ -13,8 +13,8 @@ from stratkit.convert.games import Game, NotFromTheStart, games, in_order
 from stratkit.convert.options import CheckOptions
 from stratkit.convert.raw import LOG, POSITION, RECORD, SETUP, Raw, chunks
 from stratkit.convert.sink import Names, new_file
-from stratkit.convert.tally import Say, Tally
-from stratkit.errors import InputError
+from stratkit.convert.tally import Tally
+from stratkit.errors import InputError, Say
 from stratkit.storage.identities import KnownPlayers
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from stratkit.convert.games import Game, games, in_order
 from stratkit.convert.options import FILES, GAMES, VIEWS, ConvertOptions
 from stratkit.convert.raw import EPISODE, LOG, POSITION, POSITIONS, SETUP, Raw, chunks
 from stratkit.convert.sink import open_sink
-from stratkit.convert.tally import NothingSound, Say, Tally
-from stratkit.errors import InputError, error_context
+from stratkit.convert.tally import NothingSound, Tally
+from stratkit.errors import InputError, Say, error_context
 
 
 def run_conversion(options: ConvertOptions, warn: Say, note: Say) -> int:

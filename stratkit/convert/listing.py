@@ -11,8 +11,8 @@ from stratkit.convert.games import in_order, log_of
 from stratkit.convert.lines import games_only
 from stratkit.convert.options import NO_GAME, ListOptions
 from stratkit.convert.raw import Raw, chunks
-from stratkit.convert.tally import Say, Tally
-from stratkit.errors import InputError, printable
+from stratkit.convert.tally import Tally
+from stratkit.errors import InputError, Say, printable
 
 if TYPE_CHECKING:
     from stratkit.notation.log import Log

@@ -11,8 +11,8 @@ from stratkit.convert.games import Game
 from stratkit.convert.lines import games_only, sound_games
 from stratkit.convert.options import NO_GAME, ReplayOptions
 from stratkit.convert.raw import chunks
-from stratkit.convert.tally import Say, Tally
-from stratkit.errors import InputError, printable
+from stratkit.convert.tally import Tally
+from stratkit.errors import InputError, Say, printable
 from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:

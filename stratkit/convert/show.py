@@ -12,8 +12,8 @@ from stratkit.convert.games import Game
 from stratkit.convert.lines import each_position, is_log, sound_games, texts
 from stratkit.convert.options import NO_GAME, VIEWS, ShowOptions
 from stratkit.convert.raw import EPISODE, RECORD, SUFFIXES, form_of, numbered, within
-from stratkit.convert.tally import NothingSound, Say, Tally
-from stratkit.errors import InputError, StratkitError, UsageError, error_context, shown
+from stratkit.convert.tally import NothingSound, Tally
+from stratkit.errors import InputError, Say, StratkitError, UsageError, error_context, shown
 from stratkit.storage.streams import STDOUT, open_output
 
 if TYPE_CHECKING:

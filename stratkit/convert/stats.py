@@ -11,8 +11,9 @@ from stratkit.convert.games import Chunk, games, in_order
 from stratkit.convert.options import StatsOptions
 from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
 from stratkit.convert.stats_table import table
-from stratkit.convert.tally import Say, Tally
-from stratkit.errors import InputError, printable
+from stratkit.convert.tally import Tally
+from stratkit.errors import InputError, Say, printable
+from stratkit.pictures import form_of
 from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ VERSION = 1  # of --json
 def run_stats(options: StatsOptions, warn: Say, put: Say) -> int:
     """Puts out the figures of the inputs as text, unless none was readable, and then the picture:
     what cannot be drawn can be read. The exit status."""
+    if options.plot is not None:
+        form_of(options.plot)
     tally = Tally(warn)
     task = functools.partial(stats_chunk, selection=options.selection, attacks=options.attacks)
     columns = [
@@ -116,7 +119,6 @@ def _json(columns: list[tuple[str, Figures]]) -> str:
 
 def _draw(columns: list[tuple[str, Figures]], path: str, force: bool) -> None:
     from stratkit.notation.heat_maps import plot
-    from stratkit.pictures import form_of
 
     common = [name for name in columns[0][1].setups if all(name in f.setups for _, f in columns)]
     if not common:

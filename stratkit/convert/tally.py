@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TypeVar
 
-from stratkit.errors import CheckFailed, InputError, StratkitError
+from stratkit.errors import CheckFailed, InputError, Say, StratkitError
 
 Item = TypeVar("Item")
-Say = Callable[[str], None]
 
 
 class NothingSound(Exception):

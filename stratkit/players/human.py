@@ -138,6 +138,9 @@ class HumanPlayer(Player):
                 return read_setup(word, self.game)
             except OSError as error:
                 raise InputError(str(error.strerror), file=word) from None
+        if len(word) != own.zone:
+            what = f"no word, file or setup of {own.zone} letters (help tells the words)"
+            raise InputError(what, text=word)
         return parse_setup(word, own)  # says what is wrong with it
 
     def _drawn(self, game: int, times: int) -> Setup:

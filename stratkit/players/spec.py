@@ -8,7 +8,7 @@ before it. Which keys there are is for the registry to say.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,9 @@ class PlayerSpec:
     options: Any = None
     name: str | None = None
     given: Mapping[str, str] = field(default_factory=dict)
+
+
+ReadPlayer = Callable[[str], PlayerSpec]
 
 
 def parse_player(text: str, kinds: Sequence[PlayerKind] = KINDS) -> PlayerSpec:

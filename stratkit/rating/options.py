@@ -8,6 +8,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from stratkit.errors import UsageError, nearest_or_all
+from stratkit.pictures import form_of
 from stratkit.rating.elo import Anchor
 
 ONLY_ML = ("prior", "first_move", "draws", "intervals", "confidence")
@@ -74,6 +75,8 @@ class RateOptions:
             raise UsageError("standard input can be read only once: give - once")
         if "-" in written:
             raise UsageError("a picture or page cannot go where the tables go: name a file")
+        for path in filter(None, (self.plot, self.curve)):
+            form_of(path)
         taken = {os.path.realpath(path) for path in self.games if path != "-"}
         for path in written:
             real = os.path.realpath(path)

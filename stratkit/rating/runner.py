@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from stratkit.errors import InputError, UsageError, counted, nearest_or_all
+from stratkit.errors import InputError, Say, UsageError, counted, nearest_or_all
 from stratkit.rating.bootstrap import Ratings, rate
 from stratkit.rating.elo import Model
 from stratkit.rating.groups import check_linked
@@ -15,8 +15,6 @@ from stratkit.rating.report import RatingOptions, Report, report
 from stratkit.rating.selection import new_names, renamed, selected
 from stratkit.rating.sequential import sequential
 from stratkit.storage.streams import input_name, open_input
-
-Say = Callable[[str], None]
 
 
 def run_rating(options: RateOptions, warn: Say, say: Say) -> tuple[Report, Mapping[str, str]]:

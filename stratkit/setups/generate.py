@@ -13,7 +13,7 @@ import numpy as np
 from stratkit.arrays import Float64s
 from stratkit.engine import Game
 from stratkit.engine.stratego import Variant, variant
-from stratkit.errors import InputError, UsageError, error_context, nearest
+from stratkit.errors import InputError, Say, UsageError, error_context, nearest
 from stratkit.notation.setups import all_setups, setup_text
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.setups.constraints import Constraints, constraints
@@ -25,14 +25,12 @@ from stratkit.setups.uniform import Uniform
 from stratkit.storage.streams import input_name, open_input, open_output
 
 if TYPE_CHECKING:
-    from stratkit.players.spec import PlayerSpec
+    from stratkit.players.spec import PlayerSpec, ReadPlayer
 
 VERSION = 1  # of what --json prints
 ROWS = 64  # positions that a network evaluates at a time
 UNIFORM, NUMBER, MODEL, SEARCH = "uniform", "number:", "model:", "search,"
 
-Say = Callable[[str], None]
-ReadPlayer = Callable[[str], "PlayerSpec"]
 Logprobs = Float64s | None
 
 

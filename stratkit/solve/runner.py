@@ -13,7 +13,8 @@ import numpy as np
 from stratkit.arrays import Bytes, Int64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
-from stratkit.errors import UsageError, printable
+from stratkit.errors import Say, UsageError, printable
+from stratkit.pictures import form_of
 from stratkit.solve.exploitability import evaluate, jackknife
 from stratkit.solve.report import Entry, Report
 from stratkit.solve.solver import open_solver, parse_solver
@@ -22,13 +23,11 @@ from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
     from stratkit.players.player import PolicyPlayer, Views
-    from stratkit.players.spec import PlayerSpec
+    from stratkit.players.spec import PlayerSpec, ReadPlayer
 
 ROWS = 1024  # observations that a network evaluates at a time
 SEARCHES = 64  # information sets that are searched at a time
 
-Say = Callable[[str], None]
-ReadPlayer = Callable[[str], "PlayerSpec"]
 Progress = Callable[[int, str, str], AbstractContextManager[Any]]  # how many, of what, where
 
 
@@ -47,6 +46,8 @@ class ExploitOptions:
         """Raises `UsageError` for options that do not go together."""
         if self.plot == "-":
             raise UsageError("a picture cannot go where the table goes: name a file")
+        if self.plot is not None:
+            form_of(self.plot)
 
 
 def run_exploit(
@@ -68,7 +69,6 @@ def run_exploit(
     ]
     report = Report.of(tree, entries)
     if options.plot is not None:
-        from stratkit.pictures import form_of
         from stratkit.solve.plot import plot
 
         with open_output(options.plot, options.force, binary=True) as stream:

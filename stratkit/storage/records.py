@@ -354,6 +354,9 @@ def _parse(line: bytes, header: RecordHeader | None) -> RecordHeader | GameRecor
 
 def _object(line: bytes) -> dict[str, Any]:
     value = schema.parse_object(line)
+    if value is None and line.startswith((b"PK", b"#", b"<")):  # a zip, .gsn, .xml
+        what = "a zip or a game log, no game record: `fenfs convert --to games` makes one of logs"
+        raise InputError(what)
     if value is None:
         raise InputError("not a game record", text=line[:200].decode("utf-8", "replace").strip())
     return value

@@ -13,6 +13,7 @@ from stratkit.storage.columns import Episode, Episodes
 
 GOES_ON = 0  # the ending of a slice after which its game goes on
 MOST_OPEN = 1 << 17  # games that go on at a time
+MOST_ACTIONS = 1 << 27  # of all of them, with 8 bytes each
 
 
 @dataclass
@@ -41,6 +42,7 @@ class OpenGames:
         self.whole, self.fresh = whole, fresh
         self.duplicates = 0  # slices that were left out
         self._open: dict[int, _Open] = {}
+        self._actions = 0  # of open games
 
     def take(self, parts: Episodes) -> Episodes | None:
         """The next slices, each as the game up to its end; or the whole games that they end.
@@ -68,8 +70,11 @@ class OpenGames:
             raise InputError(f"{what} {known.length} actions came already, and not all of it")
         else:
             known.add(part)
+        self._actions += len(part.actions)
         if part.ending != GOES_ON:
-            del self._open[part.number]
+            self._actions -= self._open.pop(part.number).length
+        elif self._actions > MOST_ACTIONS:
+            raise InputError(f"over {MOST_ACTIONS} actions of games that go on")
         if known.game is None:
             self.duplicates += 1
             return None

@@ -89,8 +89,7 @@ class ProgramGames:
                 if not running:
                     return
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
-                while self._processes.remarks:
-                    self.warn(self._processes.remarks.pop(0))
+                self._remark()
                 for future in ended:
                     self._count(future.result())
                     yield future.result()
@@ -98,6 +97,11 @@ class ProgramGames:
             self._processes.stop()
             pool.shutdown(cancel_futures=True)
             self._processes.close_idle()
+            self._remark()
+
+    def _remark(self) -> None:
+        while self._processes.remarks:
+            self.warn(self._processes.remarks.pop(0))
 
     def _play(self, seating: Seating) -> Finished:
         taken: list[Process] = []

@@ -64,10 +64,11 @@ class Program:
 
 class Process:
     """`program`, running, from its start to `close`. Everything it does wrong is a `Fault`. `label`
-    is before each of its lines in a log. `games`: how many it was given to."""
+    is before each of its lines in a log. `games`: how many it was given to. `lost`: why its log
+    lacks lines, once it is closed."""
 
     def __init__(self, program: Program, label: str = "check") -> None:
-        self.program, self.games = program, 0
+        self.program, self.games, self.lost = program, 0, ""
         shown = program.talkative and program.log is None
         self._stderr = None if shown else Stderr(label, program.log)
         with error_context(program.name, only=OSError):
@@ -217,7 +218,7 @@ class Process:
             self._process.wait()
         if self._stderr:
             self._stderr.close()
-            self._stderr = None
+            self.lost, self._stderr = self._stderr.lost, None
 
 
 def _text(line: bytes) -> str:

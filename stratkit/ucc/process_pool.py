@@ -13,13 +13,14 @@ class ProcessPool:
 
     Of a program with `reuse` a process that its game gave back in order waits for another game. One
     that does not, and ends or stays silent, is replaced, and its program is started for every game
-    from then on; `remarks` has a line on it.
+    from then on; `remarks` has a line on it, and on a log that cannot be written.
     """
 
     def __init__(self) -> None:
         self.remarks: list[str] = []
         self._running: set[Process] = set()
         self._idle: dict[Program, list[Process]] = defaultdict(list)
+        self._lost: set[str | None] = set()  # logs that lack lines
         self._once: set[Program] = set()  # play one game each time, whatever was asked for
         self._lock = threading.Lock()
         self._stopped = False
@@ -69,6 +70,10 @@ class ProcessPool:
         with self._lock:
             self._running.discard(process)
         process.close()
+        program = process.program
+        if process.lost and program.log not in self._lost:
+            self._lost.add(program.log)
+            self.remarks.append(f"{program.name}: log={program.log}: {process.lost}")
 
     def stop(self) -> None:
         """Ends all processes; the threads that wait for them notice."""

@@ -14,7 +14,8 @@ class Stderr:
 
     Lines in the file `log`, if there is one, begin with `label`; they are appended whole, so that
     several programs may share the file. A line of `CHUNK` bytes or more is broken. Raises `OSError`
-    when that file cannot be opened.
+    when that file cannot be opened; when it cannot be written (a full disk), `lost` says why, and
+    no more goes there.
     """
 
     def __init__(self, label: str, log: str | None) -> None:
@@ -23,7 +24,7 @@ class Stderr:
         self._log = -1 if log is None else os.open(log, flags, 0o666)
         self.reading, self.writing = os.pipe()
         os.set_blocking(self.reading, False)
-        self.ended = False
+        self.ended, self.lost = False, ""
         self._kept = self._line = b""
 
     def drain(self) -> None:
@@ -46,7 +47,12 @@ class Stderr:
     def _write(self, lines: list[bytes]) -> None:
         if lines:
             label = f"{self.label}: ".encode()
-            os.write(self._log, b"".join(label + line + b"\n" for line in lines))
+            try:
+                os.write(self._log, b"".join(label + line + b"\n" for line in lines))
+            except OSError as error:
+                self.lost = str(error.strerror)
+                os.close(self._log)
+                self._log = -1
 
     def last(self) -> str:
         """The last lines in one, with backslashes for what is no ASCII; "" if there are none."""
@@ -60,4 +66,5 @@ class Stderr:
         os.close(self.reading)
         if self._log >= 0:
             self._write([self._line] if self._line else [])
+        if self._log >= 0:
             os.close(self._log)

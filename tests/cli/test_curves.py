@@ -46,6 +46,8 @@ def test_a_line_and_a_colour_for_each_run(tmp_path: pathlib.Path) -> None:
     assert {"entropy", "value loss", "eval/elo", "step", str(one), str(two)} <= set(words)
     text = picture.read_text()
     assert COLOURS[0] in text and COLOURS[1] in text and COLOURS[2] not in text
+    other = run("curves", one, "-o", tmp_path / "a.gif")
+    assert (other.status, "pictures are .png or .svg, not .gif" in other.error_line) == (2, True)
     again = run("curves", one, two, "-o", picture)
     assert again.error_line == f"curves: {picture}: exists already; -f overwrites it"
     before = picture.read_bytes()

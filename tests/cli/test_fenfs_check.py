@@ -117,6 +117,8 @@ def test_two_sources_side_by_side(tmp_path: pathlib.Path) -> None:
     picture = tmp_path / "maps.png"
     assert fenfs("stats", *arguments, "--plot", picture)[0] == 0
     assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
+    status, out, [line] = fenfs("stats", *arguments, "--plot", "maps.webp")
+    assert (status, out) == (2, "") and "pictures are .png or .svg, not .webp" in line
     status, out, [line] = fenfs("stats", "--plot", tmp_path / "b.png", LOGS)
     assert status == 1 and "choose one with --variant" in line
     assert out == fenfs("stats", LOGS)[1] != ""  # what cannot be drawn is printed all the same

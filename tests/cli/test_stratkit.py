@@ -14,7 +14,7 @@ import pytest
 
 from running import PATIENCE, PROJECT, ROOT, command_line, run
 from storage.stored import save_network
-from stratkit.cli.doctor import EXTRAS, NEEDED
+from stratkit.cli.doctor import EXTRAS, NEEDED, _is_ours
 from stratkit.cli.stratkit import TOOLS
 from stratkit.engine import Game
 from stratkit.errors import InputError
@@ -150,6 +150,10 @@ def test_doctor_finds_all_well(tmp_path: pathlib.Path) -> None:
         f"match is another program: {tmp_path}/match\n-> stratkit match starts ours\n"
         f"{len(TOOLS) - 1} on the PATH\n"
     )
+
+
+def test_a_command_that_cannot_be_read_is_not_ours(tmp_path: pathlib.Path) -> None:
+    assert _is_ours(str(ROOT / "bin/match")) and not _is_ours(str(tmp_path))
 
 
 def test_doctor_without_torch_and_without_the_commands(tmp_path: pathlib.Path) -> None:

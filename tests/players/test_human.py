@@ -94,7 +94,7 @@ def test_moves_and_words() -> None:
         until(seat.table)
     text = "".join(seat.shown)
     assert seat.setup == SETUP
-    assert "a setup of mini has 12 letters, not 3" in text
+    assert "no word, file or setup of 12 letters (help tells the words): 'XYZ'" in text
     assert "seen by red" in text and " rM" not in text and " b?" in text
     assert "a1a2: not a legal move" in text and "A6 A5: not a legal move (no piece of yours" in text
     assert "unknown square" in text and "a move is written like A4A5" in text
@@ -130,7 +130,7 @@ def test_a_setup_is_arranged(tmp_path: pathlib.Path) -> None:
     assert seat.setup == offers[-1] == seat.kept[0]
     assert len(set(offers)) == 5
     assert "not both squares are where you set up: 'swap A1 A6'" in text
-    assert "12 letters, not 7: 'swap A1'" in text
+    assert "no word, file or setup of 12 letters (help tells the words): 'swap A1'" in text
     assert "B bomb, C spy, D scout" in text
     file.write_bytes(b"\xff\n")
     seat = Seat([str(file)])

@@ -137,6 +137,7 @@ def test_an_anchor_with_a_rating(games: pathlib.Path) -> None:
         (["--table", "rating"], "'rating' is none of ratings, meetings, superiority (did you mean"),
         (["-", "-"], "standard input can be read only once: give - once"),
         (["--plot", "-"], "a picture or page cannot go where the tables go: name a file"),
+        (["--curve", "x.JPG"], "pictures are .png or .svg, not .jpg: 'x.JPG'"),
         (["--html", "-"], "a picture or page cannot go where the tables go: name a file"),
         (["--anchr", "x"], "no such option: --anchr (did you mean '--anchor'?)"),
     ],

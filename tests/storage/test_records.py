@@ -238,6 +238,13 @@ def test_overwriting_begins_anew(path: pathlib.Path, four: bytes) -> None:
 
 # --- faults ---------------------------------------------------------------------------------------
 
+
+@pytest.mark.parametrize("start", [b"PK\3\4", b"#1\n", b"<stratego>"])
+def test_logs_are_no_records(start: bytes) -> None:
+    with pytest.raises(InputError, match="x: line 1: a zip or a game log.*fenfs convert"):
+        list(read_records(io.BytesIO(start + b"\n"), "x"))
+
+
 WRONG = [
     (b'"stratkit":"games"', b'"stratkit":"x"', "line 1: not a game record: 'x'"),
     (b'"version":1', b'"version":2', "line 1: a version that is not 1: '2'"),

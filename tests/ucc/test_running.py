@@ -94,6 +94,16 @@ def test_talkative_matches_show_stderr_themselves(tmp_path: pathlib.Path, tag: s
     assert [record["fault"] for record in games(tmp_path / "g")] == ["exit status 1"] * 2
 
 
+def test_a_log_on_a_full_disk_is_told_once_and_ends_no_match(
+    tmp_path: pathlib.Path, tag: str
+) -> None:
+    player = f"name=bad,log=/dev/full,{PATIENT},{bot('last words')}"
+    done = play(tag, "random", player, "-n", 2, "--concurrency", 1, "-o", tmp_path / "g")
+    assert done.err.count("match: bad: log=/dev/full: No space left on device\n") == 1
+    found = [record["fault"] for record in games(tmp_path / "g")]
+    assert len(found) == 2 and all("no such square" in fault for fault in found)
+
+
 def test_a_repetition_rule_names_what_waives_it(tmp_path: pathlib.Path, tag: str) -> None:
     path = tmp_path / "g"
     player = f"name=fro,{PATIENT},{bot('to and fro')}"

@@ -99,10 +99,7 @@ class SearchStage:
         searches: list[Found | None] = [None] * len(turns.views)
         if not roots:
             return Staged(out, searches=searches)
-        try:
-            found = self.search(roots, self.blueprint, self.seed)
-        except ValueError as error:  # the engine's: there is no world
-            raise InputError(f"no search: {error}") from error
+        found = self.search(roots, self.blueprint, self.seed)
         for (row, at), one in zip(places, found, strict=True):
             out[row, at] = one.policy
             searches[row] = one
@@ -112,10 +109,16 @@ class SearchStage:
         views, side = turns.views, int(turns.views.sides[row])
         track = turns.tracks[row] if self.exclude and turns.tracks else None
 
+        def worlds(n: int, seed: int) -> Batch:
+            try:
+                return views.worlds(row, n, seed)
+            except ValueError as error:  # the engine's: there is none
+                raise InputError(f"no search: {error}") from error
+
         def draw(n: int, seed: int) -> Batch:
             if track is None or not any(track.excluded):
-                return views.worlds(row, n, seed)
-            return meeting(views.worlds(row, CANDIDATES * n, seed), n, track.excluded, side)
+                return worlds(n, seed)
+            return meeting(worlds(CANDIDATES * n, seed), n, track.excluded, side)
 
         return Root(
             game=int(views.games[row]),
