@@ -88,7 +88,8 @@ class Algorithm(ABC, Generic[F, T]):
     def learning_rate(self, step: int) -> float:
         """Adam's rate in update number `step`, counted from 0."""
         c = self.config
-        return annealed(c.lr, c.lr_floor, c.lr_power, step, c.anneal_after)
+        rising = min(1.0, (step + 1) / max(1, c.warm_up))
+        return rising * annealed(c.lr, c.lr_floor, c.lr_power, step, c.anneal_after)
 
     @abstractmethod
     def forward(self, views: Views, outputs: Outputs, step: int) -> F:

@@ -104,6 +104,9 @@ class AdamConfig(Options):
         0.0, "it falls with this power of the steps; 0: constant", at_least=0, at_most=10
     )
     lr_floor: float = option(0.0, "and not below this", at_least=0, less_than=1e6)
+    warm_up: int = option(
+        0, "steps over which the rate rises to lr, at first", at_least=0, less_than=2**31
+    )
     anneal_after: float = option(
         100.0, "steps after which what is annealed begins to fall", at_least=1, less_than=1e12
     )

@@ -315,7 +315,8 @@ def test_what_is_not_learned_from_is_not_differentiated() -> None:
         {"eta": 1.0}, {"eta_power": 2.0}, {"anneal_after": 1.0}, {"ratio_clip": 1e-3},
         {"kl_mu": 1.0}, {"advantage_lambda": 1.0}, {"value_lambda": 0.0}, {"value_weight": 2.0},
         {"rho": 0.5}, {"c": 0.5}, {"magnet": "average"}, {"lr_power": 2.0}, {"average_rate": 1.0},
-        {"eta_floor": 1.0}, {"lr_floor": 1.0}, {"weight_by": "game"}, {"advantage_filter": 0.5},
+        {"warm_up": 9}, {"eta_floor": 1.0}, {"lr_floor": 1.0}, {"weight_by": "game"},
+        {"advantage_filter": 0.5},
     ],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
@@ -354,6 +355,7 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
     [
         ("eta", -0.1), ("eta", math.nan), ("eta", INFINITY), ("eta_power", -1.0),
         ("eta_floor", -1.0), ("lr_power", 11.0), ("lr_floor", INFINITY), ("anneal_after", 0.0),
+        ("warm_up", -1),
         ("ratio_clip", 0.0), ("kl_mu", -1.0), ("advantage_lambda", 1.1), ("value_lambda", -0.1),
         ("value_weight", 0.0), ("rho", 0.0), ("c", 0.0), ("average_rate", 0.0), ("magnet", "none"),
         ("weight_by", "side"), ("advantage_filter", 1.0), ("advantage_filter", -0.1),

@@ -162,6 +162,19 @@ def test_what_the_defaults_leave_out_matters() -> None:
     assert all((x - y).abs().max() > 1e-4 for x, y in itertools.combinations(ends, 2))
 
 
+def test_the_rate_rises_before_it_falls() -> None:
+    options = {"lr": 1.0, "warm_up": 4, "lr_power": 1.0, "anneal_after": 4.0, "lr_floor": 0.1}
+    algorithm = optimizer("plain", (82, 3, 4), setting(**options)).algorithm
+    rates = [algorithm.learning_rate(step) for step in (0, 3, 4, 12, 1000)]
+    assert rates == pytest.approx([0.25, 4 / 7, 0.5, 0.25, 0.1])
+    learner, batch = a_batch()
+    before = weights(learner, "online")
+    learner = optimizer("plain", (82, 3, 4), setting(**options, b1=0.0, eps=1e-20, grad_norm=0))
+    learner.update(batch)
+    moved = (weights(learner, "online") - before).abs().max().item()
+    assert moved == pytest.approx(0.25, rel=1e-3)  # Adam's first step has the size of the rate
+
+
 def test_what_the_value_explains_is_reported() -> None:
     learner, batch = a_batch()
     assert learner.update(batch)["explained"] == pytest.approx(0, abs=1e-6)
