@@ -12,9 +12,14 @@ static const struct {
     const char *name; /* with a colon at the end if the game has a parameter */
     sk_opener *open;
 } small_games[] = {
-    {"kuhn", sk_open_kuhn},    {"leduc", sk_open_leduc},        {"liars_dice:", sk_open_liars_dice},
-    {"hex:", sk_open_hex},     {"dark_hex:", sk_open_dark_hex}, {"matrix:", sk_open_matrix},
+    {"kuhn", sk_open_kuhn},
+    {"leduc", sk_open_leduc},
+    {"liars_dice:", sk_open_liars_dice},
+    {"hex:", sk_open_hex},
+    {"dark_hex:", sk_open_dark_hex},
+    {"matrix:", sk_open_matrix},
     {"moves:", sk_open_moves},
+    {"diplomacy:", sk_open_diplomacy},
 };
 
 static int32_t variants(void)

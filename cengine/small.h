@@ -12,10 +12,10 @@
 /* Endings of a game that has only one. */
 static const char *const one_ending[] = {"", "over", NULL};
 
-/* The observation as the network sees it: the bytes as numbers. */
+/* The observation as the network sees it: the first bytes as numbers, in most games all of them. */
 static inline void expand_bytes(const sk_game *game, const uint8_t *packed, float *out)
 {
-    for (int32_t i = 0; i < game->is.observation_bytes; i++)
+    for (int32_t i = 0; i < game->is.planes; i++)
         out[i] = (float)packed[i];
 }
 

@@ -64,6 +64,7 @@ enum { DIP_INLAND, DIP_COASTAL, DIP_SEA };
 
 typedef struct sk_dip_map {
     int provinces, locations, powers, centres, win, year;
+    int years; /* that a game lasts, unless its rules say otherwise */
     char names[DIP_LOCATIONS][8];
     char power_names[DIP_POWERS][16];
     uint8_t kind[DIP_PROVINCES];

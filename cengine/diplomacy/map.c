@@ -290,6 +290,8 @@ static int read_lines(reader *in, const char *text, int base)
             ok = base || add_power(in);
         else if (!strcmp(word, "year"))
             ok = read_count(in, 9999, &in->map->year);
+        else if (!strcmp(word, "years"))
+            ok = read_count(in, 250, &in->map->years);
         else if (!strcmp(word, "win"))
             ok = read_count(in, DIP_CENTRES, &in->map->win);
         else if (strcmp(word, "like"))
@@ -359,6 +361,7 @@ int dip_read_map(dip_map *map, const char *text, char *error, size_t error_size)
     reader in = {.map = map, .error = error, .error_size = error_size};
     memset(map, 0, sizeof *map);
     map->year = 1901;
+    map->years = 12;
     memset(map->start.from, DIP_NONE, sizeof map->start.from);
     const char *base = base_of(&in, text);
     if (!base)
@@ -373,6 +376,7 @@ int dip_read_map(dip_map *map, const char *text, char *error, size_t error_size)
     const char *missing = map->powers < 2 ? "fewer than two powers"
                           : !map->centres ? "no centre"
                           : !map->win     ? "no line like: win 18"
+                          : !map->years   ? "a game of no years"
                                           : NULL;
     if (missing) {
         snprintf(error, error_size, "%s", missing);

@@ -129,6 +129,7 @@ static const struct {
     },
     {"tiny",
      "year 1901\n"
+     "years 1\n"
      "win 4\n"
      "sea MID fleet EAST NEAR SOUTH WEST\n"
      "coast EAST * army NEAR SOUTH fleet MID NEAR SOUTH\n"

@@ -28,8 +28,8 @@ class MLP(Network):
         self.critic = nn.Linear(widths[-1], 1)
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Tensor:
-        """The bytes as numbers: float32 [n, C]. There is no public information to replace."""
-        return packed.float()
+        """The first C bytes as numbers: float32 [n, C]. Nothing public is there to replace."""
+        return packed[:, : self.shape[0]].float()
 
     def embed(self, inputs: Tensor) -> Tensor:
         """float32 [n, width of the last layer]."""

@@ -21,7 +21,11 @@ from stratkit.adapters.pettingzoo import GameEnv  # noqa: E402
 
 MATRIX = f"matrix:{ROOT / 'formats/samples/modified_rps.matrix'}"
 PARAMETERS = {"liars_dice:": "1x6", "hex:": "3", "dark_hex:": "3"}
-SMALL = {"moves:": ["moves:nano", "moves:micro"], "matrix:": [MATRIX]}
+SMALL = {
+    "moves:": ["moves:nano", "moves:micro"],
+    "matrix:": [MATRIX],
+    "diplomacy:": ["diplomacy:tiny"],
+}
 GAMES = [
     full
     for name in game_names()

@@ -45,7 +45,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         flags += [CHECKED, "-fno-sanitize-recover=undefined"]
     command = [CC, *flags, f"-I{ROOT / 'cengine'}", "-pthread"]
     objects = []
-    for source in sorted((ROOT / "cengine").glob("*.c")):
+    folders = (ROOT / "cengine", ROOT / "cengine/diplomacy")
+    for source in sorted(path for each in folders for path in each.glob("*.c")):
         objects.append(str(folder / f"{source.stem}.o"))
         built = execute(*command, "-c", "-o", objects[-1], str(source))
         assert (built.returncode, built.stderr) == (0, "")
