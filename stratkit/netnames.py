@@ -1,6 +1,7 @@
-"""The names of networks: `plain:CHANNELSxBLOCKS`, `fromto:CHANNELSxBLOCKS`, `tiny`, `small`,
-`paper`, `mlp:WIDTHxWIDTH...`, and `py:MODULE:CLASS` for a network of the user's own. Behind that of
-a board's network, `+deployment` adds one of its own for the deployment.
+"""The names of networks: `plain:CHANNELSxBLOCKS`, `fromto:CHANNELSxBLOCKS`,
+`rise:CHANNELSxBLOCKS`, `tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`, and `py:MODULE:CLASS` for a
+network of the user's own. Behind that of a board's network, `+deployment` adds one of its own for
+the deployment.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -17,7 +18,8 @@ from collections.abc import Sequence
 
 from stratkit.errors import InputError, nearest_or_all, shown
 
-NETS = ("plain", "fromto", "tiny", "small", "paper", "mlp")
+NETS = ("plain", "fromto", "rise", "tiny", "small", "paper", "mlp")
+SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4"}  # by channels and blocks; the defaults
 DEPLOYMENT = "+deployment"  # ends the name of a network with another one for the deployment
 PYTHON = "py:"  # begins the name of a network of the user's own
 ALLOWED = "STRATKIT_NETS"  # the environment variable
@@ -39,12 +41,12 @@ def check_net(net: object) -> None:
         if not all(word.isidentifier() for word in (*module.split("."), name)):
             raise InputError("a network of one's own is named py:MODULE:CLASS", text=net)
         return
-    if kind not in NETS or (colon and kind not in ("mlp", "plain", "fromto")):
+    if kind not in NETS or (colon and kind not in ("mlp", *SIZED)):
         raise InputError(f"unknown network {shown(net)}{nearest_or_all(str(net), NETS)}")
     if not colon:
         return
     numbers = [int(n) if re.fullmatch("[1-9][0-9]{0,3}", n) else 0 for n in sizes.split("x")]
-    if kind in ("plain", "fromto"):
+    if kind in SIZED:
         if not (len(numbers) == 2 and 0 < numbers[0] <= 1024 and 0 < numbers[1] <= 100):
             raise InputError("channels and blocks are given as in plain:32x2", text=net)
     elif len(numbers) > DEEPEST or not all(0 < n <= WIDEST for n in numbers):
@@ -52,8 +54,9 @@ def check_net(net: object) -> None:
 
 
 def channels_and_blocks(net: str) -> tuple[int, int]:
-    """Of a network `plain` or `plain:CHANNELSxBLOCKS`; the same of `fromto`."""
-    channels, _, blocks = (net.partition(":")[2] or "16x1").partition("x")
+    """Of a network `plain` or `plain:CHANNELSxBLOCKS`; the same of `fromto` and `rise`."""
+    kind, _, sizes = net.partition(":")
+    channels, _, blocks = (sizes or SIZED[kind]).partition("x")
     return int(channels), int(blocks)
 
 
@@ -66,10 +69,10 @@ def hidden_sizes(net: str) -> tuple[int, ...]:
 
 
 def preset_of(net: str) -> str:
-    """The kind of network whose preset this one has: `fromto`, and one of the user's own, have that
-    of `plain`."""
+    """The kind of network whose preset this one has: `fromto`, `rise`, and one of the user's own,
+    have that of `plain`."""
     kind = net.removesuffix(DEPLOYMENT).partition(":")[0]
-    return "plain" if kind in ("fromto", "py") else kind
+    return "plain" if kind in ("fromto", "rise", "py") else kind
 
 
 def allow_net(net: str) -> None:

@@ -24,6 +24,7 @@ from stratkit.nets.fromto import FromTo
 from stratkit.nets.mlp import MLP
 from stratkit.nets.network import Network
 from stratkit.nets.plain import PlainNet
+from stratkit.nets.rise import Rise, hex_size
 from stratkit.nets.unet import Size, UNet
 
 # The U-Nets. `paper` has the channels of the DeepNash paper; how many blocks its pyramids have is
@@ -67,6 +68,8 @@ def _build(net: str, shape: tuple[int, ...], actions: int | None) -> Network:
         except (Exception, SystemExit) as error:
             raise InputError(f"cannot be made: {one_line(error)}", text=net) from error
     sizes = hidden_sizes(net)
+    if net.startswith("rise") and (len(shape) == 3 or hex_size(shape, actions)):
+        return Rise(shape, actions, *channels_and_blocks(net))
     if len(shape) == 1 and sizes and actions:
         return MLP(shape, actions, sizes)
     if len(shape) == 3 and not sizes:

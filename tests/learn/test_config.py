@@ -82,7 +82,9 @@ def test_files(tmp_path: pathlib.Path) -> None:
     assert refusal("batch = 1.5") == "batch must be a whole number: '1.5'"
     assert refusal("batch = true") == "batch must be a whole number: 'True'"
     assert refusal("sizes = [1, 'x']").startswith("sizes must be whole numbers")
-    assert refusal("net = 3").startswith("unknown network '3': choose one of plain, fromto, tiny")
+    assert refusal("net = 3").startswith(
+        "unknown network '3': choose one of plain, fromto, rise, tiny"
+    )
     assert refusal("lr = 1" + 400 * "0").startswith("lr must be a number: '1000")
     assert refusal("lr = 1" + 5000 * "0").startswith("not TOML: ")
     assert refusal("#" * 100_000) == "over 65536 bytes"
