@@ -18,6 +18,7 @@ from stratkit.errors import InputError, error_context
 TEMPORARY = ".tmp."  # names that begin so are never read
 _HERE = f"{TEMPORARY}{zlib.crc32(os.uname().nodename.encode()):08x}."  # of this machine's writers
 _DAY = 86400.0  # seconds
+_LOOK = 0.05  # seconds in which a look at the holder is over (`holder` has the lock meanwhile)
 
 
 @contextlib.contextmanager
@@ -180,16 +181,19 @@ def lock(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def lock_descriptor(descriptor: int, name: str) -> None:
     """Locks the open file until it is closed; `InputError` when another process has it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(f"in use by {_holder(descriptor)}", file=name) from None
+    for again in (True, False):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if not again:
+                raise InputError(f"in use by {_holder(descriptor)}", file=name) from None
+        time.sleep(_LOOK)
 
 
 def holder(path: str | os.PathLike[str]) -> str | None:
     """Who holds the lock file `path`, such as `process 7115`; None where nobody does. The answer
-    may be old at once: whoever wants the lock must take it, which fails for the moment of this
-    look."""
+    may be old at once: whoever wants the lock must take it, and waits for the end of this look."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
 from collections.abc import Iterator
@@ -72,12 +73,17 @@ def play(
 FEW = {"rollouts": "24", "depth": "1", "eta": "9"}
 
 
+@functools.cache
+def searched(belief: str, slots: int) -> list[Episode]:
+    game = Game("mini")
+    return play(game, searching(game, **FEW, belief=belief)[0], slots=slots)
+
+
 @pytest.mark.parametrize("slots", [1, 2])
 @pytest.mark.parametrize("belief", ["uniform", "policy", "setups"])
 def test_games_do_not_depend_on_their_company(slots: int, belief: str) -> None:
-    game, keys = Game("mini"), {**FEW, "belief": belief}
-    games = play(game, searching(game, **keys)[0], slots=slots)
-    same = play(game, searching(game, **keys)[0], slots=3)
+    game, same = Game("mini"), searched(belief, 3)
+    games = searched(belief, slots)
     for one, other in zip(games, same, strict=True):
         np.testing.assert_array_equal(one.actions, other.actions)
         np.testing.assert_array_equal(one.mu, other.mu)

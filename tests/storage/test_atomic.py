@@ -12,7 +12,7 @@ import time
 import pytest
 
 from stratkit.errors import InputError
-from stratkit.storage.atomic import atomic_file, lock, remove_abandoned
+from stratkit.storage.atomic import atomic_file, holder, lock, remove_abandoned
 
 
 def names(folder: pathlib.Path) -> list[str]:
@@ -202,3 +202,13 @@ def test_a_killed_process_lets_its_lock_go(tmp_path: pathlib.Path) -> None:
     run("import os, signal\nwith lock(path): os.kill(os.getpid(), signal.SIGKILL)", path)
     with lock(path):
         pass
+
+
+def test_a_look_at_the_holder_refuses_nobody(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    monkeypatch.setattr("time.sleep", lambda _: os.close(looking))  # meanwhile it has looked
+    with lock(tmp_path / "lock"):
+        assert holder(tmp_path / "lock") == f"process {os.getpid()}"
