@@ -135,7 +135,7 @@ def test_text_stays_as_it_is_typed() -> None:
             assert line in lines
 
 
-@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("place", range(len(ALGORITHMS)))
 def test_the_page_of_train_has_the_presets(place: int) -> None:
     """One table for each algorithm, in their order."""
     algorithm, entry = list(ALGORITHMS.items())[place]

@@ -14,7 +14,7 @@ from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
 from stratkit.engine.sampling import sample, uniform, uniform_rows
 from stratkit.engine.subgames import Subgames
 from stratkit.engine.tree import Tree
-from stratkit.engine.worlds import has_worlds, worlds
+from stratkit.engine.worlds import assign_types, has_worlds, hidden_types, worlds
 
 __all__ = [
     "Batch",
@@ -24,11 +24,13 @@ __all__ = [
     "Replay",
     "Subgames",
     "Tree",
+    "assign_types",
     "board_planes",
     "distinct_views",
     "expand_planes",
     "game_names",
     "has_worlds",
+    "hidden_types",
     "known_actions",
     "observation_dtype",
     "replay",

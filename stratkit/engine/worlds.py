@@ -6,10 +6,14 @@ import itertools
 
 import numpy as np
 
+from stratkit.arrays import Bytes
 from stratkit.engine.batch import CHANCE, Batch
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, text
+from stratkit.engine.library import ffi, lib, pointer, text
 from stratkit.engine.random_streams import Stream
+from stratkit.engine.stratego import NO_PIECE
+
+NOT_HIDDEN = NO_PIECE  # in place of a hidden piece's type
 
 
 def has_worlds(game: Game) -> bool:
@@ -26,6 +30,33 @@ def has_worlds(game: Game) -> bool:
     except ValueError:
         return False
     return True
+
+
+def hidden_types(batch: Batch) -> Bytes:
+    """The truth behind the view of each row of a game of Stratego: uint8 [size, squares], the types
+    of the enemy's hidden pieces in the acting side's frame, `NOT_HIDDEN` elsewhere, and everywhere
+    before both sides have deployed. For those who learn from games; no player gets it of a game.
+    """
+    out = np.empty((batch.size, _squares(batch)), np.uint8)
+    known = lib.sk_stratego_hidden(
+        batch.handle, batch.size, pointer(out, "uint8", out.shape, writable=True)
+    )
+    if not known:
+        raise ValueError(f"{batch.game.name} is no Stratego")
+    return out
+
+
+def _squares(batch: Batch) -> int:
+    return max(batch.game.start_bytes - 5, 0)
+
+
+def assign_types(worlds: Batch, types: Bytes) -> None:
+    """Makes worlds others of the same side: the enemy's hidden pieces get these types, uint8 [size,
+    squares] as of `hidden_types`. `ValueError`: public information does not allow it."""
+    shape = (worlds.size, _squares(worlds))
+    row = lib.sk_stratego_assign(worlds.handle, worlds.size, pointer(types, "uint8", shape))
+    if row >= 0:
+        raise ValueError(f"{worlds.game.name}: these are no types of hidden pieces, in row {row}")
 
 
 def worlds(

@@ -282,16 +282,30 @@ class MMDConfig(AdamConfig):
         return self.learn == "deployment"
 
 
+@dataclass(frozen=True)
+class BeliefConfig(AdamConfig):
+    """The hyper-parameters of a belief network."""
+
+    average_rate: float = option(
+        0.003,
+        "rate at which the averaged network follows it, after 3 / X steps",
+        more_than=0,
+        at_most=1,
+    )
+
+
 class Algorithm(NamedTuple):
     """An entry of `ALGORITHMS`. `config`: its hyper-parameters; `presets`: settings by the kind of
     network, which replace the defaults; `module`, `name`: the class that implements it, a
-    `learn.algorithm.Algorithm`; `slices`: it learns from slices of games, too."""
+    `learn.algorithm.Algorithm`; `slices`: it learns from slices of games, too; `hidden`: it learns
+    what players do not know, from games of anybody."""
 
     config: type[AdamConfig]
     presets: Mapping[str, Mapping[str, Any]]
     module: str
     name: str
     slices: bool = False
+    hidden: bool = False
 
 
 # Where the network, and with it the machine, is smaller, the paper's numbers would hardly move it.
@@ -361,8 +375,19 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 
+_BELIEF_SMALL = {"batch": 32, "lr": 1e-2, "b1": 0.9, "grad_norm": 1.0}
+BELIEF_PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "plain": _BELIEF_SMALL,
+    "tiny": _BELIEF_SMALL,
+    "small": {"batch": 128, "lr": 1e-3, "b1": 0.9, "chunk": 2048},
+    "paper": {"lr": 3e-4, "b1": 0.9},
+}
+
 RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 ALGORITHMS: Mapping[str, Algorithm] = {
     RNAD: Algorithm(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
     "mmd": Algorithm(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", slices=True),
+    "belief": Algorithm(
+        BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", hidden=True
+    ),
 }

@@ -11,7 +11,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from stratkit.engine import Game, IllegalAction, Replay, distinct_views, replay_columns
+from stratkit.arrays import Bytes
+from stratkit.engine import Batch as States
+from stratkit.engine import (
+    Game,
+    IllegalAction,
+    Replay,
+    distinct_views,
+    hidden_types,
+    replay_columns,
+)
+from stratkit.engine.observation import STAGE
+from stratkit.engine.worlds import NOT_HIDDEN
 from stratkit.errors import InputError
 from stratkit.storage.columns import MU_ROUNDING, Episodes
 
@@ -123,27 +134,32 @@ def make_batch(
     rows: int = 1,
     own_deployment: bool = False,
     deployment_only: bool = False,
+    hidden: bool = False,
 ) -> Batch:
     """Replays the episodes and lays their steps out as a batch, its views padded to a multiple of
     `rows`. `own_deployment`: placing pieces is learned by another network, from outcomes;
-    `deployment_only`: nothing else is learned.
+    `deployment_only`: nothing else is learned. `hidden`: only moments at which a side on a board
+    begins a move, whoever made it, and the enemy has a hidden piece; their types, as of
+    `engine.hidden_types`, follow each observation.
 
     InputError: an illegal action, an episode that ends otherwise than it says, or one whose play
-    was not sampled. The message names file, episode and action.
+    was not sampled, unless `hidden`. The message names file, episode and action.
     """
     episodes = Episodes.together([chunk.episodes for chunk in chunks])
     endings = np.concatenate([np.array(chunk.endings)[chunk.episodes.ending] for chunk in chunks])
     played = _replay(game, chunks, episodes, endings)
-    _check_sampled(chunks, played, episodes.mu)
+    if not hidden:
+        _check_sampled(chunks, played, episodes.mu)
     # An episode that is no slice has ended, even if its game went on.
     ended = (endings != "") | (episodes.first is None)
     placing = played.given & own_deployment
-    kept, episode, player, actor = _steps(episodes, played, ended, placing)
-    if deployment_only:
-        rows_left = placing[kept].nonzero()[0]
-        kept, episode = kept[rows_left], episode[rows_left]
-        player, actor = player[rows_left], actor[rows_left]
     observations, legal = played.observations, played.legal
+    if hidden:
+        truth = truths(game, episodes)
+        observations = np.concatenate([observations, truth], axis=1)
+        kept, episode, player, actor = _moments(episodes, played, truth)
+    else:
+        kept, episode, player, actor = _steps(episodes, played, ended, placing, deployment_only)
     if len(kept) < len(observations):
         observations, legal = observations[kept], legal[kept]
     placed = (actor >= 0).nonzero()[0]
@@ -174,9 +190,16 @@ def make_batch(
     )
 
 
+Steps = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]]
+
+
 def _steps(
-    episodes: Episodes, played: Replay, ended: NDArray[np.bool_], by_outcome: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]]:
+    episodes: Episodes,
+    played: Replay,
+    ended: NDArray[np.bool_],
+    by_outcome: NDArray[np.bool_],
+    only: bool = False,
+) -> Steps:
     """Which actions of whole games, or of slices, are steps of a batch: their rows [n], and of each
     its episode, the player who learns from it, and the actor in whose chain it is; -1: none.
 
@@ -186,12 +209,13 @@ def _steps(
     by its ratios.
 
     What is judged `by_outcome` is learned from with the end of its game: it is a step of the last
-    slice.
+    slice. `only`: of whole games nothing else is.
     """
     actor = np.where(~np.isnan(episodes.mu), played.actors, -1).astype(np.int8)
     episode = np.repeat(np.arange(len(episodes)), episodes.length)
     if episodes.first is None:
-        return np.arange(len(actor)), episode, actor, actor
+        kept = by_outcome.nonzero()[0] if only else np.arange(len(actor))
+        return kept, episode[kept], actor[kept], actor[kept]
     player, sliced = actor.copy(), episodes.sliced
     start = np.cumsum(episodes.length) - episodes.length + episodes.first
     for k in range(played.returns.shape[1]):
@@ -206,6 +230,33 @@ def _steps(
     player = np.where(by_outcome, actor, player)
     kept = ((actor >= 0) & wanted).nonzero()[0]
     return kept, episode[kept], player[kept], actor[kept]
+
+
+def _moments(episodes: Episodes, played: Replay, truth: Bytes) -> Steps:
+    """As `_steps`: the moments at which a move begins, and the enemy has hidden pieces."""
+    wanted = (truth != NOT_HIDDEN).any(1) & (played.observations[:, STAGE] == 0) & episodes.sliced
+    kept = wanted.nonzero()[0]
+    actor = played.actors[kept]
+    return kept, np.repeat(np.arange(len(episodes)), episodes.length)[kept], actor, actor
+
+
+def truths(game: Game, episodes: Episodes) -> Bytes:
+    """`engine.hidden_types` before each action of episodes, which are legal games: uint8 [sum of
+    length, squares]."""
+    n, lengths = len(episodes), episodes.length
+    batch, starts, at = States(game, n), episodes.start.tobytes(), 0
+    for row, size in enumerate(episodes.start_length.tolist()):
+        batch.start(row, starts[at : at + size])
+        at += size
+    out = np.empty((int(lengths.sum()), game.start_bytes - 5), np.uint8)
+    begins = np.cumsum(lengths) - lengths
+    for number in range(int(lengths.max(initial=0))):
+        rows = np.flatnonzero(lengths > number)
+        out[begins[rows] + number] = hidden_types(batch)[rows]
+        actions = np.full(n, -1, np.int32)
+        actions[rows] = episodes.actions[begins[rows] + number]
+        batch.apply(actions)
+    return out
 
 
 def _replay(

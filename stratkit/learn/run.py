@@ -149,7 +149,7 @@ class _Run:
         if not episodes:
             raise InputError(f"{self.ranks.size} ranks need a larger batch", text=self.config.batch)
         own, only = self.net.endswith(DEPLOYMENT), self.settings.hyper.deployment_only
-        return Plan(episodes, self.config.rows, own, only)
+        return Plan(episodes, self.config.rows, own, only, ALGORITHMS[self.algorithm].hidden)
 
     def close(self) -> None:
         self.source.stop()

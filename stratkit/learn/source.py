@@ -34,6 +34,7 @@ class Plan(NamedTuple):
     rows: int
     own_deployment: bool
     deployment_only: bool
+    hidden: bool = False
 
 
 @dataclass(frozen=True)

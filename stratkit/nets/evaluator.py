@@ -16,8 +16,7 @@ from torch import Tensor
 
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s
 from stratkit.engine import distinct_views
-from stratkit.errors import InputError
-from stratkit.nets.network import Network, check_device, place
+from stratkit.nets.network import Network, check_device, load_weights, place
 from stratkit.nets.policy import draw, softmax
 
 MOST_ON_CPU = 256  # views at a time: more of them leave its caches
@@ -54,14 +53,8 @@ class Evaluator:
     def load(self, weights: Mapping[str, Float32s]) -> None:
         """Evaluates these weights from now on. `InputError`: they are another network's, or not
         finite."""
-        if not all(np.isfinite(w).all() for w in weights.values()):
-            raise InputError("its weights are not all finite")
-        try:
-            self._before = None
-            tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
-            self.network.load_state_dict(tensors)
-        except (RuntimeError, TypeError):  # torch's: missing, unknown or misshapen tensors
-            raise InputError("its tensors are not this network's", text=self.net) from None
+        self._before = None
+        load_weights(self.network, weights, self.net)
 
     def policy(self, observations: Bytes, legal: Bytes, pub: Float32s | None = None) -> Float32s:
         """float32 [n, A]: the probability of each action, 0 where illegal."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from stratkit.arrays import Float32s
 from stratkit.errors import InputError
 
 
@@ -71,6 +74,17 @@ def value_layer(features: int) -> nn.Linear:
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)
     return layer
+
+
+def load_weights(network: nn.Module, weights: Mapping[str, Float32s], net: str = "") -> None:
+    """Gives a network these weights. `InputError`: they are another one's, or not finite. `net`:
+    its name, for the message."""
+    if not all(np.isfinite(w).all() for w in weights.values()):
+        raise InputError("its weights are not all finite")
+    try:
+        network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+    except (RuntimeError, TypeError):  # torch's: missing, unknown or misshapen tensors
+        raise InputError("its tensors are not this network's", text=net or None) from None
 
 
 def check_device(name: str) -> None:

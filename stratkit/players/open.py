@@ -173,7 +173,9 @@ def _name(path: str, step: int) -> str:
 
 
 def check_game(metadata: dict[str, object], game: Game, file: str) -> None:
-    """Raises `InputError` when a network was made for another game or board."""
+    """Raises `InputError` when a network was made for another game or board, or plays none."""
+    if metadata.get("algorithm") == "belief":
+        raise InputError("a belief network, which does not play: belief=FILE takes it", file=file)
     if metadata["game"] != game.name:
         raise InputError(f"a network for {metadata['game']}, not for {game.name}", file=file)
 

@@ -110,6 +110,17 @@ def one_of(*words: str) -> Kind:
     return Kind("|".join(words), f"{choice} is needed", read, words)
 
 
+def word_or_file(*words: str) -> Kind:
+    """One of some words; or the path of a file or folder, which has a dot or a slash."""
+    choice = one_of(*words)
+
+    def read(text: str) -> str:
+        return text if {".", "/"} & set(text) else choice.read(text)
+
+    needed = f"one of {', '.join(words)}, or a path with a dot or a slash is needed"
+    return Kind(f"{choice.metavar}|FILE", needed, read, words)
+
+
 def switch() -> Kind:
     """`on` or `off`: True or False."""
     words = one_of("on", "off")

@@ -4,9 +4,11 @@
     setups    a world is as likely as the enemy's setup in it is under the blueprint's deployment
     policy    a world is as likely as the enemy's last moves are under the blueprint there
               (policy-based inference, Rebstock et al. 2019, arXiv 1905.10911)
+    a network worlds are drawn by it, piece by piece
 
-The last two draw uniform worlds, weigh them, and draw among these: each world's game is played
-again. `setups` is for Stratego; `policy` for every game whose states tell how they came about.
+`setups` and `policy` draw uniform worlds, weigh them, and draw among these: each world's game is
+played again. `policy` is for every game whose states tell how they came about, the others are for
+Stratego.
 """
 
 from __future__ import annotations
@@ -18,11 +20,19 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch, Game, IllegalAction
+from stratkit.engine import (
+    Batch,
+    Game,
+    IllegalAction,
+    assign_types,
+    hidden_types,
+    uniform_rows,
+)
 from stratkit.engine.history import Walk, placing_actions
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import VARIANTS
+from stratkit.engine.stratego import NO_PIECE, VARIANTS
 from stratkit.errors import InputError
+from stratkit.nets.belief import BeliefEvaluator
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Root
 
@@ -100,6 +110,47 @@ BELIEFS: dict[str, Belief] = {
     "setups": Weighed(deployment=True, last=0),
     "policy": Weighed(deployment=False, last=LAST),
 }
+
+
+class NetworkBelief:
+    """Draws worlds by a belief network."""
+
+    def __init__(self, evaluator: BeliefEvaluator) -> None:
+        self.evaluator = evaluator
+
+    def __call__(
+        self, roots: Sequence[Root], counts: Sequence[int], blueprint: Blueprint, seed: int
+    ) -> list[Believed]:
+        """One call of the network serves all decisions."""
+        sizes = [
+            (CANDIDATES if root.excluded else 1) * n for root, n in zip(roots, counts, strict=True)
+        ]
+        drawn = [root.draw(size, seed) for root, size in zip(roots, sizes, strict=True)]
+        views = np.concatenate([worlds.observe()[:1] for worlds in drawn])  # alike in all worlds
+        of = np.repeat(np.arange(len(roots)), sizes)
+        keys = np.concatenate(
+            [
+                root.key(seed, Stream.BELIEF) + np.arange(size)
+                for root, size in zip(roots, sizes, strict=True)
+            ]
+        )
+        zeros, most = np.zeros(len(keys), np.int32), drawn[0].game.shape[1] * drawn[0].game.shape[2]
+        types = self.evaluator.draw(views, of, uniform_rows(seed, keys, zeros, most, Stream.BELIEF))
+        out = []
+        for root, n, worlds, part in zip(roots, counts, drawn, _parts(sizes), strict=True):
+            assign_types(worlds, types[part])
+            kept = meeting(worlds, n, root.excluded) if root.excluded else worlds
+            out.append(Believed(kept, float(n), n))
+        return out
+
+
+def meeting(worlds: Batch, n: int, excluded: Sequence[int]) -> Batch:
+    """`n` of these worlds in which no hidden piece of the enemy has a type that is `excluded`
+    (`Root.excluded`); any worlds, if there are none."""
+    types = hidden_types(worlds)
+    wrong = (types != NO_PIECE) & (np.array(excluded) >> np.minimum(types, 31) & 1 > 0)
+    kept = np.flatnonzero(~wrong.any(1))
+    return Batch.gathered([(worlds, np.resize(kept if len(kept) else np.arange(worlds.size), n))])
 
 
 def effective(weights: Vector) -> float:

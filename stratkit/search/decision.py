@@ -20,7 +20,8 @@ Vector = npt.NDArray[np.float64]
 class Root:
     """A decision: the number of the game, of the action in it, and the side that acts; its moves,
     each of equally many actions; their policy, float64 [m]; `draw(n, seed)`, worlds of the side;
-    `history`, the game's actions as the side knows them (`Views.history`)."""
+    `history`, the game's actions as the side knows them (`Views.history`); `excluded`, by square in
+    the side's frame, bits of types that a hidden piece there is not, which `draw` knows of."""
 
     game: int
     number: int
@@ -29,6 +30,7 @@ class Root:
     policy: Vector
     draw: Callable[[int, int], Batch]
     history: Callable[[], npt.NDArray[np.int32] | None] = lambda: None
+    excluded: Sequence[int] = ()
 
     def random(self, seed: int, stream: Stream) -> float:
         """A random number of this decision, from 0 to 1."""

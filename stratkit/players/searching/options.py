@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stratkit.players.options import number, one_of, option, seconds, switch, whole
+from stratkit.players.options import (
+    number,
+    one_of,
+    option,
+    seconds,
+    switch,
+    whole,
+    word_or_file,
+)
 
 MOST_SECONDS = 3600.0
 TREES = "search=pimc|pc-pimc"
@@ -62,8 +70,8 @@ class SearchOptions:
     )
     belief: str = option(
         "uniform",
-        one_of("uniform", "setups", "policy"),
-        "which worlds are how likely",
+        word_or_file("uniform", "setups", "policy"),
+        "which worlds are how likely; a file or RUN of a belief network",
         needs="search",
     )
     time: float | None = option(

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable
 
 import numpy as np
 
 from stratkit.engine import Batch, Game, has_worlds
-from stratkit.engine.stratego import BLUE, PIECE, REVEALED, SIDE, TYPE, flip_cells, variant
-from stratkit.errors import InputError, UsageError
+from stratkit.errors import InputError, UsageError, error_context
+from stratkit.nets.belief import BeliefEvaluator, BeliefNet
 from stratkit.players.player import Floats
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.testtime.stages import Staged, Turns
-from stratkit.search.beliefs import BELIEFS, CANDIDATES, Belief
+from stratkit.search.beliefs import BELIEFS, CANDIDATES, Belief, NetworkBelief, meeting
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Found, Root, Search
 from stratkit.search.mmd import MMDSearch
 from stratkit.search.pimc import PIMC
+from stratkit.storage.checkpoints import load_network, resolve
 
 
 def _mmd(asked: SearchOptions, game: Game, belief: Belief) -> Search:
@@ -108,6 +110,7 @@ class SearchStage:
     def _root(self, turns: Turns, row: int, moves: list[tuple[int, ...]], policy: Floats) -> Root:
         views, side = turns.views, int(turns.views.sides[row])
         track = turns.tracks[row] if self.exclude and turns.tracks else None
+        excluded = track.excluded if track and any(track.excluded) else ()
 
         def worlds(n: int, seed: int) -> Batch:
             try:
@@ -116,9 +119,9 @@ class SearchStage:
                 raise InputError(f"no search: {error}") from error
 
         def draw(n: int, seed: int) -> Batch:
-            if track is None or not any(track.excluded):
+            if not excluded:
                 return worlds(n, seed)
-            return meeting(worlds(CANDIDATES * n, seed), n, track.excluded, side)
+            return meeting(worlds(CANDIDATES * n, seed), n, excluded)
 
         return Root(
             game=int(views.games[row]),
@@ -128,6 +131,7 @@ class SearchStage:
             policy=policy.astype(np.float64),
             draw=draw,
             history=lambda: views.history(row),
+            excluded=excluded,
         )
 
 
@@ -137,7 +141,23 @@ def _belief(word: str, game: Game) -> Belief:
         raise UsageError(f"belief={word} is for Stratego, not for {game.name}")
     if word == "policy" and not on_board and Batch(game, 1).histories() is None:
         raise UsageError(f"belief={word}: states of {game.name} do not tell how they came about")
-    return BELIEFS[word]
+    return BELIEFS[word] if word in BELIEFS else NetworkBelief(load_belief(word, game))
+
+
+def load_belief(path: str, game: Game) -> BeliefEvaluator:
+    """The belief network of a checkpoint or RUN. `InputError`: it is none, or for another game."""
+    file = resolve(path)
+    weights, metadata, _ = load_network(file, None)
+    if metadata.get("algorithm") != "belief":
+        what = "no belief network: train --algorithm belief makes them"
+        raise InputError(what, file=os.fspath(file))
+    if metadata["game"] != game.name:
+        what = f"a belief network for {metadata['game']}, not for {game.name}"
+        raise InputError(what, file=os.fspath(file))
+    with error_context(os.fspath(file)):
+        evaluator = BeliefEvaluator(BeliefNet(str(metadata["net"]), game.shape, 0))
+        evaluator.load(weights)
+    return evaluator
 
 
 def _choices(turns: Turns, row: int) -> tuple[np.ndarray, list[tuple[int, ...]]]:
@@ -146,17 +166,3 @@ def _choices(turns: Turns, row: int) -> tuple[np.ndarray, list[tuple[int, ...]]]
         return np.arange(len(turns.moves[row])), list(turns.moves[row])
     legal = np.flatnonzero(turns.views.legal[row])
     return legal, [(action,) for action in legal.tolist()]
-
-
-def meeting(worlds: Batch, n: int, excluded: Sequence[int], side: int) -> Batch:
-    """`n` of the worlds of `side` in which no hidden piece of the enemy has a type that is
-    `excluded` (bits) on its square, as that side sees it; any worlds, if there are none."""
-    kind, kept = variant(worlds.game.name), []
-    bits = np.array(excluded)
-    for row in range(worlds.size):
-        cells = np.frombuffer(worlds.save(row), np.uint8, kind.squares)
-        seen = flip_cells(cells) if side == BLUE else cells
-        hidden = np.flatnonzero((seen & (PIECE | SIDE | REVEALED)) == PIECE | SIDE)
-        if not (bits[hidden] >> (seen[hidden] & TYPE) & 1).any():
-            kept.append(row)
-    return Batch.gathered([(worlds, np.resize(kept or np.arange(worlds.size), n))])

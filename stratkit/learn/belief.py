@@ -1,0 +1,92 @@
+"""A belief network, from games of any players: what are the enemy's hidden pieces?
+
+The loss is the mean of - log p(truth), in nats, over the moments at which a side begins a move and
+the enemy has a hidden piece. Its minimum is the posterior of the players whose games these are.
+Whether anybody sampled the actions, and from which policy, does not matter. (Ataraxos, arXiv
+2511.07312, learns its belief so, too.)
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from stratkit.engine.observation import CELLS
+from stratkit.errors import InputError
+from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.config import BeliefConfig
+from stratkit.learn.data import Batch
+from stratkit.learn.rnad import average_rate, follow
+from stratkit.nets import place
+from stratkit.nets.belief import BeliefNet
+
+NETWORKS = ("online", "average")  # the average is what believes
+
+
+class Forward(NamedTuple):
+    """metrics: float32 [m, 2], `Belief.view_metrics`."""
+
+    metrics: Tensor
+
+
+class Targets(NamedTuple):
+    """weight: float32 [n], of each step; those of all ranks sum to 1."""
+
+    weight: Tensor
+
+
+class Belief(Algorithm[Forward, Targets]):
+    """The network and its update. Arguments as `RNaD`'s; `InputError`: the game is on no board."""
+
+    loss_metrics = ("loss",)
+    view_metrics = ("nats", "uniform")
+
+    def __init__(
+        self,
+        net: str,
+        shape: tuple[int, ...],
+        actions: int | None,
+        config: BeliefConfig,
+        seed: int,
+        device: torch.device = CPU,
+    ) -> None:
+        if len(shape) != 3:
+            raise InputError("a belief network is for boards, and this game has none")
+        self.net = net
+        self.config: BeliefConfig = config
+        online: Any = BeliefNet(net, shape, seed)
+        place(online, device)
+        average = copy.deepcopy(online).requires_grad_(False)
+        self.networks = dict(zip(NETWORKS, (online, average), strict=True))
+        self.packed = CELLS + shape[1] * shape[2]
+
+    def prepare(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Packed observations, and the truth that `make_batch` has put behind each."""
+        return observations[:, : self.packed], observations[:, self.packed :]
+
+    def outputs(self, views: Views) -> Outputs:
+        """log p of the truth by the network, and if all worlds are alike: float32 [m] each."""
+        online: Any = self.trained
+        log_p, uniform = online.log_probabilities(*views.inputs)
+        return log_p, uniform + 0 * log_p
+
+    def forward(self, views: Views, outputs: Outputs, step: int) -> Forward:
+        return Forward(-torch.stack(outputs, 1))
+
+    def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
+        return Targets((batch.player >= 0) / counts.sum().clamp_min(1))
+
+    def loss(
+        self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+    ) -> tuple[Tensor, Tensor]:
+        log_p, uniform = outputs
+        loss = -(targets.weight[steps] * log_p).sum()
+        return loss + 0 * uniform.sum(), loss.detach()[None]
+
+    def after_step(self, step: int) -> Mapping[str, float]:
+        follow(self.networks["average"], self.trained, average_rate(self.config.average_rate, step))
+        return {}
