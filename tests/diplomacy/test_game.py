@@ -24,6 +24,9 @@ from stratkit.engine.diplomacy import (
 )
 from stratkit.errors import InputError
 from stratkit.notation.diplomacy import orders_array
+from stratkit.players.searching.blueprints import UniformBlueprint
+from stratkit.search.equilibrium import Cells, candidates, solve
+from stratkit.search.regret_matching import exploitability
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.solver import open_solver
 
@@ -156,6 +159,24 @@ def test_the_tiny_map_opens_as_a_tree() -> None:
         solver.step()
     solved = evaluate(tree, solver.solution())
     assert solved.exploitability < 0.6 * uniform.exploitability
+
+
+def test_the_first_turn_is_searched_as_the_simultaneous_one_it_is() -> None:
+    """Whole orders of both powers by sampling; what pairs of them come to; mixtures of them."""
+    game, map_ = Game("diplomacy:tiny"), board("tiny")
+    root, blueprint = Batch(game, 1), UniformBlueprint()
+    blue, red = candidates(root, blueprint, samples=400, most=6, seed=1)
+    for power, some in enumerate((blue, red)):
+        assert len(some) == 6 and (np.diff(some.logprobs) <= 0).all()
+        for actions in some.actions:
+            orders = split(actions[actions >= 0].tolist())
+            places = ordered(map_, map_.start(), power)
+            assert all(
+                map_.is_legal(map_.start(), p, o) for p, o in zip(places, orders, strict=True)
+            )
+    table = Cells(blueprint, 4).table(root, blue.actions, red.actions, seed=1)
+    mixtures = solve(table, 2000, seed=1)
+    assert table.std() > 0 and exploitability(table, *mixtures) < 0.05
 
 
 def test_features_are_finite_and_differ() -> None:
