@@ -1,4 +1,4 @@
-/* Diplomacy as a game: what its table (game.c) and its features (features.c) share. */
+/* Diplomacy as a game: what its table (game.c) and what a power sees (seen.c) share. */
 #ifndef SK_DIPLOMACY_PLAYED_H
 #define SK_DIPLOMACY_PLAYED_H
 

@@ -50,6 +50,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         objects.append(str(folder / f"{source.stem}.o"))
         built = execute(*command, "-c", "-o", objects[-1], str(source))
         assert (built.returncode, built.stderr) == (0, "")
+    assert len(set(objects)) == len(objects), "two C files have one name"
     return [*command, *objects, "-lm"]
 
 
