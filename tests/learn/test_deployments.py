@@ -96,6 +96,26 @@ def test_of_slices_the_last_one_teaches_the_setup() -> None:
             assert placing == ([0, 0, 0, 1, 1, 1] if part is parts[-1] else [])
 
 
+def test_the_filter_of_advantages_ranks_play_alone() -> None:
+    """All setups are learned from, whatever the filter keeps of play."""
+    game, found = episodes("nano", 6)
+    chunks = as_parts(game, found)
+    batch = make_batch(game, chunks, own_deployment=True)
+    weights = {}
+    for quantile in (0.0, 0.75):
+        config = MMDConfig(advantage_filter=quantile)
+        algorithm = MMD("plain+deployment", game.shape, game.actions, config, seed=1)
+        outputs = algorithm.outputs(Views(algorithm.prepare(batch.observations), batch.legal))
+        known = tuple(x.detach() for x in outputs)
+        views = Views(None, batch.legal)
+        forward = algorithm.forward(views, known, 0)
+        weights[quantile] = algorithm.targets(batch, known, forward, batch.step_counts()).weight
+    setup = batch.by_outcome
+    assert torch.equal(weights[0.75][setup], weights[0.0][setup]) and weights[0.0][setup].all()
+    kept = (weights[0.75][~setup] > 0).float().mean()
+    assert 0.2 < kept < 0.6  # ties at zero may be kept
+
+
 def test_play_stays_as_it_is() -> None:
     """With `learn deployment`; its average, too. What is learned then is the deployment."""
     game, found = episodes("nano", 8)
