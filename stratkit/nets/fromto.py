@@ -151,18 +151,23 @@ class FromTo(Network):
         return found, (dict(zip(keys, range(len(keys)), strict=True)), found)
 
     def logits(self, embedding: Embedding, inputs: Inputs, legal: Tensor) -> Tensor:
-        """Logits float32 [n, A], -inf where illegal."""
+        """Logits float32 [n, A], -inf where illegal. Only the legal squares are looked at, which
+        are a tenth."""
         squares, part = embedding.squares, inputs.part
-        chosen = self.context(squares[inputs.position, inputs.square])
+        chosen = self.context(_at(squares, inputs.position, inputs.square))
         none = self.part((part == DEPLOY).long())
         context = torch.where((part == TARGET)[:, None], chosen, none)
-        hidden = self.square(squares).index_select(0, inputs.position) + context[:, None]
-        hidden = relu(hidden + self.outcome(inputs.outcomes))
+        view, square = legal.nonzero(as_tuple=True)
+        hidden = self.square(_at(squares, inputs.position[view], square))
+        hidden = (
+            hidden + context.index_select(0, view) + self.outcome(inputs.outcomes[view, square])
+        )
         with torch.autocast(hidden.device.type, enabled=False):  # as in `last_layer`
-            weight, bias = self.policy.weight[part], self.policy.bias[part]
-            logits = torch.bmm(hidden.float(), weight[:, :, None])[:, :, 0] + bias[:, None]
-        deployed = self.deploy[inputs.to_place] * (part == DEPLOY)[:, None]
-        return (logits + deployed).masked_fill(~legal.bool(), -torch.inf)
+            said = self.policy(relu(hidden).float())
+        said = said.gather(1, part[view, None])[:, 0]
+        said = said + self.deploy[inputs.to_place[view], square] * (part[view] == DEPLOY)
+        logits = said.new_full(legal.shape, -torch.inf)
+        return torch.index_put(logits, (view, square), said)
 
     def value(self, embedding: Embedding, inputs: Inputs) -> Tensor:
         """Values float32 [n] for the acting side: from the means and maxima over the board, the
@@ -170,8 +175,14 @@ class FromTo(Network):
         squares, counts = embedding
         board = torch.cat([squares.mean(1), squares.amax(1), counts], 1)
         target = (inputs.part == TARGET)[:, None]
-        chosen = squares[inputs.position, inputs.square] * target
+        chosen = _at(squares, inputs.position, inputs.square) * target
         return last_layer(self.critic, torch.cat([chosen, board[inputs.position]], 1))[:, 0]
+
+
+def _at(squares: Tensor, position: Tensor, square: Tensor) -> Tensor:
+    """[k, C]: these squares of these positions, of [m, S, C]."""
+    rows = squares.flatten(0, 1)
+    return rows.index_select(0, position * squares.shape[1] + square)
 
 
 def _positions(packed: Tensor) -> Tensor:
