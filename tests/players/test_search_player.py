@@ -72,6 +72,7 @@ def play(
 
 
 FEW = {"rollouts": "24", "depth": "1", "eta": "9"}
+TREES = {"search": "pc-pimc", "worlds": "3", "nodes": "12", "pick": "drawn", "noise": ".2"}
 
 
 @functools.cache
@@ -160,6 +161,27 @@ def test_no_step_leaves_the_policy() -> None:
     np.testing.assert_allclose(player.policy(scene.views()), raw.policy(scene.views()), atol=1e-5)
 
 
+def test_games_of_trees_do_not_depend_on_their_company() -> None:
+    game = Game("mini")
+    alone = play(game, searching(game, **TREES)[0], games=2, slots=1, most=30)
+    same = play(game, searching(game, **TREES)[0], games=2, slots=2, most=30)
+    for one, other in zip(alone, same, strict=True):
+        np.testing.assert_array_equal(one.actions, other.actions)
+        np.testing.assert_array_equal(one.mu, other.mu)
+
+
+def test_trees_explain_a_winning_move_by_its_visits() -> None:
+    scene, told = Scene("M:A1 E:C3 D:F1 y:C4 X:F6", moved="F6"), []
+    player, *_ = searching(scene.game, log=told.append, **{**TREES, "noise": "0", "nodes": "60"})
+    assert player.policy(scene.views())[0, scene.seen("C3")] > 0.9
+    (one,) = told
+    assert one.search is not None and one.search.visits is not None
+    best = int(one.search.policy.argmax())
+    assert one.search.q[best] == 1
+    said = text(one, variant(scene.game.name))
+    assert f"visits {one.search.visits[best]:.1f}" in said and "search in 3 worlds" in said
+
+
 def test_a_winning_move_is_found() -> None:
     """The enemy's flag is known."""
     scene = Scene("M:A1 E:C3 D:F1 y:C4 X:F6", moved="F6")
@@ -170,14 +192,15 @@ def test_a_winning_move_is_found() -> None:
         assert least <= player.policy(scene.views())[0, scene.seen("C3")] <= most
 
 
-def test_the_truth_dealt_again_changes_no_byte_of_the_policy() -> None:
+@pytest.mark.parametrize("keys", [FEW, TREES, {**TREES, "search": "pimc", "pick": "best"}])
+def test_the_truth_dealt_again_changes_no_byte_of_the_policy(keys: dict[str, str]) -> None:
     game, player = Game("mini"), Scene(PIECES)
     player.play("B2B1", "D4D3")
     other = worlds(player.batch, 0, 8, seed=5)
     found = []
     for row in range(8):
         one = Batch.gathered([(other, [row])])
-        searcher, *_ = searching(game, **FEW)
+        searcher, *_ = searching(game, **keys)
         found.append(searcher.policy(Views.of_one(one, 0, 4)).tobytes())
     assert len(set(found)) == 1 and len({other.save(row) for row in range(8)}) > 1
 
