@@ -4,6 +4,7 @@ network."""
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from learn.games import as_parts, episodes, gradient, optimizer
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import annealed
+from stratkit.learn.algorithm import Views, annealed
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Batch, make_batch
 from stratkit.learn.mmd import (
@@ -286,6 +287,25 @@ def test_parts_give_the_gradient_of_the_whole(magnet: str, quantile: float) -> N
     assert metrics == pytest.approx(of_parts, rel=1e-3, abs=1e-5)
     torch.testing.assert_close(whole, parts, rtol=1e-2, atol=1e-4)
     assert whole.abs().max() > 1e-3
+
+
+def test_the_filter_leaves_setups_as_they_are() -> None:
+    """They are judged by the outcome, so their advantages are larger than those of play."""
+    weight = []
+    for quantile in (0.0, 0.9):
+        learner, batch = a_batch(advantage_filter=quantile)
+        setup = torch.arange(len(batch.player)) % 7 == 0
+        batch = replace(batch, by_outcome=setup)
+        algorithm = learner.algorithm
+        with torch.no_grad():
+            views = Views(algorithm.prepare(batch.observations), batch.legal)
+            outputs = algorithm.outputs(views)
+            forward = algorithm.forward(views, outputs, 0)
+            targets = algorithm.targets(batch, outputs, forward, batch.step_counts())
+        weight.append(targets.weight)
+    assert weight[0].all() and torch.equal(weight[0][setup], weight[1][setup])
+    assert 0.05 < (weight[1][~setup] > 0).float().mean() < 0.2
+    assert weight[1].sum().item() == pytest.approx(weight[0].sum().item())
 
 
 def test_what_is_not_learned_from_is_not_differentiated() -> None:
