@@ -129,7 +129,7 @@ class PublicTree:
             )
         }
         out = np.full(len(self.first) - 1, -1)
-        players, last = self._actors_of_sets()
+        players, last = self.set_players, self._of_sets()[1]
         of_choice = np.repeat(np.arange(len(out)), np.diff(self.first))
         for i in range(len(out)):
             before = 0
@@ -145,13 +145,22 @@ class PublicTree:
             raise ValueError("not every information set of the tree is one of these")
         return out
 
-    def _actors_of_sets(self) -> tuple[Int8s, Int32s]:
-        """Who acts in each information set, int8 [I], and its last choice before, int32 [I]."""
-        players = np.empty(len(self.first) - 1, np.int8)
-        last = np.empty(len(players), np.int32)
+    @cached_property
+    def set_nodes(self) -> Int32s:
+        """int32 [I]: the node of each information set."""
+        return self._of_sets()[0]
+
+    @cached_property
+    def set_players(self) -> Int8s:
+        """int8 [I]: who acts in each information set."""
+        return self.actors[self.set_nodes]
+
+    def _of_sets(self) -> tuple[Int32s, Int32s]:
+        """Of each information set its node, and its player's last choice before, int32 [I]."""
+        nodes, last = np.empty((2, len(self.first) - 1), np.int32)
         for node in np.flatnonzero(self.actors >= 0):
             who = self.actors[node]
             a, b = self.hand[node : node + 2, who]
             at = slice(self.infoset[node], self.infoset[node] + b - a)
-            players[at], last[at] = who, self.last[who][a:b]
-        return players, last
+            nodes[at], last[at] = node, self.last[who][a:b]
+        return nodes, last

@@ -140,6 +140,8 @@ def open_search(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Playe
     from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
     searching: SearchOptions = spec.options
+    if searching.of_beliefs:
+        return _open_exact(spec, game, setting)
     blueprint = UniformBlueprint()
     if spec.spec == "heuristic":
         blueprint = HeuristicBlueprint(game, VARIANTS[game.name].counts)
@@ -150,6 +152,16 @@ def open_search(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Playe
         spec=f"{options_text(searching)}{spec.spec}",
         reproducible=searching.time is None,
     )
+
+
+def _open_exact(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+    from stratkit.players.searching.pbs import open_exact
+
+    if spec.spec != "random":
+        what = "values what it does not search by a network, or, with random, exactly"
+        raise UsageError(f"search={spec.options.search} {what}", text=spec.text)
+    name, text = spec.name or spec.spec, f"{options_text(spec.options)}{spec.spec}"
+    return Entrant(name, open_exact(game, spec.options, setting.seed), text)
 
 
 def _other_rules(rules: Mapping[str, int], game: Game, name: str, file: str) -> str | None:

@@ -84,18 +84,18 @@ def seconds(most: float) -> Kind:
     return Kind("SECONDS", f"seconds are needed, above 0 and at most {_short(most)}", read)
 
 
-def whole(least: int, most: int) -> Kind:
+def whole(least: int, most: int, *, even: bool = False) -> Kind:
     """A whole number, in digits."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) <= len(str(most))):
             raise ValueError
-        if not least <= int(text) <= most:
+        if not least <= int(text) <= most or (even and int(text) % 2):
             raise ValueError
         return int(text)
 
     limits = f"from {least} to {most}" if most < 10**9 else f"above {least - 1}"
-    return Kind("N", f"a whole number {limits} is needed", read)
+    return Kind("N", f"{'an even' if even else 'a whole'} number {limits} is needed", read)
 
 
 def one_of(*words: str) -> Kind:

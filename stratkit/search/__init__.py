@@ -7,4 +7,7 @@ rollouts.py   games played on by the blueprint
 mmd.py        one step of magnetic mirror descent at a decision
 mcts.py       trees of known states, many at a time
 pimc.py       determinized search: the trees of some worlds, and what they come to together
+subgame.py    public belief states: CFR-D, CFR-AVG and FLOP in subgames
+leaves.py     what hands may expect where a subgame ends
+safe.py       whole games by search at public belief states
 """

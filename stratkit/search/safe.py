@@ -42,6 +42,14 @@ class Found:
     played: Float64s
     believed: Float64s
 
+    def beliefs(self, player: int, before: Float64s) -> Float64s:
+        """What is believed of `player`'s hands at all leaves, float64 [L, game's hands], if it was
+        `before` at the roots, float64 [subgames, game's hands]."""
+        subgames = self.solver.subgames
+        reach = subgames.begin(player, before)
+        subgames.reach(player, self.believed, reach)
+        return subgames.beliefs(player, reach, subgames.leaf_parts)
+
 
 def solve(
     subgames: Subgames,
@@ -176,9 +184,7 @@ def _play(
         table = np.zeros((subgames.leaves, tree.game.hands))
         table[where] = begun[at]
         reach.append(table)
-        begun = subgames.begin(player, roots.beliefs[player])
-        subgames.reach(player, found.believed, begun)
-        beliefs.append(subgames.beliefs(player, begun, subgames.leaf_parts))
+        beliefs.append(found.beliefs(player, roots.beliefs[player]))
     flat = sums.reshape(-1)
     flat += np.bincount(places, counted, minlength=flat.size)
     nodes, games = subgames.nodes[subgames.leaf_parts], roots.games[subgames.owner]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from stratkit.engine.tree import Tree
@@ -18,13 +18,15 @@ DIGITS = 8  # after the point
 @dataclass(frozen=True)
 class Entry:
     """What the policy called `name` is worth; `policy` is how it was asked for, `step` that of a
-    checkpoint. `error`: the standard error of NashConv, where the policy was sampled."""
+    checkpoint. `error`: the standard error of NashConv, where the policy was sampled. `search`: how
+    public belief states were searched, and in how many games."""
 
     name: str
     policy: str
     step: int | None
     result: PolicyValue
     error: float | None = None
+    search: Mapping[str, int] = field(default_factory=dict)
 
     def json(self) -> dict[str, Any]:
         """As formats/exploitability.md describes it."""
@@ -38,6 +40,7 @@ class Entry:
             "nash_conv": round(self.result.nash_conv, DIGITS),
             "gains": [round(x, DIGITS) for x in self.result.incentives],
             **sampled,
+            **self.search,
         }
 
 
@@ -74,6 +77,10 @@ class Report:
             head.append("+-")
             for row, entry in zip(rows, self.entries, strict=True):
                 row.append("-" if entry.error is None else f"{entry.error:.6f}")
+        for key in dict.fromkeys(key for entry in self.entries for key in entry.search):
+            head.append(key)
+            for row, entry in zip(rows, self.entries, strict=True):
+                row.append(str(entry.search.get(key, "-")))
         width = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
         lines = [
             "  ".join([row[0].ljust(width[0]), *map(str.rjust, row[1:], width[1:])])

@@ -15,7 +15,8 @@ from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
 from stratkit.errors import Say, UsageError, printable
 from stratkit.pictures import form_of
-from stratkit.solve.exploitability import evaluate, jackknife
+from stratkit.solve.cfr import from_reach
+from stratkit.solve.exploitability import evaluate, jackknife, jackknife_of_sums
 from stratkit.solve.report import Entry, Report
 from stratkit.solve.solver import open_solver, parse_solver
 from stratkit.solve.states import states_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from stratkit.players.spec import PlayerSpec, ReadPlayer
 
 ROWS = 1024  # observations that a network evaluates at a time
+GROUPS = 32  # of games that are played through, for the error of their mixture
 SEARCHES = 64  # information sets that are searched at a time
 
 Progress = Callable[[int, str, str], AbstractContextManager[Any]]  # how many, of what, where
@@ -133,7 +135,9 @@ class Evaluator:
             raise UsageError(f"{what} whole moves, not single actions", text=text)
         some = list_checkpoints(spec.spec) if network else []
         paths = [str(path) for _, path in some] or [spec.spec]
-        if searching:
+        if searching and searching.of_beliefs:
+            yield from (self._played(text, replace(spec, spec=path)) for path in paths)
+        elif searching:
             yield from (self._searched(text, replace(spec, spec=path)) for path in paths)
         else:
             yield from self._checkpoints(text, spec, paths)
@@ -161,6 +165,37 @@ class Evaluator:
             self._warn(entrant.caution)
         step = entrant.step if entrant.step >= 0 else None
         return self._entry(text if step is None else entrant.name, text, step, *policies)
+
+    def _played(self, text: str, spec: PlayerSpec) -> Entry:
+        """The mixture of what a search of public belief states plays in repeated games. It depends
+        on what was drawn at earlier turns, so each game is played through the whole tree."""
+        from stratkit.players.open import open_player
+        from stratkit.players.searching.pbs import PBSPlayer
+        from stratkit.search.safe import play_through
+
+        entrant = open_player(spec, self.tree.game, 0, ROWS)
+        player = entrant.player
+        assert isinstance(player, PBSPlayer)
+        games = self.repeats if player.search.safe else 1
+        with self._progress(games, "game", printable(text)) as bar:
+            groups = min(games, GROUPS)
+            sums = play_through(
+                player.tree, player.leaves, player.search, games, 0, groups, bar.update
+            )
+        sets = player.tree.infosets(self.tree)
+        choices = player.tree.first[:-1] - self.tree.first[:-1][sets]
+        found = np.empty_like(sums)
+        sizes = np.diff(player.tree.first)
+        found[:, np.arange(sums.shape[1]) - np.repeat(choices, sizes)] = sums
+        result = evaluate(self.tree, from_reach(self.tree, found.sum(0)))
+        error = jackknife_of_sums(self.tree, list(found)) if groups > 1 else None
+        if entrant.caution:
+            self._warn(entrant.caution)
+        step = entrant.step if entrant.step >= 0 else None
+        name = text if step is None else entrant.name
+        search = player.search
+        how = {"iterations": search.updates, "depth": search.depth, "games": games}
+        return Entry(name, text, step, result, error, how)
 
     @cached_property
     def _views(self) -> Views:

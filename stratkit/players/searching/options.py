@@ -19,6 +19,9 @@ MOST_SECONDS = 3600.0
 TREES = "search=pimc|pc-pimc"
 WORLDS = 3  # of PIMC and PC-PIMC
 EVALUATED = 256  # views of a search that a network evaluates at a time, at most
+SAMPLED = "search=mmd|pimc|pc-pimc"  # searches of sampled worlds
+PBS_WORDS = ("cfr", "cfr-avg", "flop")  # searches of public belief states
+PBS = "search=" + "|".join(PBS_WORDS)
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class SearchOptions:
 
     search: str | None = option(
         None,
-        one_of("mmd", "pimc", "pc-pimc"),
+        one_of("mmd", "pimc", "pc-pimc", *PBS_WORDS),
         "improve the policy of each move by a search from there",
     )
     rollouts: int = option(
@@ -37,9 +40,14 @@ class SearchOptions:
         None,
         whole(1, 4096),
         "worlds, the same for all moves (default: rollouts divided by moves; of trees 3)",
-        needs="search",
+        needs=SAMPLED,
     )
-    depth: int = option(2, whole(0, 2000), "plies of a rollout after the move", needs="search=mmd")
+    depth: int = option(
+        2,
+        whole(0, 2000),
+        "plies of a rollout after the move; decisions of a subgame of beliefs, 0: to the end",
+        needs="|".join(("search=mmd", *PBS_WORDS)),
+    )
     eta: float = option(
         10.0,
         number(0.0, 1000.0),
@@ -72,14 +80,31 @@ class SearchOptions:
         "uniform",
         word_or_file("uniform", "setups", "policy"),
         "which worlds are how likely; a file or RUN of a belief network",
-        needs="search",
+        needs=SAMPLED,
     )
     time: float | None = option(
         None,
         seconds(MOST_SECONDS),
         "stop a search after so long; games are then not reproducible",
-        needs="search",
+        needs=SAMPLED,
     )
+    iterations: int = option(
+        1024,
+        whole(2, 1_000_000, even=True),
+        "T, updates of one player each, of a subgame of public belief states",
+        needs=PBS,
+    )
+    mode: str = option(
+        "safe",
+        one_of("safe", "average"),
+        "play a random iteration, which cannot be foreseen, or the average of all",
+        needs=PBS,
+    )
+
+    @property
+    def of_beliefs(self) -> bool:
+        """Whether public belief states are searched."""
+        return self.search in PBS_WORDS
 
     def __bool__(self) -> bool:
         return self.search is not None

@@ -1,0 +1,124 @@
+"""Players that search public belief states (`stratkit.search.safe`)."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratkit.arrays import Float64s, Int64s
+from stratkit.engine import Game, PublicTree, Subgames, sample
+from stratkit.errors import InputError, UsageError
+from stratkit.players.player import Decision, Floats, Player, Views
+from stratkit.players.searching.options import SearchOptions
+from stratkit.search.leaves import Oracle
+from stratkit.search.safe import PBSSearch, draw_stops, solve
+from stratkit.search.subgame import Leaves
+
+KEPT = 4096  # solved subgames, of all games
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A subgame that was searched in a game: what is `played` in it, float64 [E], and what is
+    believed of both players' hands at its leaves, float64 [L, game's hands] each."""
+
+    subgames: Subgames
+    played: Float64s
+    beliefs: tuple[Float64s, Float64s]
+
+
+class PBSPlayer(Player):
+    """Plays `game` by `search`, its leaves being worth what `leaves` says.
+
+    What it plays is a function of the seed, the game's number, what is public and its own hand: it
+    searches what is public from the game's start, as it did at earlier turns, and both sides' play
+    follows from the same search. It keeps some solved subgames, and need not.
+    """
+
+    random_ties = False
+
+    def __init__(self, game: Game, search: PBSSearch, leaves: Leaves, seed: int) -> None:
+        self.game, self.search, self.leaves, self.seed = game, search, leaves, seed
+        try:
+            self.tree = PublicTree(game)
+        except InputError as error:
+            raise UsageError(f"search={search.kind}: {error}") from None
+        self._sets = {
+            (int(who), packed.tobytes()): i
+            for i, (who, packed) in enumerate(
+                zip(self.tree.set_players, self.tree.packed, strict=True)
+            )
+        }
+        if len(self._sets) < len(self.tree.packed):
+            what = "an observation does not tell what was seen before"
+            raise UsageError(f"search={search.kind}: {game.name}: {what}")
+        self._solved: OrderedDict[tuple[int, int], Solved] = OrderedDict()
+        self._lock = threading.Lock()  # games with programs are played in threads
+
+    def act(self, views: Views) -> Decision:
+        policy = self.policy(views)
+        return Decision(*sample(policy, views.legal, self.seed, views.games, views.numbers))
+
+    def policy(self, views: Views) -> Floats:
+        """float32 [n, actions]. `InputError`: a view is no information set of the game."""
+        out = np.zeros(views.legal.shape, np.float32)
+        with self._lock:
+            for row in range(len(views)):
+                key = int(views.sides[row]), views.observations[row].tobytes()
+                if key not in self._sets:
+                    raise InputError(f"no position of {self.game.name} that can be searched")
+                actions, chosen = self._at(2 * int(views.games[row]) + key[0], self._sets[key])
+                out[row, actions] = chosen
+        return out
+
+    def _at(self, seat: int, infoset: int) -> tuple[Int64s, Float64s]:
+        """The actions of an information set, and their probabilities. `seat`: a number of the game
+        and the side, which are to draw iterations of their own."""
+        tree, node = self.tree, int(self.tree.set_nodes[infoset])
+        path = [node]
+        while path[-1] > tree.opening:
+            path.append(int(tree.parents[path[-1]]))
+        solved = self._subgame(seat, tree.opening, None)
+        for step in reversed(path[:-1]):
+            leaf = np.flatnonzero(solved.subgames.nodes[solved.subgames.leaf_parts] == step)
+            if len(leaf):
+                at = int(leaf[0])
+                beliefs = solved.beliefs[0][at : at + 1], solved.beliefs[1][at : at + 1]
+                solved = self._subgame(seat, step, beliefs)
+        choices = np.arange(tree.first[infoset], tree.first[infoset + 1])
+        begin = int(np.flatnonzero(solved.subgames.tree_choice == choices[0])[0])
+        return tree.choices[choices].astype(np.int64), solved.played[begin : begin + len(choices)]
+
+    def _subgame(self, seat: int, root: int, beliefs: tuple[Float64s, Float64s] | None) -> Solved:
+        """The subgame that begins at node `root`, as it is searched for a seat."""
+        key = seat, root
+        if key in self._solved:
+            self._solved.move_to_end(key)
+            return self._solved[key]
+        tree = self.tree
+        if beliefs is None:
+            beliefs = tree.prior(root, 0)[None], tree.prior(root, 1)[None]
+        nodes = np.array([root], np.int32)
+        subgames = Subgames(tree, nodes, self.search.depth)
+        stops = draw_stops(self.search, self.seed, np.array([seat]), nodes)
+        found = solve(subgames, beliefs, self.leaves, self.search, stops)
+        after = [found.beliefs(player, beliefs[player]) for player in (0, 1)]
+        self._solved[key] = solved = Solved(subgames, found.played, (after[0], after[1]))
+        if len(self._solved) > KEPT:
+            self._solved.popitem(last=False)
+        return solved
+
+
+def search_of(asked: SearchOptions) -> PBSSearch:
+    """The search that the options ask for."""
+    assert asked.search is not None
+    return PBSSearch(asked.search, asked.iterations, asked.depth, asked.mode == "safe")
+
+
+def open_exact(game: Game, asked: SearchOptions, seed: int) -> PBSPlayer:
+    """A player that solves what lies beyond the depth of its search, too: what a perfect network
+    would say is found anew in every iteration. `UsageError`: the game cannot be searched so."""
+    return PBSPlayer(game, search_of(asked), Oracle(), seed)

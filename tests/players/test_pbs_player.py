@@ -1,0 +1,139 @@
+"""Players that search public belief states: what they play, what they may know, what is refused."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+from engine.public import Pair, pair_of
+from running import run
+from stratkit.engine import Game
+from stratkit.errors import InputError, UsageError
+from stratkit.players.open import open_player
+from stratkit.players.player import Views
+from stratkit.players.searching.pbs import PBSPlayer
+from stratkit.players.spec import parse_player
+from stratkit.search.leaves import Oracle
+from stratkit.search.safe import play_through
+from stratkit.solve.cfr import from_reach
+from stratkit.solve.exploitability import evaluate, jackknife_of_sums
+
+RPS = "matrix:formats/samples/modified_rps.matrix"
+
+
+def opened(text: str, game: str, seed: int = 0) -> PBSPlayer:
+    player = open_player(parse_player(text), Game(game), seed, 8).player
+    assert isinstance(player, PBSPlayer)
+    return player
+
+
+def views_of(pair: Pair, game: int) -> Views:
+    """All information sets, as they are seen in one game. There are no worlds to look into."""
+    tree = pair.tree
+    n = len(tree)
+    return Views(
+        np.full(n, game, np.int64),
+        tree.players,
+        np.zeros(n, np.int32),
+        tree.legal(),
+        tree.observations(),
+    )
+
+
+def test_what_is_played_is_what_exploit_counts() -> None:
+    """Kuhn to depth 1: the mixture over games, by the probabilities of each player's own play."""
+    pair, games = pair_of("kuhn"), 64
+    player = opened("search=cfr,iterations=4,depth=1,random", "kuhn")
+    player.leaves = Oracle(2)
+    sums = np.zeros(len(pair.tree.actions))
+    for game in range(games):
+        sums += pair.tree.reach(pair.tree.flat(player.policy(views_of(pair, game))))[1:]
+    counted = play_through(player.tree, player.leaves, player.search, games, 1, 1)[0]
+    expected = pair.to_tree(player.tree.normalised(counted))
+    assert from_reach(pair.tree, sums) == pytest.approx(expected, abs=0.1)
+
+
+def test_each_game_and_side_has_its_own_iterations_and_keeps_to_them() -> None:
+    pair = pair_of("liars_dice:1x3")
+    player = opened("search=cfr,iterations=16,random", "liars_dice:1x3")
+    first, second = (player.policy(views_of(pair, game)) for game in (1, 2))
+    assert abs(first - second)[pair.tree.players == 0].max() > 0.01
+    assert abs(first - second)[pair.tree.players == 1].max() > 0.01
+    player._solved.clear()  # what it keeps of games does not matter
+    one_by_one = [player.policy(views_of(pair, 1).take(np.array([i]))) for i in (50, 7, 100)]
+    assert (np.concatenate(one_by_one) == first[[50, 7, 100]]).all()
+    other = opened("search=cfr,iterations=16,random", "liars_dice:1x3", seed=1)
+    assert abs(other.policy(views_of(pair, 1)) - first).max() > 0.01
+
+
+def test_average_play_is_the_same_in_all_games() -> None:
+    pair = pair_of("kuhn")
+    player = opened("search=cfr-avg,iterations=32,depth=0,mode=average,random", "kuhn")
+    first, second = (player.policy(views_of(pair, game)) for game in (1, 2))
+    assert (first == second).all()
+    assert evaluate(pair.tree, pair.tree.flat(first)).exploitability < 0.05
+
+
+@pytest.mark.parametrize(
+    ("text", "game", "what"),
+    [
+        ("search=cfr,random", "dark_hex:3", "search=cfr: dark_hex:3: it has no public belief"),
+        ("search=cfr,random", "barrage", "search=cfr: barrage: it has no public belief states"),
+        ("search=flop,heuristic", "barrage", "search=flop values what it does not search by a net"),
+        (
+            "search=cfr,iterations=7,random",
+            "kuhn",
+            "iterations=7: an even number from 2 to 1000000",
+        ),
+        ("search=cfr,mode=sfe,random", "kuhn", r"safe, average is needed \(did you mean 'safe'\?"),
+        ("iterations=8,random", "kuhn", r"iterations= needs search=cfr\|cfr-avg\|flop"),
+        ("search=cfr,worlds=8,random", "kuhn", "worlds= needs search=mmd"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(text: str, game: str, what: str) -> None:
+    with pytest.raises(UsageError, match=what):
+        opened(text, game)
+
+
+def test_a_position_of_another_game_is_refused() -> None:
+    player = opened("search=cfr,iterations=2,depth=0,random", "kuhn")
+    views = views_of(pair_of("kuhn"), 0)
+    views.observations[0] = 7
+    with pytest.raises(InputError, match="no position of kuhn that can be searched"):
+        player.policy(views)
+
+
+def test_exploit_says_how_it_was_searched() -> None:
+    words = ["search=cfr,iterations=512,depth=1", "search=cfr,iterations=512,depth=1,mode=average"]
+    done = run("exploit", RPS, *(f"{word},random" for word in words), "--json", "--repeats", 80)
+    safe, average = json.loads(done.out)["policies"]
+    assert [safe[key] for key in ("iterations", "depth", "games")] == [512, 1, 80]
+    assert [average[key] for key in ("iterations", "depth", "games")] == [512, 1, 1]
+    assert 0 < safe["nash_conv_error"] < 0.5
+    assert safe["nash_conv"] < average["nash_conv"] - 0.2
+    assert "nash_conv_error" not in average
+    table = run("exploit", "kuhn", "search=flop,depth=0,random", "uniform", "--repeats", 2).out
+    assert table.splitlines()[2].split()[-4:] == ["+-", "iterations", "depth", "games"]
+    assert table.splitlines()[3].split()[-3:] == ["1024", "0", "2"]
+    assert table.splitlines()[4].split()[-3:] == ["-", "-", "-"]
+
+
+def test_the_jackknife_knows_what_differs() -> None:
+    tree = pair_of("kuhn").tree
+    reach = tree.reach(tree.uniform())[1:]
+    assert jackknife_of_sums(tree, [reach, 2 * reach, reach]) == pytest.approx(0, abs=1e-12)
+    first = np.zeros_like(reach)
+    first[tree.first[:-1]] = 1
+    assert jackknife_of_sums(tree, [reach, first, reach]) > 0.1
+
+
+def test_it_plays_matches(tmp_path: pathlib.Path) -> None:
+    words = ["match", "name=deep,search=cfr,iterations=16,random", "random", "-n", 6, "--seed", 3]
+    for name in ("one", "two"):
+        assert run(*words, "--game", "liars_dice:1x3", "-o", tmp_path / name).status == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    header = json.loads((tmp_path / "one").read_text().splitlines()[0])
+    assert header["players"][0]["spec"] == "search=cfr,iterations=16,random"
