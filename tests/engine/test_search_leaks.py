@@ -4,7 +4,7 @@ Games are played a second time with the enemy's hidden ranks exchanged, in a way
 became known: worlds, values, policies and explanations are the same to the last bit. For 10^5
 positions:
 
-    STRATKIT_TEST_SCALE=250 python -m pytest -s tests/engine/test_search_leaks.py
+    STRATKIT_TEST_SCALE=1250 python -m pytest -s tests/engine/test_search_leaks.py
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from stratkit.search.beliefs import NetworkBelief
 from test_hidden_information import exchanged, play
 
 GAME, KIND = Game("mini"), variant("mini")
-POSITIONS = 400
+POSITIONS = 80
 
 
 def state(actions: list[int]) -> Batch:
