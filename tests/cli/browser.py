@@ -66,6 +66,12 @@ class Browser:
         while self._loaded == before:
             self._take(self._next())
 
+    def forget(self) -> None:
+        """Leaves the page, which may go on asking, and forgets requests and errors."""
+        self.visit("about:blank")
+        self.requests.clear()
+        self.errors.clear()
+
     def screen(self, width: int, height: int = 900, dark: bool = False) -> None:
         """Shows pages at this size, in CSS pixels, to somebody who likes them light or dark."""
         size = {"width": width, "height": height}

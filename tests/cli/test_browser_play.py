@@ -114,10 +114,9 @@ def look_at_the_end(browser: Browser) -> str:
 
 def test_games_by_mouse_and_by_keys(browser: Browser, tmp_path: pathlib.Path) -> None:
     games = tmp_path / "g.jsonl"
-    browser.errors.clear()
+    browser.forget()
     browser.screen(1280, 900)
     with Served((*MINI, "-o", games)) as served:
-        browser.requests.clear()
         browser.visit(served.address)
         arrange(browser, drag)
         browser.click("another")
@@ -191,7 +190,7 @@ def test_on_a_phone_with_hints_and_a_reload(browser: Browser, tmp_path: pathlib.
     whether one is sure."""
     games = tmp_path / "g.jsonl"
     barrage = (SHIPPED[0], "--game", "barrage", "-n", 2, "--seed", 4, "-o", games)
-    browser.errors.clear()
+    browser.forget()
     browser.screen(390, 844)
     with Served(barrage) as served:
         browser.visit(served.address)

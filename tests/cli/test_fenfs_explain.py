@@ -131,7 +131,7 @@ def test_opinions_are_a_function_of_what_the_mover_knew(analyst: Analyst, played
 
 
 def test_steps_show_opinions_and_mistakes(browser: Browser, page: pathlib.Path) -> None:
-    browser.errors.clear()
+    browser.forget()
     browser.open(page)
     found = opinions(page)
     text = "document.getElementById('opinion').textContent"

@@ -271,7 +271,7 @@ def test_it_fits_and_can_be_read_on_every_screen(
 
 
 def test_nicks_are_text_and_nothing_is_fetched(browser: Browser, page: pathlib.Path) -> None:
-    browser.requests.clear()
+    browser.forget()
     browser.open(page)
     red = browser.evaluate('document.getElementById("red").textContent')
     assert red == r"<script>pwned=1</script><img src=x onerror=pwned=2>\x1b[31m\u202e&" + '"'

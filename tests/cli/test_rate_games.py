@@ -219,8 +219,7 @@ def test_wrong_command_lines(games: pathlib.Path, tmp_path: pathlib.Path) -> Non
 
 
 def test_games_are_chosen_and_stepped_through(browser: Browser, page: pathlib.Path) -> None:
-    browser.requests.clear()
-    browser.errors.clear()
+    browser.forget()
     browser.open(page)
     found = data(page)["games"]
     options = 'document.querySelectorAll("#game option").length'

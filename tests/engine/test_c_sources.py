@@ -29,20 +29,31 @@ def test_the_library_exports_its_init_function_and_nothing_else() -> None:
 def test_functions_that_files_share_have_a_prefix() -> None:
     shared = {
         name
-        for path in sorted((ROOT / "cengine").glob("*.c"))
+        for path in sorted(
+            [*(ROOT / "cengine").glob("*.c"), *(ROOT / "cengine/diplomacy").glob("*.c")]
+        )
         for name in DEFINITION.findall(path.read_text())
     }
     assert {"sk_batch_open", "stratego_open", "sk_source_hash"} <= shared
-    assert [name for name in shared if not name.startswith(("sk_", "stratego_"))] == []
+    assert [name for name in shared if not name.startswith(("sk_", "stratego_", "dip_"))] == []
 
 
 def test_the_page_lists_every_file() -> None:
     page = (ROOT / "cengine/README.md").read_text()
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     listed = re.findall(r"`([\w.]+)/?`", " ".join(rows))
-    folder = ROOT / "cengine"
-    there = [path.name for path in folder.iterdir() if path.suffix not in (".o", ".md")]
-    assert sorted(listed) == sorted(set(there) - {"__pycache__", ".clang-format"})
+    # Of these folders the page names the folder.
+    folders = [ROOT / "cengine" / name for name in ("bench", "fuzz", "diplomacy/maps")]
+    there = [
+        path.name
+        for path in [
+            *folders,
+            *(ROOT / "cengine").rglob("*.[ch]"),
+            *(ROOT / "cengine").glob("*.py"),
+        ]
+        if not any(folder in path.parents for folder in folders)
+    ]
+    assert sorted(listed) == sorted(there)
 
 
 def test_the_sources_are_formatted() -> None:
