@@ -14,6 +14,7 @@ import cffi
 FOLDER = pathlib.Path(__file__).resolve().parent
 SOURCES = sorted(FOLDER.glob("*.c")) + sorted(FOLDER.glob("diplomacy/*.c"))
 HEADERS = sorted(FOLDER.glob("*.h")) + sorted(FOLDER.glob("diplomacy/*.h"))
+INTERFACE = ("stratkit.h", "public_beliefs.h")  # in this order: the second uses the first's types
 
 
 def source_hash() -> str:
@@ -25,8 +26,9 @@ def source_hash() -> str:
 
 
 def declarations() -> str:
-    """stratkit.h without its comments: it holds nothing but declarations."""
-    return re.sub(r"/\*.*?\*/", "", (FOLDER / "stratkit.h").read_text(), flags=re.DOTALL)
+    """The interface without its comments: it holds nothing but declarations."""
+    text = "".join((FOLDER / name).read_text() for name in INTERFACE)
+    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
 
 
 def relative(path: pathlib.Path) -> str:
@@ -54,7 +56,8 @@ ffibuilder = cffi.FFI()
 ffibuilder.cdef(declarations())
 ffibuilder.set_source(
     "stratkit.engine._engine",
-    '#include <stddef.h>\n#include <stdint.h>\n#include "stratkit.h"\n',
+    "#include <stddef.h>\n#include <stdint.h>\n"
+    + "".join(f'#include "{name}"\n' for name in INTERFACE),
     sources=[relative(path) for path in SOURCES],
     depends=[relative(path) for path in HEADERS],
     include_dirs=["cengine"],

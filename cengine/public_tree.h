@@ -14,6 +14,7 @@
 #define SK_PUBLIC_TREE_H
 
 #include "game.h"
+#include "public_beliefs.h"
 #include "room.h"
 
 typedef struct {

@@ -115,8 +115,7 @@ void sk_subgames_parts(const sk_subgames *g, int32_t *nodes, int32_t *parents, i
 
 /* ---- Beliefs ---- */
 
-/* The probability of the deals that have given a player this hand. */
-static double prior(const sk_subgames *g, const public_node *node, int player, int32_t hand)
+double sk_subgames_prior(const sk_subgames *g, const public_node *node, int player, int32_t hand)
 {
     double sum = 0.0;
     for (int32_t other = 0; other < node->hands[!player]; other++)
@@ -148,10 +147,8 @@ static double earlier(const sk_subgames *g, const part *p, int player, int32_t h
     return reach[p->hand[player] + hand];
 }
 
-/* What everybody believes of a player's hands at a part, by the hands' numbers; all others get 0.
- * Where the player never goes, it is what was believed where it last went. */
-static void believe(const sk_subgames *g, const part *p, int player, const double *reach,
-                    double *belief)
+void sk_subgames_believe(const sk_subgames *g, const part *p, int player, const double *reach,
+                         double *belief)
 {
     const public_node *node = node_of(g, p);
     const public_hand *hands = hands_of(g, p, player);
@@ -161,7 +158,7 @@ static void believe(const sk_subgames *g, const part *p, int player, const doubl
     for (int32_t up = 0;; up++) {
         for (int32_t i = 0; i < node->hands[player]; i++)
             total += belief[hands[i].number] =
-                prior(g, node, player, i) * earlier(g, p, player, i, up, reach);
+                sk_subgames_prior(g, node, player, i) * earlier(g, p, player, i, up, reach);
         if (total > 0.0 || above->parent < 0)
             break;
         above = &g->parts[above->parent];
@@ -175,7 +172,8 @@ void sk_subgames_beliefs(const sk_subgames *g, int32_t player, const double *rea
                          const int32_t *parts, int64_t n, double *beliefs)
 {
     for (int64_t i = 0; i < n; i++)
-        believe(g, &g->parts[parts[i]], player, reach, beliefs + i * g->tree->game->is.hands);
+        sk_subgames_believe(g, &g->parts[parts[i]], player, reach,
+                            beliefs + i * g->tree->game->is.hands);
 }
 
 void sk_subgames_begin(const sk_subgames *g, int32_t player, const double *beliefs, double *reach)
@@ -185,7 +183,7 @@ void sk_subgames_begin(const sk_subgames *g, int32_t player, const double *belie
             continue;
         const public_node *node = node_of(g, p);
         for (int32_t i = 0; i < node->hands[player]; i++) {
-            double weight = prior(g, node, player, i);
+            double weight = sk_subgames_prior(g, node, player, i);
             double belief = beliefs[hands_of(g, p, player)[i].number];
             reach[p->hand[player] + i] = weight > 0.0 ? belief / weight : 0.0;
         }
@@ -208,7 +206,7 @@ void sk_subgames_inputs(const sk_subgames *g, int32_t player, const double *reac
             *out++ = (float)seen[i];
         for (int turn = 0; turn < 2; turn++) {
             int who = turn ? !player : player;
-            believe(g, p, who, turn ? other_reach : reach, belief);
+            sk_subgames_believe(g, p, who, turn ? other_reach : reach, belief);
             for (int32_t i = 0; i < hands; i++)
                 *out++ = (float)belief[i];
         }

@@ -45,4 +45,11 @@ static inline double weight_of(const sk_subgames *g, const public_node *node, in
     return g->tree->weights[node->weight + (int64_t)first * node->hands[1] + second];
 }
 
+/* The probability of the deals that have given a player this hand of a node. */
+double sk_subgames_prior(const sk_subgames *g, const public_node *node, int player, int32_t hand);
+/* What everybody believes of a player's hands at a part, by the hands' numbers; all others get 0.
+ * Where the player never goes, it is what was believed where it last went. */
+void sk_subgames_believe(const sk_subgames *g, const part *p, int player, const double *reach,
+                         double *belief);
+
 #endif

@@ -31,3 +31,4 @@ class Stream(enum.IntEnum):
     MIXTURE = 35  # which candidate of a mixed policy is played
     NOISE = 36  # what is added to the priors of a search
     STOP = 40  # after how many iterations a search of public belief states is stopped
+    WALK = 41  # how a game goes on from a search of public belief states

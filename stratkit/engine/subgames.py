@@ -10,6 +10,7 @@ import numpy as np
 from stratkit.arrays import Float64s, Int8s, Int32s, Int64s
 from stratkit.engine.library import ffi, lib, pointer, text, writable
 from stratkit.engine.public_tree import PublicTree
+from stratkit.engine.random_streams import Stream
 
 
 class Subgames:
@@ -252,6 +253,34 @@ class Subgames:
             self._hands(values, player),
             *map(self._each, (q, regrets, average, policy)),
         )
+
+    def walk(
+        self,
+        policy: Float64s,
+        reach: tuple[Float64s, Float64s],
+        explore: float,
+        seed: int,
+        games: Int64s,
+        number: int,
+    ) -> Int32s:
+        """Plays through every subgame to a leaf or an end: the part reached, int32 [subgames]. One
+        player, drawn for each subgame, takes any action alike with probability `explore`; else
+        hands are drawn as they are believed, and actions by `policy`, whose `reach` it is. The
+        draws are a function of seed, `games` int64 [subgames] and `number`."""
+        out = np.empty(len(self.roots), np.int32)
+        lib.sk_subgames_walk(
+            self._handle,
+            self._each(policy),
+            self._hands(reach[0], 0),
+            self._hands(reach[1], 1),
+            explore,
+            seed,
+            Stream.WALK,
+            pointer(games, "int64", out.shape),
+            number,
+            writable(out),
+        )
+        return out
 
     def _hands(self, array: Float64s, player: int) -> Any:
         return pointer(array, "float64", (self.hands[player],))

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
 from stratkit.errors import InputError
+from stratkit.learn.presets import BELIEF_PRESETS, MMD_PRESETS, PRESETS
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "at_least": operator.ge,
@@ -294,6 +295,30 @@ class BeliefConfig(AdamConfig):
     )
 
 
+@dataclass(frozen=True)
+class ReBeLConfig(AdamConfig):
+    """The hyper-parameters of ReBeL's value network. The defaults are for two cores and minutes;
+    the paper's (Brown et al. 2020, appendix E) for Liar's Dice are lr 3e-4, halved every 20,000
+    steps, a buffer of 2,000,000 and at most 4 uses."""
+
+    lr: float = option(1e-3, "learning rate of Adam", more_than=0)
+    b1: float = option(0.9, "decay of Adam's first moment", at_least=0, less_than=1)
+    grad_norm: float = option(
+        5.0, "clip the global norm of the gradient to this; 0: do not", at_least=0
+    )
+    average_rate: float = option(
+        0.005, "rate of the exponential average of the weights, which plays", more_than=0, at_most=1
+    )
+    halve: tuple[int, ...] = option((), "steps after which the learning rate is halved")
+    uses: float = option(8.0, "how often an example is learned from, on average", more_than=0)
+    buffer: int = option(
+        100_000,
+        "examples from which batches are drawn, the newest ones",
+        at_least=1,
+        less_than=2**31,
+    )
+
+
 class Algorithm(NamedTuple):
     """An entry of `ALGORITHMS`. `config`: its hyper-parameters; `presets`: settings by the kind of
     network, which replace the defaults; `module`, `name`: the class that implements it, a
@@ -307,81 +332,6 @@ class Algorithm(NamedTuple):
     slices: bool = False
     hidden: bool = False
 
-
-# Where the network, and with it the machine, is smaller, the paper's numbers would hardly move it.
-_SMALL_BOARDS = {
-    "batch": 8,
-    "lr": 3e-3,
-    "eta": 0.1,
-    "sizes": (200,),
-    "repeats": (1,),
-    "target_rate": 0.1,
-    "average_rate": 0.01,
-    "mu_floor": 0.1,
-    "policy_c": 0.9,
-    "grad_norm": 1.0,
-}
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "plain": _SMALL_BOARDS,
-    "tiny": {**_SMALL_BOARDS, "lr": 1e-3},
-    "small": {
-        "batch": 64,
-        "lr": 5e-4,
-        "sizes": (1000,),
-        "repeats": (1,),
-        "target_rate": 0.003,
-        "average_rate": 0.001,
-        "mu_floor": 0.1,
-        "chunk": 2048,
-    },
-    "paper": {},
-    "mlp": {
-        "batch": 256,
-        "lr": 3e-3,
-        "sizes": (500,),
-        "repeats": (1,),
-        "target_rate": 0.003,
-        "average_rate": 0.0003,
-        "chunk": 1 << 20,
-    },
-}
-
-# That of mlp was chosen on a small card game. On boards the batches, rates and chunks are R-NaD's.
-_MMD_SMALL_BOARDS = {
-    "batch": 8,
-    "lr": 3e-3,
-    "eta": 0.1,
-    "eta_power": 0.5,
-    "eta_floor": 0.01,
-    "advantage_lambda": 0.9,
-    "value_lambda": 0.95,
-    "average_rate": 0.01,
-    "grad_norm": 1.0,
-}
-MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "plain": _MMD_SMALL_BOARDS,
-    "tiny": {**_MMD_SMALL_BOARDS, "lr": 1e-3},
-    "small": {"batch": 64, "lr": 5e-4, "chunk": 2048},
-    "paper": {"lr": 1e-4},
-    "mlp": {
-        "batch": 256,
-        "lr": 1e-2,
-        "lr_power": 1.0,
-        "eta": 0.1,
-        "eta_power": 0.5,
-        "advantage_lambda": 1.0,
-        "value_lambda": 1.0,
-        "chunk": 1 << 20,
-    },
-}
-
-_BELIEF_SMALL = {"batch": 32, "lr": 1e-2, "b1": 0.9, "grad_norm": 1.0}
-BELIEF_PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "plain": _BELIEF_SMALL,
-    "tiny": _BELIEF_SMALL,
-    "small": {"batch": 128, "lr": 1e-3, "b1": 0.9, "chunk": 2048},
-    "paper": {"lr": 3e-4, "b1": 0.9},
-}
 
 RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 ALGORITHMS: Mapping[str, Algorithm] = {

@@ -9,5 +9,6 @@ mcts.py       trees of known states, many at a time
 pimc.py       determinized search: the trees of some worlds, and what they come to together
 subgame.py    public belief states: CFR-D, CFR-AVG and FLOP in subgames
 leaves.py     what hands may expect where a subgame ends
+generate.py   self-play at public belief states: examples for a value network
 safe.py       whole games by search at public belief states
 """

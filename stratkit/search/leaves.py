@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import weakref
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stratkit.arrays import Float32s
 from stratkit.engine import Subgames
 from stratkit.search.subgame import CFRD, Reach
+
+if TYPE_CHECKING:
+    from stratkit.nets.pbs import PBSNet
 
 
 class Oracle:
@@ -34,3 +38,20 @@ class Oracle:
             solver.restart(beliefs)
         solver.solve(self.updates)
         return np.nan_to_num(solver.values(player)).astype(np.float32)
+
+
+class Network:
+    """Asks a value network, which answers in units of the game's largest return."""
+
+    def __init__(self, network: PBSNet) -> None:
+        self.network = network
+
+    def __call__(self, subgames: Subgames, player: int, reach: Reach) -> Float32s:
+        import torch
+
+        rows = np.empty((subgames.leaves, subgames.input_size), np.float32)
+        subgames.inputs(player, reach, rows)
+        with torch.inference_mode():
+            values: Float32s = self.network(torch.from_numpy(rows)).numpy()
+        unit = subgames.tree.game.unit
+        return values if unit == 1 else values * np.float32(unit)

@@ -146,6 +146,7 @@ def test_every_use_of_random_numbers_has_its_own_stream() -> None:
         "MIXTURE": 35,
         "NOISE": 36,
         "STOP": 40,
+        "WALK": 41,
     }
     for path in (ROOT / "stratkit").rglob("*.py"):
         for call in re.findall(r"\b(?:uniform|sample)\(self\.\w*seed[^)]*\)", path.read_text()):

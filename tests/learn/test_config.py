@@ -8,7 +8,8 @@ import pathlib
 import pytest
 
 from stratkit.errors import InputError
-from stratkit.learn.config import PRESETS, BeliefConfig, MMDConfig, RNaDConfig, RunConfig
+from stratkit.learn.config import BeliefConfig, MMDConfig, RNaDConfig, RunConfig
+from stratkit.learn.presets import PRESETS
 from stratkit.learn.request import Settings, all_fields, fields_of, help_of, read_file, resolve
 
 

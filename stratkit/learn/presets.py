@@ -1,0 +1,82 @@
+"""Settings that go with a kind of network, by algorithm: they replace the defaults of
+`stratkit.learn.config`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# Where the network, and with it the machine, is smaller, the paper's numbers would hardly move it.
+_SMALL_BOARDS = {
+    "batch": 8,
+    "lr": 3e-3,
+    "eta": 0.1,
+    "sizes": (200,),
+    "repeats": (1,),
+    "target_rate": 0.1,
+    "average_rate": 0.01,
+    "mu_floor": 0.1,
+    "policy_c": 0.9,
+    "grad_norm": 1.0,
+}
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "plain": _SMALL_BOARDS,
+    "tiny": {**_SMALL_BOARDS, "lr": 1e-3},
+    "small": {
+        "batch": 64,
+        "lr": 5e-4,
+        "sizes": (1000,),
+        "repeats": (1,),
+        "target_rate": 0.003,
+        "average_rate": 0.001,
+        "mu_floor": 0.1,
+        "chunk": 2048,
+    },
+    "paper": {},
+    "mlp": {
+        "batch": 256,
+        "lr": 3e-3,
+        "sizes": (500,),
+        "repeats": (1,),
+        "target_rate": 0.003,
+        "average_rate": 0.0003,
+        "chunk": 1 << 20,
+    },
+}
+
+# That of mlp was chosen on a small card game. On boards the batches, rates and chunks are R-NaD's.
+_MMD_SMALL_BOARDS = {
+    "batch": 8,
+    "lr": 3e-3,
+    "eta": 0.1,
+    "eta_power": 0.5,
+    "eta_floor": 0.01,
+    "advantage_lambda": 0.9,
+    "value_lambda": 0.95,
+    "average_rate": 0.01,
+    "grad_norm": 1.0,
+}
+MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "plain": _MMD_SMALL_BOARDS,
+    "tiny": {**_MMD_SMALL_BOARDS, "lr": 1e-3},
+    "small": {"batch": 64, "lr": 5e-4, "chunk": 2048},
+    "paper": {"lr": 1e-4},
+    "mlp": {
+        "batch": 256,
+        "lr": 1e-2,
+        "lr_power": 1.0,
+        "eta": 0.1,
+        "eta_power": 0.5,
+        "advantage_lambda": 1.0,
+        "value_lambda": 1.0,
+        "chunk": 1 << 20,
+    },
+}
+
+_BELIEF_SMALL = {"batch": 32, "lr": 1e-2, "b1": 0.9, "grad_norm": 1.0}
+BELIEF_PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "plain": _BELIEF_SMALL,
+    "tiny": _BELIEF_SMALL,
+    "small": {"batch": 128, "lr": 1e-3, "b1": 0.9, "chunk": 2048},
+    "paper": {"lr": 3e-4, "b1": 0.9},
+}

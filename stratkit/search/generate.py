@@ -1,0 +1,134 @@
+"""Self-play at public belief states (Brown et al. 2020, ReBeL, algorithm 1): where the examples of
+a value network come from.
+
+Many games go on together, a subgame of each at a time. A subgame is solved; what the hands at its
+root may expect is an example. At a random iteration one walks by that iteration's policies, now and
+then by chance, to a leaf, which is the next root. Nothing that happens later changes an example:
+values come from search alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratkit.arrays import Float32s, Float64s, Int32s, Int64s
+from stratkit.engine import PublicTree, Subgames, uniform
+from stratkit.engine.random_streams import Stream
+from stratkit.search.safe import PBSSearch
+from stratkit.search.subgame import SOLVERS, Leaves, Solver
+
+EXPLORE = 0.25
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a network sees, float32 [n, input size], and what it should say: what each hand of the
+    player that is asked may expect, float32 [n, game's hands], NaN of a hand that is not there. In
+    units of the game's largest return."""
+
+    rows: Float32s
+    values: Float32s
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True)
+class _After:
+    """The roots at which some games go on, int64 [n]: their nodes, and what is believed there."""
+
+    games: Int64s
+    nodes: Int32s
+    beliefs: tuple[Float64s, Float64s]
+
+
+class Generator:
+    """Plays so many `games` at a time on `tree`. Games at the opening share one subgame, from which
+    each goes on at an iteration of its own. The games are a function of the seed and the leaves."""
+
+    def __init__(
+        self, tree: PublicTree, search: PBSSearch, games: int, seed: int, explore: float = EXPLORE
+    ) -> None:
+        self.tree, self.search, self.seed, self.explore = tree, search, seed, explore
+        self.round = 0
+        self._start = tree.prior(tree.opening, 0), tree.prior(tree.opening, 1)
+        self._games = np.arange(games)
+        self._roots = np.full(games, tree.opening, np.int32)
+        self._beliefs = np.tile(self._start[0], (games, 1)), np.tile(self._start[1], (games, 1))
+
+    def examples(self, leaves: Leaves) -> Examples:
+        """Solves a subgame of each game, two examples of each, and moves on."""
+        tree, search = self.tree, self.search
+        roots, which = self._distinct_roots()
+        beliefs = self._beliefs[0][roots], self._beliefs[1][roots]
+        subgames = Subgames(tree, self._roots[roots], search.depth)
+        solver = SOLVERS[search.kind](subgames, beliefs, leaves)
+        numbers = np.full(len(self._games), self.round, np.int32)
+        u = uniform(self.seed, self._games, numbers, Stream.STOP)
+        stops = (u * (search.updates // 2)).astype(np.int64)
+        reached: list[_After] = []
+
+        def walk() -> None:
+            games = np.flatnonzero(stops == solver.updates // 2)
+            for some in _each_once(which[games]):
+                reached.append(self._walk(solver, games[some], which))
+
+        solver.solve(search.updates, walk)
+        unit = tree.game.unit
+        rows = np.concatenate([self._rows(self._roots[roots], beliefs, p) for p in (0, 1)])
+        values = np.concatenate([solver.values(p) / unit for p in (0, 1)])
+        for after in reached:
+            self._roots[after.games] = after.nodes
+            for player in (0, 1):
+                self._beliefs[player][after.games] = after.beliefs[player]
+        self._begin_again()
+        self.round += 1
+        return Examples(rows, values.astype(np.float32))
+
+    def _distinct_roots(self) -> tuple[Int64s, Int64s]:
+        """The games whose roots are to be solved, and of each game which of these it shares: all at
+        the opening share one."""
+        new = self._roots == self.tree.opening
+        new[np.flatnonzero(new)[:1]] = False
+        games = np.flatnonzero(~new)
+        which = np.cumsum(~new) - 1
+        if new.any():
+            which[new] = which[np.flatnonzero(self._roots == self.tree.opening)[0]]
+        return games, which
+
+    def _walk(self, solver: Solver, games: Int64s, which: Int64s) -> _After:
+        """Where some games go on, which is decided now; each has a subgame of its own."""
+        subgames, mine = solver.subgames, which[games]
+        numbers = np.zeros(len(subgames.roots), np.int64)
+        numbers[mine] = self._games[games]
+        draws = self.explore, self.seed, numbers, self.round
+        reached = subgames.walk(solver.policy, solver.reach, *draws)[mine]
+        believed, beliefs = solver.believed(), []
+        for player in (0, 1):
+            reach = solver.reach[player].copy()
+            subgames.reach(player, believed, reach)
+            beliefs.append(subgames.beliefs(player, reach, reached))
+        return _After(games, subgames.nodes[reached], (beliefs[0], beliefs[1]))
+
+    def _begin_again(self) -> None:
+        over = self.tree.actors[self._roots] == -2
+        self._games[over] += len(self._games)
+        self._roots[over] = self.tree.opening
+        for player in (0, 1):
+            self._beliefs[player][over] = self._start[player]
+
+    def _rows(self, nodes: Int32s, beliefs: tuple[Float64s, Float64s], player: int) -> Float32s:
+        """What a network sees of the roots, as `Subgames.inputs` has it of leaves."""
+        acts = (self.tree.actors[nodes] == player)[:, None]
+        parts = acts, self.tree.seen[nodes], beliefs[player], beliefs[1 - player]
+        return np.concatenate(parts, axis=1).astype(np.float32)
+
+
+def _each_once(keys: Int64s) -> list[Int64s]:
+    """Splits the places of `keys` [n] so that in each part every key is there once at most."""
+    order = np.argsort(keys, kind="stable")
+    first = np.searchsorted(keys[order], keys[order])
+    rank = np.arange(len(keys)) - first
+    return [order[rank == r] for r in range(int(rank.max(initial=-1)) + 1)]

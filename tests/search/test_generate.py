@@ -1,0 +1,118 @@
+"""Self-play at public belief states: walks, examples, and what is learned from them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from engine.public import pair_of
+from stratkit.engine import Subgames
+from stratkit.learn.config import ReBeLConfig
+from stratkit.learn.rebel import Buffer, ValueLearner, loss_of
+from stratkit.nets.pbs import PBSNet
+from stratkit.search.generate import Generator
+from stratkit.search.leaves import Network
+from stratkit.search.safe import PBSSearch, play_through
+from stratkit.search.subgame import nothing
+from stratkit.solve.exploitability import evaluate
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "liars_dice:2x2"])
+def test_walks_reach_parts_as_often_as_the_policy_does(name: str) -> None:
+    """Deals, chance's public cards and both players' choices, from a policy that is not uniform."""
+    public, n = pair_of(name).public, 1500
+    subgames = Subgames(public, np.full(n, public.opening, np.int32), 2 if name == "kuhn" else 3)
+    size = subgames.choices // n
+    x = np.random.default_rng(1).random(size) ** 3
+    policy = subgames.normalised(np.tile(x, n))
+    prior = tuple(np.tile(public.prior(public.opening, p), (n, 1)) for p in (0, 1))
+    reach = subgames.begin(0, prior[0]), subgames.begin(1, prior[1])
+    for player in (0, 1):
+        subgames.reach(player, policy, reach[player])
+    reached = subgames.walk(policy, reach, 0.0, 5, np.arange(n), 0)
+    assert (subgames.child[reached] == -1).all()
+    found = np.bincount(subgames.nodes[reached], minlength=len(public)) / n
+    part = np.arange(len(subgames.nodes) // n)
+    for one in part[subgames.child[part] == -1]:
+        node = subgames.nodes[one]
+        a, b = public.hand[node], public.hand[node + 1]
+        if public.actors[node] == -2:
+            continue  # there weights are what is paid
+        at = [slice(subgames.hand[one, p], subgames.hand[one, p] + b[p] - a[p]) for p in (0, 1)]
+        w = public.weights[public.weight[node] : public.weight[node + 1]].reshape(b - a)
+        mass = reach[0][at[0]] @ w @ reach[1][at[1]]
+        root = subgames.compatible(0, reach[1])[: int(b[0] - a[0])]
+        total = reach[0][: len(root)] @ root
+        assert found[node] == pytest.approx(mass / total, abs=0.05)
+
+
+def test_explorers_take_every_action_alike() -> None:
+    public, n = pair_of("kuhn").public, 3000
+    subgames = Subgames(public, np.full(n, public.opening, np.int32), 1)
+    policy = subgames.normalised(np.tile([1.0, 0.0], subgames.choices // 2))  # always pass
+    prior = np.tile(public.prior(public.opening, 0), (n, 1))
+    reach = subgames.begin(0, prior), subgames.begin(1, prior)
+    subgames.reach(0, policy, reach[0])
+    reached = subgames.walk(policy, reach, 0.4, 5, np.arange(n), 0)
+    bets = public.seen[subgames.nodes[reached], 1]
+    assert bets.mean() == pytest.approx(0.5 * 0.4 * 0.5, abs=0.02)  # explorers, of two players
+    beliefs = subgames.beliefs(0, reach[0], reached)
+    assert beliefs == pytest.approx(1 / 3)  # a bet that nobody makes tells nothing
+
+
+def test_examples_are_what_search_finds_and_games_go_on() -> None:
+    public = pair_of("liars_dice:1x3").public
+    generator = Generator(public, PBSSearch(updates=256, depth=0), 8, seed=3)
+    first = generator.examples(nothing)
+    assert len(first) == 2  # all games share the opening
+    assert first.rows.shape == (2, 1 + 6 + 3 + 3) and first.rows[:, 0].tolist() == [1, 0]
+    assert first.values.mean(1) == pytest.approx([1 / 9, -1 / 9], abs=0.02)
+    assert len(generator.examples(nothing)) == 2  # the whole game is one subgame
+    generator = Generator(public, PBSSearch(updates=8, depth=1), 8, seed=3)
+    sizes = [len(generator.examples(nothing)) for _ in range(12)]
+    assert sizes[0] == 2 and max(sizes) > 8 and max(sizes) <= 16
+    again = Generator(public, PBSSearch(updates=8, depth=1), 8, seed=3)
+    for _ in range(3):
+        one = again.examples(nothing)
+    other = Generator(public, PBSSearch(updates=8, depth=1), 8, seed=3)
+    for _ in range(3):
+        two = other.examples(nothing)
+    assert (one.rows == two.rows).all() and (one.values == two.values).all()
+
+
+def test_a_buffer_keeps_the_newest_and_the_loss_passes_over_hands_that_are_not_there() -> None:
+    buffer = Buffer(4, 1, 2, 0)
+    for i in range(6):
+        buffer.add(np.full((1, 1), i, np.float32), np.full((1, 2), i, np.float32))
+    rows, values = buffer.draw(200)
+    assert set(rows[:, 0]) == {2, 3, 4, 5} and (rows == values).all() and len(buffer) == 4
+    found = torch.tensor([[0.5, 9.0], [3.0, 0.0]])
+    wanted = torch.tensor([[0.0, torch.nan], [0.0, 0.0]])
+    assert float(loss_of(found, wanted)) == pytest.approx((0.25 + 5.0 + 0.0) / 3)
+    assert float(loss_of(found * 0, wanted * torch.nan)) == 0
+
+
+def test_a_network_learns_liars_dice() -> None:
+    """1x3, 3,000 examples, judged by safe play."""
+    torch.set_num_threads(1)
+    pair = pair_of("liars_dice:1x3")
+    torch.manual_seed(0)
+    network = PBSNet(1 + 6 + 6, 3, (48, 48))
+    config = ReBeLConfig(average_rate=0.05)
+    learner, buffer = ValueLearner(network, config, 128), Buffer(2000, 13, 3, 0)
+    generator = Generator(pair.public, PBSSearch(updates=16), 32, seed=0)
+
+    def exploitability() -> float:
+        leaves = Network(learner.average)
+        sums = play_through(pair.public, leaves, PBSSearch(updates=64), 16, 0, 1)[0]
+        return evaluate(pair.tree, pair.to_tree(pair.public.normalised(sums))).exploitability
+
+    untrained = exploitability()
+    while buffer.added < 3000:
+        examples = generator.examples(Network(network))
+        buffer.add(examples.rows, examples.values)
+        while learner.step * 128 < 8 * buffer.added:
+            metrics = learner.update(buffer)
+    assert set(metrics) == {"value_loss", "grad_norm"}
+    assert exploitability() < min(0.1, untrained / 2), untrained
