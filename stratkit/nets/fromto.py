@@ -34,6 +34,10 @@ from stratkit.nets.plain import Block
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 HIDDEN = 16  # of a square and what it is compared with
+CERTAIN = 0.999  # probabilities above are of what is known
+MET = (
+    OUTCOMES + 2
+)  # what is read of an attack: its outcomes, and whether it wins or loses for certain
 ROWS = 8  # positions come in multiples of this: the library prepares anew for every other number
 
 
@@ -80,7 +84,8 @@ class FromTo(Network):
         self.counts = nn.Linear(COUNTS, channels)
         self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
         self.square = nn.Linear(channels, HIDDEN)
-        self.outcome = nn.Linear(OUTCOMES, HIDDEN, bias=False)
+        self.outcome = nn.Linear(MET, HIDDEN, bias=False)
+        self.met = nn.Parameter(torch.zeros(MET))  # straight to the logit: learned in no time
         self.context = nn.Linear(channels, HIDDEN)  # of the chosen piece
         self.part = nn.Embedding(2, HIDDEN)  # where none is chosen
         self.deploy = nn.Parameter(torch.zeros(len(TYPES), shape[1] * shape[2]))
@@ -158,13 +163,14 @@ class FromTo(Network):
         none = self.part((part == DEPLOY).long())
         context = torch.where((part == TARGET)[:, None], chosen, none)
         view, square = legal.nonzero(as_tuple=True)
+        met = inputs.outcomes[view, square]
+        met = torch.cat([met, (met[:, :2] > CERTAIN).float()], 1)
         hidden = self.square(_at(squares, inputs.position[view], square))
-        hidden = (
-            hidden + context.index_select(0, view) + self.outcome(inputs.outcomes[view, square])
-        )
+        hidden = hidden + context.index_select(0, view) + self.outcome(met)
         with torch.autocast(hidden.device.type, enabled=False):  # as in `last_layer`
             said = self.policy(relu(hidden).float())
         said = said.gather(1, part[view, None])[:, 0]
+        said = said + met @ self.met
         said = said + self.deploy[inputs.to_place[view], square] * (part[view] == DEPLOY)
         logits = said.new_full(legal.shape, -torch.inf)
         return torch.index_put(logits, (view, square), said)

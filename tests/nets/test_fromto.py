@@ -114,3 +114,18 @@ def test_sizes_are_in_the_name() -> None:
         build("fromto:32", shape)
     with pytest.raises(InputError, match="for boards"):
         build("fromto", (7,), actions=2)
+
+
+def test_what_an_attack_brings_for_certain_has_a_weight_of_its_own() -> None:
+    game = Game("mini")
+    views = views_of_games(game, 8, seed=6)
+    packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
+    net = build("fromto:8x1", game.shape, seed=1)
+    assert isinstance(net, FromTo)
+    with torch.no_grad():
+        net.met += torch.tensor([0.0, 0.0, 0.0, 2.0, -3.0])
+    inputs = net.prepare(packed)
+    wins, loses = (inputs.outcomes[..., at] == 1 for at in (0, 1))
+    found = net(packed, legal)[0][legal.bool()]
+    assert torch.equal(found, (2.0 * wins - 3.0 * loses)[legal.bool()])
+    assert {-3.0, 0.0, 2.0} == set(found.tolist())
