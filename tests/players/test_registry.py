@@ -101,7 +101,7 @@ def test_explicit_keys_override_the_preset() -> None:
         ("search=mmd,depth=-1,run", "depth=-1: a whole number from 0 to 2000 is needed"),
         ("search=mmd,rollouts=0,run", "rollouts=0: a whole number from 1 to 1000000 is needed"),
         ("search=mmd,eta=1e9,run", "eta=1e9: a number from 0 to 1000 is needed"),
-        ("search=mmd,belief=polcy,run", "setups, policy is needed (did you mean 'policy'?)"),
+        ("search=mmd,belief=polcy,run", "slash is needed (did you mean 'policy'?)"),
         ("search=mmd,time=0,run", "time=0: seconds are needed, above 0 and at most 3600"),
         ("depth=4,run", "depth= needs search=mmd"),
         ("eta=4,preset=deepnash,run", "eta= needs search=mmd"),
