@@ -126,12 +126,13 @@ class Table:
         self._seats[rows] = [seating.seats for seating in seatings]
         self._opening[rows] = [len(seating.opening) for seating in seatings]
         self._numbers[rows] = self._first[rows] = 0
-        self._live[rows], self._resigned[rows] = True, False
+        self._resigned[rows] = False
         if self.adjudicator:
             self.adjudicator.begin(rows)
         self._steps[rows] = [seating.step for seating in seatings]
         for player, games, sides in self._seated(rows):
             player.begin(games, sides)
+        self._live[rows] = True  # from now on an interrupt has these games to end
         longest = int(self._opening[rows].max())
         if longest > self._actions.shape[1]:
             self._grow(longest)

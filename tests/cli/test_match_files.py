@@ -73,7 +73,9 @@ def test_nothing_is_emptied_before_the_record_is_locked(tmp_path: pathlib.Path) 
 def test_an_explanation_survives_an_interrupt_and_goes_on(tmp_path: pathlib.Path) -> None:
     network, games, log = (tmp_path / name for name in ("net.safetensors", "g.jsonl", "log"))
     save_network(network, "plain", Game("mini"))
-    two = (f"name=net,{network}", "random", "--game", "mini", "-n", 40, "--slots", 1, "--seed", 1)
+    deep = f"name=net,search=mmd,rollouts=1,depth=0,{network}"
+    two = (deep, "random", "--game", "mini", "-n", 24, "--slots", 1, "--seed", 1, "--resign",
+           "0.05,3")  # fmt: skip
     command = command_line("match", *two, "-o", games, "--explain", log, "-vf")
     playing = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + PATIENCE
@@ -89,7 +91,10 @@ def test_an_explanation_survives_an_interrupt_and_goes_on(tmp_path: pathlib.Path
     more = ("--explain", log, "--resume", "--seed", 1)
     assert run("match", *two, "-o", games, *more).status == 0
     assert log.read_text().startswith(before) and len(log.read_text()) > len(before)
-    assert games.read_text().count("\n") == 41
+    assert games.read_text().count("\n") == 25
+    assert run("match", *two, "-o", tmp_path / "whole.jsonl").status == 0
+    assert games.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert 0 < games.read_text().count('"resign 0.05,3"') < 24
 
 
 @pytest.mark.parametrize("output", ["/dev/stdout", "-"])

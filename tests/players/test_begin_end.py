@@ -28,12 +28,19 @@ class Recorder(RandomPlayer):
     """Plays at random; checks that it plays only what has begun, and counts what has ended.
 
     In game `resigns` it gives up at once; in game `fails` it raises an error. It expects to lose
-    for certain in game `loses`.
+    for certain in game `loses`. Before game `stops` begins somebody interrupts.
     """
 
-    def __init__(self, seed: int = 1, resigns: int = -1, fails: int = -1, loses: int = -1) -> None:
+    def __init__(
+        self,
+        seed: int = 1,
+        resigns: int = -1,
+        fails: int = -1,
+        loses: int = -1,
+        stops: int = -1,
+    ) -> None:
         super().__init__(seed)
-        self.resigns, self.fails, self.loses = resigns, fails, loses
+        self.resigns, self.fails, self.loses, self.stops = resigns, fails, loses, stops
         self.playing: set[tuple[int, int]] = set()
         self.asked: set[tuple[int, int]] = set()
         self.ended: Counter[tuple[int, int]] = Counter()
@@ -41,6 +48,8 @@ class Recorder(RandomPlayer):
 
     def begin(self, games: Games, sides: Sides) -> None:
         assert (games.dtype, sides.dtype) == (np.int64, np.int8)
+        if self.stops in games:
+            raise KeyboardInterrupt
         with self.lock:
             for seat in zip(games.tolist(), sides.tolist(), strict=True):
                 assert seat not in self.playing and seat not in self.ended
@@ -119,6 +128,10 @@ def test_games_that_nobody_plays_on() -> None:
     with pytest.raises(RuntimeError, match="it fails"):
         list(Table(Game("mini"), [failing], seatings(9), 4).rounds())
     assert failing.ended == both_sides(4) and not failing.playing
+    stopped = Recorder(stops=4)
+    with pytest.raises(KeyboardInterrupt):
+        list(Table(Game("mini"), [stopped], seatings(9), 4).rounds())
+    assert stopped.ended == both_sides(4) and not stopped.playing
 
 
 def test_games_as_a_program_meets_them() -> None:
