@@ -24,6 +24,8 @@ from torch.nn.functional import embedding, one_hot, relu
 from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
 from stratkit.engine.observation import CELLS, ENEMY_UNREVEALED, MOVES, NO_SQUARE, SHOWN_PLIES
 from stratkit.engine.stratego import BOMB, FLAG, MOVED, NO_PIECE, PIECE, REVEALED, SIDE, TYPES
+from stratkit.errors import InputError
+from stratkit.nets import fromto
 from stratkit.nets.network import last_layer, load_weights
 from stratkit.nets.presets import build
 
@@ -125,7 +127,7 @@ class BeliefNet(nn.Module):
         """The hidden pieces of packed observations, uint8 [n, B], and what is known of each:
         float32 [n, k, WIDTH]."""
         hidden = hidden_pieces(packed)
-        board = self.torso.embed(self.torso.prepare(packed)).flatten(2).transpose(1, 2)
+        board = _squares(self.torso, packed)
         at = hidden.squares[..., None].expand(-1, -1, board.shape[2])
         known = relu(self.enter(board.gather(1, at))) + self.place[hidden.origins]
         return hidden, known + self.tempo[hidden.moves.clamp_max(MOST_MOVES)]
@@ -251,11 +253,21 @@ def _blocks(rows: int) -> Iterator[slice]:
 def _without_heads(torso: nn.Module, size: int) -> int:
     """Takes away what the embedding of boards, packed in `size` bytes, does not use; its number of
     channels."""
-    board = torso.embed(torso.prepare(torch.zeros((1, size), dtype=torch.uint8)))  # type: ignore
+    board = _squares(torso, torch.zeros((1, size), dtype=torch.uint8))
     parameters = dict(torso.named_parameters())
     found = torch.autograd.grad(board.sum(), list(parameters.values()), allow_unused=True)
     used = {name for name, slope in zip(parameters, found, strict=True) if slope is not None}
-    for name, child in list(torso.named_children()):
-        if not any(one.startswith(f"{name}.") for one in used) and list(child.parameters()):
-            delattr(torso, name)
-    return int(board.shape[1])
+    parts = {name.partition(".")[0] for name in parameters}
+    for name in parts - {name.partition(".")[0] for name in used}:
+        delattr(torso, name)
+    return board.shape[2]
+
+
+def _squares(torso: nn.Module, packed: Tensor) -> Tensor:
+    """What a torso says of each square: float32 [n, S, C]. `InputError`: it says nothing."""
+    found = torso.embed(torso.prepare(packed))  # type: ignore[operator]
+    if isinstance(found, fromto.Embedding):
+        return found.squares
+    if isinstance(found, Tensor) and found.dim() == 4:
+        return found.flatten(2).transpose(1, 2)
+    raise InputError("a belief network is made of a network that has numbers for each square")

@@ -53,7 +53,7 @@ def network(name: str, net: str = "plain:8x1", told: float = 0.5) -> BeliefEvalu
 
 
 @pytest.mark.parametrize(("name", "plies", "net"), [
-    ("nano", 3, "plain:8x1"), ("mini", 24, "plain:8x1"), ("mini", 30, "tiny"),
+    ("nano", 3, "fromto:8x1"), ("mini", 24, "plain:8x1"), ("mini", 30, "tiny"),
     ("barrage", 20, "plain:8x1"),
 ])  # fmt: skip
 def test_probabilities_of_all_worlds_sum_to_one(name: str, plies: int, net: str) -> None:
