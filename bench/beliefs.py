@@ -6,7 +6,8 @@ A PLAYER plays GAMES against itself. At each of its plies all worlds are weighed
 probability of the enemy's setup and of all that it has played: that is the posterior, the best
 belief there is. Printed are the nats that each belief is expected to need for the true world; the
 least, the posterior's, is its entropy. Where more than MOST worlds agree with what is public, MOST
-of them stand for all.
+of them stand for all. `both` is the product of setups and network: the best belief, if the network
+has learned from games that began from uniform setups.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from stratkit.players.searching.stage import load_belief
 from stratkit.search.beliefs import FLOOR, LAST
 
 MOST = 500
-BELIEFS = ("uniform", "setups", "policy", "network", "posterior")
+BELIEFS = ("uniform", "setups", "policy", "network", "both", "posterior")
 Array = np.ndarray
 
 
@@ -128,7 +129,7 @@ def normalised(log_weights: Array) -> Array:
 
 def measure(game: Game, evaluator: object, network: object, actions: Array, side: int,
             found: dict[int, list[Array]], random: np.random.Generator) -> None:  # fmt: skip
-    """Adds to `found`, by ply, the nats of `BELIEFS` [5] at the plies of a side of a game."""
+    """Adds to `found`, by ply, the nats of `BELIEFS` [6] at the plies of a side of a game."""
     kind = variant(game.name)
     enemy, truth, start = Enemy(kind, actions, side), Batch(game, 1), 2 * kind.pieces
     for action in actions[:start]:
@@ -155,11 +156,13 @@ def measure(game: Game, evaluator: object, network: object, actions: Array, side
             boards = np.full((len(some), kind.squares), NO_PIECE, np.uint8)
             boards[:, at[hidden]] = types[some][:, hidden]
             views = np.repeat(truth.observe(), len(some), 0)
+            told = network.log_probabilities(views, boards)  # type: ignore[attr-defined]
             logs = {
                 "uniform": np.zeros(len(some)),
                 "setups": placed,
                 "policy": floored[:, max(0, done - LAST) : done].sum(1),
-                "network": network.log_probabilities(views, boards),  # type: ignore[attr-defined]
+                "network": told,
+                "both": placed + told,
                 "posterior": placed + played[:, :done].sum(1),
             }
             p = normalised(logs["posterior"])
@@ -210,6 +213,11 @@ def main(belief: str, player: str = "barrage-v0", games: str = "12", seed: str =
     means = np.array([np.mean(found[ply], axis=0) for ply in plies])
     for ply, row in zip(plies, means, strict=True):
         print(f"{ply:3} {len(found[ply]):5} " + " ".join(f"{x:9.3f}" for x in row))
+    for name in ("network", "both"):
+        for other in ("uniform", "setups"):
+            gains = means[:, BELIEFS.index(other)] - means[:, BELIEFS.index(name)]
+            print(f"{name} below {other} at {(gains > 0).sum()} of {len(plies)} plies;"
+                  f" least {gains.min():+.3f} at ply {plies[gains.argmin()]}")  # fmt: skip
     if picture:
         draw(np.array(plies), means, picture)
 

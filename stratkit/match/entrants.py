@@ -41,7 +41,7 @@ def open_entrants(options: MatchOptions, game: Game, console: Console) -> list[A
             check_start(entrant.player, game)
         if entrant.caution:
             console.warn(entrant.caution)
-    if any(entrant.sha256 for entrant in entrants):
+    if any(entrant.sha256 or entrant.belief for entrant in entrants):
         import torch
 
         torch.set_num_threads(1)  # the same sums whatever --concurrency says

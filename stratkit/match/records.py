@@ -35,7 +35,9 @@ def record_header(
         rules=game.rules,
         seed=options.seed,
         games=schedule.games,
-        players=tuple(RecordPlayer(e.name, e.spec, e.sha256, e.reproducible) for e in entrants),
+        players=tuple(
+            RecordPlayer(e.name, e.spec, e.sha256, e.reproducible, e.belief) for e in entrants
+        ),
         setups={"file": options.setups, "sha256": setups_sha256}
         if options.setups and setups_sha256
         else None,

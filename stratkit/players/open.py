@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,8 @@ class Entrant(Generic[Kind]):
     """A player, ours or a program, with what a game record says of it: its name, the resolved
     spec, and the SHA-256 of its file of weights (None: it has none), and the step at which that was
     written. `caution`: what the user should know before it plays. `reproducible`: whether equal
-    seeds give equal games, but for what programs and people do."""
+    seeds give equal games, but for what programs and people do. `belief`: the SHA-256 of the file
+    of the belief network by which it searches."""
 
     name: str
     player: Kind
@@ -37,6 +39,7 @@ class Entrant(Generic[Kind]):
     step: int = -1
     caution: str | None = None
     reproducible: bool = True
+    belief: str | None = None
 
 
 def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:
@@ -91,7 +94,7 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
     from stratkit.players.network import network_player  # torch: only for a sound file
 
     post: PostProcessing = spec.options.post
-    searching: SearchOptions = spec.options.searching
+    searching, belief = _believing(spec.options.searching)
     if post.of_stratego and len(game.shape) != 3:
         what = f"{game.name} has no such post-processing: {options_text(post)[:-1]}"
         raise UsageError(what, text=spec.text)
@@ -108,7 +111,20 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
         step=step,
         caution=_other_rules(metadata["rules"], game, name, path),
         reproducible=searching.time is None,
+        belief=belief,
     )
+
+
+def _believing(searching: SearchOptions) -> tuple[SearchOptions, str | None]:
+    """The options with the file of a RUN of a belief network, and that file's SHA-256."""
+    from stratkit.storage.checkpoints import checkpoint_hash, resolve
+
+    path = searching.belief_file
+    if path is None:
+        return searching, None
+    file = os.fspath(resolve(path))
+    belief = f"{searching.belief.removesuffix(path)}{file}"
+    return dataclasses.replace(searching, belief=belief), checkpoint_hash(file)
 
 
 def _post_processed(
@@ -139,9 +155,9 @@ def open_search(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Playe
     from stratkit.players.searching.stage import SearchStage
     from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
-    searching: SearchOptions = spec.options
-    if searching.of_beliefs:
+    if spec.options.of_beliefs:
         return _open_exact(spec, game, setting)
+    searching, belief = _believing(spec.options)
     blueprint = UniformBlueprint()
     if spec.spec == "heuristic":
         blueprint = HeuristicBlueprint(game, VARIANTS[game.name].counts)
@@ -151,6 +167,7 @@ def open_search(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Playe
         player=PostprocessedPlayer(blueprint, game, setting.seed, PostProcessing(), search=search),
         spec=f"{options_text(searching)}{spec.spec}",
         reproducible=searching.time is None,
+        belief=belief,
     )
 
 

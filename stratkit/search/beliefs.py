@@ -6,9 +6,10 @@
               (policy-based inference, Rebstock et al. 2019, arXiv 1905.10911)
     a network worlds are drawn by it, piece by piece
 
-`setups` and `policy` draw uniform worlds, weigh them, and draw among these: each world's game is
-played again. `policy` is for every game whose states tell how they came about, the others are for
-Stratego.
+`setups` and `policy` draw worlds, weigh them, and draw among these: each world's game is played
+again. They weigh uniform worlds, or those of another belief, which has to know other things: the
+probability of a setup and that of the moves given the setup multiply, by Bayes' rule. `policy` is
+for every game whose states tell how they came about, the others are for Stratego.
 """
 
 from __future__ import annotations
@@ -74,27 +75,28 @@ def uniform_belief(
 
 @dataclass(frozen=True)
 class Weighed:
-    """Worlds are weighed as `log_likelihoods` says."""
+    """Worlds of the belief `drawn` are weighed as `log_likelihoods` says."""
 
     deployment: bool
     last: int
     floor: float = FLOOR
+    drawn: Belief = uniform_belief
 
     def __call__(
         self, roots: Sequence[Root], counts: Sequence[int], blueprint: Blueprint, seed: int
     ) -> list[Believed]:
         """Without a history there is nothing to weigh by."""
         out: list[Believed] = []
-        candidates = [
-            root.draw(CANDIDATES * n, seed) for root, n in zip(roots, counts, strict=True)
-        ]
+        drawn = self.drawn(roots, [CANDIDATES * n for n in counts], blueprint, seed)
+        candidates = [believed.worlds for believed in drawn]
         pasts = [past(worlds, root) for worlds, root in zip(candidates, roots, strict=True)]
         known = [p for p in pasts if p is not None]
         found = log_likelihoods(known, blueprint, self.deployment, self.last, self.floor)
         weighed = iter(found)
         for root, n, worlds, one in zip(roots, counts, candidates, pasts, strict=True):
             if one is None:
-                out += uniform_belief([root], [n], blueprint, seed)
+                first = Batch.gathered([(worlds, range(n))])
+                out.append(Believed(first, float(n), n))
                 continue
             weights = tempered(next(weighed))
             u = root.random(seed, Stream.BELIEF)
@@ -109,6 +111,7 @@ BELIEFS: dict[str, Belief] = {
     "uniform": uniform_belief,
     "setups": Weighed(deployment=True, last=0),
     "policy": Weighed(deployment=False, last=LAST),
+    "setups+policy": Weighed(deployment=True, last=LAST),
 }
 
 

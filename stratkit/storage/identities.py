@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from stratkit.storage.records import RecordHeader, RecordPlayer
 
 _SPEC = re.compile(r"((?:[\w-]+=[^,]*,)*)(.*)", re.DOTALL)  # of a player: options, and what it is
+_BELIEF = re.compile(r"(belief=(?:setups\+)?)[^,]*[./][^,]*,")  # a file's
 
 
 def plays_as(player: RecordPlayer) -> tuple[str, str | None]:
@@ -20,6 +21,7 @@ def plays_as(player: RecordPlayer) -> tuple[str, str | None]:
     not where their files lie, nor with which setup a person begins."""
     options, spec = _SPEC.fullmatch(player.spec).groups()  # type: ignore[union-attr]
     options = re.sub("setup=[^,]*,", "", options)
+    options = _BELIEF.sub(rf"\g<1>{player.belief},", options)
     return options, player.sha256 or re.sub("^ucc:[^ ]*/", "ucc:", spec)
 
 

@@ -41,12 +41,14 @@ _OLD_KEY = re.compile(rf"(?<![^,])(?:{'|'.join(RENAMED_KEYS)})(?==)")
 class RecordPlayer:
     """Who plays: the `name` of the tables, the resolved `spec`, and the SHA-256 of the file of
     weights (None: it has none). A renamed key in `spec` gets its present name. `reproducible`:
-    whether equal seeds give it equal moves; only the contrary is written."""
+    whether equal seeds give it equal moves; only the contrary is written. `belief`: the SHA-256 of
+    the belief network by which it searches, written if there is one."""
 
     name: Text
     spec: Text
     sha256: Sha256 | None = None
     reproducible: bool = True
+    belief: Sha256 | None = None
 
     def __post_init__(self) -> None:
         if options := _OPTIONS.match(self.spec):
@@ -143,6 +145,8 @@ def _header_fields(header: RecordHeader) -> dict[str, Any]:
     for player in fields["players"]:
         if player["reproducible"]:
             del player["reproducible"]
+        if player["belief"] is None:
+            del player["belief"]
     return fields
 
 

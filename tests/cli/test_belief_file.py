@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pathlib
 
@@ -37,8 +38,21 @@ def test_a_search_believes_in_it(trained: pathlib.Path, tmp_path: pathlib.Path) 
     assert file.read_bytes() == again.read_bytes()
     plain = [word.replace(f"belief={trained},", "") if word == deep else word for word in words]
     assert run(*plain, "-o", tmp_path / "plain.jsonl", "--slots", 4).status == 0
-    games = [path.read_text().splitlines()[1:] for path in (file, tmp_path / "plain.jsonl")]
-    assert games[0] != games[1]
+    both = [word.replace("belief=", "belief=setups+") if word == deep else word for word in words]
+    assert run(*both, "-o", tmp_path / "both.jsonl", "--slots", 4).status == 0
+    files = (file, tmp_path / "plain.jsonl", tmp_path / "both.jsonl")
+    games = [path.read_text().splitlines()[1:] for path in files]
+    assert games[0] != games[1] != games[2] != games[0]
+    headers = [json.loads(path.read_text().splitlines()[0])["players"][0] for path in files]
+    network = trained / "checkpoints/step-00000003.safetensors"
+    digest = hashlib.sha256(network.read_bytes()).hexdigest()
+    assert [header.get("belief") for header in headers] == [digest, None, digest]
+    assert f"belief=setups+{network}," in headers[2]["spec"]
+    changed = file.read_bytes().replace(digest.encode(), b"1" * 64)
+    file.write_bytes(changed)
+    done = run(*words, "-o", file, "--slots", 4, "--resume")
+    assert done.status == 1 and "players 1 belief is another" in done.error_line
+    assert file.read_bytes() == changed
 
 
 def test_what_is_no_belief_of_the_game_is_refused(trained: pathlib.Path) -> None:
@@ -54,6 +68,15 @@ def test_what_is_no_belief_of_the_game_is_refused(trained: pathlib.Path) -> None
     assert "./nothing: no such file or folder" in said
     said = refused("match", trained, "random", "-n", 2, "--game", "mini", "-o", "x.jsonl")
     assert "a belief network, which does not play: belief=FILE takes it" in said
+    wrong = "search=mmd,belief=setups+uniform,random"
+    said = refused("match", wrong, *search[2:], "--game", "mini")
+    assert "one of uniform, setups, policy, setups+policy, or a path" in said
+    wrong = f"search=mmd,belief=setups+{trained},random"
+    said = refused("match", wrong, *search[2:], "--game", "kuhn")
+    assert "is for Stratego, not for kuhn" in said
     games = trained.parent / "games.eps"
+    said = refused("train", games, "--out", "none", "--algorithm", "belief", "--net",
+                   "plain+deployment", "--steps", 1)  # fmt: skip
+    assert "a network that has numbers for each square" in said
     said = refused("train", games, "--out", trained, "--resume", "--algorithm", "mmd")
     assert "learned by belief, which alone can go on with it" in said

@@ -26,7 +26,7 @@ from stratkit.players.searching.stage import SearchStage
 from stratkit.players.testtime.explain import text
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
-from stratkit.search.beliefs import NetworkBelief
+from stratkit.search.beliefs import NetworkBelief, Weighed
 from test_hidden_information import exchanged, play
 
 GAME, KIND = Game("mini"), variant("mini")
@@ -40,19 +40,19 @@ def state(actions: list[int]) -> Batch:
     return batch
 
 
-@pytest.mark.parametrize("belief", ["uniform", "setups", "policy", "network"])
+@pytest.mark.parametrize("belief", ["uniform", "setups", "policy", "setups+network"])
 def test_a_search_never_knows_what_is_hidden(belief: str) -> None:
     rng, compared, changed = random.Random(3), 0, 0
     words = {"search": "mmd", "rollouts": "12", "depth": "1"}
-    words["belief"] = "uniform" if belief == "network" else belief
+    words["belief"] = "uniform" if belief == "setups+network" else belief
     blueprint = HeuristicBlueprint(GAME, KIND.counts)
     stage = SearchStage(GAME, blueprint, read_options(SearchOptions, words), 1)
-    if belief == "network":
+    if belief == "setups+network":
         net = BeliefNet("plain:4x1", GAME.shape, 1)
         net.last.weight.data.normal_(std=0.5)
-        stage.search = type(stage.search)(
-            **{**vars(stage.search), "belief": NetworkBelief(BeliefEvaluator(net))}
-        )
+        drawn = NetworkBelief(BeliefEvaluator(net))
+        product = Weighed(deployment=True, last=0, drawn=drawn)
+        stage.search = type(stage.search)(**{**vars(stage.search), "belief": product})
     told: list[Explanation] = []
     player = PostprocessedPlayer(blueprint, GAME, 1, PostProcessing(), told.append, stage)
     for seed in range(scaled(POSITIONS // 80)):

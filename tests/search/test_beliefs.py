@@ -7,13 +7,16 @@ import itertools
 import numpy as np
 import pytest
 
+from nets.test_belief_net import network as belief_network
 from players.sharp import sharp_player
-from stratkit.engine import Batch, Game, known_actions, sample, worlds
+from stratkit.engine import Batch, Game, hidden_types, known_actions, sample, worlds
 from stratkit.engine.stratego import NO_PIECE, PLACING_ORDER, Position, placements, variant
 from stratkit.errors import InputError
 from stratkit.nets.evaluator import Evaluator
 from stratkit.search.beliefs import (
     BELIEFS,
+    NetworkBelief,
+    Weighed,
     effective,
     log_likelihoods,
     past,
@@ -91,7 +94,7 @@ def test_likelihoods_are_exact(seed: int, plies: int) -> None:
     drawn = root.draw(200, 1)
     one = past(drawn, root)
     assert one is not None
-    cells = [Position.from_bytes(NANO, drawn.save(i)).cells.tobytes() for i in range(200)]
+    cells = cells_of(drawn)
     assert set(cells) == set(wanted) and len(wanted) > 1
     pieces = NANO.pieces
     parts = [(True, 0, slice(0, pieces)), (False, 99, slice(pieces, None))]
@@ -121,17 +124,31 @@ def a_game() -> tuple[Game, Evaluator, np.ndarray, Batch]:
     return game, sharp_player(game, "plain").evaluator, actions, truth
 
 
+def cells_of(batch: Batch) -> list[bytes]:
+    rows = range(batch.size)
+    return [Position.from_bytes(NANO, batch.save(row)).cells.tobytes() for row in rows]
+
+
 def test_worlds_are_drawn_by_their_weight() -> None:
     game, network, actions, truth = a_game()
     history = known_actions(game, actions, 0)
     wanted = consistent(actions, 0, network)
     root, n = decision(truth, actions, history, 0), 3000
-    for name, part in (("uniform", slice(0, 0)), ("setups", slice(0, NANO.pieces))):
-        (believed,) = BELIEFS[name]([root], [n], network, 1)
-        cells = [
-            Position.from_bytes(NANO, believed.worlds.save(i)).cells.tobytes() for i in range(n)
-        ]
-        odds = np.exp([wanted[one][part].sum() for one in wanted])
+    drawn = root.draw(100, 1)
+    told = NetworkBelief(belief_network("nano"))
+    views = np.repeat(truth.observe(), drawn.size, 0)
+    log_q = told.evaluator.log_probabilities(views, hidden_types(drawn))
+    learned = dict(zip(cells_of(drawn), log_q, strict=True))
+    assert learned.keys() == wanted.keys() and np.ptp(log_q) > 0.5
+    product = Weighed(deployment=True, last=0, drawn=told)
+    for belief, part, more in (
+        (BELIEFS["uniform"], slice(0, 0), 0),
+        (BELIEFS["setups"], slice(0, NANO.pieces), 0),
+        (product, slice(0, NANO.pieces), 1),
+    ):
+        (believed,) = belief([root], [n], network, 1)
+        cells = cells_of(believed.worlds)
+        odds = np.exp([wanted[one][part].sum() + more * learned[one] for one in wanted])
         for one, p in zip(wanted, odds / odds.sum(), strict=True):
             found = cells.count(one) / n
             assert abs(found - p) < 4.5 * np.sqrt(p * (1 - p) / n) + 0.003

@@ -134,6 +134,19 @@ def test_what_is_written_is_read(header: RecordHeader, records: list[GameRecord]
         assert list(read_records(stream, "pipe")) == [(header, one) for one in records]
 
 
+def test_a_belief_network_is_told_by_its_hash() -> None:
+    def of(path: str, belief: str, first: str = "") -> RecordPlayer:
+        return RecordPlayer("B", f"belief={first}{path},eta=2,random", belief=belief * 32)
+
+    header = dataclasses.replace(HEADER, players=(A, of("a/b", "12")))
+    line = header_line(header)
+    assert line.count(b'"belief":"1212') == 1
+    assert read(line + record_line(record(0)))[0][0] == header
+    same = plays_as(header.players[1])
+    assert same == plays_as(of("c.d", "12"))
+    assert same != plays_as(of("a/b", "13")) and same != plays_as(of("a/b", "12", "setups+"))
+
+
 def test_the_result_follows_from_the_returns() -> None:
     results = [result_of(returns) for returns in ((1, -1), (-1, 1), (0, 0), (2, -1, -1), (1,))]
     assert results == ["red", "blue", "draw", None, None]
@@ -206,6 +219,9 @@ OTHERS = {
     ),
     "players 2 sha256": dataclasses.replace(
         HEADER, players=(A, RecordPlayer("B", "run/", "13" * 32))
+    ),
+    "players 2": dataclasses.replace(
+        HEADER, players=(A, RecordPlayer("B", "run/", "12" * 32, belief="14" * 32))
     ),
 }
 

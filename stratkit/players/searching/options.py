@@ -20,6 +20,7 @@ TREES = "search=pimc|pc-pimc"
 WORLDS = 3  # of PIMC and PC-PIMC
 EVALUATED = 256  # views of a search that a network evaluates at a time, at most
 SAMPLED = "search=mmd|pimc|pc-pimc"  # searches of sampled worlds
+SETUPS_AND = "setups+"  # begins a belief that weighs another one by the setups, too
 PBS_WORDS = ("cfr", "cfr-avg", "flop")  # searches of public belief states
 PBS = "search=" + "|".join(PBS_WORDS)
 
@@ -78,8 +79,8 @@ class SearchOptions:
     )
     belief: str = option(
         "uniform",
-        word_or_file("uniform", "setups", "policy"),
-        "which worlds are how likely; a file or RUN of a belief network",
+        word_or_file("uniform", "setups", "policy", f"{SETUPS_AND}policy"),
+        f"which worlds are how likely; a belief network or RUN; {SETUPS_AND}FILE",
         needs=SAMPLED,
     )
     time: float | None = option(
@@ -108,6 +109,12 @@ class SearchOptions:
 
     def __bool__(self) -> bool:
         return self.search is not None
+
+    @property
+    def belief_file(self) -> str | None:
+        """The file or RUN of a belief network; None: nothing is believed by one."""
+        path = self.belief.removeprefix(SETUPS_AND)
+        return path if {".", "/"} & set(path) else None
 
     @property
     def trees(self) -> int:

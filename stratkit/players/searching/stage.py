@@ -11,9 +11,9 @@ from stratkit.engine import Batch, Game, has_worlds
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.nets.belief import BeliefEvaluator, BeliefNet
 from stratkit.players.player import Floats
-from stratkit.players.searching.options import SearchOptions
+from stratkit.players.searching.options import SETUPS_AND, SearchOptions
 from stratkit.players.testtime.stages import Staged, Turns
-from stratkit.search.beliefs import BELIEFS, CANDIDATES, Belief, NetworkBelief, meeting
+from stratkit.search.beliefs import BELIEFS, CANDIDATES, Belief, NetworkBelief, Weighed, meeting
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Found, Root, Search
 from stratkit.search.mmd import MMDSearch
@@ -87,7 +87,7 @@ class SearchStage:
             raise UsageError(f"search={asked.search}: {game.name} has no worlds to search")
         self.blueprint, self.seed, self.exclude = blueprint, seed, exclude
         assert asked.search is not None
-        self.search = SEARCHES[asked.search](asked, game, _belief(asked.belief, game))
+        self.search = SEARCHES[asked.search](asked, game, _belief(asked, game))
 
     def __call__(self, turns: Turns, policy: Floats) -> Staged:
         """All turns are searched together. `InputError`: a turn has no world."""
@@ -135,13 +135,17 @@ class SearchStage:
         )
 
 
-def _belief(word: str, game: Game) -> Belief:
-    on_board = len(game.shape) == 3
-    if word == "setups" and not on_board:
+def _belief(asked: SearchOptions, game: Game) -> Belief:
+    word, on_board = asked.belief, len(game.shape) == 3
+    if word.startswith("setups") and not on_board:
         raise UsageError(f"belief={word} is for Stratego, not for {game.name}")
     if word == "policy" and not on_board and Batch(game, 1).histories() is None:
         raise UsageError(f"belief={word}: states of {game.name} do not tell how they came about")
-    return BELIEFS[word] if word in BELIEFS else NetworkBelief(load_belief(word, game))
+    if asked.belief_file is None:
+        return BELIEFS[word]
+    network = NetworkBelief(load_belief(asked.belief_file, game))
+    of_setups = word.startswith(SETUPS_AND)
+    return Weighed(deployment=True, last=0, drawn=network) if of_setups else network
 
 
 def load_belief(path: str, game: Game) -> BeliefEvaluator:
