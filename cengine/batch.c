@@ -228,3 +228,17 @@ void sk_batch_turns(const sk_batch *batch, int32_t *turns)
     for (int32_t row = 0; row < batch->size; row++)
         turns[row] = game->ops->turn ? game->ops->turn(game, state_at(batch, row)) : -1;
 }
+
+void sk_batch_rewind(sk_batch *batch)
+{
+    const sk_game *game = batch->game;
+    for (int32_t row = 0; game->ops->turn && row < batch->size; row++) {
+        void *state = state_at(batch, row);
+        if (game->ops->turn(game, state) < 0)
+            continue;
+        if (game->ops->rewind)
+            game->ops->rewind(game, state);
+        else
+            game->ops->reset(game, state);
+    }
+}

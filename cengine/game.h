@@ -64,8 +64,12 @@ typedef struct {
     int (*history)(const sk_game *game, const void *state, int32_t *actions);
     /* The number of the simultaneous turn that the state is in; -1: in none. As long as the number
      * stays, players choose one after the other, each all that it chooses in this turn, and none
-     * is shown what the others chose. NULL for a game without such turns. */
+     * is shown what the others chose. When a turn begins nothing is hidden. NULL for a game without
+     * such turns. */
     int (*turn)(const sk_game *game, const void *state);
+    /* Takes back all that was chosen in the simultaneous turn that the state is in. NULL where the
+     * only such turn begins the game. */
+    void (*rewind)(const sk_game *game, void *state);
     /* ---- Public belief states (public_tree.h): NULL in a game without, where is.hands is 0 ----
      */
     /* What everybody has seen, packed into is.public_bytes. With all that it was before it must

@@ -95,6 +95,8 @@ void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, in
 
 /* turns [size]: the number of the simultaneous turn that each row is in (game.h), or -1. */
 void sk_batch_turns(const sk_batch *batch, int32_t *turns);
+/* Rows that are in a simultaneous turn go back to where it began, which is public. */
+void sk_batch_rewind(sk_batch *batch);
 
 /* ---- Replaying episodes ---- */
 

@@ -115,6 +115,16 @@ static void advance(const diplomacy *game, dip_state *state)
 
 /* ---- The table ---- */
 
+static void rewind_turn(const sk_game *base, void *block)
+{
+    dip_state *state = block;
+    for (int p = 0; p < DIP_PROVINCES; p++)
+        state->orders[p] = nothing;
+    state->power = state->at = state->stage = state->verb = 0;
+    state->whom = DIP_NONE;
+    advance(as_diplomacy(base), state);
+}
+
 static void reset(const sk_game *base, void *block)
 {
     const diplomacy *game = as_diplomacy(base);
@@ -286,7 +296,8 @@ static const sk_ops ops = {.reset = reset,
                            .observe = observe,
                            .expand = expand_bytes,
                            .rules = print_rules,
-                           .turn = turn};
+                           .turn = turn,
+                           .rewind = rewind_turn};
 static const char *const endings[] = {"", "solo", "max_years", "max_quiet", NULL};
 
 /* The bytes of a file, or NULL and why not. */

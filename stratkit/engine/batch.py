@@ -199,6 +199,10 @@ class Batch:
         lib.sk_batch_turns(self.handle, pointer(out, "int32", (self.size,), writable=True))
         return out
 
+    def rewind(self) -> None:
+        """Rows that are in a simultaneous turn go back to where it began, which everybody knows."""
+        lib.sk_batch_rewind(self.handle)
+
     def moves(self, row: int, side: int) -> list[tuple[int, int]]:
         """Of a game where a move is two actions, the legal moves of `row` (piece, destination) in
         the frame of `side`, ascending as red sees them; none in another game, or where no move

@@ -42,6 +42,10 @@ def _no_worlds(row: int, n: int, seed: int = 0) -> Batch:
     raise ValueError("these views have no worlds")
 
 
+def _no_turn(row: int) -> Batch | None:
+    raise ValueError("these views have no turns")
+
+
 def _no_history(row: int) -> npt.NDArray[np.int32] | None:
     return None
 
@@ -66,7 +70,10 @@ class Views:
     side knows them (`stratkit.engine.known_actions`); None where the game did not begin at its
     start, or its actions cannot be told so.
 
-    All three are asked during `act` only, and depend on what the acting side knows and on nothing
+    `turn(row)`: one state, where the simultaneous turn began that the acting side is in: everybody
+    knows it (`Batch.rewind`); None where players move in turn. `ValueError`: nobody can say.
+
+    All four are asked during `act` only, and depend on what the acting side knows and on nothing
     else.
     """
 
@@ -78,6 +85,7 @@ class Views:
     moves: Callable[[int], Moves] = _no_moves
     worlds: Worlds = _no_worlds
     history: Callable[[int], npt.NDArray[np.int32] | None] = _no_history
+    turn: Callable[[int], Batch | None] = _no_turn
 
     def __len__(self) -> int:
         return len(self.games)
@@ -98,6 +106,7 @@ class Views:
             lambda row: self.moves(int(at[row])),
             drawn,
             lambda row: self.history(int(at[row])),
+            lambda row: self.turn(int(at[row])),
         )
 
     @classmethod
@@ -125,7 +134,14 @@ class Views:
                 return None
             return known_actions(batch.game, actions(int(rows[index])), int(sides[index]))
 
-        return cls(games, sides, numbers, legal, observations, moves, drawn, history)
+        def turn(index: int) -> Batch | None:
+            begun = Batch.gathered([(batch, [int(rows[index])])])
+            if begun.turns()[0] < 0:
+                return None
+            begun.rewind()
+            return begun
+
+        return cls(games, sides, numbers, legal, observations, moves, drawn, history, turn)
 
     @classmethod
     def of_one(

@@ -20,8 +20,10 @@ Vector = npt.NDArray[np.float64]
 class Root:
     """A decision: the number of the game, of the action in it, and the side that acts; its moves,
     each of equally many actions; their policy, float64 [m]; `draw(n, seed)`, worlds of the side;
-    `history`, the game's actions as the side knows them (`Views.history`); `excluded`, by square in
-    the side's frame, bits of types that a hidden piece there is not, which `draw` knows of."""
+    `history`, the game's actions as the side knows them (`Views.history`); `turn`, where the
+    simultaneous turn began (`Views.turn`), and `seen`, what the side is shown; `excluded`, by
+    square in the side's frame, bits of types that a hidden piece there is not, which `draw` knows
+    of."""
 
     game: int
     number: int
@@ -31,6 +33,8 @@ class Root:
     draw: Callable[[int, int], Batch]
     history: Callable[[], npt.NDArray[np.int32] | None] = lambda: None
     excluded: Sequence[int] = ()
+    turn: Callable[[], Batch | None] = lambda: None
+    seen: bytes = b""
 
     def random(self, seed: int, stream: Stream) -> float:
         """A random number of this decision, from 0 to 1."""

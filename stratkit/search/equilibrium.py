@@ -100,12 +100,14 @@ def _most_probable(actions: Int32s, logprobs: Float64s, most: int) -> Candidates
 class Cells:
     """What pairs of whole actions are worth to the first of two players: the mean return of
     `rollouts` games that the blueprint plays on for `actions` actions (0: its value at once), in
-    units of the game's largest return. `most`: beyond that no return lies."""
+    units of the game's largest return. `most`: beyond that no return lies. With `plies` so many
+    plies are played instead of actions."""
 
     blueprint: Blueprint
     rollouts: int
     actions: int = TO_THE_END
     most: float = np.inf
+    plies: bool = False
 
     def table(
         self, root: Batch, first: Int32s, second: Int32s, seed: int, sample: int = 0
@@ -130,7 +132,8 @@ class Cells:
                 batch.apply(np.ascontiguousarray(column))
         keys = (np.int64(sample) << 40) + part
         movers = np.full(len(part), mover, np.int8)
-        return play_out(batch, movers, self.blueprint, self.actions, seed, keys, self.most)
+        budget = self.actions, seed, keys, self.most, self.plies
+        return play_out(batch, movers, self.blueprint, *budget)
 
 
 def remembered(values: Callable[[Int64s], Float64s], sizes: Sequence[int]) -> Utilities:

@@ -19,23 +19,27 @@ def play_out(
     seed: int,
     keys: npt.NDArray[np.int64],
     most: float = np.inf,
+    plies: bool = False,
 ) -> npt.NDArray[np.float64]:
     """Plays `actions` more actions in every row, unless the game ends before; what the player
     `movers` int8 [n] gets then, float64 [n]: the return, or what the blueprint expects, at `most`:
     a network may expect more than a game can return, and would then put off a win for ever.
 
     The draws are a function of `seed`, of a row's key, int64 [n], and of the number of the draw:
-    rows with equal keys have common random numbers. Chance does not count as an action. One call of
-    the blueprint serves all rows.
+    rows with equal keys have common random numbers. Chance does not count as an action. With
+    `plies` so many plies are played instead. One call of the blueprint serves all rows.
     """
     game, n = batch.game, batch.size
     left = np.full(n, actions)
+    begun = batch.plies() if plies else None
     actors = np.empty(n, np.int8)
     legal = np.empty((n, game.actions), np.uint8)
     packed = np.empty((n, game.observation_bytes), np.uint8)
     number = 0
     while True:
         batch.view(actors, legal, packed)
+        if begun is not None:
+            left = actions - (batch.plies() - begun)
         rows = np.flatnonzero((actors >= 0) & (left > 0))
         if not len(rows) and not (actors == CHANCE).any():
             break

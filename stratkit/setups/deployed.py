@@ -48,4 +48,5 @@ class Deploying:
             batch.apply(np.ascontiguousarray(placed[:, number]))
         allowed = np.zeros((n, self.game.actions), np.uint8)
         allowed[:, : legal.shape[1]] = legal
-        return Views(games, batch.actors(), np.full(n, k, np.int32), allowed, batch.observe())
+        seen = batch.actors(), allowed, batch.observe()
+        return Views.of_batch(batch, np.arange(n), games, np.full(n, k, np.int32), seen)

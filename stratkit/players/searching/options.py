@@ -23,6 +23,7 @@ SAMPLED = "search=mmd|pimc|pc-pimc"  # searches of sampled worlds
 SETUPS_AND = "setups+"  # begins a belief that weighs another one by the setups, too
 PBS_WORDS = ("cfr", "cfr-avg", "flop")  # searches of public belief states
 PBS = "search=" + "|".join(PBS_WORDS)
+TURNS = "search=rm"  # of simultaneous turns
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class SearchOptions:
 
     search: str | None = option(
         None,
-        one_of("mmd", "pimc", "pc-pimc", *PBS_WORDS),
-        "improve the policy of each move by a search from there",
+        one_of("mmd", "pimc", "pc-pimc", *PBS_WORDS, "rm"),
+        "improve the policy of each move by a search from there; rm: of simultaneous turns",
     )
     rollouts: int = option(
         512, whole(1, 1_000_000), "games played on for all moves together", needs="search=mmd"
@@ -47,7 +48,7 @@ class SearchOptions:
         2,
         whole(0, 2000),
         "plies of a rollout after the move; decisions of a subgame of beliefs, 0: to the end",
-        needs="|".join(("search=mmd", *PBS_WORDS)),
+        needs="|".join(("search=mmd", *PBS_WORDS, "rm")),
     )
     eta: float = option(
         10.0,
@@ -92,8 +93,8 @@ class SearchOptions:
     iterations: int = option(
         1024,
         whole(2, 1_000_000, even=True),
-        "T, updates of one player each, of a subgame of public belief states",
-        needs=PBS,
+        "T, updates of one player each, of a subgame of public belief states, or of both of a turn",
+        needs=f"{PBS}|rm",
     )
     mode: str = option(
         "safe",
@@ -101,6 +102,24 @@ class SearchOptions:
         "play a random iteration, which cannot be foreseen, or the average of all",
         needs=PBS,
     )
+    candidates: int = option(
+        30, whole(1, 256), "whole choices of each player in a simultaneous turn", needs=TURNS
+    )
+    samples: int = option(
+        256, whole(1, 100_000), "draws from which candidates are taken", needs=TURNS
+    )
+    games: int = option(1, whole(1, 10_000), "rollouts of each pair of candidates", needs=TURNS)
+    play: str = option(
+        "average",
+        one_of("average", "final"),
+        "which policies of regret matching are played",
+        needs=TURNS,
+    )
+
+    @property
+    def of_turns(self) -> bool:
+        """Whether simultaneous turns are searched, and nothing else."""
+        return self.search == "rm"
 
     @property
     def of_beliefs(self) -> bool:

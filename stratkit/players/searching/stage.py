@@ -18,6 +18,7 @@ from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Found, Root, Search
 from stratkit.search.mmd import MMDSearch
 from stratkit.search.pimc import PIMC
+from stratkit.search.turn import TurnSearch
 from stratkit.storage.checkpoints import load_network, resolve
 
 
@@ -54,11 +55,25 @@ def _pimc(asked: SearchOptions, game: Game, belief: Belief) -> Search:
     )
 
 
+def _rm(asked: SearchOptions, game: Game, belief: Belief) -> Search:
+    on_board = len(game.shape) == 3
+    return TurnSearch(
+        most=asked.candidates,
+        samples=asked.samples,
+        iterations=asked.iterations,
+        games=asked.games,
+        depth=asked.depth,
+        play=asked.play,
+        largest=1.0 if on_board else np.inf,
+    )
+
+
 # By the word of `search=`: how a search of a game is made of its options and a belief.
 SEARCHES: dict[str, Callable[[SearchOptions, Game, Belief], Search]] = {
     "mmd": _mmd,
     "pimc": _pimc,
     "pc-pimc": _pimc,
+    "rm": _rm,
 }
 
 
@@ -83,9 +98,12 @@ class SearchStage:
     ) -> None:
         if game.players != 2:
             raise UsageError(f"search={asked.search} is for two players, not for {game.name}")
-        if not has_worlds(game):
+        if asked.of_turns and Batch(game, 1).turns()[0] < 0:
+            raise UsageError(f"search={asked.search}: {game.name} has no simultaneous turns")
+        if not asked.of_turns and not has_worlds(game):
             raise UsageError(f"search={asked.search}: {game.name} has no worlds to search")
         self.blueprint, self.seed, self.exclude = blueprint, seed, exclude
+        self.deploys = asked.of_turns
         assert asked.search is not None
         self.search = SEARCHES[asked.search](asked, game, _belief(asked, game))
 
@@ -123,6 +141,12 @@ class SearchStage:
                 return worlds(n, seed)
             return meeting(worlds(CANDIDATES * n, seed), n, excluded)
 
+        def turn() -> Batch | None:
+            try:
+                return views.turn(row)
+            except ValueError as error:
+                raise InputError(f"no search: {error}") from error
+
         return Root(
             game=int(views.games[row]),
             number=int(views.numbers[row]),
@@ -132,6 +156,8 @@ class SearchStage:
             draw=draw,
             history=lambda: views.history(row),
             excluded=excluded,
+            turn=turn,
+            seen=views.observations[row].tobytes(),
         )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,6 +37,9 @@ from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
 from stratkit.search.decision import Found
 
+if TYPE_CHECKING:
+    from stratkit.players.searching.stage import SearchStage
+
 Log = Callable[[Explanation], None]
 
 
@@ -59,7 +63,8 @@ class Shown:
 
 class PostprocessedPlayer(Player):
     """Plays `game` by the policy of `evaluator`, post-processed as is `asked`; `log` is told how
-    each turn came about. `search`: a stage that improves the policy of each turn of play first.
+    each turn came about. `search`: a stage that improves the policy of each turn of play first,
+    or that of deployment.
 
     Of a game that has begun it keeps a track and a plan until the game ends; of another one
     nothing.
@@ -72,17 +77,18 @@ class PostprocessedPlayer(Player):
         seed: int,
         asked: PostProcessing,
         log: Log | None = None,
-        search: Stage | None = None,
+        search: SearchStage | None = None,
     ) -> None:
         self.evaluator, self.game, self.seed = evaluator, game, seed
         self.asked, self.log, self.search = asked, log, search
         self.random_ties = asked.ties == "random"
-        self.single_stages = self._rounding(deploying=False)
-        self.deployment_stages = self._rounding(deploying=True)
-        searching = [search] if search else []
-        self.action_stages: list[Stage] = [*searching, *self.single_stages]
-        self.move_stages: list[Stage] = [*searching, *self.single_stages]
         self.on_board = len(game.shape) == 3
+        self.single_stages = self._rounding(deploying=False)
+        searching: list[Stage] = [search] if search else []
+        deploying = self.on_board and search is not None and search.deploys
+        self.deployment_stages = [*searching * deploying, *self._rounding(deploying=True)]
+        self.action_stages = [*searching, *self.single_stages]
+        self.move_stages = [*searching * (not deploying), *self.single_stages]
         if self.on_board:
             self.inputs = Inputs(game, asked)
             self.tracker = Tracker(self.inputs.width, self.inputs.height)

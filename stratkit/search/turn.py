@@ -1,0 +1,113 @@
+"""Play by equilibria of simultaneous turns (SearchBot, Gray et al. 2021, section 3.2).
+
+Where a turn begins everything is public, so a turn has one solution, whoever asks and however far
+the own choices have come: the mixed policies over candidates that regret matching finds. A choice
+within the turn is drawn from the candidates that begin as was chosen so far.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stratkit.arrays import Float64s, Int32s
+from stratkit.engine import Batch
+from stratkit.search.blueprint import Blueprint
+from stratkit.search.decision import Found, Root
+from stratkit.search.equilibrium import NOTHING, Candidates, Cells, candidates, solve
+from stratkit.search.regret_matching import AVERAGE
+
+KEPT = 1024  # solved turns
+
+Weights = dict[int, tuple[float, float]]  # by action: its probability, and that times its value
+Solved = Mapping[tuple[int, bytes], Weights]  # by the side and the digest of what it is shown
+
+
+@dataclass(frozen=True)
+class TurnSearch:
+    """Regret matching over at most `most` candidates of each of two players, out of `samples`
+    draws; a pair is worth the mean of `games` rollouts of `depth` plies. `play`: the average
+    policies, or the final ones. A turn's random numbers depend on the seed and on what is public.
+    """
+
+    most: int
+    samples: int
+    iterations: int
+    games: int
+    depth: int
+    play: str = AVERAGE
+    largest: float = np.inf
+    _solved: OrderedDict[bytes, Solved] = field(default_factory=OrderedDict)
+
+    def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
+        """Where players move in turn, and behind choices that no candidate makes, the policy stays
+        as it is."""
+        return [self._found(root, blueprint, seed) for root in roots]
+
+    def _found(self, root: Root, blueprint: Blueprint, seed: int) -> Found:
+        m, begun = len(root.moves), root.turn()
+        policy, q = root.policy, np.zeros(m)
+        if begun is not None:
+            weights = self._turn(begun, blueprint, seed).get((root.side, _digest(root.seen)), {})
+            chosen = np.array([weights.get(action, (0.0, 0.0)) for (action,) in root.moves])
+            if chosen[:, 0].any():
+                policy = chosen[:, 0] / chosen[:, 0].sum()
+                q = np.divide(chosen[:, 1], chosen[:, 0], out=q, where=chosen[:, 0] > 0)
+        return Found(policy, q, np.zeros(m), worlds=1, effective=1.0, candidates=1)
+
+    def _turn(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
+        key = _digest(seed.to_bytes(8, "little") + begun.observe()[0].tobytes())
+        if key not in self._solved:
+            self._solved[key] = self._solve(begun, blueprint, int.from_bytes(key[:8], "little"))
+            if len(self._solved) > KEPT:
+                self._solved.popitem(last=False)
+        self._solved.move_to_end(key)
+        return self._solved[key]
+
+    def _solve(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
+        some = candidates(begun, blueprint, self.samples, self.most, seed)
+        first, second = some[0].actions, some[1].actions if len(some) > 1 else _nobody()
+        cells = Cells(blueprint, self.games, self.depth, self.largest, plies=True)
+        table = cells.table(begun, first, second, seed)
+        mixed = solve(table, self.iterations, seed, self.play)
+        worth = table @ mixed[1], -(mixed[0] @ table)
+        found: dict[tuple[int, bytes], Weights] = {}
+        now = Batch.gathered([(begun, [0])])
+        for each, policy, values in zip(some, mixed, worth, strict=False):
+            _add(found, now, each, policy, values)
+            for action in each.actions[0]:  # the next player is not shown which
+                now.apply(np.array([action], np.int32))
+        return found
+
+
+def _nobody() -> Int32s:
+    """The whole action of a player who has nothing to choose."""
+    return np.empty((1, 0), np.int32)
+
+
+def _add(
+    found: dict[tuple[int, bytes], Weights],
+    now: Batch,
+    some: Candidates,
+    policy: Float64s,
+    values: Float64s,
+) -> None:
+    """What a mixed policy, float64 [m], over the candidates of the player who acts in `now`, one
+    row, comes to at each observation on their way."""
+    batch, side = Batch.gathered([(now, np.zeros(len(some), np.int64))]), int(now.actors()[0])
+    for column in some.actions.T:
+        seen = batch.observe()
+        for row in np.flatnonzero((column != NOTHING) & (policy > 0)).tolist():
+            weights = found.setdefault((side, _digest(seen[row].tobytes())), {})
+            p, total = weights.get(int(column[row]), (0.0, 0.0))
+            share = float(policy[row])
+            weights[int(column[row])] = p + share, total + share * float(values[row])
+        batch.apply(np.ascontiguousarray(column))
+
+
+def _digest(seen: bytes) -> bytes:
+    return hashlib.blake2b(seen, digest_size=16).digest()

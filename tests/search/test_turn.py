@@ -1,0 +1,128 @@
+"""Players who search simultaneous turns: exact on matrices, consistent and blind in Diplomacy."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from running import ROOT, run
+from stratkit.engine import Batch, Game, sample
+from stratkit.engine.stratego import variant
+from stratkit.errors import InputError
+from stratkit.players.open import open_player
+from stratkit.players.player import PolicyPlayer, Views
+from stratkit.players.searching.blueprints import HeuristicBlueprint, UniformBlueprint
+from stratkit.players.spec import parse_player
+from stratkit.players.testtime.options import PostProcessing
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
+from stratkit.search.rollouts import play_out
+
+MATRIX = f"matrix:{ROOT / 'formats/samples/modified_rps.matrix'}"
+TINY = Game("diplomacy:tiny")
+
+
+def player(text: str, game: Game, seed: int = 1) -> PolicyPlayer:
+    found = open_player(parse_player(text), game, seed, 8).player
+    assert isinstance(found, PolicyPlayer)
+    return found
+
+
+def play(game: Game, actions: list[int]) -> Batch:
+    batch = Batch(game, 1)
+    for action in actions:
+        batch.apply(np.array([action], np.int32))
+    return batch
+
+
+def random_action(batch: Batch, seed: int, number: int) -> int:
+    zero, numbers = np.zeros(1, np.int64), np.array([number], np.int32)
+    return int(sample(None, batch.legal(), seed, zero, numbers)[0][0])
+
+
+@pytest.mark.parametrize("name", ["diplomacy:tiny", "diplomacy:fva", "nano", MATRIX])
+def test_a_turn_goes_back_to_where_it_began(name: str) -> None:
+    game = Game(name)
+    batch, begun, turn, rewound = Batch(game, 1), Batch(game, 1), 0, 0
+    for number in range(150):
+        if batch.turns()[0] != turn:
+            turn = int(batch.turns()[0])
+            begun.copy_row(0, batch, 0)
+        back = Views.of_one(batch, 0, number).turn(0) if batch.actors()[0] >= 0 else None
+        if turn < 0:
+            assert back is None
+            break
+        assert back is not None
+        assert back.observe().tobytes() == begun.observe().tobytes()
+        assert (back.legal() == begun.legal()).all() and back.turns()[0] == turn
+        rewound += back.observe().tobytes() != batch.observe().tobytes()
+        batch.apply(np.array([random_action(batch, 3, number)], np.int32))
+    assert rewound
+
+
+def test_exploit_finds_the_equilibrium_of_a_matrix() -> None:
+    rm = "search=rm,iterations=1024,depth=0,random"
+    done = run("exploit", "--json", "--repeats", 2, MATRIX, "uniform", rm)
+    uniform, searched = (p["exploitability"] for p in json.loads(done.out)["policies"])
+    assert searched < 0.15 * uniform
+    refused = run("exploit", "kuhn", rm)
+    assert refused.status == 2
+    assert refused.error_line == "exploit: search=rm: kuhn has no simultaneous turns"
+
+
+def whole_choices(one: PolicyPlayer, game: Game, begin: list[int]) -> dict[tuple[int, ...], float]:
+    """What the side that acts after `begin` may choose in this turn, with its probability."""
+    first = play(game, begin)
+    side, turn = first.actors()[0], first.turns()[0]
+    found, open_ = {}, [((), 1.0)]
+    while open_:
+        actions, p = open_.pop()
+        batch = play(game, [*begin, *actions])
+        if batch.turns()[0] != turn or batch.actors()[0] != side:
+            found[actions] = p
+            continue
+        policy = one.policy(Views.of_one(batch, 0, len(begin) + len(actions)))[0]
+        assert policy.sum() == pytest.approx(1) and not policy[batch.legal()[0] == 0].any()
+        open_ += [((*actions, int(a)), p * float(policy[a])) for a in np.flatnonzero(policy)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("game", "text"),
+    [
+        (TINY, "search=rm,candidates=9,samples=150,iterations=64,depth=9,games=2,random"),
+        (Game("nano"), "search=rm,candidates=4,samples=99,iterations=64,depth=6,heuristic"),
+    ],
+)
+def test_a_side_draws_from_one_mixture_whatever_the_other_chose(game: Game, text: str) -> None:
+    one, most = player(text, game), 9 if game is TINY else 4
+    first = whole_choices(one, game, [])
+    assert 1 < len(first) <= most and sum(first.values()) == pytest.approx(1)
+    answers = [whole_choices(one, game, list(begin)) for begin in list(first)[:2]]
+    assert answers[0] == answers[1] and sum(answers[0].values()) == pytest.approx(1)
+    assert answers[0] != first  # what Stratego's sides see looks alike
+    assert whole_choices(player(text, game, seed=2), game, []) != first
+
+
+def test_play_goes_on_by_the_blueprint_and_alone_views_have_no_turns() -> None:
+    game = Game("nano")
+    one = player("search=rm,candidates=4,heuristic", game)
+    blueprint = HeuristicBlueprint(game, variant("nano").counts)
+    batch = play(game, [0, 1, 2, 0, 1, 2])
+    views = Views.of_one(batch, 0, 6)
+    plain = PostprocessedPlayer(blueprint, game, 1, PostProcessing())
+    assert one.policy(views) == pytest.approx(plain.policy(views))
+    begin = Views.of_one(Batch(game, 1), 0, 0)
+    bare = Views(
+        *(getattr(begin, n) for n in ("games", "sides", "numbers", "legal", "observations"))
+    )
+    with pytest.raises(InputError, match="no search: these views have no turns"):
+        one.policy(bare)
+
+
+def test_rollouts_of_so_many_phases() -> None:
+    batch = Batch(TINY, 5)
+    keys = np.arange(5)
+    play_out(batch, np.zeros(5, np.int8), UniformBlueprint(), 1, 1, keys, plies=True)
+    assert (batch.plies() == 1).all() and (batch.actors() == 0).all()
