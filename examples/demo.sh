@@ -4,7 +4,7 @@
 set -euo pipefail
 
 folder=${1:-demo}
-steps=${2:-2000}
+steps=${2:-1500}
 games=${3:-400}
 samples=$(cd "$(dirname "$0")/../formats/samples/gravon" && pwd)
 
@@ -21,10 +21,11 @@ show fenfs convert --to games "$samples" -o gravon.jsonl
 show fenfs show "$(sed -n 11p barrage.fenfs)"
 
 title "An agent learns mini Stratego from nothing: selfplay | train, $steps steps"
-echo '$ selfplay --game mini --policy run --follow --seed 1 --max-ahead 128 | train - --out run --seed 1' \
-    "--steps $steps --net plain --save-every $((steps / 5))" >&2
-selfplay --game mini --policy run --follow --seed 1 --max-ahead 128 |
-    train - --out run --seed 1 --steps "$steps" --net plain --save-every $((steps / 5))
+play="--game mini --policy run --follow --seed 1 --slots 32 --max-ahead 128 --slice 32"
+learn="--out run --seed 1 --algorithm mmd --net fromto --batch 16 --steps $steps --save-every $((steps / 5))"
+echo "\$ selfplay $play | train - $learn" >&2
+# shellcheck disable=SC2086  # words of options
+selfplay $play | train - $learn
 
 title "It meets a random player, rules of thumb, and itself before it learned anything"
 first=run/checkpoints/step-00000000.safetensors
