@@ -7,8 +7,8 @@ Where the text leaves something open, this is what is built:
   board of before the stride reaches the block that restores it; its 1x1 layer then needs no stride.
 * The text ends all heads with a relu. A relu on logits kills gradients: the policy heads have none;
   the value head keeps it before its linear layer.
-* A deconvolution is written as the convolution with the mirrored kernel that it is, over the board
-  with zeros put between its squares where it has a stride.
+* A deconvolution has the weights of the convolution with the mirrored kernel that it is. With a
+  stride that would be one over the board with zeros put between its squares.
 * Where a block changes the number of channels, its residual connection has the 1x1 layer too.
 """
 
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import relu
+from torch.nn.functional import conv_transpose2d, relu
 
 from stratkit.engine.observation import PHASE, STAGE
 from stratkit.nets.expand import expand, no_attack_ratio, selected_type
@@ -69,9 +69,27 @@ class DeconvBlock(nn.Module):
 
     def forward(self, x: Tensor, skip: Tensor) -> Tensor:
         if self.stride == 2:
-            x = spread(x, skip.shape[2], skip.shape[3])
-        inner = relu(self.second(relu(self.first(x)) + self.skip(skip)))
-        return inner + self.residual(x)  # type: ignore[no-any-return]
+            board = (skip.shape[2], skip.shape[3])
+            first, residual = (strided(layer, x, board) for layer in (self.first, self.residual))
+        else:
+            first, residual = self.first(x), self.residual(x)
+        inner = relu(self.second(relu(first) + self.skip(skip)))
+        return inner + residual  # type: ignore[no-any-return]
+
+
+def strided(layer: nn.Module, x: Tensor, board: tuple[int, int]) -> Tensor:
+    """What a convolution makes of `spread(x, *board)`, without its multiplications by zero."""
+    if not isinstance(layer, nn.Conv2d):
+        return spread(x, *board)
+    (kernel, _), (padding, _) = layer.kernel_size, layer.padding
+    missing = [
+        size - (2 * (small - 1) + kernel - 2 * int(padding))
+        for size, small in zip(board, x.shape[2:], strict=True)
+    ]
+    mirrored = layer.weight.transpose(0, 1).flip(2, 3)
+    return conv_transpose2d(
+        x, mirrored, layer.bias, stride=2, padding=int(padding), output_padding=missing
+    )
 
 
 def spread(x: Tensor, height: int, width: int) -> Tensor:
