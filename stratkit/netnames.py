@@ -23,6 +23,7 @@ SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4"}  # by channels and b
 DEPLOYMENT = "+deployment"  # ends the name of a network with another one for the deployment
 PYTHON = "py:"  # begins the name of a network of the user's own
 ALLOWED = "STRATKIT_NETS"  # the environment variable
+PRECISIONS = {"cpu": "f32", "cuda": "bf16"}  # of layers by device, where nobody asks for another
 WIDEST, DEEPEST = 4096, 8  # of what a name may ask for
 
 

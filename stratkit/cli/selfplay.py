@@ -74,9 +74,8 @@ class Part(click.ParamType[tuple[int, int]]):
 @device_option
 @option(
     "--precision WORD",
-    "Numbers of the network's layers: f32 or bf16 (default: f32).",
+    "Numbers of the network's layers: f32 or bf16 (default: f32; cuda: bf16).",
     OneOf(("f32", "bf16")),
-    default="f32",
 )
 @click.option("--half", is_flag=True, hidden=True, expose_value=False, callback=_warn_cut)
 @option("--max-actions N", "Cut games after N actions.", click.IntRange(1))

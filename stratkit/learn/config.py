@@ -73,7 +73,9 @@ class RunConfig(Options):
         less_than=2**31,
     )
     precision: str = option(
-        "f32", "numbers of the networks' layers: f32, or bf16 (autocast)", words=("f32", "bf16")
+        "f32",
+        "numbers of the networks' layers: f32, or bf16 (autocast), which is cuda's default",
+        words=("f32", "bf16"),
     )
     publish_every: int = option(
         1, "steps between two publications of the acting network", at_least=1, less_than=2**31

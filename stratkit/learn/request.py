@@ -16,7 +16,7 @@ from typing import Any
 
 from stratkit.errors import InputError, error_context, nearest, nearest_or_all, shown
 from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, RunConfig, option_name
-from stratkit.netnames import check_net, preset_of
+from stratkit.netnames import PRECISIONS, check_net, preset_of
 
 STDIN = "-"
 MOST_FILE = 1 << 16  # bytes of a configuration file
@@ -118,14 +118,19 @@ def resolve(
     file: Mapping[str, Any],
     options: Mapping[str, Any],
     algorithm: str = RNAD,
+    device: str = "cpu",
 ) -> Settings:
     """The settings of a run of `net`, from what a resumed run has `stored`, the file, the options.
-    Without any seed, the system gives one.
+    Without any seed, the system gives one. A GPU, most of which float32 would not use, computes in
+    bfloat16.
 
     A setting that an older version did not store did not exist: the default is what it did.
     """
     drawn = {"seed": int.from_bytes(os.urandom(4))}
-    preset = ALGORITHMS[algorithm].presets.get(preset_of(net), {})
+    preset = {
+        "precision": PRECISIONS[device],
+        **ALGORITHMS[algorithm].presets.get(preset_of(net), {}),
+    }
     return _settings(algorithm, {**drawn, **(stored or preset), **file, **options})
 
 

@@ -143,6 +143,7 @@ class _Run:
             self.request.settings or {},
             self.request.options or {},
             self.algorithm,
+            self.request.device,
         )
         self.config = self.settings.run
         episodes = share(self.config.batch, self.ranks.rank, self.ranks.size)

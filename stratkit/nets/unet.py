@@ -74,21 +74,21 @@ class DeconvBlock(nn.Module):
         else:
             first, residual = self.first(x), self.residual(x)
         inner = relu(self.second(relu(first) + self.skip(skip)))
-        return inner + residual  # type: ignore[no-any-return]
+        return inner + residual
 
 
 def strided(layer: nn.Module, x: Tensor, board: tuple[int, int]) -> Tensor:
     """What a convolution makes of `spread(x, *board)`, without its multiplications by zero."""
     if not isinstance(layer, nn.Conv2d):
         return spread(x, *board)
-    (kernel, _), (padding, _) = layer.kernel_size, layer.padding
+    kernel, padding = layer.kernel_size[0], int(layer.padding[0])
     missing = [
-        size - (2 * (small - 1) + kernel - 2 * int(padding))
+        size - (2 * (small - 1) + kernel - 2 * padding)
         for size, small in zip(board, x.shape[2:], strict=True)
     ]
     mirrored = layer.weight.transpose(0, 1).flip(2, 3)
     return conv_transpose2d(
-        x, mirrored, layer.bias, stride=2, padding=int(padding), output_padding=missing
+        x, mirrored, layer.bias, stride=2, padding=padding, output_padding=missing
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
+from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.play.finished import in_order
 from stratkit.play.options import SelfplayOptions
@@ -150,10 +151,9 @@ class Actor:
             from stratkit.players.network import NetworkPlayer
 
             assert isinstance(self.player, NetworkPlayer)
-            bf16 = self.options.precision == "bf16"
-            self.player.evaluator.place(
-                self.options.device, torch.bfloat16 if bf16 else torch.float32
-            )
+            device = self.options.device
+            bf16 = (self.options.precision or PRECISIONS[device]) == "bf16"
+            self.player.evaluator.place(device, torch.bfloat16 if bf16 else torch.float32)
 
     def _pause(self, seconds: float) -> None:
         if self.options.output == "-":

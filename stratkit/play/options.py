@@ -26,7 +26,7 @@ class SelfplayOptions:
     slots: int | None
     threads: int
     device: str
-    precision: str
+    precision: str | None
     max_actions: int | None
     slice: int | None
     shard: int

@@ -13,6 +13,14 @@ from stratkit.learn.presets import PRESETS
 from stratkit.learn.request import Settings, all_fields, fields_of, help_of, read_file, resolve
 
 
+def test_a_gpu_computes_in_bfloat16_unless_told_otherwise() -> None:
+    on_gpu = {"algorithm": "mmd", "device": "cuda"}
+    assert resolve("plain", {}, {}, {}, **on_gpu).run.precision == "bf16"
+    assert resolve("plain", {}, {}, {"precision": "f32"}, **on_gpu).run.precision == "f32"
+    stored = resolve("plain", {}, {}, {}, "mmd").to_json()
+    assert stored["precision"] == resolve("plain", stored, {}, {}, **on_gpu).run.precision == "f32"
+
+
 def rnad(settings: Settings) -> RNaDConfig:
     assert isinstance(settings.hyper, RNaDConfig) and settings.algorithm == "rnad"
     return settings.hyper
