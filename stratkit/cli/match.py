@@ -51,12 +51,15 @@ class Limit(click.ParamType[int]):
 @click.argument("players", nargs=-1, metavar="PLAYER PLAYER...", type=PLAYER)
 @option(
     "-n GAMES",
-    "Games a pairing; an odd number is rounded up to even.",
+    "Games a pairing, rounded up so that all seats are played equally often.",
     click.IntRange(1, MAX_GAMES),
     name="games",
 )
 @option("--game G", "The game to play.", GAME_NAME)
 @option("--gauntlet", "The first PLAYER meets all others, who do not meet.")
+@option(
+    "--seats 1vN", "In a game of N + 1 players one PLAYER sits among N copies of another.", Text()
+)
 @option(
     "--setups FILE",
     "Begin pair k from setups 2k and 2k + 1 of FILE (- is stdin); without it players deploy.",

@@ -14,8 +14,8 @@ from click.core import ParameterSource
 from stratkit.cli.messages import say, warn
 from stratkit.cli.options import Number, OneOf, option
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import error_context, printable
-from stratkit.storage.streams import STDOUT, open_output
+from stratkit.errors import InputError, error_context, printable
+from stratkit.storage.streams import STDOUT, input_name, open_input, open_output
 
 if TYPE_CHECKING:
     from stratkit.rating.html import Games
@@ -96,6 +96,11 @@ class FitOr(click.ParamType[float | None]):
     multiple=True,
 )
 @option("--versus NAME", "Print this player's results against all others.")
+@option(
+    "--score WORD",
+    "Games of more than two players: mean scores by squares, or by draw-size.",
+    OneOf(["squares", "draw-size"]),
+)
 @option("--json", "Print JSON instead of tables.", name="as_json")
 @option("--csv", "Print one table as CSV.", name="as_csv")
 @option("--html FILE.html", "Write tables and pictures into a page.")
@@ -122,6 +127,9 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     }
     options = RateOptions(**values, given=given)
     options.check()
+    if options.score is not None:
+        _print_shares(options, options.score)
+        return
     if options.shown is not None:
         from stratkit.convert.shown_games import check_read_twice
 
@@ -140,6 +148,20 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             click.echo(chosen[0].csv(), nl=False)
         else:
             click.echo("\n\n".join(["; ".join(report.notes()), *_texts(report, options)]))
+
+
+def _print_shares(options: RateOptions, how: str) -> None:
+    """With --score: what one player among others scored."""
+    from stratkit.rating.shares import Shares
+
+    shares = Shares(how)
+    for path in options.games:
+        with open_input(path) as stream:
+            shares.read(stream, input_name(path))
+    if not shares.cells:
+        raise InputError("no games to rate", file=" ".join(options.games))
+    with error_context(STDOUT, only=OSError):
+        click.echo(json.dumps(shares.json(), indent=1) if options.as_json else shares.text())
 
 
 def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) -> Games | None:

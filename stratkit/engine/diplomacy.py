@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from stratkit.arrays import Bools, Bytes
+from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text
 from stratkit.errors import InputError
 
@@ -45,6 +46,18 @@ POSITION = np.dtype(
 """One record a position; formats/diplomacy.md says what the fields hold."""
 
 
+VIEW = np.dtype(
+    [
+        ("position", POSITION),
+        ("own", "u1", (PROVINCES, 3)),
+        ("last", "u1", (PROVINCES, 3)),
+        *((name, "u1") for name in ("power", "at", "stage", "verb", "whom")),
+    ]
+)
+"""The second part of an observation: what a power knows, and what it is asked."""
+ASK_VERB, ASK_WHOM, ASK_WHITHER = range(3)
+
+
 class IllegalOrder(Exception):
     """The order of `province` in position `row` is not legal; those before it were carried out."""
 
@@ -57,6 +70,19 @@ def map_text(name: str) -> str | None:
     """The text of a map that comes with the engine; None: there is none of this name."""
     found = lib.sk_dip_map_text(name.encode(errors="replace"))
     return None if found == ffi.NULL else text(found)
+
+
+def map_of(game: Game) -> DiplomacyMap:
+    """The map of a game called `diplomacy:NAME` or `diplomacy:FILE`. `InputError`: the game has
+    none, or its file is gone."""
+    kind, _, name = game.name.partition(":")
+    if kind != "diplomacy":
+        raise InputError(f"{game.name} is no game of Diplomacy")
+    known = map_text(name)
+    if known is None:
+        with open(name, encoding="utf-8", errors="replace") as stream:
+            known = stream.read()
+    return DiplomacyMap(known)
 
 
 class DiplomacyMap:

@@ -30,6 +30,7 @@ class MatchOptions:
     games: int | None
     game: str | None
     gauntlet: bool
+    seats: str | None
     setups: str | None
     rules: Mapping[str, int]
     resign: str | None
@@ -116,6 +117,7 @@ class MatchOptions:
             games=self.games or _games(header, self.record),
             game=self.game or header.game,
             gauntlet=self.gauntlet or header.pairing == GAUNTLET,
+            seats=header.seats if self.seats is None else self.seats,
             setups=setups,
             rules={**header.rules, **self.rules},
             resign=header.resign if self.resign is None else self.resign,
@@ -123,6 +125,19 @@ class MatchOptions:
             sprt=header.sprt if self.sprt is None else self.sprt,
             seed=self.seed if self.seed_given else header.seed,
         )
+
+    def check_seats(self, game: str, players: int) -> None:
+        """`UsageError`: --seats does not fit a game of so many players, or other options do not."""
+        fitting = f"1v{players - 1}"
+        if self.seats is None and players > 2:
+            what = f"{game} has {players} players: --seats {fitting} seats one PLAYER among others"
+            raise UsageError(what)
+        if self.seats not in (None, fitting):
+            what = f"{game} has {players} players, so --seats can be {fitting}"
+            raise UsageError(what, text=self.seats)
+        for name in ("sprt", "resign", "draw") if players > 2 else ():
+            if getattr(self, name) is not None:
+                raise UsageError(f"--{name} is for games of two players, not for {game}")
 
     def _check_whole(self) -> None:
         """What can be said when all options are known."""

@@ -45,7 +45,18 @@ def record_header(
         resign=resign.text if resign else None,
         draw=draw.text if draw else None,
         sprt=options.sprt,
+        seats=options.seats if game.players > 2 else None,
+        powers=_powers(game) if game.players > 2 else None,
     )
+
+
+def _powers(game: Game) -> tuple[str, ...] | None:
+    """The names of the seats; None: they have none."""
+    if not game.name.startswith("diplomacy:"):
+        return None
+    from stratkit.engine.diplomacy import map_of
+
+    return tuple(map_of(game).powers)
 
 
 def game_record(

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError, counted, error_context
+from stratkit.errors import counted, error_context
 from stratkit.match import people
 from stratkit.match.entrants import AnyEntrant, open_entrants
 from stratkit.match.games import MatchGames
@@ -14,8 +14,8 @@ from stratkit.match.live import Console, LiveTable
 from stratkit.match.options import MatchOptions
 from stratkit.match.person import find_person, open_front_end, seated
 from stratkit.match.records import game_record, record_header
-from stratkit.match.schedule import Schedule
-from stratkit.match.scoreboard import Scoreboard
+from stratkit.match.schedule import OneAmongOthers, Schedule
+from stratkit.match.scoreboard import Scoreboard, ShareBoard
 from stratkit.play.finished import GameNote
 from stratkit.play.seating import Opening
 from stratkit.storage.records import GameRecord, RecordWriter
@@ -38,17 +38,22 @@ class _Match:
         assert options.game and options.games
         self.options, self.console = options, console
         self.game = Game(options.game, options.rules)
-        if self.game.players != 2:
-            what = f"a match seats two players, but {self.game.name} has {self.game.players}"
-            raise UsageError(what)
+        options.check_seats(self.game.name, self.game.players)
         opening, self.setups_sha256 = self._read_setups()
         self.entrants = open_entrants(options, self.game, console)
         self.person = find_person(self.entrants, options)
-        even = options.games + options.games % 2
-        self.schedule = Schedule(len(self.entrants), even, opening, options.gauntlet)
-        names = [entrant.name for entrant in self.entrants]
-        self.board = Scoreboard(names, self.schedule, options.test)
+        self.schedule, self.board = self._schedule(options.games, opening)
         self.table = LiveTable(self.board, console, console.live and self.person is None)
+
+    def _schedule(self, games: int, opening: Opening | None) -> tuple[Schedule, Scoreboard]:
+        sides, gauntlet = self.game.players, self.options.gauntlet
+        names = [entrant.name for entrant in self.entrants]
+        whole = -(-games // sides) * sides
+        if sides == 2:
+            schedule = Schedule(len(names), whole, opening, gauntlet)
+            return schedule, Scoreboard(names, schedule, self.options.test)
+        among = OneAmongOthers(len(names), whole, None, gauntlet, sides)
+        return among, ShareBoard(names, among)
 
     def _read_setups(self) -> tuple[Opening | None, str | None]:
         path = self.options.setups

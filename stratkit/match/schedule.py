@@ -1,4 +1,4 @@
-"""Matches: players meet in pairs of games with colours swapped."""
+"""Matches: players meet in pairs of games with colours swapped, or one of them among others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Schedule:
         """The pair that game `number` belongs to."""
         return number // 2
 
-    def seats(self, number: int) -> tuple[int, int]:
+    def seats(self, number: int) -> tuple[int, ...]:
         """Who plays game `number`, who moves first named first."""
         first, second = self.pairings[number // self.games]
         return (first, second) if number % 2 == 0 else (second, first)
@@ -51,3 +51,29 @@ class Schedule:
     def missing(self, played: Container[int]) -> Iterator[int]:
         """The numbers of the games that are not among `played`, ascending."""
         return (number for number in range(len(self)) if number not in played)
+
+
+@dataclass(frozen=True)
+class OneAmongOthers(Schedule):
+    """All games of a match with `sides` seats a game: one player sits alone among copies of another
+    one, in each seat equally often. `games` is a multiple of the seats.
+
+    Every player is the one among copies of each other, or, in a `gauntlet`, the first one is among
+    all others. Games belong together, as a pair's do, if only the seat is another.
+    """
+
+    sides: int = 2
+
+    @cached_property
+    def pairings(self) -> list[tuple[int, int]]:
+        """The one, and the other one, as indices."""
+        pairings = itertools.permutations(range(self.players), 2)
+        return [pairing for pairing in pairings if pairing[0] == 0 or not self.gauntlet]
+
+    def pair(self, number: int) -> int:
+        return number // self.sides
+
+    def seats(self, number: int) -> tuple[int, ...]:
+        """Who plays game `number`, in the order of seats."""
+        one, others = self.pairings[number // self.games]
+        return tuple(one if i == number % self.sides else others for i in range(self.sides))

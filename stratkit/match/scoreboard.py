@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stratkit.errors import InputError, counted
-from stratkit.match.schedule import Schedule
+from stratkit.match.schedule import OneAmongOthers, Schedule
 from stratkit.play.finished import NOT_PLAYED
+from stratkit.rating.shares import SQUARES, Share, scored
 from stratkit.rating.sprt import Sprt, elo_interval, superiority
 from stratkit.storage.records import GameRecord
 
@@ -136,6 +137,40 @@ class Scoreboard:
         words = {None: "undecided", 0: "H0 is accepted", 1: "H1 is accepted"}[self.decision]
         elos = f"elo {self.sprt.elo0:g} against {self.sprt.elo1:g}"
         return [[f"SPRT of {elos}: {words}", f"LLR {ratio:.2f} ({low:.2f} to {high:.2f})"]]
+
+
+class ShareBoard(Scoreboard):
+    """Of a match of one player among others: the one's mean scores, by squares."""
+
+    def __init__(self, names: Sequence[str], schedule: OneAmongOthers) -> None:
+        super().__init__(names, schedule, None)
+        self.sides = schedule.sides
+        self.shares = [Share([[] for _ in range(self.sides)]) for _ in schedule.pairings]
+
+    @property
+    def done(self) -> int:
+        return sum(share.games for share in self.shares)
+
+    def add(self, record: GameRecord) -> None:
+        pairing = record.number // self.schedule.games
+        seat = record.players.index(self.schedule.pairings[pairing][0])
+        self.shares[pairing].scores[seat].append(scored(record.returns, SQUARES)[seat])
+
+    @property
+    def decision(self) -> int | None:
+        return None
+
+    def rows(self) -> list[list[str]]:
+        return [self._share(index) for index in range(len(self.shares))]
+
+    def _share(self, index: int) -> list[str]:
+        share = self.shares[index]
+        one, others = (self.names[i] for i in self.schedule.pairings[index])
+        line = f"{one} among {self.sides - 1} of {others}: {counted(share.games, 'game')}"
+        if not share.games:
+            return [line]
+        error = "" if share.error is None else f" +- {share.error:.3f}"
+        return [line, f"score {share.mean:.3f}{error}", f"equal is {1 / self.sides:.3f}"]
 
 
 def _elo(elo: float) -> str:

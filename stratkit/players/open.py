@@ -171,6 +171,24 @@ def open_search(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Playe
     )
 
 
+def open_greedy(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+    """The player `heuristic` of Diplomacy, with a search if one is asked for."""
+    from stratkit.players.diplomacy import GreedyBlueprint
+    from stratkit.players.searching.stage import SearchStage
+    from stratkit.players.testtime.pipeline import PostprocessedPlayer
+
+    searching: SearchOptions = spec.options
+    blueprint, search = GreedyBlueprint(game), None
+    if searching:
+        search = SearchStage(game, blueprint, searching, setting.seed)
+    return Entrant(
+        name=spec.name or spec.spec,
+        player=PostprocessedPlayer(blueprint, game, setting.seed, PostProcessing(), search=search),
+        spec=f"{options_text(searching)}{spec.spec}",
+        reproducible=searching.time is None,
+    )
+
+
 def _open_exact(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
     from stratkit.players.searching.pbs import open_exact
 

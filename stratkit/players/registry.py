@@ -93,8 +93,10 @@ def _open_random(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]
 
 def _open_heuristic(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:
     from stratkit.players.heuristic import HeuristicPlayer
-    from stratkit.players.open import Entrant, check_board, open_search
+    from stratkit.players.open import Entrant, check_board, open_greedy, open_search
 
+    if game.name.startswith("diplomacy:"):
+        return open_greedy(spec, game, setting)
     check_board(spec, game)
     if spec.options:
         return open_search(spec, game, setting)

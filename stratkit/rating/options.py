@@ -45,10 +45,17 @@ class RateOptions:
     plot: str | None
     curve: str | None
     force: bool
+    score: str | None
     given: Set[str]
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
+        if self.score is not None:
+            alone = sorted(self.given - {"games", "score", "as_json", "quiet", "verbose"})
+            if alone:
+                name = {"as_csv": "csv", "shown": "games"}.get(alone[0], alone[0])
+                what = f"--score goes with --json alone, not with --{name.replace('_', '-')}"
+                raise UsageError(what)
         for name in ONLY_ML if self.method == "elo" else ("k",):
             if name in self.given:
                 other = "ml" if self.method == "elo" else "elo"

@@ -14,6 +14,7 @@ from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
 from stratkit.storage.identities import KnownPlayers, match_key
 from stratkit.storage.records import BLUE, DRAW, RED, GameRecord, RecordHeader, read_records
 
+SCORE = "rate --score squares rates games of more"
 _GAMES = 1 << 14  # that are kept as objects
 _RESULTS: Mapping[str | None, int] = {RED: WON, DRAW: DRAWN, BLUE: LOST}  # for red
 
@@ -80,7 +81,7 @@ def _row(record: GameRecord, name: str) -> tuple[int, ...]:
     result = _RESULTS.get(record.result)
     if result is None or record.players[0] == record.players[1]:
         players = len(record.players)
-        what = "a player against itself" if players == 2 else "Elo is for games of two players"
+        what = "a player against itself" if players == 2 else f"Elo is for two players: {SCORE}"
         raise InputError(what, file=name, where=f"game {record.number}")
     red, blue = record.players
     return record.number, record.pair, red, blue, result, record.adjudicator is not None

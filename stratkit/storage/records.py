@@ -62,7 +62,9 @@ class RecordHeader:
 
     `games` a pairing; `setups`, where the setups come from, e.g. {"file": ..., "sha256": ...}, or
     None for the game's own start; `pairing`, `ROUND_ROBIN` or `GAUNTLET`; `resign`, `draw` and
-    `sprt`, the options of `match` that end games or the match early, as they were given.
+    `sprt`, the options of `match` that end games or the match early, as they were given. Of games
+    of more than two players also `seats`, such as `1v6`, and the names of the seats, `powers`; only
+    then they are written.
 
     The fields are in the order of the file, and their types are its schema.
     """
@@ -77,6 +79,8 @@ class RecordHeader:
     resign: Text | None = None
     draw: Text | None = None
     sprt: Text | None = None
+    seats: Text | None = None
+    powers: tuple[Text, ...] | None = None
     writer: Text = f"stratkit {__version__}"
 
     def __post_init__(self) -> None:
@@ -142,6 +146,9 @@ def _header_fields(header: RecordHeader) -> dict[str, Any]:
     fields = asdict(header)
     for name in ("rules", "setups"):
         fields[name] = fields[name] and dict(sorted(fields[name].items()))
+    for name in ("seats", "powers"):
+        if fields[name] is None:
+            del fields[name]
     for player in fields["players"]:
         if player["reproducible"]:
             del player["reproducible"]
@@ -270,9 +277,9 @@ class RecordWriter:
 def _compare(there: RecordHeader, header: RecordHeader) -> None:
     """`InputError` that names the first field in which the file's header is another one."""
     old, new = _header_fields(there), _header_fields(header)
-    for key in old:
-        if key != "writer" and old[key] != new[key]:
-            what, was, now = _difference(key, old[key], new[key])
+    for key in dict.fromkeys([*old, *new]):
+        if key != "writer" and old.get(key) != new.get(key):
+            what, was, now = _difference(key, old.get(key), new.get(key))
             text = f"{was} there, {now} now"
             raise InputError(f"cannot be resumed, {what} is another", text=text)
 

@@ -102,7 +102,10 @@ def test_what_is_no_game_of_two_players(tmp_path: pathlib.Path) -> None:
         read(path)
     write(path, header("a", "b", "c"), [record(7, 0, 1, "red")])
     changed(path, 1, players=[0, 1, 2], returns=[2, -1, -1], result=None)
-    with pytest.raises(InputError, match="^g: game 7: Elo is for games of two players$"):
+    with pytest.raises(
+        InputError,
+        match="^g: game 7: Elo is for two players: rate --score squares rates games of more$",
+    ):
         read(path)
     with pytest.raises(InputError, match="^g: no games to rate$"):
         read(write(path, header("a", "b"), [])).finish()

@@ -1,0 +1,159 @@
+"""Games of more than two players: the mean score of one player alone among others, by seat.
+
+A seat may be better than another, so the error is that of a stratified mean: seats are the strata
+(Cochran 1977, section 5.3). Draw-size scoring: the survivors share alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from stratkit.errors import InputError, printable
+from stratkit.storage.identities import KnownPlayers, match_key
+from stratkit.storage.records import GameRecord, RecordHeader, read_records
+
+FORMAT, VERSION = "shares", 1
+SQUARES, DRAW_SIZE = "squares", "draw-size"
+
+
+def scored(returns: Sequence[float], how: str) -> list[float]:
+    """The scores of all seats: the returns, or alike for all whose return is above 0."""
+    if how == SQUARES:
+        return list(returns)
+    alive = sum(value > 0 for value in returns)
+    return [float(value > 0) / max(alive, 1) for value in returns]
+
+
+@dataclass
+class Share:
+    """The scores of one player alone in its games, by seat."""
+
+    scores: list[list[float]]
+
+    @property
+    def games(self) -> int:
+        return sum(map(len, self.scores))
+
+    @property
+    def mean(self) -> float:
+        """The mean over the seats that were played, each counting alike; NaN: none was."""
+        means = [_mean(some) for some in self.scores if some]
+        return _mean(means)
+
+    @property
+    def error(self) -> float | None:
+        """The standard error; None where a seat was played once."""
+        played = [some for some in self.scores if some]
+        if not played or min(map(len, played)) < 2:
+            return None
+        return math.sqrt(sum(_variance(some) / len(some) for some in played)) / len(played)
+
+    def seat(self, seat: int) -> tuple[float, float | None]:
+        """Mean and standard error of one seat."""
+        some = self.scores[seat]
+        error = math.sqrt(_variance(some) / len(some)) if len(some) > 1 else None
+        return _mean(some), error
+
+
+def alone(players: Sequence[int]) -> int | None:
+    """The seat of the one player who sits among copies of another; None: nobody does."""
+    seats = [i for i, player in enumerate(players) if players.count(player) == 1]
+    return seats[0] if len(seats) == 1 and len(set(players)) == 2 else None
+
+
+@dataclass
+class Shares:
+    """The shares of a pool, by the names of the one and of the others; `seats` are their names."""
+
+    how: str
+    game: str = ""
+    seats: tuple[str, ...] = ()
+    cells: dict[tuple[str, str], Share] = field(default_factory=dict)
+    _met: set[tuple[str, int]] = field(default_factory=set)
+    _players: KnownPlayers = field(default_factory=KnownPlayers)
+    _rules: tuple[Mapping[str, int], str] | None = None
+
+    def read(self, stream: BinaryIO, name: str) -> None:
+        """Adds all games of a stream. `InputError`: no game record, another game, or not one
+        player among others."""
+        last: RecordHeader | None = None
+        for header, record in read_records(stream, name):
+            if header is not last:
+                self._begin(header, name)
+                last = header
+            self.add(header, record, name)
+
+    def _begin(self, header: RecordHeader, name: str) -> None:
+        self.game = self.game or header.game
+        self._rules = self._rules or (header.rules, name)
+        if (self.game, self._rules[0]) != (header.game, header.rules):
+            raise InputError(f"another game or other rules than in {self._rules[1]}", file=name)
+        self._players.add(header.players, name)
+
+    def add(self, header: RecordHeader, record: GameRecord, name: str) -> None:
+        """Adds a game, once."""
+        seat, key = alone(record.players), (match_key(header), record.number)
+        if seat is None or len(record.players) < 3:
+            what = "--score is for games of one player among copies of another"
+            raise InputError(what, file=name, where=f"game {record.number}")
+        if key in self._met:
+            return
+        self._met.add(key)
+        others = record.players[seat - 1]  # seat 0: the last one
+        names = header.players[record.players[seat]].name, header.players[others].name
+        n = len(record.players)
+        self.seats = self.seats or header.powers or tuple(f"seat {i + 1}" for i in range(n))
+        share = self.cells.setdefault(names, Share([[] for _ in range(n)]))
+        share.scores[seat].append(scored(record.returns, self.how)[seat])
+
+    def text(self) -> str:
+        """A table, a line for each two players."""
+        n = len(self.seats)
+        head = ["one", f"among {n - 1}", "games", "score", "error", *self.seats]
+        rows = [head]
+        for (one, others), share in sorted(self.cells.items()):
+            error = "-" if share.error is None else f"{share.error:.3f}"
+            by_seat = [f"{share.seat(i)[0]:.3f}" if share.scores[i] else "-" for i in range(n)]
+            row = [printable(one), printable(others), str(share.games), f"{share.mean:.3f}", error]
+            rows.append([*row, *by_seat])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                cell.ljust(w) if i < 2 else cell.rjust(w)
+                for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in rows
+        ]
+        return "\n".join([f"{self.game}, scored by {self.how}; equal is {1 / n:.3f}", "", *lines])
+
+    def json(self) -> dict[str, Any]:
+        """As formats/rating.md describes it."""
+        cells = []
+        for (one, others), share in sorted(self.cells.items()):
+            seats = []
+            for i, name in enumerate(self.seats):
+                if share.scores[i]:
+                    mean, error = share.seat(i)
+                    about = {"games": len(share.scores[i]), "mean": _round(mean)}
+                    seats.append({"seat": name, **about, "error": _round(error)})
+            about = {"games": share.games, "mean": _round(share.mean)}
+            about["error"] = _round(share.error)
+            cells.append({"one": one, "others": others, **about, "seats": seats})
+        head = {"stratkit": FORMAT, "version": VERSION, "game": self.game, "score": self.how}
+        return {**head, "equal": _round(1 / len(self.seats)), "cells": cells}
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 5)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = _mean(values)
+    return sum((x - mean) ** 2 for x in values) / (len(values) - 1)

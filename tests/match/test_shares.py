@@ -1,0 +1,98 @@
+"""One player among others: seats, scores and errors, from `match` to `rate`."""
+
+from __future__ import annotations
+
+import json
+import math
+import pathlib
+from collections import Counter
+
+import pytest
+
+from running import run
+from stratkit.errors import InputError
+from stratkit.match.schedule import OneAmongOthers
+from stratkit.rating.shares import DRAW_SIZE, SQUARES, Share, Shares, scored
+
+PURE = ("--game", "diplomacy:pure", "--seats", "1v6")
+
+
+def test_each_player_is_the_one_in_each_seat_equally_often() -> None:
+    schedule = OneAmongOthers(3, 14, sides=7)
+    seated = Counter()
+    for number in range(len(schedule)):
+        seats = schedule.seats(number)
+        one = next(i for i, player in enumerate(seats) if seats.count(player) == 1)
+        seated[seats[one], seats[one - 1], one] += 1
+    assert len(schedule) == 6 * 14 and len(seated) == 6 * 7 and set(seated.values()) == {2}
+    assert [schedule.pair(n) for n in (0, 6, 7, 14)] == [0, 0, 1, 2]
+    assert len(OneAmongOthers(3, 7, gauntlet=True, sides=7)) == 2 * 7
+
+
+def test_scores_and_errors_by_hand() -> None:
+    assert scored([0.5, 0.5, 0.0], SQUARES) == [0.5, 0.5, 0.0]
+    assert scored([0.9, 0.1, 0.0], DRAW_SIZE) == [0.5, 0.5, 0.0]
+    assert scored([1.0, 0.0, 0.0], DRAW_SIZE) == [1.0, 0.0, 0.0]
+    share = Share([[1.0, 0.0, 0.5, 0.5], [0.2, 0.4], []])
+    assert share.games == 6 and share.mean == pytest.approx((0.5 + 0.3) / 2)
+    within = (1 / 6) / 4 + 0.02 / 2  # variances of the seats' means
+    assert share.error == pytest.approx(math.sqrt(within) / 2)
+    assert Share([[1.0], [0.0, 1.0]]).error is None and math.isnan(Share([[], []]).mean)
+
+
+def test_identical_players_score_a_seventh_and_matches_go_on_alike(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "games.jsonl"
+    words = ["match", "name=a,random", "name=b,random", *PURE, "-n", 134, "--seed", 4, "-o", file]
+    played = run(*words)
+    assert played.status == 0 and "a among 6 of b: 140 games, score 0.1" in played.err
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 3])
+    assert run("match", "--resume", "-o", file).status == 0
+    assert file.read_bytes() == whole
+    found = json.loads(run("rate", "--score", "squares", "--json", file, file).out)
+    assert [(c["one"], c["others"], c["games"]) for c in found["cells"]] == [
+        ("a", "b", 140),
+        ("b", "a", 140),
+    ]
+    for cell in found["cells"]:
+        assert abs(cell["mean"] - 1 / 7) < 2 * cell["error"] < 0.05
+        assert cell["seats"][0]["seat"] == "AUSTRIA"
+        assert {seat["games"] for seat in cell["seats"]} == {20}
+    table = run("rate", "--score", "draw-size", file).out.splitlines()
+    assert table[0] == "diplomacy:pure, scored by draw-size; equal is 0.143"
+    assert table[2].split()[:5] == ["one", "among", "6", "games", "score"] and len(table) == 5
+
+
+def test_what_does_not_fit_is_refused_in_one_line(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "two.jsonl"
+    two = ["match", "random", "name=b,random", "--seed", 1, "-o", file]
+    for words, wrong in (
+        (["--game", "diplomacy:pure", "-n", 7], "diplomacy:pure has 7 players: --seats 1v6 seats"),
+        ([*PURE[:2], "--seats", "1v5", "-n", 7], "has 7 players, so --seats can be 1v6: '1v5'"),
+        ([*PURE, "-n", 7, "--sprt", "elo0=0,elo1=5"], "--sprt is for games of two players"),
+        (
+            ["--game", "kuhn", "--seats", "1v6", "-n", 2],
+            "kuhn has 2 players, so --seats can be 1v1",
+        ),
+    ):
+        done = run(*two, *words)
+        assert done.status == 2 and wrong in done.error_line and not file.exists()
+    assert run(*two, "--game", "kuhn", "-n", 2).status == 0
+    done = run("rate", "--score", "squares", file)
+    assert (
+        done.status == 1 and "game 0: --score is for games of one player among" in done.error_line
+    )
+    done = run("rate", "--score", "squares", "--csv", file)
+    assert done.status == 2 and "--score goes with --json alone, not with --csv" in done.error_line
+
+
+def test_other_games_and_rules_do_not_belong_together(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "games.jsonl"
+    assert run("match", "random", "name=b,random", *PURE, "-n", 7, "-o", file).status == 0
+    other = tmp_path / "other.jsonl"
+    other.write_text(file.read_text().replace('"years":12', '"years":11'))
+    shares = Shares(SQUARES)
+    with file.open("rb") as stream:
+        shares.read(stream, "one")
+    with other.open("rb") as stream, pytest.raises(InputError, match="other rules than in one"):
+        shares.read(stream, "other")

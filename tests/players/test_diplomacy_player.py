@@ -1,0 +1,88 @@
+"""The player by rules of thumb in Diplomacy: what it does where that is plain, and that it wins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from running import run
+from stratkit.engine import Batch, Game
+from stratkit.engine.diplomacy import VIEW, map_of
+from stratkit.errors import InputError
+from stratkit.notation.diplomacy import parse_order
+from stratkit.players.diplomacy import GreedyBlueprint
+
+GAME = Game("diplomacy:fva")
+BLUEPRINT = GreedyBlueprint(GAME)
+LOCATION = 10  # the action of location 0
+
+
+def play(orders: list[str]) -> Batch:
+    """The position after these orders of both powers."""
+    batch, map_ = Batch(GAME, 1), map_of(GAME)
+    for _ in orders:
+        view = seen(batch)
+        position, at = np.ascontiguousarray(view["position"]), int(view["at"][0])
+        place = map_.locations[at]
+        (text,) = (order for order in orders if order.split()[1] == place)
+        verb, whom, whither = parse_order(map_, position, int(view["power"][0]), text)[1]
+        for action in (verb, *(LOCATION + x for x in (whom, whither) if x != 255)):
+            batch.apply(np.array([action], np.int32))
+    return batch
+
+
+def seen(batch: Batch) -> np.ndarray:
+    return np.ascontiguousarray(batch.observe()[:, GAME.shape[0] :]).view(VIEW)[:, 0]
+
+
+def likely(batch: Batch) -> list[str]:
+    """The most probable order of each unit of the power that acts, until another one acts."""
+    map_, found, power = map_of(GAME), [], batch.actors()[0]
+    words: list[int] = []
+    while batch.actors()[0] == power:
+        at = int(seen(batch)["at"][0])
+        policy = BLUEPRINT.evaluate(batch.observe(), batch.legal())[0][0]
+        assert policy.sum() == pytest.approx(1) and not policy[batch.legal()[0] == 0].any()
+        words.append(int(policy.argmax()))
+        batch.apply(np.array([words[-1]], np.int32))
+        if batch.actors()[0] != power or seen(batch)["at"][0] != at:
+            names = [map_.locations[word - LOCATION] for word in words[1:]]
+            found.append(" ".join([map_.locations[at], str(words[0]), *names]))
+            words = []
+    return found
+
+
+def test_it_takes_the_centres_that_are_near_each_once() -> None:
+    spring = likely(play([]))
+    goes = [order.split()[-1] for order in spring]
+    assert len(set(goes)) == 3 and "TRI" not in goes  # nobody follows another one
+    hold = ["A BUD - RUM", "F TRI - VEN", "A VIE - TYR"]
+    france = ["F BRE - MAO", "A MAR - SPA", "A PAR - PIC"]
+    batch = play([*hold, *france])
+    fall = likely(batch)
+    assert "RUM 0" in fall  # it stays, and so takes the centre
+    assert "TYR 1 MUN" in fall
+    fall = likely(batch)
+    assert "SPA 0" in fall and "PIC 1 BEL" in fall and "MAO 1 POR" in fall
+
+
+def test_values_are_shares_of_squares() -> None:
+    assert BLUEPRINT.values(Batch(GAME, 1).observe()).tolist() == [0.0]
+    batch = play(["A BUD - RUM", "F TRI - ALB", "A VIE - TYR", "F BRE H", "A MAR H", "A PAR H"])
+    (austria,) = BLUEPRINT.values(batch.observe())
+    assert austria == pytest.approx((16 - 9) / (16 + 9))
+    for _ in range(3):
+        batch.apply(np.zeros(1, np.int32))
+    assert BLUEPRINT.values(batch.observe())[0] == pytest.approx(-(16 - 9) / (16 + 9))
+    with pytest.raises(InputError, match="kuhn is no game of Diplomacy"):
+        map_of(Game("kuhn"))
+
+
+def test_it_beats_chance_and_can_search() -> None:
+    match = ("match", "heuristic", "random", "--game", "diplomacy:fva", "--seed", 1, "-o", "-")
+    done = run(*match, "-n", 4)
+    assert done.status == 0 and "heuristic - random: +4 =0 -0" in done.err
+    rm = "name=rm,search=rm,candidates=6,samples=24,iterations=64,depth=0,heuristic"
+    tiny = ("--game", "diplomacy:tiny", "-n", 2, "--seed", 1, "-o", "-")
+    done = run("match", rm, "heuristic", *tiny)
+    assert done.status == 0 and "depth=0" in done.out
