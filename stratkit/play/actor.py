@@ -12,8 +12,8 @@ from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.play.finished import in_order
 from stratkit.play.options import SelfplayOptions
-from stratkit.play.seating import GameSource, Opening, Seatings
-from stratkit.play.selfplay import ending_names, seatings
+from stratkit.play.seating import GameSource, Opening
+from stratkit.play.selfplay import SelfplayGames, ending_names
 from stratkit.play.table import Table
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
@@ -94,8 +94,7 @@ class Actor:
         )
         if options.slice is None:
             numbers, expected = itertools.tee(numbers)
-        games = seatings(self.game, numbers, opening, self.step)
-        source: GameSource = Seatings(games)
+        source: GameSource = SelfplayGames(self.game, numbers, opening, self.step)
         if self.follower is not None:
             from stratkit.play.backpressure import FollowedGames
 
@@ -103,7 +102,7 @@ class Actor:
             self.pressure = self._back_pressure(self.follower)
             self.pressure.check()
             self.player = self.follower.make_player(options.seed, self.slots)
-            source = FollowedGames(games, self.pressure, lambda: self._pause(POLL))
+            source = FollowedGames(source, self.pressure, lambda: self._pause(POLL))
         self._place()
         table = Table(
             self.game,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 
 from stratkit.errors import UsageError
 from stratkit.play.follower import Follower
-from stratkit.play.seating import GameSource, Seating
+from stratkit.play.seating import GameSource, Seated
 from stratkit.storage.shards import Placement, unread
 
 PERIODS_AHEAD = 8  # periods of the learner that self-play may be ahead, unless told otherwise
@@ -61,13 +60,13 @@ class BackPressure:
             interval = f"{period} episodes from one publication to the next"
             raise UsageError(f"--max-ahead is less than the {interval}", text=self.max_ahead)
 
-    def may_begin(self) -> bool:
-        """Whether one more episode may be begun. `UsageError` as from `check`: the learner may have
+    def room(self) -> int:
+        """How many more episodes may be begun. `UsageError` as from `check`: the learner may have
         been started again, with a larger batch."""
-        if self.in_flight < self.max_ahead:
-            return True
-        self.check()
-        return False
+        room = self.max_ahead - self.in_flight
+        if room <= 0:
+            self.check()
+        return max(0, room)
 
     def worth_playing(self, live: int) -> bool:
         """Whether to play a round of `live` games. A network takes as long for few games as for
@@ -140,26 +139,26 @@ class FolderBackPressure(BackPressure, Placement):
 
 
 class FollowedGames(GameSource):
-    """The games of an iterator, begun when the back-pressure allows it, each with the step of the
-    policy that the learner has published by then. `pause` waits a moment."""
+    """The games of another source, begun when the back-pressure allows it, each with the step of
+    the policy that the learner has published by then. `pause` waits a moment."""
 
     def __init__(
-        self, games: Iterator[Seating], pressure: BackPressure, pause: Callable[[], None]
+        self, games: GameSource, pressure: BackPressure, pause: Callable[[], None]
     ) -> None:
         self._games, self._pressure, self._pause = games, pressure, pause
-        self.ended = self._sliced = False
+        self._sliced = False
 
-    def take(self, free: int) -> Sequence[Seating]:
-        pressure, taken = self._pressure, list[Seating]()
+    @property
+    def ended(self) -> bool:  # type: ignore[override]
+        return self._games.ended
+
+    def take(self, free: int) -> Seated:
+        pressure = self._pressure
         pressure.follower.refresh()
-        while len(taken) < free and not self.ended and pressure.may_begin():
-            seating = next(self._games, None)
-            if seating is None:
-                self.ended = True
-            else:
-                taken.append(replace(seating, step=pressure.follower.step))
-                pressure.begun += 1
-        return taken
+        seated = self._games.take(min(free, pressure.room()) if free else 0)
+        seated.steps[:] = pressure.follower.step
+        pressure.begun += len(seated.numbers)
+        return seated
 
     def worth_playing(self, live: int) -> bool:
         """Whole games are held back before they begin; slices of games that go on, here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -60,27 +61,31 @@ class Finished:
 def in_order(
     rounds: Iterator[Finished | None], numbers: Iterator[int]
 ) -> Iterator[Finished | None]:
-    """The same games in the order of `numbers`, each as soon as all before it are there."""
-    waiting: dict[int, tuple[Finished, int]] = {}  # number -> the round it ended in, its row there
-    expected = next(numbers, None)
-    for finished in rounds:
+    """The same games in the order of `numbers`, ascending, each as soon as all before it are there.
+    Games are columns here, too: thousands of short ones end in a second."""
+    parts: dict[int, Finished] = {}  # rounds in which games ended whose turn has not come
+    waiting = np.empty((3, 0), np.int64)  # their numbers, ascending; their rounds, and rows there
+    turns = np.empty(0, np.int64)  # as many of the next numbers
+    for count, finished in enumerate(rounds):
         if finished is not None:
-            found = finished.episodes.number.tolist()
-            waiting.update(zip(found, ((finished, row) for row in range(len(found))), strict=True))
-        ready = []
-        while expected in waiting:
-            ready.append(waiting.pop(expected))
-            expected = next(numbers, None)
-        yield _gathered(ready) if ready else None
+            n = len(finished)
+            parts[count] = finished
+            ended = np.stack([finished.episodes.number, np.full(n, count), np.arange(n)])
+            waiting = np.concatenate([waiting, ended], axis=1)
+            waiting = waiting[:, np.argsort(waiting[0])]
+            turns = np.append(turns, np.fromiter(itertools.islice(numbers, n), np.int64))
+        differ = np.flatnonzero(waiting[0] != turns)
+        turn = int(differ[0]) if len(differ) else len(turns)
+        yield _gathered(parts, *waiting[1:, :turn]) if turn else None
+        waiting, turns = waiting[:, turn:], turns[turn:]
+        for old in set(parts).difference(waiting[1].tolist()):
+            del parts[old]
 
 
-def _gathered(places: Sequence[tuple[Finished, int]]) -> Finished:
-    """The games at these places, in this order."""
-    rounds = {id(finished): finished for finished, _ in places}
-    rows: dict[int, list[int]] = {key: [] for key in rounds}
-    order: dict[int, list[int]] = {key: [] for key in rounds}
-    for position, (finished, row) in enumerate(places):
-        rows[id(finished)].append(row)
-        order[id(finished)].append(position)
-    games = Finished.together([rounds[key].take(np.array(rows[key])) for key in rounds])
-    return games.take(np.argsort(np.concatenate([order[key] for key in rounds])))
+def _gathered(
+    parts: Mapping[int, Finished], part: npt.NDArray[np.int64], row: npt.NDArray[np.int64]
+) -> Finished:
+    """Games of these parts, and rows there, in this order."""
+    order = np.argsort(part, kind="stable")
+    games = Finished.together([parts[k].take(row[part == k]) for k in np.unique(part).tolist()])
+    return games.take(np.argsort(order))

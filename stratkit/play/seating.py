@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +26,33 @@ class Seating:
     step: int = -1
 
 
+class Seated(NamedTuple):
+    """Some games to be played, as columns, for thousands of short ones a second: `numbers` int64
+    [n], `seats` int32 [n, players], `steps` int64 [n], and the `openings`, or () where there are
+    none at all. What they mean is said at `Seating`."""
+
+    numbers: npt.NDArray[np.int64]
+    seats: npt.NDArray[np.int32]
+    steps: npt.NDArray[np.int64]
+    openings: Sequence[npt.NDArray[np.int32]] = ()
+
+    @classmethod
+    def of(cls, games: Sequence[Seating]) -> Self:
+        return cls(
+            np.array([game.number for game in games], np.int64),
+            np.array([game.seats for game in games], np.int32),
+            np.array([game.step for game in games], np.int64),
+            [game.opening for game in games] if any(len(game.opening) for game in games) else (),
+        )
+
+
 class GameSource(Protocol):
     """Says to a table which games to begin, and whether to play."""
 
     ended: bool
     """Whether there are no more games to begin."""
 
-    def take(self, free: int) -> Sequence[Seating]:
+    def take(self, free: int) -> Seated:
         """At most `free` games to begin now. Called before every round."""
 
     def worth_playing(self, live: int) -> bool:
@@ -53,10 +73,10 @@ class Seatings(GameSource):
     def __init__(self, games: Iterator[Seating]) -> None:
         self._games, self.ended = games, False
 
-    def take(self, free: int) -> Sequence[Seating]:
+    def take(self, free: int) -> Seated:
         games = list(itertools.islice(self._games, free))
         self.ended = self.ended or len(games) < free
-        return games
+        return Seated.of(games)
 
     def worth_playing(self, live: int) -> bool:
         return True

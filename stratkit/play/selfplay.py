@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
 
 from stratkit.engine import Game
-from stratkit.play.seating import NO_ACTIONS, Opening, Seating
+from stratkit.play.seating import GameSource, Opening, Seated
 from stratkit.play.table import CUT
 
 
@@ -14,10 +17,26 @@ def ending_names(game: Game) -> tuple[str, ...]:
     return (*game.endings, CUT)
 
 
-def seatings(
-    game: Game, numbers: Iterable[int], opening: Opening | None, step: int = -1
-) -> Iterator[Seating]:
-    """The games `numbers`, the same player on every seat; `step` is its policy's."""
-    seats = (0,) * game.players
-    for number in numbers:
-        yield Seating(number, seats, opening(number) if opening else NO_ACTIONS, step)
+class SelfplayGames(GameSource):
+    """The games `numbers`, the same player on every seat, begun as soon as there is a slot; `step`
+    is its policy's."""
+
+    def __init__(
+        self, game: Game, numbers: Iterator[int], opening: Opening | None, step: int = -1
+    ) -> None:
+        self.players, self.opening, self.step = game.players, opening, step
+        self._numbers, self.ended = numbers, False
+
+    def take(self, free: int) -> Seated:
+        numbers = np.fromiter(itertools.islice(self._numbers, free), np.int64)
+        n = len(numbers)
+        self.ended = self.ended or n < free
+        openings = [self.opening(number) for number in numbers.tolist()] if self.opening else ()
+        seats = np.zeros((n, self.players), np.int32)
+        return Seated(numbers, seats, np.full(n, self.step), openings)
+
+    def worth_playing(self, live: int) -> bool:
+        return True
+
+    def wait(self) -> None:
+        return

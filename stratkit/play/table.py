@@ -14,7 +14,7 @@ import numpy.typing as npt
 from stratkit.engine import Batch, Game
 from stratkit.engine.batch import CHANCE
 from stratkit.play.finished import Finished, GameNote
-from stratkit.play.seating import GameSource, Seating
+from stratkit.play.seating import GameSource, Seated
 from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
 from stratkit.storage.columns import Episodes
 from stratkit.storage.slices import GOES_ON
@@ -116,29 +116,27 @@ class Table:
 
     def _begin_games(self) -> None:
         free = np.flatnonzero(~self._live)
-        seatings = self.source.take(len(free))
-        if seatings:
-            self._seat(free[: len(seatings)], seatings)
+        seated = self.source.take(len(free))
+        if len(seated.numbers):
+            self._seat(free[: len(seated.numbers)], seated)
 
-    def _seat(self, rows: Rows, seatings: Sequence[Seating]) -> None:
+    def _seat(self, rows: Rows, seated: Seated) -> None:
         self.batch.reset(rows)
-        self._games[rows] = [seating.number for seating in seatings]
-        self._seats[rows] = [seating.seats for seating in seatings]
-        self._opening[rows] = [len(seating.opening) for seating in seatings]
+        self._games[rows], self._seats[rows] = seated.numbers, seated.seats
+        self._opening[rows] = [len(opening) for opening in seated.openings] or 0
         self._numbers[rows] = self._first[rows] = 0
         self._resigned[rows] = False
         if self.adjudicator:
             self.adjudicator.begin(rows)
-        self._steps[rows] = [seating.step for seating in seatings]
+        self._steps[rows] = seated.steps
         for player, games, sides in self._seated(rows):
             player.begin(games, sides)
         self._live[rows] = True  # from now on an interrupt has these games to end
         longest = int(self._opening[rows].max())
         if longest > self._actions.shape[1]:
             self._grow(longest)
-        if longest:
-            for row, seating in zip(rows.tolist(), seatings, strict=True):
-                self._actions[row, : len(seating.opening)] = seating.opening
+        for row, opening in zip(rows.tolist(), seated.openings, strict=bool(longest)):
+            self._actions[row, : len(opening)] = opening
 
     def _leave(self, rows: Rows) -> None:
         """The games in these rows are over."""

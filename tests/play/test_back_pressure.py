@@ -17,7 +17,7 @@ from stratkit.errors import UsageError
 from stratkit.learn.run import METRICS
 from stratkit.play.backpressure import BackPressure, FolderBackPressure, FollowedGames
 from stratkit.play.follower import Follower
-from stratkit.play.seating import Seating
+from stratkit.play.seating import Seating, Seatings
 from stratkit.storage.shards import episodes_in, list_shards, rank_of, shard_name
 
 
@@ -79,15 +79,17 @@ def test_a_game_notes_the_step_at_which_it_began(tmp_path: pathlib.Path) -> None
     waited: list[None] = []
     games = (Seating(number, (0, 0)) for number in range(7))
     pressure = BackPressure(follower, 4, slots=4)
-    source = FollowedGames(games, pressure, lambda: waited.append(None))
-    taken = [[(game.number, game.step) for game in source.take(3)] for _ in range(4)]
+    source = FollowedGames(Seatings(games), pressure, lambda: waited.append(None))
+    taken = [list(zip(*map(list, source.take(3)[:3:2]), strict=True)) for _ in range(4)]
     assert taken == [[(0, 0), (1, 0), (2, 0)], [(3, 1), (4, 1), (5, 1)], [(6, 2)], []]
     assert source.ended and pressure.begun == 7
     source.wait()
     assert waited == [None]
     follower = Published(str(tmp_path), Game("nano"))
-    source = FollowedGames(iter([Seating(0, (0, 0))] * 9), BackPressure(follower, 1, 4), print)
-    assert [len(source.take(9)) for _ in range(3)] == [3, 2, 2] and not source.ended
+    source = FollowedGames(
+        Seatings(iter([Seating(0, (0, 0))] * 9)), BackPressure(follower, 1, 4), print
+    )
+    assert [len(source.take(9).numbers) for _ in range(3)] == [3, 2, 2] and not source.ended
 
 
 def test_a_publication_that_was_missed_costs_nothing(tmp_path: pathlib.Path) -> None:

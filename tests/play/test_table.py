@@ -36,7 +36,8 @@ def test_step_is_the_policys_when_the_game_began() -> None:
 
     follower = Publishing("run", Game("mini"))
     pressure = BackPressure(follower, 100, slots=1)
-    source = FollowedGames((Seating(number, (0, 0)) for number in range(20)), pressure, print)
+    games = Seatings(Seating(number, (0, 0)) for number in range(20))
+    source = FollowedGames(games, pressure, print)
     rounds = Table(Game("mini"), [RandomPlayer(1)], source, slots=1).rounds()
     games = [game for finished in rounds if finished for game in finished.episodes]
     lengths = [len(game.actions) for game in games]
