@@ -56,7 +56,7 @@ class Batch:
     `cell` int64 [k]: the places of the latter in a grid of `time` x B.
     Per episode [B]: `returns` float32 [B, P] of P players, `ended` bool (0: the game goes on),
     `lengths` (actions, of the game so far) and `steps` (the policy's step, as played) int64,
-    `endings` their names.
+    `endings` their names. `unit`: the game's, of returns.
     """
 
     observations: Tensor
@@ -76,6 +76,7 @@ class Batch:
     lengths: Tensor
     steps: Tensor
     endings: Sequence[str]
+    unit: float
 
     @property
     def states(self) -> int:
@@ -187,6 +188,7 @@ def make_batch(
         lengths=torch.from_numpy(episodes.length),
         steps=torch.from_numpy(episodes.step),
         endings=endings.tolist(),
+        unit=game.unit,
     )
 
 

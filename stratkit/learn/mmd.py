@@ -12,7 +12,7 @@ At an information set, mirror descent goes from the policy mu to the pi that max
     sum_a pi(a) q(a) - eta KL(pi | magnet) - kl_mu KL(pi | mu)
 
 where 1 / kl_mu is the paper's step size and eta its alpha. The losses below estimate minus this
-from games that mu has played. Their gradient at pi = mu is that of exact MMD; Adam and the clipped
+from games that mu has played, with q in the game's unit of returns. Their gradient at pi = mu is that of exact MMD; Adam and the clipped
 ratio then bound the step. The online network gives the values, and no network is evaluated whose
 output is not used. [n] is a flat batch of steps, [m] are different views.
 """
@@ -178,8 +178,8 @@ class Forward(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What steps [n] are to learn, and with which weight; the part of each in the explained
-    variance. All float32 [n]."""
+    """What steps [n] are to learn, the advantage in the game's unit, and with which weight; the
+    part of each in the explained variance. All float32 [n]."""
 
     advantage: Tensor
     value: Tensor
@@ -259,7 +259,7 @@ class MMD(Algorithm[Forward, Targets]):
         if self.config.advantage_filter:
             in_play = largest(advantage, weight * ~setup, self.config.advantage_filter)
             weight = torch.where(setup, weight, in_play)
-        return Targets(advantage, estimate, weight, parts)
+        return Targets(advantage / batch.unit, estimate, weight, parts)
 
     def loss(
         self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
@@ -281,7 +281,7 @@ class MMD(Algorithm[Forward, Targets]):
         outside = (ratio - 1).abs() > config.ratio_clip
         clipped = (weight * outside).sum() / batch.returns.shape[1]
         metrics = torch.stack([policy_loss, critic_loss, clipped, parts.sum()]).detach()
-        return policy_loss + config.value_weight * critic_loss, metrics
+        return policy_loss + config.value_weight * critic_loss / batch.unit**2, metrics
 
     def after_step(self, step: int) -> Mapping[str, float]:
         follow(self.networks["average"], self.trained, average_rate(self.config.average_rate, step))

@@ -207,3 +207,18 @@ def test_the_games_are_all(all_games: AllGames) -> None:
     total = all_games.probability(all_games.played_by(policy[0]).mu).sum()
     assert total.item() == pytest.approx(1)
     assert len(set(itertools.chain(all_games.batch.view[all_games.batch.learned].tolist()))) == 12
+
+
+def test_returns_are_in_the_unit_of_the_game(all_games: AllGames) -> None:
+    """A game that pays four times as much is learned alike, if four is its unit."""
+    algorithm = algorithm_of(all_games.game, eta=0.3, value_lambda=0.6, advantage_lambda=0.4)
+    legal, draw = all_games.batch.legal, torch.Generator().manual_seed(5)
+    logits, mu = (torch.randn(legal.shape, generator=draw).double() for _ in range(2))
+    value = torch.randn(len(legal), generator=draw).double()
+    batch = all_games.played_by(legal_policy(mu, legal)[0])
+    dearer = replace(batch, returns=4 * batch.returns, unit=4.0)
+    one, of_value = expected_gradient(algorithm, all_games, batch, logits, value)
+    other, of_dearer = expected_gradient(algorithm, all_games, dearer, logits, 4 * value)
+    torch.testing.assert_close(other, one)
+    torch.testing.assert_close(4 * of_dearer, of_value)  # of four times the value
+    assert one.abs().max() > 0.01 and of_value.abs().max() > 0.01
