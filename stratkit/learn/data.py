@@ -153,8 +153,7 @@ def make_batch(
         _check_sampled(chunks, played, episodes.mu)
     # An episode that is no slice has ended, even if its game went on.
     ended = (endings != "") | (episodes.first is None)
-    placing = played.given & own_deployment
-    observations, legal = played.observations, played.legal
+    observations, legal, placing = played.observations, played.legal, played.given & own_deployment
     if hidden:
         truth = truths(game, episodes)
         observations = np.concatenate([observations, truth], axis=1)

@@ -11,10 +11,11 @@ At an information set, mirror descent goes from the policy mu to the pi that max
 
     sum_a pi(a) q(a) - eta KL(pi | magnet) - kl_mu KL(pi | mu)
 
-where 1 / kl_mu is the paper's step size and eta its alpha. The losses below estimate minus this
-from games that mu has played, with q in the game's unit of returns. Their gradient at pi = mu is that of exact MMD; Adam and the clipped
-ratio then bound the step. The online network gives the values, and no network is evaluated whose
-output is not used. [n] is a flat batch of steps, [m] are different views.
+where 1 / kl_mu is the paper's step size and eta its alpha, and q is in the game's unit of returns.
+The losses below estimate minus this from games that mu has played. Their gradient at pi = mu is
+that of exact MMD; Adam and the clipped ratio then bound the step. The online network gives the
+values, and no network is evaluated whose output is not used. [n] is a flat batch of steps, [m] are
+different views.
 """
 
 from __future__ import annotations

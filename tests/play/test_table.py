@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import types
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from stratkit.engine import Game, replay_many
 from stratkit.engine.stratego import variant
 from stratkit.match.adjudicate import Limit, ValueAdjudicator
 from stratkit.play.backpressure import BackPressure, FollowedGames
+from stratkit.play.finished import Finished, in_order
 from stratkit.play.follower import Follower
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
@@ -23,6 +25,7 @@ from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
+from stratkit.storage.columns import Episode
 
 
 def test_step_is_the_policys_when_the_game_began() -> None:
@@ -36,13 +39,40 @@ def test_step_is_the_policys_when_the_game_began() -> None:
 
     follower = Publishing("run", Game("mini"))
     pressure = BackPressure(follower, 100, slots=1)
-    games = Seatings(Seating(number, (0, 0)) for number in range(20))
-    source = FollowedGames(games, pressure, print)
+    twenty = Seatings(Seating(number, (0, 0)) for number in range(20))
+    source = FollowedGames(twenty, pressure, print)
     rounds = Table(Game("mini"), [RandomPlayer(1)], source, slots=1).rounds()
     games = [game for finished in rounds if finished for game in finished.episodes]
     lengths = [len(game.actions) for game in games]
     assert len(set(lengths)) > 5
     assert [game.step for game in games] == np.cumsum([0, *lengths[:-1]]).tolist()
+
+
+def test_games_come_in_the_order_of_their_numbers() -> None:
+    """Short games wait for long ones that were begun before; each comes as soon as it may, as it
+    was played. Numbers have gaps."""
+    numbers = [3 * number + number % 2 for number in range(60)]
+    seatings = (Seating(number, (0, 0), step=7 * number) for number in numbers)
+    table = Table(Game("mini"), [RandomPlayer(1)], Seatings(seatings), slots=8)
+    ended: list[int] = []
+    played: dict[int, Episode] = {}
+
+    def rounds() -> Iterator[Finished | None]:
+        for finished in table.rounds():
+            for game in finished.episodes if finished else ():
+                ended.append(game.number)
+                played[game.number] = game
+            yield finished
+
+    found: list[Episode] = []
+    for finished in in_order(rounds(), iter(numbers)):
+        found += finished.episodes if finished else ()
+        first = next((n for n in numbers if n not in ended), numbers[-1] + 1)
+        assert len(found) == sum(n < first for n in numbers)
+    assert [game.number for game in found] == numbers != ended
+    for game in found:
+        one = played[game.number]
+        assert (game.actions.tolist(), game.step) == (one.actions.tolist(), 7 * game.number)
 
 
 @pytest.mark.parametrize(("resign", "draw"), [(Limit(0.25, 2), None), (None, Limit(0.05, 4))])
