@@ -1,7 +1,7 @@
 """The names of networks: `plain:CHANNELSxBLOCKS`, `fromto:CHANNELSxBLOCKS`,
-`rise:CHANNELSxBLOCKS`, `tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`, and `py:MODULE:CLASS` for a
-network of the user's own. Behind that of a board's network, `+deployment` adds one of its own for
-the deployment.
+`rise:CHANNELSxBLOCKS`, `tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`, `pbs:WIDTHxWIDTH...` of
+public belief states, and `py:MODULE:CLASS` for a network of the user's own. Behind that of a
+board's network, `+deployment` adds one of its own for the deployment.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -18,13 +18,15 @@ from collections.abc import Sequence
 
 from stratkit.errors import InputError, nearest_or_all, shown
 
-NETS = ("plain", "fromto", "rise", "tiny", "small", "paper", "mlp")
+NETS = ("plain", "fromto", "rise", "tiny", "small", "paper", "mlp", "pbs")
 SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4"}  # by channels and blocks; the defaults
+LAYERED = {"mlp": (256, 256), "pbs": (128, 128)}  # by the widths of layers; the defaults
 DEPLOYMENT = "+deployment"  # ends the name of a network with another one for the deployment
 PYTHON = "py:"  # begins the name of a network of the user's own
 ALLOWED = "STRATKIT_NETS"  # the environment variable
 PRECISIONS = {"cpu": "f32", "cuda": "bf16"}  # of layers by device, where nobody asks for another
 WIDEST, DEEPEST = 4096, 8  # of what a name may ask for
+DEFAULT_PBS = "pbs:128x128"  # the value network of public belief states
 
 
 def default_net(shape: Sequence[int]) -> str:
@@ -42,7 +44,7 @@ def check_net(net: object) -> None:
         if not all(word.isidentifier() for word in (*module.split("."), name)):
             raise InputError("a network of one's own is named py:MODULE:CLASS", text=net)
         return
-    if kind not in NETS or (colon and kind not in ("mlp", *SIZED)):
+    if kind not in NETS or (colon and kind not in (*LAYERED, *SIZED)):
         raise InputError(f"unknown network {shown(net)}{nearest_or_all(str(net), NETS)}")
     if not colon:
         return
@@ -51,7 +53,7 @@ def check_net(net: object) -> None:
         if not (len(numbers) == 2 and 0 < numbers[0] <= 1024 and 0 < numbers[1] <= 100):
             raise InputError("channels and blocks are given as in plain:32x2", text=net)
     elif len(numbers) > DEEPEST or not all(0 < n <= WIDEST for n in numbers):
-        raise InputError("the layers of a network are widths as in mlp:256x256", text=net)
+        raise InputError(f"the layers of a network are widths as in {kind}:256x256", text=net)
 
 
 def channels_and_blocks(net: str) -> tuple[int, int]:
@@ -61,12 +63,13 @@ def channels_and_blocks(net: str) -> tuple[int, int]:
     return int(channels), int(blocks)
 
 
-def hidden_sizes(net: str) -> tuple[int, ...]:
-    """The widths of an MLP's hidden layers; none for other networks."""
-    kind, colon, sizes = net.partition(":")
-    if kind != "mlp":
+def hidden_sizes(net: str, kind: str = "mlp") -> tuple[int, ...]:
+    """The widths of the hidden layers of a network of this kind, `mlp` or `pbs`; none for other
+    networks."""
+    its, colon, sizes = net.partition(":")
+    if its != kind:
         return ()
-    return tuple(map(int, sizes.split("x"))) if colon else (256, 256)
+    return tuple(map(int, sizes.split("x"))) if colon else LAYERED[kind]
 
 
 def preset_of(net: str) -> str:

@@ -29,6 +29,7 @@ from stratkit.players.spec import parse_player
 from stratkit.rating.reading import PoolReader
 from stratkit.storage.checkpoints import load_checkpoint
 from stratkit.storage.episodes import EpisodeReader
+from stratkit.storage.examples import ExampleReader, ExampleWriter
 from stratkit.storage.frames import FrameReader, compress
 from stratkit.storage.records import header_line, read_records, record_line
 from stratkit.ucc import kind as players
@@ -95,6 +96,21 @@ def episodes(data: bytes) -> None:
             pass
 
 
+def examples(data: bytes) -> None:
+    """The bytes are the contents of the frames. What is read can be written and read again."""
+    stream = io.BytesIO(b"".join(compress([part]) for part in data.split(FRAME)))
+    reader, again = ExampleReader(stream, "examples"), io.BytesIO()
+    writer = ExampleWriter(again, reader.open())
+    read = [values for values in reader if reader.header == writer.header]
+    for values in read:
+        writer.write(values.rows, values.values)
+    writer.close()
+    same = list(ExampleReader(io.BytesIO(again.getvalue()), "again"))
+    for name in ("rows", "values"):
+        parts = [b"".join(getattr(x, name).tobytes() for x in some) for some in (read, same)]
+        assert parts[0] == parts[1]
+
+
 def frames(data: bytes) -> None:
     for _ in EpisodeReader(io.BytesIO(data), "episodes"):
         pass
@@ -154,6 +170,7 @@ PARSERS: dict[str, tuple[Callable[[bytes], None], list[bytes]]] = {
     "records": (records, _files("g*.jsonl")),
     "pool": (pool, _files("games.jsonl")),
     "episodes": (episodes, [_contents(EPISODES)]),
+    "examples": (examples, [_contents((SAMPLES / "examples.pbs").read_bytes())]),
     "frames": (frames, [EPISODES]),
     "checkpoint": (checkpoint, _files("*.safetensors")),
     "matrix": (matrix, _files("*.matrix")),

@@ -140,15 +140,16 @@ def test_the_page_of_train_has_the_presets(place: int) -> None:
     """One table for each algorithm, in their order."""
     algorithm, entry = list(ALGORITHMS.items())[place]
     tables = re.findall(
-        r"^ +plain +tiny +small +mlp +paper\n(.*?)^\.fi",
+        r"^ +(plain +tiny +small +mlp +paper|pbs)\n(.*?)^\.fi",
         (ROOT / "man/train.1").read_text(),
         re.M | re.S,
     )
     assert len(tables) == len(ALGORITHMS)
-    lines = map(str.split, tables[place].splitlines())
+    nets, body = tables[place]
+    lines = map(str.split, body.splitlines())
     rows = {name.replace("-", "_"): values for name, *values in lines}
     assert set(rows) == {name for preset in entry.presets.values() for name in preset}
-    for column, net in enumerate(("plain", "tiny", "small", "mlp", "paper")):
+    for column, net in enumerate(nets.split()):
         settings = resolve(net, {}, {}, {}, algorithm)
         config = {**vars(settings.run), **vars(settings.hyper)}
         for name, values in rows.items():

@@ -31,7 +31,7 @@ ROOMS = {
     "search": {"engine", "nets"},
     "players": {"engine", "nets", "search", "notation", "storage"},
     "setups": {"engine", "nets", "notation", "players", "search", "storage"},
-    "play": {"players", "engine", "storage"},
+    "play": {"players", "engine", "search", "storage"},
     "ucc": {"play", "players", "engine", "storage"},
     "match": {
         "play",

@@ -23,6 +23,7 @@ from stratkit.play.seating import Seating
 from stratkit.players.random import RandomPlayer
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
 from stratkit.storage.episodes import SLICES, Episode, Episodes, EpisodeWriter, Header, Targets
+from stratkit.storage.examples import ExampleHeader, ExampleWriter
 from stratkit.storage.records import (
     GameRecord,
     RecordHeader,
@@ -183,6 +184,25 @@ def metadata() -> dict[str, Any]:
     }
 
 
+def examples(folder: pathlib.Path) -> None:
+    """Two examples of a game's opening, in two frames, one of a hand that is not there."""
+    header = ExampleHeader(
+        game="liars_dice:1x2",
+        rules={},
+        inputs=9,
+        hands=2,
+        search="search=cfr,iterations=32",
+        seed=1,
+        writer="stratkit 0.1.0",
+    )
+    rows = np.array([[1, 0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5], [0, 0, 1, 0, 0, 1, 0, 0.25, 0.75]])
+    values = np.array([[-0.5, 0.25], [0.125, math.nan]])
+    with open(folder / "examples.pbs", "wb") as stream, ExampleWriter(stream, header) as writer:
+        for i in range(2):
+            some = rows[i : i + 1].astype(np.float32), values[i : i + 1].astype(np.float32)
+            writer.write(*some)
+
+
 def make(folder: pathlib.Path) -> None:
     """Writes all samples; files that are there are replaced."""
     header, played = episodes()
@@ -211,6 +231,7 @@ def make(folder: pathlib.Path) -> None:
     }
     publish_policy(folder, online, shared)
     (folder / "ucc.txt").write_text(dialogue())
+    examples(folder)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,11 @@ class Part(click.ParamType[tuple[int, int]]):
     Text("random"),
     default="random",
 )
+@option(
+    "--search KEYS",
+    "Write no episodes, but examples of values at public belief states, for train --algorithm "
+    "rebel: cfr, cfr-avg or flop, with iterations= and depth=.",
+)
 @option("--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin.")
 @seed_option
 @option("--first-game K", "Number of the first game.", click.IntRange(0, 2**62), default=0)
@@ -94,7 +99,7 @@ class Part(click.ParamType[tuple[int, int]]):
 @option("-f, --force", "Overwrite FILE if it exists.")
 def command(**given: Any) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
-    numbers: to stdout, to a file, or as shards to a folder."""
+    numbers: to stdout, to a file, or as shards to a folder; or examples of values (--search)."""
     from stratkit.play.options import SelfplayOptions
 
     options = SelfplayOptions(**given)
@@ -107,7 +112,13 @@ def command(**given: Any) -> None:
             from stratkit.nets import check_device
 
             check_device(options.device)
-        _play(options, progress, int(piped and options.follow))
+        level = int(piped and options.follow)
+        try:
+            (_play_values if options.search else _play)(options, progress, level)
+        except BrokenPipeError:
+            if not options.follow:
+                raise
+            discard_stdout()  # the learner has what it wanted
 
 
 def _play(options: SelfplayOptions, progress: Progress, level: int) -> None:
@@ -117,14 +128,17 @@ def _play(options: SelfplayOptions, progress: Progress, level: int) -> None:
     actor = Actor(options, lambda text: say(text, level), warn)
     opening = _opening(options.setups, options.game)
     with _sink(actor) as sink:
-        try:
-            for episodes in actor.episodes(opening):
-                sink(episodes)
-                progress.update(0 if episodes is None else int((episodes.ending != 0).sum()))
-        except BrokenPipeError:
-            if not options.follow:
-                raise
-            discard_stdout()  # the learner has what it wanted
+        for episodes in actor.episodes(opening):
+            sink(episodes)
+            progress.update(0 if episodes is None else int((episodes.ending != 0).sum()))
+
+
+def _play_values(options: SelfplayOptions, progress: Progress, level: int) -> None:
+    from stratkit.play.values import ValueSelfplay
+
+    play = ValueSelfplay(options, lambda text: say(text, level))
+    with open_output(options.output, options.force, binary=True) as stream:
+        play.run(cast(BinaryIO, stream), progress.update)
 
 
 def _opening(path: str | None, game: str) -> Opening | None:

@@ -24,6 +24,7 @@ from stratkit.learn.request import (
     STDIN,
     Outcome,
     Request,
+    algorithm_of,
     all_fields,
     check_settings,
     fields_of,
@@ -46,6 +47,7 @@ SHOWN = {
     "age_mean": "age {:.1f}",
     "states_per_second": "{:,.0f} states/s",
     "episodes": "{:,} games",
+    "examples": "{:,} examples",
 }
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -132,7 +134,8 @@ def learning_options(*algorithms: str) -> Callable[[Function], Function]:
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
 @option(
     "--algorithm WORD",
-    "rnad (the default), or mmd, magnetic mirror descent.",
+    "rnad (the default); mmd, magnetic mirror descent; belief, of hidden pieces; or rebel, of "
+    "values at public belief states.",
     OneOf(tuple(ALGORITHMS)),
 )
 @option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)
@@ -193,6 +196,7 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
         progress.doing("loading torch")
         import torch
 
+        from stratkit.learn.rebel_run import train_values
         from stratkit.learn.run import train
 
         # The learner has threads of its own. Torch's, which wait for each other at every operation,
@@ -203,7 +207,8 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
             _scalars(options["tensorboard"]) as scalars,
             closing(_Logger(progress, request, scalars, opponent)) as logger,
         ):
-            outcome = train(request, signals.stop, logger, warn)
+            learned = train_values if ALGORITHMS[algorithm_of(request)].examples else train
+            outcome = learned(request, signals.stop, logger, warn)
     return _conclude(outcome, signals, request)
 
 
@@ -360,7 +365,8 @@ def _say_end(outcome: Outcome, request: Request) -> None:
         if outcome.left_over:
             few = "is" if outcome.left_over == 1 else "are"
             say(f"{counted(outcome.left_over, 'episode')} at the end {few} too few for a step")
-        say(f"step {outcome.step}, {counted(outcome.episodes, 'episode')}: {outcome.checkpoint}")
+        learned = counted(outcome.episodes, outcome.learned)
+        say(f"step {outcome.step}, {learned}: {outcome.checkpoint}")
 
 
 def main() -> NoReturn:

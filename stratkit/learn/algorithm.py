@@ -24,6 +24,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from stratkit.errors import InputError
 from stratkit.learn.config import ALGORITHMS, AdamConfig
 from stratkit.learn.data import Batch
 from stratkit.nets import Network
@@ -135,6 +136,8 @@ def open_algorithm(
 ) -> Algorithm[Any, Any]:
     """The algorithm of this name with untrained networks (`nets.build`), on a device."""
     entry = ALGORITHMS[name]
+    if entry.examples:
+        raise InputError(f"{name} learns from examples of values, not from episodes")
     kind = getattr(importlib.import_module(entry.module), entry.name)
     made: Algorithm[Any, Any] = kind(net, shape, actions, config, seed, device)
     return made

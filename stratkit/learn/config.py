@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
 from stratkit.errors import InputError
-from stratkit.learn.presets import BELIEF_PRESETS, MMD_PRESETS, PRESETS
+from stratkit.learn.presets import BELIEF_PRESETS, MMD_PRESETS, PBS_PRESETS, PRESETS
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "at_least": operator.ge,
@@ -330,7 +330,8 @@ class Algorithm(NamedTuple):
     """An entry of `ALGORITHMS`. `config`: its hyper-parameters; `presets`: settings by the kind of
     network, which replace the defaults; `module`, `name`: the class that implements it, a
     `learn.algorithm.Algorithm`; `slices`: it learns from slices of games, too; `hidden`: it learns
-    what players do not know, from games of anybody."""
+    what players do not know, from games of anybody; `examples`: it learns from examples of values
+    instead of episodes, and `name` is another class."""
 
     config: type[AdamConfig]
     presets: Mapping[str, Mapping[str, Any]]
@@ -338,13 +339,18 @@ class Algorithm(NamedTuple):
     name: str
     slices: bool = False
     hidden: bool = False
+    examples: bool = False
 
 
+REBEL = "rebel"
 RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 ALGORITHMS: Mapping[str, Algorithm] = {
     RNAD: Algorithm(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
     "mmd": Algorithm(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", slices=True),
     "belief": Algorithm(
         BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", hidden=True
+    ),
+    REBEL: Algorithm(
+        ReBeLConfig, PBS_PRESETS, "stratkit.learn.rebel", "ValueLearner", examples=True
     ),
 }

@@ -74,6 +74,8 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
 }
 
 _BELIEF_SMALL = {"batch": 32, "lr": 1e-2, "b1": 0.9, "grad_norm": 1.0}
+PBS_PRESETS: Mapping[str, Mapping[str, Any]] = {"pbs": {"batch": 512, "save_every": 2000}}
+
 BELIEF_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "plain": _BELIEF_SMALL,
     "tiny": _BELIEF_SMALL,

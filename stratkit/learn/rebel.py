@@ -9,25 +9,34 @@ Self-play searches with the online network and makes the examples (`stratkit.sea
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from stratkit.arrays import Float32s
+from stratkit.errors import InputError
+from stratkit.learn.algorithm import annealed
 from stratkit.learn.config import ReBeLConfig
 from stratkit.learn.optimizer import Adam
+from stratkit.nets.network import load_weights
 from stratkit.nets.pbs import PBSNet
+from stratkit.storage.checkpoints import tensors_of
+
+Parts = Mapping[str, NDArray[np.float32]]
 
 
 class Buffer:
-    """The last `size` examples, of which `draw` takes some, each as likely as any."""
+    """The last `size` examples, of which `draw` takes some, each as likely as any: which, is a
+    function of the seed and the step."""
 
     def __init__(self, size: int, inputs: int, hands: int, seed: int) -> None:
         self.size, self.added = size, 0
         self._rows = np.empty((size, inputs), np.float32)
         self._values = np.empty((size, hands), np.float32)
-        self._random = np.random.Generator(np.random.Philox(seed))
+        self.seed = seed
 
     def __len__(self) -> int:
         return min(self.added, self.size)
@@ -39,10 +48,27 @@ class Buffer:
         self._rows[at], self._values[at] = rows, values
         self.added += len(rows)
 
-    def draw(self, n: int) -> tuple[Float32s, Float32s]:
+    def draw(self, n: int, step: int) -> tuple[Float32s, Float32s]:
         """Rows float32 [n, inputs] and values float32 [n, hands]."""
-        at = self._random.integers(len(self), size=n)
+        random = np.random.Generator(np.random.Philox(key=self.seed, counter=[0, 0, 0, step]))
+        at = random.integers(len(self), size=n)
         return self._rows[at], self._values[at]
+
+    def tensors(self) -> dict[str, Float32s]:
+        """All examples, for a checkpoint: `buffer/rows` and `buffer/values`."""
+        n = len(self)
+        return {"buffer/rows": self._rows[:n], "buffer/values": self._values[:n]}
+
+    def load(self, tensors: Parts, added: int) -> None:
+        """Goes on from `tensors` of a checkpoint, when so many had been added. `InputError`: they
+        are another buffer's."""
+        n = min(added, self.size)
+        for name, into in (("buffer/rows", self._rows), ("buffer/values", self._values)):
+            found = tensors.get(name)
+            if found is None or found.shape != into[:n].shape or found.dtype != np.float32:
+                raise InputError("its examples are not those of this run's buffer", text=name)
+            into[:n] = found
+        self.added = added
 
 
 def loss_of(found: Tensor, wanted: Tensor) -> Tensor:
@@ -67,7 +93,7 @@ class ValueLearner:
     def update(self, buffer: Buffer) -> dict[str, float]:
         """One step on a drawn batch; its metrics: the loss, and the gradient's norm before it is
         clipped."""
-        rows, values = map(torch.from_numpy, buffer.draw(self.batch))
+        rows, values = map(torch.from_numpy, buffer.draw(self.batch, self.step))
         loss = loss_of(self.network(rows), values)
         parameters = list(self.network.parameters())
         gradients = list(torch.autograd.grad(loss, parameters))
@@ -85,5 +111,31 @@ class ValueLearner:
         return {"value_loss": float(loss.detach()), "grad_norm": float(norm)}
 
     def learning_rate(self) -> float:
-        """Halved at each of the config's `halve` steps."""
-        return self.config.lr * 0.5 ** sum(self.step >= step for step in self.config.halve)
+        """Of the next update: as the config says, and halved at each of its `halve` steps."""
+        c = self.config
+        rising = min(1.0, (self.step + 1) / max(1, c.warm_up))
+        falling = annealed(c.lr, c.lr_floor, c.lr_power, self.step, c.anneal_after)
+        return rising * falling * 0.5 ** sum(self.step >= step for step in c.halve)
+
+    def tensors(self) -> dict[str, NDArray[np.float32]]:
+        """Both networks and Adam's moments, for a checkpoint (formats/checkpoint.md)."""
+        networks = {"online": self.network, "average": self.average}
+        out = {
+            f"{part}/{name}": tensor.detach().numpy()
+            for part, network in networks.items()
+            for name, tensor in network.state_dict().items()
+        }
+        names = [name for name, _ in self.network.named_parameters()]
+        for moment, tensors in self.adam.moments.items():
+            for name, tensor in zip(names, tensors, strict=True):
+                out[f"optimizer/{moment}/{name}"] = tensor.numpy()
+        return out
+
+    def load(self, tensors: Parts, step: int) -> None:
+        """Goes on from `tensors` of a checkpoint. `InputError`: they are another network's."""
+        load_weights(self.network, tensors_of(tensors, "online"))
+        load_weights(self.average, tensors_of(tensors, "average"))
+        names = [name for name, _ in self.network.named_parameters()]
+        if step and not self.adam.load(names, tensors_of(tensors, "optimizer")):
+            raise InputError("its optimizer is another network's")
+        self.step = step

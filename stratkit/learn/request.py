@@ -77,7 +77,7 @@ class Outcome:
     step: the last one. checkpoint: of this step; None: stopped before there was a game. stopped: by
     a signal. error: of the inputs, after which nothing was read. truncated, left_over: what of the
     input was not learned from. rank: which of several learners says this; number 0 has written the
-    checkpoint. begun: the step that it went on from.
+    checkpoint. begun: the step that it went on from. learned: what is counted in `episodes`.
     """
 
     step: int
@@ -89,6 +89,19 @@ class Outcome:
     left_over: int = 0
     rank: int = 0
     begun: int = 0
+    learned: str = "episode"
+
+
+def algorithm_of(request: Request) -> str:
+    """The algorithm's name: what is asked for, or of a run that is resumed, or the default."""
+    if request.algorithm or not request.resume:
+        return request.algorithm or RNAD
+    from stratkit.storage.checkpoints import read_metadata, resolve
+
+    try:
+        return str(read_metadata(resolve(request.run)).get("algorithm", RNAD))
+    except (InputError, OSError):  # whoever opens the run says what is wrong
+        return RNAD
 
 
 def several_ranks() -> bool:

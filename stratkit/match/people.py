@@ -48,12 +48,13 @@ class MoveLog:
 def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterator[MoveLog]:
     """The log `path` (`-` is stdout, None: there is none), written line by line. That of a match
     that is resumed is continued. Raises `InputError` if it exists and neither `resume` nor `force`
-    is true, `UsageError` if the game is not Stratego."""
+    is true, `UsageError` if nobody could explain a move of the game."""
     if path is None:
         yield MoveLog(None, game, False)
         return
-    if len(game.shape) != 3:
-        raise UsageError(f"--explain is for Stratego, not for {game.name}")
+    if len(game.shape) != 3 and not game.hands:
+        what = "--explain is for Stratego and for public belief states"
+        raise UsageError(f"{what}, not for {game.name}")
     if path == "-":
         with open_output(path) as stream:
             yield MoveLog(stream, game, False)
@@ -75,10 +76,13 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
 
 
 def _logging(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
-    from stratkit.players.player import Explainer
+    from stratkit.players.player import Explainer, Logged
 
     player = entrant.player
-    if not isinstance(player, Explainer):
+    if isinstance(player, Logged):
+        logged = player.logged(lambda text: print(f"{entrant.name}: {text}\n", file=stream))
+        return replace(cast("Entrant[Player]", entrant), player=logged)
+    if not isinstance(player, Explainer) or len(game.shape) != 3:
         return entrant
 
     from stratkit.engine.stratego import variant

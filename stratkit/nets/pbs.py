@@ -4,11 +4,17 @@ of the player that is asked may expect."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
+
+from stratkit.arrays import Float32s
+from stratkit.engine import Game
+from stratkit.errors import InputError
+from stratkit.netnames import check_net, hidden_sizes
+from stratkit.nets.network import load_weights
 
 LAST = 0.01  # by which the first weights of the last layer are multiplied
 
@@ -32,3 +38,30 @@ class PBSNet(nn.Module):
         for layer, norm in zip(self.layers, self.norms, strict=True):
             rows = gelu(norm(layer(rows)), approximate="tanh")
         return self.last(rows)  # type: ignore[no-any-return]
+
+
+def build_pbs(net: str, game: Game, seed: int) -> PBSNet:
+    """The network `net`, `pbs` or `pbs:WIDTHxWIDTH...`, for a game of few hands; the seed draws its
+    weights, without touching torch's global random state. `InputError`: it is another kind."""
+    check_net(net)
+    sizes = hidden_sizes(net, "pbs")
+    if not sizes:
+        what = "the value network of public belief states is pbs, or pbs:WIDTHxWIDTH"
+        raise InputError(what, text=net)
+    if not game.hands:
+        raise InputError(f"{game.name} has no public belief states of few hands")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return PBSNet(input_size(game), game.hands, sizes)
+
+
+def load_pbs(net: str, weights: Mapping[str, Float32s], game: Game) -> PBSNet:
+    """The network with these weights, which only evaluates. `InputError`: they are another's."""
+    network = build_pbs(net, game, 0).requires_grad_(False).eval()
+    load_weights(network, weights, net)
+    return network
+
+
+def input_size(game: Game) -> int:
+    """Of a row of `Subgames.inputs`."""
+    return 1 + game.public_bytes + 2 * game.hands

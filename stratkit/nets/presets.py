@@ -18,6 +18,7 @@ from stratkit.netnames import (
     check_net,
     hidden_sizes,
     is_allowed,
+    preset_of,
 )
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
@@ -55,6 +56,8 @@ def build(
 
 
 def _build(net: str, shape: tuple[int, ...], actions: int | None) -> Network:
+    if preset_of(net) == "pbs":
+        raise InputError("values public belief states, and has no policy", text=net)
     if net.endswith(DEPLOYMENT):
         if len(shape) != 3:
             raise InputError("a network for the deployment is for boards", text=net)

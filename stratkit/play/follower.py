@@ -100,6 +100,7 @@ class Follower:
         pace = schema.convert(metadata, _Pacing, "metadata")
         self.publish_every, self.learned, self.began = pace.publish_every, pace.learned, pace.began
         self.net, self.processing, self.weights = str(metadata["net"]), processing, weights
+        self.metadata = metadata
 
 
 def _processing(post: str) -> tuple[float, int]:

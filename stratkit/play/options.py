@@ -18,6 +18,7 @@ class SelfplayOptions:
     games: int | None
     follow: bool
     policy: str
+    search: str | None
     setups: str | None
     seed: int
     first_game: int
@@ -64,3 +65,23 @@ class SelfplayOptions:
             raise UsageError("--slice goes with a stream, not with a folder", text=self.output)
         if self.max_ahead is not None and not self.follow:
             raise UsageError("--max-ahead goes with --follow")
+        if self.search is not None:
+            self._check_search()
+
+    def _check_search(self) -> None:
+        """What else is asked for must mean something for examples."""
+        not_said = {
+            "--setups": self.setups is None,
+            "--first-game": self.first_game == 0,
+            "--part": self.part is None,
+            "--slice": self.slice is None,
+            "--max-actions": self.max_actions is None,
+            "--threads": self.threads == 1,
+            "--device": self.device == "cpu",
+            "--precision": self.precision in (None, "f32"),
+        }
+        for name, fine in not_said.items():
+            if not fine:
+                raise UsageError(f"{name} is not for --search, whose games are examples")
+        if self.to_folder:
+            raise UsageError("--search goes with a stream, not with a folder", text=self.output)

@@ -91,6 +91,11 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
     path = os.fspath(weights_file(spec.spec))
     weights, metadata, part = load_network(path, spec.options.net)
     check_game(metadata, game, path)
+    if metadata.get("algorithm") == "rebel":
+        return _open_values(spec, game, setting, (path, weights, metadata, part))
+    if spec.options.searching.of_beliefs:
+        what = f"search={spec.options.searching.search} takes a network of train --algorithm rebel"
+        raise InputError(what, file=path)
     from stratkit.players.network import network_player  # torch: only for a sound file
 
     post: PostProcessing = spec.options.post
@@ -125,6 +130,31 @@ def _believing(searching: SearchOptions) -> tuple[SearchOptions, str | None]:
     file = os.fspath(resolve(path))
     belief = f"{searching.belief.removesuffix(path)}{file}"
     return dataclasses.replace(searching, belief=belief), checkpoint_hash(file)
+
+
+def _open_values(
+    spec: PlayerSpec, game: Game, setting: Setting, found: tuple[str, Any, dict[str, Any], str]
+) -> Entrant[Player]:
+    """A search of public belief states whose leaves a value network values. `found`: its file,
+    weights, metadata and which of the checkpoint's networks it is."""
+    from stratkit.players.searching.pbs import PBSPlayer, search_of, value_leaves
+    from stratkit.storage.checkpoints import checkpoint_hash
+
+    path, weights, metadata, part = found
+    searching: SearchOptions = spec.options.searching
+    if not searching.of_beliefs or spec.options.post != PostProcessing():
+        what = "a value network, which plays by search=cfr, cfr-avg or flop, and nothing else"
+        raise InputError(what, file=path)
+    with error_context(path):
+        leaves = value_leaves(weights, metadata, game)
+    step = int(metadata["step"])
+    return Entrant(
+        name=spec.name or _name(path, step),
+        player=PBSPlayer(game, search_of(searching), leaves, setting.seed),
+        spec=f"net={part},{options_text(searching)}{path_text(path)}",
+        sha256=checkpoint_hash(path),
+        step=step,
+    )
 
 
 def _post_processed(

@@ -265,6 +265,15 @@ class Explainer(Player, Protocol):
         ...
 
 
+@runtime_checkable
+class Logged(Player, Protocol):
+    """A player that can say in words how its moves come about, whatever the game."""
+
+    def logged(self, log: Callable[[str], None]) -> Player:
+        """The same player, which also logs how each of its turns came about."""
+        ...
+
+
 @dataclass(frozen=True)
 class Ended:
     """A game that is over: `result` says in words how it ended for the person, who was on `side`;

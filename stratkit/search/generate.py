@@ -52,7 +52,7 @@ class Generator:
         self, tree: PublicTree, search: PBSSearch, games: int, seed: int, explore: float = EXPLORE
     ) -> None:
         self.tree, self.search, self.seed, self.explore = tree, search, seed, explore
-        self.round = 0
+        self.round = self.ended = 0  # rounds, and games that have ended
         self._start = tree.prior(tree.opening, 0), tree.prior(tree.opening, 1)
         self._games = np.arange(games)
         self._roots = np.full(games, tree.opening, np.int32)
@@ -114,6 +114,7 @@ class Generator:
 
     def _begin_again(self) -> None:
         over = self.tree.actors[self._roots] == -2
+        self.ended += int(over.sum())
         self._games[over] += len(self._games)
         self._roots[over] = self.tree.opening
         for player in (0, 1):

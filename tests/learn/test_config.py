@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 from stratkit.errors import InputError
-from stratkit.learn.config import BeliefConfig, MMDConfig, RNaDConfig, RunConfig
+from stratkit.learn.config import BeliefConfig, MMDConfig, ReBeLConfig, RNaDConfig, RunConfig
 from stratkit.learn.presets import PRESETS
 from stratkit.learn.request import Settings, all_fields, fields_of, help_of, read_file, resolve
 
@@ -39,9 +39,9 @@ def test_later_sources_win() -> None:
 
 
 def test_settings_of_run_and_algorithm_have_different_names() -> None:
-    kinds = RunConfig, RNaDConfig, MMDConfig, BeliefConfig
-    run, rnad, mmd, belief = (set(kind.__dataclass_fields__) for kind in kinds)
-    every = rnad | mmd | belief
+    kinds = RunConfig, RNaDConfig, MMDConfig, BeliefConfig, ReBeLConfig
+    run, rnad, mmd, *others = (set(kind.__dataclass_fields__) for kind in kinds)
+    every = rnad.union(mmd, *others)
     assert not run & every and set(all_fields()) == run | every
     assert set(fields_of("rnad")) == run | rnad and set(fields_of("mmd")) == run | mmd
 
@@ -87,7 +87,10 @@ def test_files(tmp_path: pathlib.Path) -> None:
     assert rnad(resolve("tiny", {}, read_file(str(path)), {})).sizes == (7,)
     assert refusal("beta_ = 2") == "unknown setting 'beta_' (did you mean 'beta'?)"
     assert refusal("algorithm = 'rmad'") == "unknown algorithm 'rmad' (did you mean 'rnad'?)"
-    assert refusal("algorithm = [1]") == "unknown algorithm '[1]': choose one of rnad, mmd, belief"
+    assert (
+        refusal("algorithm = [1]")
+        == "unknown algorithm '[1]': choose one of rnad, mmd, belief, rebel"
+    )
     assert refusal("sizes = 'x'") == "sizes must be whole numbers: 'x'"
     assert refusal("lr = 'x'") == "lr must be a number: 'x'"
     assert refusal("batch = 1.5") == "batch must be a whole number: '1.5'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -137,3 +138,23 @@ def test_it_plays_matches(tmp_path: pathlib.Path) -> None:
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     header = json.loads((tmp_path / "one").read_text().splitlines()[0])
     assert header["players"][0]["spec"] == "search=cfr,iterations=16,random"
+
+
+def test_it_says_what_it_believes(tmp_path: pathlib.Path) -> None:
+    words = ["match", "name=deep,search=cfr,iterations=16,random", "random", "-n", 4, "--seed", 3]
+    words += ["--game", "liars_dice:1x3", "-o", tmp_path / "games.jsonl"]
+    done = run(*words, "--explain", tmp_path / "log")
+    assert done.status == 0, done.err
+    entries = [text.splitlines() for text in (tmp_path / "log").read_text().split("\n\n")[:-1]]
+    assert len(entries) >= 4
+    for heading, own, other, *actions in entries:
+        assert re.fullmatch(r"deep: game \d, side [01], hand [0-2]: iteration \d of 8", heading)
+        for line, name in ((own, "own hands"), (other, "opponent hands")):
+            assert line.strip().startswith(name)
+            assert sum(map(float, line.split()[2:])) == pytest.approx(1, abs=0.003)
+        assert sum(float(line.split()[2]) for line in actions) == pytest.approx(1, abs=0.004)
+    first = next(entry for entry in entries if " side 0," in entry[0])
+    assert first[1].split()[2:] == first[2].split()[2:] == ["0.333"] * 3
+    plain = tmp_path / "plain.jsonl"
+    assert run(*words[:-1], plain).status == 0
+    assert plain.read_bytes() == (tmp_path / "games.jsonl").read_bytes()

@@ -85,8 +85,9 @@ def test_a_buffer_keeps_the_newest_and_the_loss_passes_over_hands_that_are_not_t
     buffer = Buffer(4, 1, 2, 0)
     for i in range(6):
         buffer.add(np.full((1, 1), i, np.float32), np.full((1, 2), i, np.float32))
-    rows, values = buffer.draw(200)
-    assert set(rows[:, 0]) == {2, 3, 4, 5} and (rows == values).all() and len(buffer) == 4
+    rows, values = buffer.draw(200, step=0)
+    assert set(rows[:, 0]) == {2, 3, 4, 5} and (rows == values[:, :1]).all() and len(buffer) == 4
+    assert (buffer.draw(200, step=0)[0] == rows).all() and (buffer.draw(200, 1)[0] != rows).any()
     found = torch.tensor([[0.5, 9.0], [3.0, 0.0]])
     wanted = torch.tensor([[0.0, torch.nan], [0.0, 0.0]])
     assert float(loss_of(found, wanted)) == pytest.approx((0.25 + 5.0 + 0.0) / 3)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +16,7 @@ from stratkit.engine import Game, PublicTree, Subgames, sample
 from stratkit.errors import InputError, UsageError
 from stratkit.players.player import Decision, Floats, Player, Views
 from stratkit.players.searching.options import SearchOptions
-from stratkit.search.leaves import Oracle
+from stratkit.search.leaves import Network, Oracle
 from stratkit.search.safe import PBSSearch, draw_stops, solve
 from stratkit.search.subgame import Leaves
 
@@ -22,12 +25,24 @@ KEPT = 4096  # solved subgames, of all games
 
 @dataclass(frozen=True)
 class Solved:
-    """A subgame that was searched in a game: what is `played` in it, float64 [E], and what is
-    believed of both players' hands at its leaves, float64 [L, game's hands] each."""
+    """A subgame that was searched in a game: what is `played` in it after `stop` updates of either
+    player, float64 [E], and what is `believed` to be; and what is believed of both players' hands
+    at its root, float64 [1, game's hands] each, and at its leaves, float64 [L, game's hands]."""
 
     subgames: Subgames
+    stop: int
     played: Float64s
+    believed: Float64s
+    root: tuple[Float64s, Float64s]
     beliefs: tuple[Float64s, Float64s]
+
+    def at(self, node: int, player: int) -> Float64s:
+        """What is believed of the player's hands at a node, float64 [game's hands]."""
+        reach = self.subgames.begin(player, self.root[player])
+        self.subgames.reach(player, self.believed, reach)
+        part = np.flatnonzero(self.subgames.nodes == node)[:1].astype(np.int32)
+        believed: Float64s = self.subgames.beliefs(player, reach, part)[0]
+        return believed
 
 
 class PBSPlayer(Player):
@@ -42,10 +57,7 @@ class PBSPlayer(Player):
 
     def __init__(self, game: Game, search: PBSSearch, leaves: Leaves, seed: int) -> None:
         self.game, self.search, self.leaves, self.seed = game, search, leaves, seed
-        try:
-            self.tree = PublicTree(game)
-        except InputError as error:
-            raise UsageError(f"search={search.kind}: {error}") from None
+        self.tree = open_tree(game, search.kind)
         self._sets = {
             (int(who), packed.tobytes()): i
             for i, (who, packed) in enumerate(
@@ -57,6 +69,13 @@ class PBSPlayer(Player):
             raise UsageError(f"search={search.kind}: {game.name}: {what}")
         self._solved: OrderedDict[tuple[int, int], Solved] = OrderedDict()
         self._lock = threading.Lock()  # games with programs are played in threads
+        self._log: Callable[[str], None] | None = None
+
+    def logged(self, log: Callable[[str], None]) -> PBSPlayer:
+        """The same player, which also tells how each of its turns came about."""
+        twin = copy.copy(self)
+        twin._log = log
+        return twin
 
     def act(self, views: Views) -> Decision:
         policy = self.policy(views)
@@ -70,13 +89,32 @@ class PBSPlayer(Player):
                 key = int(views.sides[row]), views.observations[row].tobytes()
                 if key not in self._sets:
                     raise InputError(f"no position of {self.game.name} that can be searched")
-                actions, chosen = self._at(2 * int(views.games[row]) + key[0], self._sets[key])
+                infoset = self._sets[key]
+                solved = self._solved_at(2 * int(views.games[row]) + key[0], infoset)
+                actions, chosen = self._choices(solved, infoset)
                 out[row, actions] = chosen
+                if self._log:
+                    turn = f"game {views.games[row]}, side {key[0]}"
+                    self._log(f"{turn}, {self._said(solved, infoset, actions, chosen)}")
         return out
 
-    def _at(self, seat: int, infoset: int) -> tuple[Int64s, Float64s]:
-        """The actions of an information set, and their probabilities. `seat`: a number of the game
-        and the side, which are to draw iterations of their own."""
+    def _said(self, solved: Solved, infoset: int, actions: Int64s, chosen: Float64s) -> str:
+        """What was found at an information set, in words."""
+        tree, search = self.tree, self.search
+        node, side = int(tree.set_nodes[infoset]), int(tree.set_players[infoset])
+        hand = tree.number[side][tree.hand[node, side] + infoset - tree.infoset[node]]
+        how = f"iteration {solved.stop} of {search.updates // 2}" if search.safe else "the average"
+        lines = [f"hand {hand}: {how}"]
+        for who, player in (("own", side), ("opponent", 1 - side)):
+            lines.append(f"  {who + ' hands':14} {_numbers(solved.at(node, player))}")
+        lines += [
+            f"  action {action:<7} {p:.3f}" for action, p in zip(actions, chosen, strict=True)
+        ]
+        return "\n".join(lines)
+
+    def _solved_at(self, seat: int, infoset: int) -> Solved:
+        """The subgame to which an information set belongs. `seat`: a number of the game and the
+        side, which are to draw iterations of their own."""
         tree, node = self.tree, int(self.tree.set_nodes[infoset])
         path = [node]
         while path[-1] > tree.opening:
@@ -88,6 +126,11 @@ class PBSPlayer(Player):
                 at = int(leaf[0])
                 beliefs = solved.beliefs[0][at : at + 1], solved.beliefs[1][at : at + 1]
                 solved = self._subgame(seat, step, beliefs)
+        return solved
+
+    def _choices(self, solved: Solved, infoset: int) -> tuple[Int64s, Float64s]:
+        """The actions of an information set, and their probabilities."""
+        tree = self.tree
         choices = np.arange(tree.first[infoset], tree.first[infoset + 1])
         begin = int(np.flatnonzero(solved.subgames.tree_choice == choices[0])[0])
         return tree.choices[choices].astype(np.int64), solved.played[begin : begin + len(choices)]
@@ -106,10 +149,25 @@ class PBSPlayer(Player):
         stops = draw_stops(self.search, self.seed, np.array([seat]), nodes)
         found = solve(subgames, beliefs, self.leaves, self.search, stops)
         after = [found.beliefs(player, beliefs[player]) for player in (0, 1)]
-        self._solved[key] = solved = Solved(subgames, found.played, (after[0], after[1]))
+        solved = Solved(
+            subgames, int(stops[0]), found.played, found.believed, beliefs, (after[0], after[1])
+        )
+        self._solved[key] = solved
         if len(self._solved) > KEPT:
             self._solved.popitem(last=False)
         return solved
+
+
+def _numbers(values: Float64s) -> str:
+    return " ".join(f"{value:.3f}" for value in values)
+
+
+def open_tree(game: Game, kind: str) -> PublicTree:
+    """The public tree of a game to be searched. `UsageError`: it has none, or it is too large."""
+    try:
+        return PublicTree(game)
+    except InputError as error:
+        raise UsageError(f"search={kind}: {error}") from None
 
 
 def search_of(asked: SearchOptions) -> PBSSearch:
@@ -122,3 +180,17 @@ def open_exact(game: Game, asked: SearchOptions, seed: int) -> PBSPlayer:
     """A player that solves what lies beyond the depth of its search, too: what a perfect network
     would say is found anew in every iteration. `UsageError`: the game cannot be searched so."""
     return PBSPlayer(game, search_of(asked), Oracle(), seed)
+
+
+def value_leaves(weights: Mapping[str, Floats], metadata: Mapping[str, Any], game: Game) -> Network:
+    """What a value network says of leaves: by its weights, and the metadata of a checkpoint.
+    `InputError`: it is none, or for another game."""
+    from stratkit.nets.pbs import load_pbs
+
+    if metadata.get("algorithm") != "rebel":
+        what = "no value network of public belief states: train --algorithm rebel makes them"
+        raise InputError(what)
+    if (metadata["game"], metadata["rules"]) != (game.name, game.rules):
+        what = f"a value network for {metadata['game']}, not for {game.name}, or by other rules"
+        raise InputError(what)
+    return Network(load_pbs(str(metadata["net"]), weights, game))

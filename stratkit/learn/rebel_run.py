@@ -1,0 +1,285 @@
+"""A run of ReBeL's learner: like `learn.run`, but from examples of values instead of episodes.
+
+Examples are learned from as they come. Whoever reads a pipe slowly holds its writer back, and a
+`selfplay` that follows waits for `episodes`, the examples consumed, of what is published. All that
+is needed to go on is in a checkpoint, the buffer too: N + M steps are a run of N, resumed for M.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from stratkit.engine import Game
+from stratkit.errors import CheckFailed, InputError, StratkitError, UsageError, error_context
+from stratkit.learn.config import REBEL, ReBeLConfig
+from stratkit.learn.folder import ResumePoint, delete_old, open_run, write_checkpoint
+from stratkit.learn.metrics import as_line, open_metrics
+from stratkit.learn.observer import Observer
+from stratkit.learn.rebel import Buffer, ValueLearner
+from stratkit.learn.request import STDIN, Outcome, Request, resolve, several_ranks
+from stratkit.learn.source import POLL, STDIN_NAME, plain_path
+from stratkit.netnames import DEFAULT_PBS
+from stratkit.nets.network import load_weights
+from stratkit.nets.pbs import build_pbs, input_size
+from stratkit.storage.checkpoints import checkpoint_path, load_network, publish_policy, tensors_of
+from stratkit.storage.examples import ExampleHeader, ExampleReader, Values
+from stratkit.storage.progress import METRICS
+
+
+def train_values(
+    request: Request, stop: Callable[[], bool], observer: Observer, warn: Callable[[str], None]
+) -> Outcome:
+    """Learns until the inputs end, `request.steps` are done or `stop()` is true; then saves. Raises
+    as `learn.run.train` does."""
+    request.check()
+    _check(request)
+    with open_run(request, warn) as point:
+        game = point.game if point else Game(request.game) if request.game else None
+        with contextlib.closing(_ValueRun(request, point, stop, observer)) as run:
+            if game:
+                run.open(game)
+            return run.learn()
+
+
+def _check(request: Request) -> None:
+    """`UsageError`, `InputError`: what other learners do, and this one does not."""
+    if several_ranks() or request.device != "cpu":
+        raise UsageError("--algorithm rebel learns in one process, on the CPU")
+    if request.consume:
+        raise UsageError("--consume is for folders, and --algorithm rebel reads streams")
+    for path in request.inputs:
+        if os.path.isdir(path):
+            what = "a folder: --algorithm rebel reads streams of examples"
+            raise InputError(what, file=path)
+
+
+class _ValueRun:
+    def __init__(
+        self,
+        request: Request,
+        point: ResumePoint | None,
+        stop: Callable[[], bool],
+        observer: Observer,
+    ) -> None:
+        self.request, self.point, self.stop, self.observer = request, point, stop, observer
+        metadata = dict(point.metadata) if point else {}
+        if point and point.algorithm != REBEL:
+            what = f"learned by {point.algorithm}, which alone can go on with it"
+            raise InputError(what, file=os.fspath(point.path), text=REBEL)
+        if point and request.net not in (None, metadata["net"]):
+            what = f"the run has the network {metadata['net']}"
+            raise InputError(what, file=request.run, text=request.net)
+        if point and request.game not in (None, point.game.name):
+            what = f"the run learns {point.game.name}"
+            raise InputError(what, file=request.run, text=request.game)
+        self.net = request.net or metadata.get("net") or DEFAULT_PBS
+        asked = request.settings or {}, request.options or {}
+        self.settings = resolve(self.net, metadata.get("config", {}), *asked, REBEL)
+        self.config, self.hyper = self.settings.run, cast(ReBeLConfig, self.settings.hyper)
+        self.examples = int(metadata.get("episodes", 0))
+        self.consumed = dict(metadata.get("inputs", {}))  # examples by file
+        self.parents = [metadata["sha256"]] if point else []
+        self.metrics: BinaryIO | None = None
+        self.saved = -1
+        self.truncated: list[str] = []
+        self.game: Game | None = None
+
+    def close(self) -> None:
+        if self.metrics:
+            self.metrics.close()
+
+    def learn(self) -> Outcome:
+        error: Exception | None = None
+        begun = self.learner.step if self.game else 0
+        try:
+            if self.game:
+                self._learn(0.0)
+            for name, values, waited in self._examples():
+                self.buffer.add(values.rows, values.values)
+                self.examples += len(values.rows)
+                self.consumed[name] = self.consumed.get(name, 0) + len(values.rows)
+                self._learn(waited)
+                self._publish()
+        except (InputError, OSError, CheckFailed) as wrong:  # what was learned is saved first
+            if self.game is None:
+                raise
+            error = wrong
+        if self.game is None:
+            if not self.stop():
+                raise InputError("no examples", file=" ".join(self.request.inputs))
+            return Outcome(0, 0, None, stopped=True)
+        self._save()
+        self._publish()
+        path = checkpoint_path(self.request.run, self.learner.step)
+        end = self.learner.step, self.examples, path, self.stop(), error
+        return Outcome(*end, tuple(self.truncated), begun=begun, learned="example")
+
+    def _done(self) -> bool:
+        steps, step = self.request.steps, self.learner.step if self.game else 0
+        return self.stop() or (steps is not None and step >= steps)
+
+    def open(self, game: Game) -> None:
+        """Begins, or goes on, with this game."""
+        network = build_pbs(self.net, game, self.config.seed)
+        if self.request.weights and not self.point:
+            weights, metadata, _ = load_network(self.request.weights, None)
+            with error_context(self.request.weights):
+                if (metadata["game"], metadata["net"]) != (game.name, self.net):
+                    what = f"weights of a network {metadata['net']} for {metadata['game']}"
+                    raise InputError(f"{what}, for a run with {self.net} for {game.name}")
+                load_weights(network, weights, self.net)
+        self.learner = ValueLearner(network, self.hyper, self.config.batch)
+        self.buffer = Buffer(self.hyper.buffer, input_size(game), game.hands, self.config.seed)
+        if self.point:
+            with error_context(os.fspath(self.point.path)):
+                self.learner.load(self.point.tensors, int(self.point.metadata["step"]))
+                self.buffer.load(self.point.tensors, self.examples)
+            self.saved = self.learner.step
+        self.game = game
+        self.began = [self.examples, time.time_ns()]
+        self.metrics = open_metrics(Path(self.request.run) / METRICS, self.learner.step)
+        self.observer.begin(self._checkpoint_metadata())
+        self._publish()
+        self._save()
+
+    # ---- steps ----
+
+    def _learn(self, waited: float) -> None:
+        """All steps for which there are examples enough."""
+        while not self._done() and (
+            (self.learner.step + 1) * self.config.batch <= self.hyper.uses * self.buffer.added
+        ):
+            start, lr = time.perf_counter(), self.learner.learning_rate()
+            metrics = self.learner.update(self.buffer)
+            if not np.isfinite(list(metrics.values())).all():
+                last = checkpoint_path(self.request.run, self.saved)
+                what = f"the loss is not finite; the last good checkpoint is {last}"
+                raise StratkitError(what, where=f"step {self.learner.step}")
+            seconds = {"wait": waited, "update": time.perf_counter() - start}
+            self._log({**metrics, "lr": lr, "seconds": seconds})
+            waited = 0.0
+            if self.learner.step % self.config.save_every == 0:
+                self._save()
+
+    def _log(self, metrics: Mapping[str, Any]) -> None:
+        assert self.metrics is not None
+        line = {"step": self.learner.step, "examples": self.examples, **metrics}
+        line = {**line, "time": time.time(), **self.observer.more()}
+        self.metrics.write(as_line(line))
+        self.observer.step(line)
+
+    # ---- examples ----
+
+    def _examples(self) -> Iterator[tuple[str, Values, float]]:
+        """What is new in all inputs, a frame at a time: whose, and the seconds waited for it."""
+        for path in self.request.inputs:
+            if self.game and self._done():
+                return
+            name = STDIN_NAME if path == STDIN else plain_path(path)
+            with (
+                error_context(name, only=OSError),
+                open(os.dup(0) if path == STDIN else path, "rb", buffering=0) as stream,
+            ):
+                yield from self._stream(cast(BinaryIO, stream), name)
+
+    def _stream(self, stream: BinaryIO, name: str) -> Iterator[tuple[str, Values, float]]:
+        reader = ExampleReader(cast(BinaryIO, _Patient(stream, self._wait)), name)
+        skip = 0 if name == STDIN_NAME else self.consumed.get(name, 0)
+        since = time.perf_counter()
+        with contextlib.suppress(_Stopped):
+            self._check_header(reader.open(), name)
+            for values in () if self._done() else reader:
+                passed = min(skip, len(values.rows))
+                skip -= passed
+                if passed < len(values.rows):
+                    rest = Values(values.rows[passed:], values.values[passed:])
+                    yield name, rest, time.perf_counter() - since
+                if self._done():
+                    return
+                since = time.perf_counter()
+            if reader.truncated and self.request.strict:
+                raise CheckFailed(reader.truncated, file=name)
+            if reader.truncated:
+                self.truncated.append(f"{name}: {reader.truncated}")
+
+    def _wait(self) -> None:
+        """Called before and while something is waited for."""
+        if self.stop():
+            raise _Stopped
+        if self.game is None:
+            self.observer.waiting()
+
+    def _check_header(self, header: ExampleHeader, name: str) -> None:
+        with error_context(name):
+            game = Game(header.game, header.rules)
+            if self.game is None:
+                self.open(game)
+            assert self.game is not None
+            if (game.name, game.rules) != (self.game.name, self.game.rules):
+                what = f"examples of {game.name}, or by other rules; the run learns"
+                raise InputError(f"{what} {self.game.name}")
+            if (header.inputs, header.hands) != (input_size(game), game.hands):
+                raise InputError(f"examples of other widths than {game.name} has")
+
+    # ---- what is written ----
+
+    def _metadata(self) -> dict[str, Any]:
+        assert self.game is not None
+        return {
+            "game": self.game.name,
+            "rules": self.game.rules,
+            "net": self.net,
+            "algorithm": REBEL,
+            "step": self.learner.step,
+            "episodes": self.examples,
+            "batch": self.config.batch,
+        }
+
+    def _checkpoint_metadata(self) -> dict[str, Any]:
+        return {
+            **self._metadata(),
+            "networks": ["online", "average"],
+            "config": self.settings.to_json(),
+            "seed": self.config.seed,
+            "parents": self.parents,
+            "inputs": {name: n for name, n in self.consumed.items() if name != STDIN_NAME},
+        }
+
+    def _publish(self) -> None:
+        weights = tensors_of(self.learner.tensors(), "online")
+        publish_policy(self.request.run, weights, {**self._metadata(), "began": self.began})
+
+    def _save(self) -> None:
+        """Writes a checkpoint, unless there is one of this step."""
+        if self.learner.step == self.saved:
+            return
+        self.saved, run = self.learner.step, self.request.run
+        tensors = {**self.learner.tensors(), **self.buffer.tensors()}
+        write_checkpoint(run, self.saved, tensors, self._checkpoint_metadata(), bool(self.point))
+        self.observer.saved(self.saved)
+        delete_old(run, self.saved, self.config.keep, self.config.milestone)
+
+
+class _Stopped(Exception):
+    """The user has stopped the run while it waited for input."""
+
+
+class _Patient:
+    """A stream whose `read` calls `waiting` as long as there is nothing."""
+
+    def __init__(self, stream: BinaryIO, waiting: Callable[[], None]) -> None:
+        self.stream, self.waiting = stream, waiting
+
+    def read(self, size: int) -> bytes:
+        self.waiting()
+        while not select.select([self.stream], [], [], POLL)[0]:
+            self.waiting()
+        return self.stream.read(size)

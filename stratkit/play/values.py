@@ -1,0 +1,129 @@
+"""Self-play by search at public belief states: examples for the learner of a value network."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import BinaryIO
+
+from stratkit.engine import Game
+from stratkit.errors import UsageError, error_context
+from stratkit.play.options import RANDOM, SelfplayOptions
+from stratkit.players.options import options_text
+from stratkit.players.searching.options import SearchOptions
+from stratkit.players.searching.pbs import open_tree, search_of, value_leaves
+from stratkit.players.spec import parse_player
+from stratkit.search.generate import Generator
+from stratkit.search.leaves import Oracle
+from stratkit.search.subgame import Leaves
+from stratkit.storage.examples import ExampleHeader, ExampleWriter
+from stratkit.storage.streams import check_reader
+
+GAMES = 256  # played at a time
+POLL = 0.005  # seconds between two looks at the learner
+
+
+def parse_search(text: str) -> SearchOptions:
+    """What `--search cfr,iterations=128` asks for. `UsageError`: it is no search of public belief
+    states, or has a key that says nothing of self-play."""
+    options: SearchOptions = parse_player(f"search={text},{RANDOM}").options
+    if not options.of_beliefs:
+        what = "--search takes searches of public belief states: cfr, cfr-avg or flop"
+        raise UsageError(what, text=text)
+    if options.mode != "safe":
+        raise UsageError("self-play goes on by random iterations: mode=safe", text=text)
+    return options
+
+
+class ValueSelfplay:
+    """Plays as `options` ask and writes examples; `say` is told when it waits."""
+
+    def __init__(self, options: SelfplayOptions, say: Callable[[str], None]) -> None:
+        assert options.search is not None
+        self.options, self.say = options, say
+        self.asked = parse_search(options.search)
+        self.game = Game(options.game)
+        self.tree = open_tree(self.game, str(self.asked.search))
+        games = options.slots or GAMES
+        self.generator = Generator(self.tree, search_of(self.asked), games, options.seed)
+        self.leaves: Leaves = Oracle()
+        if options.by_network:
+            import torch
+
+            torch.set_num_threads(1)  # the same sums on every machine of a kind
+            if not options.follow:
+                self._open_policy()
+
+    def _open_policy(self) -> None:
+        """A network that stays as it is: of a RUN the one published, else the newest."""
+        from stratkit.players.open import weights_file
+        from stratkit.storage.checkpoints import load_network, policy_stamp, read_policy
+
+        path = self.options.policy
+        if policy_stamp(path) is not None:
+            weights, metadata = read_policy(path)
+        else:
+            weights, metadata, _ = load_network(weights_file(path), "online")
+        with error_context(path):
+            self.leaves = value_leaves(weights, metadata, self.game)
+
+    def run(self, stream: BinaryIO, done: Callable[[int], None]) -> None:
+        """Plays until so many games have ended, or without end; `done` is told of games that
+        end."""
+        game, limit = self.game, self.options.games
+        header = ExampleHeader(
+            game=game.name,
+            rules=game.rules,
+            inputs=1 + game.public_bytes + 2 * game.hands,
+            hands=game.hands,
+            search=options_text(self.asked).rstrip(","),
+            seed=self.options.seed,
+        )
+        with ExampleWriter(stream, header) as writer:  # the header tells a learner the game
+            learner = _Learner(self) if self.options.follow else None
+            while limit is None or self.generator.ended < limit:
+                if learner:
+                    learner.wait()
+                before = self.generator.ended
+                examples = self.generator.examples(self.leaves)
+                writer.write(examples.rows, examples.values)
+                if learner:
+                    learner.pressure.begun += len(examples)
+                done(self.generator.ended - before)
+
+
+class _Learner:
+    """The learner whose newest weights value leaves, and of whose examples at most so many may be
+    in flight before another round of games is played."""
+
+    def __init__(self, play: ValueSelfplay) -> None:
+        from stratkit.play.backpressure import BackPressure
+        from stratkit.play.follower import Follower
+
+        self.play = play
+        self.follower = Follower(play.options.policy, play.game)
+        if not self._look():
+            play.say(f"selfplay: waits for the learner to publish weights in {self.follower.run}")
+            while not self._look():
+                self._pause()
+        self.pressure = BackPressure(self.follower, play.options.max_ahead, 1)
+
+    def wait(self) -> None:
+        """Until the learner has consumed enough; takes over what it has published."""
+        self._look()
+        while self.pressure.in_flight >= self.pressure.max_ahead:
+            self._pause()
+            self._look()
+
+    def _look(self) -> bool:
+        follower = self.follower
+        if not follower.refresh():
+            return False
+        with error_context(follower.run):
+            self.play.leaves = value_leaves(follower.weights, follower.metadata, self.play.game)
+        return True
+
+    def _pause(self) -> None:
+        if self.play.options.output == "-":
+            check_reader()
+        time.sleep(POLL)

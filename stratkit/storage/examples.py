@@ -1,0 +1,210 @@
+"""Examples of values at public belief states, in a stream (formats/examples.md): from self-play by
+search to the learner.
+
+A stream is a sequence of zstd frames: a header, examples, a trailer. The content of each begins
+with a line of JSON that says what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, BinaryIO, NamedTuple, Self
+
+import numpy as np
+from msgspec import Meta
+
+from stratkit import __version__
+from stratkit.arrays import Float32s
+from stratkit.errors import InputError, error_context
+from stratkit.storage import schema
+from stratkit.storage.frames import MOST_CONTENT, Frame, FrameReader, Truncated, compress
+from stratkit.storage.schema import Count, Positive, Seed, Text
+
+FORMAT = "examples"
+VERSION = 1
+MOST_JSON = 1 << 16  # bytes of a frame's first line
+FULL = 1 << 18  # bytes of numbers at which a frame is closed
+_FLOAT = np.dtype("<f4")
+
+Width = Annotated[int, Meta(ge=1, le=4096)]
+
+
+class Values(NamedTuple):
+    """`rows` float32 [n, inputs]: what a network sees; `values` float32 [n, hands]: what it should
+    say, NaN of hands that are not there."""
+
+    rows: Float32s
+    values: Float32s
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExampleHeader:
+    """What all examples of a stream share: game and rules, the widths of rows and values, the
+    search (as a PLAYER's keys) and the seed.
+
+    The fields are in the order of the file, and their types are its schema.
+    """
+
+    version: Annotated[int, Meta(ge=VERSION, le=VERSION)] = VERSION
+    game: Text
+    rules: Mapping[Text, Count]
+    inputs: Width
+    hands: Width
+    search: Text
+    seed: Seed
+    writer: Text = f"stratkit {__version__}"
+
+    def __post_init__(self) -> None:
+        schema.check_seed(self.seed)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The line of a frame of examples."""
+
+    count: Positive
+
+
+class ExampleWriter:
+    """Writes examples to a binary stream, which stays open; the header goes out at once, and so do
+    examples. As a context manager it ends the stream with a trailer, but not after an error."""
+
+    def __init__(self, stream: BinaryIO, header: ExampleHeader) -> None:
+        self._stream, self.header, self._count = stream, header, 0
+        line = {"frame": "header", "stratkit": FORMAT, **asdict(header)}
+        self._put([schema.compact({**line, "rules": dict(sorted(header.rules.items()))}) + b"\n"])
+
+    def write(self, rows: Float32s, values: Float32s) -> None:
+        """Adds examples. `ValueError`: they are of other widths, or not finite."""
+        header, n = self.header, len(rows)
+        if rows.shape != (n, header.inputs) or values.shape != (n, header.hands):
+            raise ValueError(f"examples of widths {rows.shape[1:]} and {values.shape[1:]}")
+        if wrong := _fault(rows, values):
+            raise ValueError(wrong)
+        each = FULL // (4 * (header.inputs + header.hands)) or 1
+        for at in range(0, n, each):
+            some = rows[at : at + each], values[at : at + each]
+            line = schema.compact({"frame": "examples", "count": len(some[0])}) + b"\n"
+            self._put([line, *(np.ascontiguousarray(x, _FLOAT).tobytes() for x in some)])
+        self._count += n
+
+    def close(self) -> None:
+        """Ends the stream with a trailer. The stream itself stays open."""
+        self._put([schema.compact({"frame": "trailer", "examples": self._count}) + b"\n"])
+
+    def _put(self, pieces: list[bytes]) -> None:
+        frame = memoryview(compress(pieces))
+        while frame:  # a raw stream may take less than it is given
+            frame = frame[self._stream.write(frame) :]
+        self._stream.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+
+
+class ExampleReader:
+    """The examples of a binary stream, called `name` in messages, a frame at a time.
+
+    A stream may be several one after the other, which must be of one game and search the same
+    belief states. One that ends too early is no error: `truncated` says what happened. `InputError`
+    for everything that is not as formats/examples.md says.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self.name = name
+        self.truncated: str | None = None
+        self.header: ExampleHeader | None = None
+        self._frames = FrameReader(stream, name)
+        self._in_part = False  # between a header and its trailer
+        self._count = 0
+
+    def __iter__(self) -> Iterator[Values]:
+        while (frame := self._next()) is not None:
+            values = self._take(frame)
+            if values is not None:
+                yield values
+
+    def open(self) -> ExampleHeader:
+        """Reads the header, and nothing behind it."""
+        if self.header is None:
+            frame = self._next()
+            if frame is None:
+                what = self.truncated or "empty: no header of a stream of examples"
+                raise InputError(what, file=self.name)
+            self._take(frame)
+        assert self.header is not None
+        return self.header
+
+    def _next(self) -> Frame | None:
+        try:
+            frame = self._frames.next()
+        except Truncated:
+            self._note_truncated(f"within {self._frames.where}")
+            return None
+        if frame is None and self._in_part:
+            self._note_truncated(f"before {self._frames.where}")
+        return frame
+
+    def _note_truncated(self, where: str) -> None:
+        note = f"truncated {where}; {self._count} examples before it are kept"
+        self.truncated = self.truncated or note
+
+    def _take(self, frame: Frame) -> Values | None:
+        """The examples of a frame; None of a header and a trailer."""
+        with error_context(self.name, frame.where):
+            end = frame.content.find(b"\n", 0, MOST_JSON)
+            line = schema.parse_object(frame.content[: max(end, 0)])
+            if line is None:
+                raise InputError("not a frame of a stream of examples")
+            kind = line.get("frame")
+            if kind == "header":
+                self._begin(frame, line)
+            elif not self._in_part:
+                raise InputError("not the header of a stream of examples")
+            elif kind == "examples":
+                return self._examples(line, memoryview(frame.content)[end + 1 :])
+            elif kind == "trailer":
+                if line.get("examples") != self._count:
+                    what = f"the trailer counts otherwise than {self._count} examples"
+                    raise InputError(what, text=line.get("examples"))
+                self._in_part = False
+            else:
+                raise InputError("a frame of an unknown kind", text=kind)
+        return None
+
+    def _begin(self, frame: Frame, line: dict[str, Any]) -> None:
+        schema.check_format(line, FORMAT, VERSION, "a stream of examples", VERSION)
+        header = schema.convert(line, ExampleHeader)
+        if self._in_part:  # a killed writer's stream, and another one after it
+            self._note_truncated(f"before {frame.where}")
+        if self.header and _shape(header) != _shape(self.header):
+            raise InputError(f"examples of {header.game} after some of {self.header.game}")
+        self.header, self._in_part, self._count = header, True, 0
+
+    def _examples(self, line: dict[str, Any], body: memoryview) -> Values:
+        assert self.header is not None
+        n, inputs, hands = schema.convert(line, _Frame).count, self.header.inputs, self.header.hands
+        if n > MOST_CONTENT or len(body) != 4 * n * (inputs + hands):
+            raise InputError("the examples do not fill the frame", text=n)
+        numbers = np.frombuffer(body, _FLOAT)
+        rows = numbers[: n * inputs].reshape(n, inputs)
+        values = numbers[n * inputs :].reshape(n, hands)
+        if wrong := _fault(rows, values):
+            raise InputError(wrong)
+        self._count += n
+        return Values(rows.astype(np.float32), values.astype(np.float32))
+
+
+def _fault(rows: Float32s, values: Float32s) -> str | None:
+    if not np.isfinite(rows).all():
+        return "a row that is not finite"
+    return "a value that is infinite" if np.isinf(values).any() else None
+
+
+def _shape(header: ExampleHeader) -> tuple[object, ...]:
+    return header.game, dict(header.rules), header.inputs, header.hands

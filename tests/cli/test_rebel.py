@@ -1,0 +1,186 @@
+"""ReBeL by commands: examples of self-play, the learner that reads them, the player."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from running import PATIENCE, ROOT, forked_commands, forked_line, run
+from stratkit.storage.checkpoints import load_checkpoint, read_metadata
+from stratkit.storage.examples import ExampleReader
+
+GAME = "liars_dice:1x2"
+PLAY = ("selfplay", "--game", GAME, "--search", "cfr,iterations=8", "--slots", 8, "--seed", 3)
+CHECKPOINT, RUNS = "checkpoints/step-{:08}.safetensors", ("one", "two")
+LEARN = ("--algorithm", "rebel", "--net", "pbs:16x16", "--batch", 32, "--seed", 1)
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Of games whose leaves were solved exactly."""
+    path = tmp_path_factory.mktemp("examples") / "a.pbs"
+    done = run(*PLAY, "-n", 400, "-o", path)
+    assert done.status == 0, done.err
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(examples: pathlib.Path) -> pathlib.Path:
+    """A RUN of 24 steps."""
+    out = examples.parent / "run"
+    done = run("train", examples, "--out", out, *LEARN, "--steps", 24)
+    assert done.status == 0, done.err
+    return out
+
+
+def follow(folder: pathlib.Path) -> list[dict[str, object]]:
+    """Learns in the loop, one step behind the other; the metrics, but for what time it was."""
+    loop = (*PLAY, "--policy", folder, "--follow", "--max-ahead", 1)
+    learn = ("-", "--out", folder, *LEARN, "--steps", 12)
+    with subprocess.Popen(forked_line(*loop), stdout=subprocess.PIPE) as playing:
+        with subprocess.Popen(forked_line("train", *learn), stdin=playing.stdout) as learning:
+            assert playing.stdout
+            playing.stdout.close()
+            assert learning.wait(PATIENCE) == 0
+        assert playing.wait(PATIENCE) == 0
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    return [
+        {key: value for key, value in json.loads(line).items() if key not in ("time", "seconds")}
+        for line in lines
+    ]
+
+
+def test_equal_seeds_make_equal_examples(examples: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    assert run(*PLAY, "-n", 400, "-o", tmp_path / "b").status == 0
+    assert (tmp_path / "b").read_bytes() == examples.read_bytes()
+    with open(examples, "rb") as stream:
+        reader = ExampleReader(stream, "x")
+        header = reader.open()
+        assert (header.game, header.inputs, header.hands) == (GAME, 1 + 4 + 2 + 2, 2)
+        assert header.search == "search=cfr,iterations=8"
+        assert sum(len(values.rows) for values in reader) > 60 and reader.truncated is None
+
+
+def test_the_loop_learns_and_equal_seeds_make_equal_runs(tmp_path: pathlib.Path) -> None:
+    first, second = follow(tmp_path / "one"), follow(tmp_path / "two")
+    assert first == second and [line["step"] for line in first] == list(range(1, 13))
+    assert first[-1]["value_loss"] < first[0]["value_loss"]  # type: ignore[operator]
+    tensors = [load_checkpoint(tmp_path / name / CHECKPOINT.format(12))[0] for name in RUNS]
+    assert tensors[0].keys() == tensors[1].keys()
+    assert all((tensors[0][name] == tensors[1][name]).all() for name in tensors[0])
+
+
+def test_a_resumed_run_is_the_run(
+    examples: pathlib.Path, trained: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    words = ("train", examples, "--out", tmp_path / "run")
+    assert run(*words, *LEARN, "--steps", 7, "--save-every", 5).status == 0
+    done = run(*words, "--resume", "--steps", 24)
+    assert done.status == 0, done.err
+    whole, metadata = load_checkpoint(trained / CHECKPOINT.format(24))
+    parts, other = load_checkpoint(tmp_path / "run" / CHECKPOINT.format(24))
+    assert metadata["episodes"] == other["episodes"] == len(whole["buffer/rows"])
+    assert whole.keys() == parts.keys()
+    assert all((whole[name] == parts[name]).all() for name in whole)
+    assert other["inputs"] == {str(examples): other["episodes"]}
+
+
+def test_what_was_learned_plays_by_search(trained: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    player = f"search=cfr,iterations=32,{trained}"
+    done = run("exploit", GAME, player, "--json", "--repeats", 16)
+    assert done.status == 0, done.err
+    first, last = json.loads(done.out)["policies"]  # the untrained network, and the last
+    assert (first["step"], last["step"]) == (0, 24)
+    assert first["nash_conv"] != last["nash_conv"] < 0.1 and last["games"] == 16
+    for name in RUNS:
+        words = ("match", player, "random", "-n", 4, "--game", GAME, "--seed", 1)
+        assert run(*words, "-o", tmp_path / name).status == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    header = json.loads((tmp_path / "one").read_text().splitlines()[0])
+    assert header["players"][0]["name"] == "run@24"
+    assert header["players"][0]["spec"].startswith("net=average,search=cfr,iterations=32,")
+
+
+def test_a_run_goes_on_from_other_weights(
+    examples: pathlib.Path, trained: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    words = ("train", examples, "--out", tmp_path / "run", *LEARN[:2], "--steps", 0)
+    assert run(*words, "--weights", trained).status == 0
+    begun = load_checkpoint(tmp_path / "run" / CHECKPOINT.format(0))[0]
+    last = load_checkpoint(trained / CHECKPOINT.format(24))[0]
+    assert (begun["online/last.bias"] == last["average/last.bias"]).all()
+    metadata = read_metadata(tmp_path / "run" / CHECKPOINT.format(0))
+    assert metadata["net"] == "pbs:16x16"
+
+
+def test_bad_input_is_refused_in_one_line(
+    examples: pathlib.Path, trained: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    def refused(*words: object, status: int = 1) -> str:
+        done = run(*words, cwd=tmp_path)
+        assert done.status == status, done.err
+        return done.error_line
+
+    play = ("selfplay", "--game", "kuhn", "-n", 2, "-o", "x")
+    said = refused(*play, "--search", "cfr", "--policy", trained)
+    assert "a value network for liars_dice:1x2, not for kuhn" in said
+    said = refused(*play, "--search", "mmd", status=2)
+    assert "searches of public belief states" in said
+    assert "from 0 to 2000" in refused(*play, "--search", "cfr,depth=2001", status=2)
+    assert "mode=safe" in refused(*play, "--search", "cfr,mode=average", status=2)
+    assert "--slice is not for --search" in refused(
+        *play, "--search", "cfr", "--slice", 3, status=2
+    )
+    assert "which plays by search=cfr" in refused(*play[:2], GAME, *play[3:], "--policy", trained)
+    said = refused(
+        "match", trained, "random", "--game", GAME, "-n", 2, "-o", "x",
+    )  # fmt: skip
+    assert "a value network, which plays by search=cfr" in said
+    assert "not for kuhn" in refused("exploit", "kuhn", f"search=cfr,{trained}")
+    learn = ("train", examples, "--out", "run", "--algorithm", "rebel")
+    assert "pbs, or pbs:WIDTHxWIDTH" in refused(*learn, "--net", "mlp")
+    assert "learned by rebel" in refused(
+        "train", examples, "--out", trained, "--resume", "--algorithm", "mmd"
+    )
+    assert "on the CPU" in refused(*learn, "--device", "cuda", status=2)
+    assert "has the network pbs:16x16" in refused(
+        "train", examples, "--out", trained, "--resume", "--net", "pbs:8x8"
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_damaged_stream_ends_learning_and_loses_nothing(
+    examples: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    data = examples.read_bytes()
+    (tmp_path / "cut.pbs").write_bytes(data[:-40])
+    done = run("train", tmp_path / "cut.pbs", "--out", tmp_path / "cut", *LEARN)
+    assert done.status == 3 and "truncated" in done.err
+    bad = bytearray(data)
+    bad[len(data) * 2 // 3] ^= 1
+    (tmp_path / "bad.pbs").write_bytes(bad)
+    done = run("train", tmp_path / "bad.pbs", "--out", tmp_path / "bad", *LEARN)
+    assert done.status == 1
+    saved, error = done.err.splitlines()
+    assert "--resume goes on from there" in saved and "bad.pbs: frame" in error
+    games = tmp_path / "games.eps"
+    assert run("selfplay", "--game", GAME, "-n", 3, "-o", games).status == 0
+    done = run("train", games, "--out", tmp_path / "games", *LEARN)
+    assert done.status == 1 and "stream of examples" in done.error_line
+    done = run("train", examples, "--out", tmp_path / "rnad")
+    assert done.status == 1 and len(done.err.splitlines()) == 1
+
+
+def test_the_example_makes_its_table_and_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
+    environment["PATH"] = f"{forked_commands(tmp_path / 'bin')}:{environment['PATH']}"
+    make = ["make", "-s", "-f", ROOT / "examples/rebel/Makefile", "NET=pbs:8", "K=2", "PLAY=4"]
+    for steps in (2, 4):
+        words = [*make, f"STEPS={steps}", "1x2.json"]
+        subprocess.run(words, cwd=tmp_path, env=environment, check=True)
+        policies = json.loads((tmp_path / "1x2.json").read_text())["policies"]
+        assert [one["step"] for one in policies] == [steps, None, None]
