@@ -59,6 +59,12 @@ class Part(click.ParamType[tuple[int, int]]):
     "Write no episodes, but examples of values at public belief states, for train --algorithm "
     "rebel: cfr, cfr-avg or flop, with iterations= and depth=.",
 )
+@option(
+    "--actors KEYS",
+    "Keys of a PLAYER by which the policy is played, such as search=pc-pimc,worlds=4,nodes=50 "
+    "(default: those that a followed learner publishes, or none).",
+    Text(),
+)
 @option("--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin.")
 @seed_option
 @option("--first-game K", "Number of the first game.", click.IntRange(0, 2**62), default=0)

@@ -18,8 +18,9 @@ from stratkit.cli.progress import Progress
 from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError, counted
-from stratkit.learn.config import ALGORITHMS, option_name
+from stratkit.learn.config import ALGORITHMS
 from stratkit.learn.observer import Observer
+from stratkit.learn.options import option_name
 from stratkit.learn.request import (
     STDIN,
     Outcome,
@@ -134,8 +135,8 @@ def learning_options(*algorithms: str) -> Callable[[Function], Function]:
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
 @option(
     "--algorithm WORD",
-    "rnad (the default); mmd, magnetic mirror descent; belief, of hidden pieces; or rebel, of "
-    "values at public belief states.",
+    "rnad (the default); mmd, magnetic mirror descent; alphaze, from a search; belief, of hidden "
+    "pieces; or rebel, of values at public belief states.",
     OneOf(tuple(ALGORITHMS)),
 )
 @option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)
@@ -177,10 +178,19 @@ def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Reque
         check_settings(given, options.get("algorithm"))
     except InputError as error:
         raise UsageError(error.what, text=error.text) from None
+    _check_actors({**settings, **given}.get("actors"))
     asked = {field.name for field in fields(Request)}.intersection(options)
     inputs = options["inputs"] or ("-",)
     values = {**{name: options[name] for name in asked}, "inputs": inputs}
     return Request(**values, settings=settings, options=given)
+
+
+def _check_actors(keys: object) -> None:
+    """`UsageError`: these are no keys of a PLAYER that searches in self-play."""
+    if isinstance(keys, str) and "=" in keys:
+        from stratkit.players.spec import parse_player
+
+        parse_player(f"{keys},policy")
 
 
 def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
@@ -365,6 +375,10 @@ def _say_end(outcome: Outcome, request: Request) -> None:
         if outcome.left_over:
             few = "is" if outcome.left_over == 1 else "are"
             say(f"{counted(outcome.left_over, 'episode')} at the end {few} too few for a step")
+        asked = {**(request.settings or {}), **(request.options or {})}
+        if outcome.unfilled and "window" in asked:
+            lacking = counted(outcome.unfilled, "batch").replace("batchs", "batches")
+            warn(f"--window {asked['window']} is larger than the inputs, which are {lacking} short")
         learned = counted(outcome.episodes, outcome.learned)
         say(f"step {outcome.step}, {learned}: {outcome.checkpoint}")
 

@@ -1,8 +1,8 @@
 """What the learner needs of an algorithm.
 
-An algorithm is a file of its own that reads like its paper: `rnad.py`, `mmd.py`. It knows
-networks, targets and losses. It knows neither chunks nor threads, ranks, precision and Adam: those
-are the optimizer's (`optimizer.py`), which in turn knows no algorithm.
+An algorithm is a file of its own that reads like its paper: `rnad.py`, `mmd.py`, `alphaze.py`. It
+knows networks, targets and losses. It knows neither chunks nor threads, ranks, precision and Adam:
+those are the optimizer's (`optimizer.py`), which in turn knows no algorithm.
 
 One update goes through the methods in this order:
 
@@ -60,12 +60,14 @@ class Algorithm(ABC, Generic[F, T]):
     and acts in self-play.
     `loss_metrics`: the names of what `loss` reports, as sums over the steps. `view_metrics`: the
     names of what `forward` reports, as means over the steps that are learned from.
-    `sparse`: many steps have no gradient, so that it pays to look which.
+    `sparse`: many steps have no gradient, so that it pays to look which. `decay`: by this part, of
+    the learning rate, every step shrinks the weights (AdamW).
     """
 
     net: str
     config: AdamConfig
     sparse = False
+    decay = 0.0
     networks: dict[str, Network]
     loss_metrics: tuple[str, ...]
     view_metrics: tuple[str, ...]

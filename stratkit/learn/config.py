@@ -9,50 +9,19 @@ neither torch nor numpy: `train --help` needs it.
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from stratkit.errors import InputError
-from stratkit.learn.presets import BELIEF_PRESETS, MMD_PRESETS, PBS_PRESETS, PRESETS
-
-_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    "at_least": operator.ge,
-    "more_than": operator.gt,
-    "at_most": operator.le,
-    "less_than": operator.lt,
-}
-
-
-def option(default: Any, help: str, words: tuple[str, ...] = (), **limits: float) -> Any:
-    """A setting. `words`: the choices of a word. `limits`: `at_least`, `more_than`, `at_most`,
-    `less_than`."""
-    return field(default=default, metadata={"help": help, "words": words, "limits": limits})
-
-
-def option_name(name: str) -> str:
-    """The option of a field."""
-    return "--" + name.replace("_", "-")
-
-
-@dataclass(frozen=True)
-class Options:
-    """A dataclass of settings. `InputError`: a value is out of its range."""
-
-    def __post_init__(self) -> None:
-        for one in fields(self):
-            value, words = getattr(self, one.name), one.metadata["words"]
-            for limit, bound in one.metadata["limits"].items():
-                if not _COMPARISONS[limit](value, bound):  # NaN fails every comparison
-                    what = f"{option_name(one.name)} must be {limit.replace('_', ' ')} {bound}"
-                    raise InputError(what, text=value)
-            if words and value not in words:
-                raise InputError(f"{option_name(one.name)} is {' or '.join(words)}", text=value)
-
-    def to_json(self) -> dict[str, Any]:
-        """The values by name, as JSON has them, which knows no infinity."""
-        return {k: "inf" if v == math.inf else v for k, v in asdict(self).items()}
+from stratkit.learn.options import Options, option
+from stratkit.learn.presets import (
+    ALPHAZE_PRESETS,
+    BELIEF_PRESETS,
+    MMD_PRESETS,
+    PBS_PRESETS,
+    PRESETS,
+)
 
 
 @dataclass(frozen=True)
@@ -130,9 +99,9 @@ class AdamConfig(Options):
         """Some settings, and those without which they could not be checked."""
         return dict(values)
 
-    @property
-    def post(self) -> str:
-        """What self-play does to the published policy, in the words of a PLAYER, or `none`."""
+    def post(self, step: int) -> str:
+        """What self-play does to the policy published after so many steps, in the words of a
+        PLAYER, or `none`."""
         return "none"
 
     @property
@@ -194,9 +163,7 @@ class RNaDConfig(AdamConfig):
         at_most=10_000,
     )
     actors: str = option(
-        "raw",
-        "what self-play acts by: raw, or the processed policy",
-        words=("raw", "processed"),
+        "raw", "what self-play acts by: raw, the processed policy, or keys of a search"
     )
 
     def __post_init__(self) -> None:
@@ -205,6 +172,8 @@ class RNaDConfig(AdamConfig):
             raise InputError("sizes and repeats must be equally many")
         if min(*self.sizes, *self.repeats) < 1:
             raise InputError("sizes and repeats must be at least 1")
+        if self.actors not in ("raw", "processed"):
+            raise InputError("--actors is raw or processed", text=self.actors)
 
     @classmethod
     def completed(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -215,8 +184,7 @@ class RNaDConfig(AdamConfig):
                 out[other] = (1,) * len(out[name])
         return out
 
-    @property
-    def post(self) -> str:
+    def post(self, step: int) -> str:
         if self.actors == "raw" or not (self.threshold or self.quanta):
             return "none"
         return f"threshold={self.threshold!r},quanta={self.quanta}"
@@ -291,6 +259,68 @@ class MMDConfig(AdamConfig):
 
 
 @dataclass(frozen=True)
+class AlphaZeConfig(AdamConfig):
+    """The hyper-parameters of AlphaZero's loss. The defaults of self-play are AlphaZe**'s
+    (Blüml, Czech, Kersting 2023), but that moves are drawn, and roots have noise."""
+
+    actors: str = option(
+        "search=pc-pimc,worlds=3,nodes=800,pick=drawn,noise=.25",
+        "what self-play acts by: raw, the processed policy, or keys of a search",
+    )
+    true_sight: int = option(
+        0,
+        "steps over which self-play searches the true state instead of worlds, at first",
+        at_least=0,
+        less_than=2**31,
+    )
+    root_value: float = option(
+        0.15,
+        "part of the search's value in the value's target; the rest is the game's end",
+        at_least=0,
+        at_most=1,
+    )
+    value_weight: float = option(
+        1.0, "weight of the value's squared error in the loss", more_than=0, less_than=1e6
+    )
+    decay: float = option(
+        1e-4, "part of the rate by which a step shrinks the weights", at_least=0, less_than=1
+    )
+    lr_cosine: int = option(
+        0,
+        "steps over which the rate falls to lr-floor along a cosine; 0: it does not",
+        at_least=0,
+        less_than=2**31,
+    )
+    window: int = option(
+        20, "batches of episodes that are kept to be learned from again", at_least=0, at_most=10_000
+    )
+    replays: int = option(
+        1, "old episodes that a step learns from, for each new one", at_least=0, at_most=100
+    )
+    average_rate: float = option(
+        0.003,
+        "rate at which the averaged network follows it, after 3 / X steps",
+        more_than=0,
+        at_most=1,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if "search=" not in self.actors:
+            what = "--actors needs a search, as search=pc-pimc,worlds=3,nodes=50,pick=drawn"
+            raise InputError(what, text=self.actors)
+        if self.replays > self.window:
+            raise InputError("--replays is more than --window keeps", text=self.replays)
+
+    def post(self, step: int) -> str:
+        if step >= self.true_sight:
+            return self.actors
+        keys = self.actors.split(",")
+        kept = [key for key in keys if not key.startswith(("worlds=", "belief="))]
+        return ",".join([*kept, "worlds=1", "belief=true"])
+
+
+@dataclass(frozen=True)
 class BeliefConfig(AdamConfig):
     """The hyper-parameters of a belief network."""
 
@@ -331,7 +361,7 @@ class Algorithm(NamedTuple):
     network, which replace the defaults; `module`, `name`: the class that implements it, a
     `learn.algorithm.Algorithm`; `slices`: it learns from slices of games, too; `hidden`: it learns
     what players do not know, from games of anybody; `examples`: it learns from examples of values
-    instead of episodes, and `name` is another class."""
+    instead of episodes, and `name` is another class; `searched`: it learns from searched games."""
 
     config: type[AdamConfig]
     presets: Mapping[str, Mapping[str, Any]]
@@ -340,6 +370,7 @@ class Algorithm(NamedTuple):
     slices: bool = False
     hidden: bool = False
     examples: bool = False
+    searched: bool = False
 
 
 REBEL = "rebel"
@@ -347,6 +378,9 @@ RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 ALGORITHMS: Mapping[str, Algorithm] = {
     RNAD: Algorithm(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
     "mmd": Algorithm(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", slices=True),
+    "alphaze": Algorithm(
+        AlphaZeConfig, ALPHAZE_PRESETS, "stratkit.learn.alphaze", "AlphaZe", searched=True
+    ),
     "belief": Algorithm(
         BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", hidden=True
     ),

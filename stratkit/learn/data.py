@@ -24,7 +24,7 @@ from stratkit.engine import (
 from stratkit.engine.observation import STAGE
 from stratkit.engine.worlds import NOT_HIDDEN
 from stratkit.errors import InputError
-from stratkit.storage.columns import MU_ROUNDING, Episodes
+from stratkit.storage.columns import MU_ROUNDING, WHOLE_SHARE, Episodes
 
 CUT = "cut"  # the ending of an episode that was stopped before the end of its game
 
@@ -57,6 +57,8 @@ class Batch:
     Per episode [B]: `returns` float32 [B, P] of P players, `ended` bool (0: the game goes on),
     `lengths` (actions, of the game so far) and `steps` (the policy's step, as played) int64,
     `endings` their names. `unit`: the game's, of returns.
+    Of a search, or None: per step `target` float32 [n, A], the policy that it found (zeros: none),
+    and `root_value` float32 [n], its value for the player (NaN: none).
     """
 
     observations: Tensor
@@ -77,6 +79,8 @@ class Batch:
     steps: Tensor
     endings: Sequence[str]
     unit: float
+    target: Tensor | None = None
+    root_value: Tensor | None = None
 
     @property
     def states(self) -> int:
@@ -136,21 +140,20 @@ def make_batch(
     own_deployment: bool = False,
     deployment_only: bool = False,
     hidden: bool = False,
+    searched: bool = False,
 ) -> Batch:
     """Replays the episodes and lays their steps out as a batch, its views padded to a multiple of
     `rows`. `own_deployment`: placing pieces is learned by another network, from outcomes;
     `deployment_only`: nothing else is learned. `hidden`: only moments at which a side on a board
     begins a move, whoever made it, and the enemy has a hidden piece; their types, as of
-    `engine.hidden_types`, follow each observation.
+    `engine.hidden_types`, follow each observation. `searched`: with what a search found.
 
-    InputError: an illegal action, an episode that ends otherwise than it says, or one whose play
-    was not sampled, unless `hidden`. The message names file, episode and action.
+    InputError, with file, episode and action: an illegal action or target, a wrong end, play that
+    was not sampled, unless `hidden`, and that has no target, if `searched`.
     """
     episodes = Episodes.together([chunk.episodes for chunk in chunks])
     endings = np.concatenate([np.array(chunk.endings)[chunk.episodes.ending] for chunk in chunks])
-    played = _replay(game, chunks, episodes, endings)
-    if not hidden:
-        _check_sampled(chunks, played, episodes.mu)
+    played = _replay(game, chunks, episodes, endings, sampled=not hidden)
     # An episode that is no slice has ended, even if its game went on.
     ended = (endings != "") | (episodes.first is None)
     observations, legal, placing = played.observations, played.legal, played.given & own_deployment
@@ -162,10 +165,9 @@ def make_batch(
         kept, episode, player, actor = _steps(episodes, played, ended, placing, deployment_only)
     if len(kept) < len(observations):
         observations, legal = observations[kept], legal[kept]
+    target, root_value = _searches(chunks, episodes, played, kept) if searched else (None, None)
     placed = (actor >= 0).nonzero()[0]
-    before = np.concatenate([[0], np.cumsum(actor >= 0)])  # steps in a chain, before each
-    begins = np.searchsorted(episode, np.arange(len(episodes)))
-    moment = before[:-1] - before[begins][episode]
+    moment = _moment(actor >= 0, episode)
     first, view = distinct_views(observations, legal)
     # Rows of padding repeat the last one: the network needs something to look at.
     views = np.append(first, np.repeat(first[-1:], -len(first) % rows))
@@ -188,6 +190,8 @@ def make_batch(
         steps=torch.from_numpy(episodes.step),
         endings=endings.tolist(),
         unit=game.unit,
+        target=target,
+        root_value=root_value,
     )
 
 
@@ -260,8 +264,54 @@ def truths(game: Game, episodes: Episodes) -> Bytes:
     return out
 
 
+def _moment(chained: NDArray[np.bool_], episode: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of each step [n], how many steps of its episode are in a chain before it. `episode`: of each
+    its number, ascending."""
+    before = np.concatenate([[0], np.cumsum(chained)])
+    begins = np.searchsorted(episode, np.arange(int(episode.max(initial=0)) + 1))
+    moment: NDArray[np.int64] = before[:-1] - before[begins][episode]
+    return moment
+
+
+def _searches(
+    chunks: Sequence[EpisodeChunk], episodes: Episodes, played: Replay, kept: NDArray[np.int64]
+) -> tuple[Tensor, Tensor]:
+    """What a search found at the actions `kept` [n] of episodes: its policy float32 [n, A], and its
+    value, NaN where it did not search. `InputError`: a choice in play has no target, or one has an
+    illegal action."""
+    n, targets = len(played.legal), episodes.targets
+    policy = np.zeros(played.legal.shape, np.float32)
+    choice = (played.actors >= 0) & ~played.given & (played.legal.sum(1) > 1)
+    count = np.zeros(n, np.int64) if targets is None else targets.count
+    _refuse(chunks, played, choice & (count == 0), "no target: no search has played this action")
+    if targets is not None:
+        row = np.repeat(np.arange(n), count)
+        beyond = targets.actions >= len(policy[0])
+        at = np.where(beyond, 0, targets.actions)
+        wrong = np.zeros(n, np.bool_)
+        wrong[row[beyond | (played.legal[row, at] == 0)]] = True
+        _refuse(chunks, played, wrong, "its target has an illegal action")
+        policy[row, at] = targets.share / np.float32(WHOLE_SHARE)
+    value = np.full(n, np.nan, np.float32) if episodes.root_value is None else episodes.root_value
+    return torch.from_numpy(policy[kept]), torch.from_numpy(value[kept])
+
+
+def _refuse(
+    chunks: Sequence[EpisodeChunk], played: Replay, wrong: NDArray[np.bool_], what: str
+) -> None:
+    """`InputError` if something is wrong with an action: with the first one."""
+    if wrong.any():
+        at = int(wrong.argmax())
+        row = int(np.searchsorted(played.offsets, at, side="right")) - 1
+        raise _at(chunks, row, at - int(played.offsets[row]), what, None)
+
+
 def _replay(
-    game: Game, chunks: Sequence[EpisodeChunk], episodes: Episodes, said: NDArray[np.str_]
+    game: Game,
+    chunks: Sequence[EpisodeChunk],
+    episodes: Episodes,
+    said: NDArray[np.str_],
+    sampled: bool,
 ) -> Replay:
     starts = episodes.start.tobytes()
     try:
@@ -286,6 +336,8 @@ def _replay(
         row = int(wrong[0])
         what = "the returns are not those of the game"
         raise _at(chunks, row, None, what, episodes.returns[row])
+    if sampled:
+        _check_sampled(chunks, played, episodes.mu)
     return played
 
 

@@ -24,7 +24,7 @@ def batch_stats(prepared: PreparedBatch) -> Stats:
     steps, returns = batch.steps[batch.steps >= 0], batch.returns[batch.ended]
     endings = zip(batch.endings, batch.ended.tolist(), strict=True)
     return {
-        "episodes": len(batch.returns),
+        "episodes": prepared.fresh,
         "ended": len(returns),
         "states": batch.states,
         "length": int(batch.lengths[batch.ended].sum()),

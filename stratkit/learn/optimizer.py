@@ -183,7 +183,8 @@ class Optimizer:
         clipped."""
         limit = self.algorithm.config.grad_norm or float("inf")
         norm = nn.utils.clip_grad_norm_(self.adam.parameters, limit).item()
-        self.adam.step(self._sums.gradient, self.algorithm.learning_rate(self.step))
+        rate = self.algorithm.learning_rate(self.step)
+        self.adam.step(self._sums.gradient, rate, self.algorithm.decay)
         return norm
 
     def _each(
@@ -245,8 +246,11 @@ class Adam:
         self.moments: dict[str, list[Tensor]] = {}
 
     @torch.no_grad()
-    def step(self, gradients: list[Tensor], lr: float) -> None:
-        """Moves the parameters against these gradients, at this rate."""
+    def step(self, gradients: list[Tensor], lr: float, decay: float = 0.0) -> None:
+        """Moves the parameters against these gradients, at this rate. First they lose `decay` times
+        the rate of their size (Loshchilov and Hutter 2019, AdamW)."""
+        if decay:
+            torch._foreach_mul_(list(self.parameters), 1 - lr * decay)
         if not self.moments:
             self.moments = {
                 "exp_avg": [torch.zeros_like(parameter) for parameter in self.parameters],

@@ -82,3 +82,12 @@ BELIEF_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "small": {"batch": 128, "lr": 1e-3, "b1": 0.9, "chunk": 2048},
     "paper": {"lr": 3e-4, "b1": 0.9},
 }
+
+_ALPHAZE_SMALL = {"batch": 8, "lr": 3e-3, "b1": 0.9, "average_rate": 0.01, "grad_norm": 1.0}
+ALPHAZE_PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "plain": _ALPHAZE_SMALL,
+    "tiny": {**_ALPHAZE_SMALL, "lr": 1e-3},
+    "small": {"batch": 64, "lr": 5e-4, "b1": 0.9, "chunk": 2048},
+    "paper": {"lr": 2e-4, "b1": 0.9},
+    "mlp": {"batch": 64, "lr": 3e-3, "b1": 0.9, "average_rate": 0.01, "chunk": 1 << 20},
+}

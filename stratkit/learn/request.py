@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from stratkit.errors import InputError, error_context, nearest, nearest_or_all, shown
-from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, RunConfig, option_name
+from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, RunConfig
+from stratkit.learn.options import option_name
 from stratkit.netnames import PRECISIONS, check_net, preset_of
 
 STDIN = "-"
@@ -78,6 +79,8 @@ class Outcome:
     a signal. error: of the inputs, after which nothing was read. truncated, left_over: what of the
     input was not learned from. rank: which of several learners says this; number 0 has written the
     checkpoint. begun: the step that it went on from. learned: what is counted in `episodes`.
+    unfilled: of a window of old episodes, how many batches more it would have held when the inputs
+    ended.
     """
 
     step: int
@@ -90,6 +93,7 @@ class Outcome:
     rank: int = 0
     begun: int = 0
     learned: str = "episode"
+    unfilled: int = 0
 
 
 def algorithm_of(request: Request) -> str:

@@ -35,6 +35,7 @@ from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
 from stratkit.learn.request import Outcome, Request, Settings, resolve
 from stratkit.learn.source import POLL, Plan, PreparedBatch, Source
 from stratkit.learn.weights import begin_with
+from stratkit.learn.window import open_window
 from stratkit.netnames import DEPLOYMENT, default_net
 from stratkit.storage.checkpoints import checkpoint_path, publish_policy
 from stratkit.storage.progress import METRICS
@@ -102,7 +103,7 @@ class _Run:
         observer: Observer,
     ) -> None:
         self.request, self.ranks, self.stop, self.observer = request, ranks, stop, observer
-        metadata = dict(point.metadata) if point else {}
+        self.metadata = metadata = dict(point.metadata) if point else {}
         if point and request.net not in (None, metadata["net"]):
             what = f"the run has the network {metadata['net']}"
             raise InputError(what, file=request.run, text=request.net)
@@ -110,7 +111,6 @@ class _Run:
             what = f"learned by {point.algorithm}, which alone can go on with it"
             raise InputError(what, file=os.fspath(point.path), text=request.algorithm)
         self.algorithm = point.algorithm if point else request.algorithm or RNAD
-        self.metadata = metadata
         self.device = device_of(request.device)
         self.episodes = int(metadata.get("episodes", 0))
         self.began = [self.episodes, time.time_ns()]
@@ -150,7 +150,8 @@ class _Run:
         if not episodes:
             raise InputError(f"{self.ranks.size} ranks need a larger batch", text=self.config.batch)
         own, only = self.net.endswith(DEPLOYMENT), self.settings.hyper.deployment_only
-        return Plan(episodes, self.config.rows, own, only, ALGORITHMS[self.algorithm].hidden)
+        learns, window = ALGORITHMS[self.algorithm], open_window(self.settings)
+        return Plan(episodes, self.config.rows, own, only, learns.hidden, learns.searched, window)
 
     def close(self) -> None:
         self.source.stop()
@@ -186,6 +187,7 @@ class _Run:
             dropped.left_over,
             rank,
             begun,
+            unfilled=dropped.unfilled,
         )
 
     def _open_optimizer(self, game: Game) -> None:
@@ -346,7 +348,7 @@ class _Run:
             "step": self.optimizer.step,
             "episodes": self.episodes,
             "batch": self.config.batch,
-            "post": self.settings.hyper.post,
+            "post": self.settings.hyper.post(self.optimizer.step),
         }
 
     def _checkpoint_metadata(self) -> dict[str, Any]:

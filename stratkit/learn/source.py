@@ -19,6 +19,7 @@ from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
 from stratkit.learn.data import Batch, EpisodeChunk, make_batch
 from stratkit.learn.request import STDIN
+from stratkit.learn.window import Window
 from stratkit.storage.episodes import SLICES, EpisodeReader, Header, SeenGames
 from stratkit.storage.shards import list_shards, rank_of
 
@@ -28,13 +29,16 @@ POLL = 0.2  # seconds between two looks at a folder, and at whether to stop
 
 
 class Plan(NamedTuple):
-    """Of batches: how many episodes, and the other arguments of `make_batch`."""
+    """Of batches: how many episodes, and the other arguments of `make_batch`; the old episodes that
+    come with the new ones, if any."""
 
     size: int
     rows: int
     own_deployment: bool
     deployment_only: bool
     hidden: bool = False
+    searched: bool = False
+    window: Window | None = None
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class PreparedBatch:
-    """A batch, how far the inputs were read, and the seconds that replaying took."""
+    """A batch, how far the inputs were read, the seconds that replaying took, and how many of its
+    episodes are new."""
 
     batch: Batch
     progress: Progress
     seconds: float
+    fresh: int
 
 
 @dataclass
@@ -70,10 +76,12 @@ class _End:
 @dataclass
 class Dropped:
     """What of the input was not learned from: a line for each truncated stream, and how many
-    episodes the last, incomplete batch has."""
+    episodes the last, incomplete batch has; and `unfilled`, how many batches more a window of old
+    episodes would have held."""
 
     truncated: list[str] = field(default_factory=list)
     left_over: int = 0
+    unfilled: int = 0
 
 
 def plain_path(path: str) -> str:
@@ -193,6 +201,8 @@ class Source:
             if len(rest):
                 chunks.append(rest)
         self.dropped.left_over = sum(map(len, chunks))
+        window = self.planned.window
+        self.dropped.unfilled = window.missing if window else 0
 
     def _hand_over(self, chunks: Sequence[EpisodeChunk]) -> None:
         assert self._game is not None
@@ -200,10 +210,13 @@ class Source:
         with self._making:
             if self._stopped.is_set():
                 return
-            batch = make_batch(self._game, chunks, *self.planned[1:])
+            window = self.planned.window
+            old = window.meet(chunks) if window else []
+            batch = make_batch(self._game, [*chunks, *old], *self.planned[1:-1])
             batch = batch.pinned() if self.pin else batch
         seconds = time.perf_counter() - start
-        self._put(PreparedBatch(batch, self._progress(chunks), seconds))
+        fresh = sum(map(len, chunks))
+        self._put(PreparedBatch(batch, self._progress(chunks), seconds, fresh))
 
     def _progress(self, chunks: Sequence[EpisodeChunk]) -> Progress:
         touched = {chunk.file for chunk in chunks} - {STDIN_NAME}

@@ -36,10 +36,14 @@ class Evaluator:
 
     def __init__(self, net: str, network: Network, rows: int, elastic: bool = False) -> None:
         self.net, self.network, self.elastic = net, network.eval(), elastic
-        self.rows = min(rows, MOST_ON_CPU)
-        self._most = rows
         self.device, self.precision = torch.device("cpu"), torch.float32
+        self.resize(rows)
         self._before: Any = None
+
+    def resize(self, rows: int) -> None:
+        """For so many views at a time from now on."""
+        self._most = rows
+        self.rows = min(rows, MOST_ON_CPU) if self.device.type == "cpu" else rows
 
     def place(self, device: str, precision: torch.dtype) -> None:
         """Computes there from now on, with layers of this precision. `InputError`: there is no

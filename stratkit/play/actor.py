@@ -5,18 +5,20 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
 from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.play.finished import in_order
-from stratkit.play.options import SelfplayOptions
+from stratkit.play.options import RANDOM, SelfplayOptions
 from stratkit.play.seating import GameSource, Opening
 from stratkit.play.selfplay import SelfplayGames, ending_names
 from stratkit.play.table import Table
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
+from stratkit.players.spec import parse_player
 from stratkit.storage.episodes import SLICES, VERSION, Episodes, Header
 from stratkit.storage.streams import check_reader
 
@@ -41,6 +43,7 @@ class Actor:
         self.pressure: BackPressure | None = None
         self.network: str | None = None
         self.slots, self.step = options.slots or SLOTS, -1
+        self._true_sight = False
         self.player: Player = RandomPlayer(options.seed)
         if options.by_network:
             import torch
@@ -49,16 +52,34 @@ class Actor:
 
             torch.set_num_threads(1)  # the same sums whatever --threads says
             if options.follow:
-                self.follower = Follower(options.policy, self.game)
+                self.follower = Follower(options.policy, self.game, options.actors)
             else:
                 self._open_policy()
+        elif options.actors:
+            self._open_search(options.actors)
+
+    @property
+    def true_sight(self) -> bool:
+        """Whether the search looks at the true state alone."""
+        return self.follower.manner.true_sight if self.follower else self._true_sight
+
+    def _open_search(self, keys: str) -> None:
+        """A search without a network."""
+        from stratkit.play.follower import manner
+        from stratkit.players.open import open_player
+
+        asked = manner(keys, RANDOM)
+        self._true_sight = asked.true_sight
+        spec = replace(parse_player(RANDOM), options=asked.options)
+        self.player = open_player(spec, self.game, self.options.seed, self.slots).player
 
     def _open_policy(self) -> None:
         """A network that stays as it is."""
-        from stratkit.play.follower import open_policy
+        from stratkit.play.follower import manner, open_policy
 
-        options = self.options
-        entrant = open_policy(options.policy, self.game, options.seed, self.slots)
+        options, asked = self.options, manner(self.options.actors or "none")
+        self._true_sight = asked.true_sight
+        entrant = open_policy(options.policy, self.game, options.seed, self.slots, asked.options)
         self.player, self.network, self.step = entrant.player, entrant.sha256, entrant.step
         if entrant.caution:
             self.warn(entrant.caution)
@@ -74,7 +95,7 @@ class Actor:
             first_game=self.options.range[0],
             network=self.network,
             step=self.step,
-            post="published" if self.follower else "none",
+            post=self.options.actors or ("published" if self.follower else "none"),
         )
 
     @property
@@ -113,6 +134,7 @@ class Actor:
             options.max_actions,
             options.seed,
             slice_length=options.slice,
+            true_sight=lambda: self.true_sight,
         )
         rounds = table.rounds()
         for finished in rounds if options.slice else in_order(rounds, expected):
@@ -147,12 +169,11 @@ class Actor:
         if self.options.by_network:
             import torch
 
-            from stratkit.players.network import NetworkPlayer
+            from stratkit.players.open import place
 
-            assert isinstance(self.player, NetworkPlayer)
             device = self.options.device
             bf16 = (self.options.precision or PRECISIONS[device]) == "bf16"
-            self.player.evaluator.place(device, torch.bfloat16 if bf16 else torch.float32)
+            place(self.player, device, torch.bfloat16 if bf16 else torch.float32)
 
     def _pause(self, seconds: float) -> None:
         if self.options.output == "-":

@@ -1,32 +1,62 @@
-"""The policy of self-play: a network that stays as it is, or one that a learner publishes."""
+"""The policy of self-play: a network that stays as it is, or one that a learner publishes; as it
+is, post-processed, or with a search."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from msgspec import Meta
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, error_context
+from stratkit.errors import InputError, UsageError, error_context
 from stratkit.players.network import NetworkPlayer, network_player
-from stratkit.players.open import Entrant, open_player
+from stratkit.players.open import Entrant, open_player, post_processed
 from stratkit.players.player import Player
 from stratkit.players.registry import NETWORK, SHIPPED, NetworkOptions
+from stratkit.players.searching.stage import SearchStage
 from stratkit.players.spec import PlayerSpec, parse_player
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage import schema
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 from stratkit.storage.schema import Count, Positive
 
 
-def open_policy(path: str, game: Game, seed: int, rows: int) -> Entrant[Player]:
+@dataclass(frozen=True)
+class Manner:
+    """How self-play plays a policy: `options` of a PLAYER, and whether a search sees the truth."""
+
+    options: Any
+    true_sight: bool = False
+
+
+def manner(keys: str, policy: str = "policy") -> Manner:
+    """What the keys of a PLAYER, or `none`, ask for. `UsageError`: they are no such keys."""
+    options = parse_player(policy if keys == "none" else f"{keys},{policy}").options
+    searching = getattr(options, "searching", options)
+    if not (searching and searching.belief == "true"):
+        return Manner(options)
+    if searching.search not in ("pimc", "pc-pimc") or (searching.worlds or 1) > 1:
+        what = "belief=true is one known world: it goes with search=pimc|pc-pimc and worlds=1"
+        raise UsageError(what, text=keys)
+    seen = replace(searching, belief="uniform", worlds=1)
+    if seen.time is not None:
+        raise UsageError("self-play that learns has no time limit", text=keys)
+    if options is searching:
+        return Manner(seen, True)
+    return Manner(replace(options, searching=seen), True)
+
+
+def open_policy(
+    path: str, game: Game, seed: int, rows: int, options: NetworkOptions | None = None
+) -> Entrant[Player]:
     """The online network of a checkpoint, or the newest that a RUN has published."""
     published = os.path.join(path, POLICY_FILE)
     file = published if path not in SHIPPED and os.path.isfile(published) else path
-    spec = PlayerSpec(path, file, NETWORK, NetworkOptions(net="online"))
-    return open_player(spec, game, seed, rows)
+    asked = replace(options or NetworkOptions(), net="online")
+    return open_player(PlayerSpec(path, file, NETWORK, asked), game, seed, rows)
 
 
 @dataclass(frozen=True)
@@ -41,11 +71,13 @@ class _Pacing:
 class Follower:
     """What a learner publishes in the folder RUN: its policy, and how many `episodes` it has
     consumed. `learned`: of those, how many each of its ranks has from the files in its folder.
-    `began`: with how many episodes consumed it began, and when."""
+    `began`: with how many episodes consumed it began, and when. `given`: keys of a PLAYER by which
+    its policy is played, instead of those that it publishes."""
 
-    def __init__(self, run: str, game: Game) -> None:
-        self.run, self.game = run, game
+    def __init__(self, run: str, game: Game, given: str | None = None) -> None:
+        self.run, self.game, self.given = run, game, given
         self.player: NetworkPlayer | None = None
+        self.stage: SearchStage | None = None
         self.step, self.episodes, self.net = -1, 0, ""
         self.batch = self.publish_every = 1
         self.learned: list[int] = [0]
@@ -59,14 +91,26 @@ class Follower:
         ranks = len(self.learned)
         return self.publish_every * -(-self.batch // ranks) * ranks
 
-    def make_player(self, seed: int, rows: int) -> NetworkPlayer:
+    def make_player(self, seed: int, rows: int) -> Player:
         """The player that plays by the weights published now, and after a `refresh` by later
         ones."""
+        options: NetworkOptions = self.manner.options
+        self.rows = rows
         with error_context(self.run):
             self.player = network_player(
-                self.net, self.weights, self.game, seed, rows, self.processing, elastic=True
+                self.net, self.weights, self.game, seed, rows, self._processing, elastic=True
             )
-        return self.player
+        if not options.searching:
+            return self.player
+        player = post_processed(self.player, options.searching, options.post, rows)
+        assert isinstance(player, PostprocessedPlayer) and isinstance(player.search, SearchStage)
+        self.stage = player.search
+        return player
+
+    @property
+    def _processing(self) -> tuple[float, int]:
+        processing: tuple[float, int] = self.manner.options.post.processing(deploying=False)
+        return processing
 
     def refresh(self) -> bool:
         """Reads what was published since the last call, if anything: whether there was something.
@@ -89,23 +133,27 @@ class Follower:
         if (metadata["game"], metadata["rules"]) != (self.game.name, self.game.rules):
             what = f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules"
             raise InputError(what)
-        processing = _processing(str(metadata.get("post", "none")))
+        post = self.given or str(metadata.get("post", "none"))
+        before, self.manner = getattr(self, "manner", None), manner(post)
         if self.player is not None:
             if metadata["net"] != self.net:
                 what = f"the learner had the network {self.net} before, and now another one"
                 raise InputError(what, text=metadata["net"])
-            self.player.load(weights, processing)
+            self.player.load(weights, self._processing)
+            if before != self.manner:
+                self._search_otherwise(post)
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
         pace = schema.convert(metadata, _Pacing, "metadata")
         self.publish_every, self.learned, self.began = pace.publish_every, pace.learned, pace.began
-        self.net, self.processing, self.weights = str(metadata["net"]), processing, weights
+        self.net, self.weights = str(metadata["net"]), weights
         self.metadata = metadata
 
-
-def _processing(post: str) -> tuple[float, int]:
-    """Threshold and quanta by which the learner wants its policy to be played."""
-    if post == "none":
-        return 0.0, 0
-    asked: NetworkOptions = parse_player(f"{post},policy").options
-    return asked.post.processing(deploying=False)
+    def _search_otherwise(self, post: str) -> None:
+        """Another search from now on. `InputError`: there was none before, or now there is none."""
+        searching = self.manner.options.searching
+        if bool(searching) != (self.stage is not None):
+            what = "the learner wants another kind of self-play than before: start it again"
+            raise InputError(what, text=post)
+        if self.stage is not None:
+            self.stage.obey(searching, self.rows)

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from stratkit.errors import UsageError
+from stratkit.players.spec import parse_player
 
 RANDOM = "random"  # the policy that is no network
 
@@ -18,6 +19,7 @@ class SelfplayOptions:
     games: int | None
     follow: bool
     policy: str
+    actors: str | None
     search: str | None
     setups: str | None
     seed: int
@@ -61,6 +63,8 @@ class SelfplayOptions:
             raise UsageError("--part divides -n GAMES: give -n too")
         if self.follow and not self.by_network:
             raise UsageError("--follow needs the learner's RUN as --policy")
+        if self.actors:
+            self._check_actors(self.actors)
         if self.slice is not None and self.to_folder:
             raise UsageError("--slice goes with a stream, not with a folder", text=self.output)
         if self.max_ahead is not None and not self.follow:
@@ -68,9 +72,16 @@ class SelfplayOptions:
         if self.search is not None:
             self._check_search()
 
+    def _check_actors(self, keys: str) -> None:
+        """`UsageError`: they are no keys of a PLAYER of this policy."""
+        options = parse_player(f"{keys},{'policy' if self.by_network else RANDOM}").options
+        if self.slice is not None and getattr(options, "searching", options):
+            raise UsageError("--slice goes with no search", text=keys)
+
     def _check_search(self) -> None:
         """What else is asked for must mean something for examples."""
         not_said = {
+            "--actors": self.actors is None,
             "--setups": self.setups is None,
             "--first-game": self.first_game == 0,
             "--part": self.part is None,

@@ -5,8 +5,9 @@ It knows the game interface and no game.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,10 @@ import numpy.typing as npt
 from stratkit.engine import Batch, Game
 from stratkit.engine.batch import CHANCE
 from stratkit.play.finished import Finished, GameNote
+from stratkit.play.search_log import SearchLog
 from stratkit.play.seating import GameSource, Seated
 from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
-from stratkit.storage.columns import Episodes
+from stratkit.storage.columns import Episodes, Targets
 from stratkit.storage.slices import GOES_ON
 
 CUT = "cut"  # the ending of a game that reached `max_actions`: its code follows on the game's own
@@ -57,7 +59,9 @@ class Table:
     `players` are what seatings point to; None is somebody who sits at no game here. `source` says
     which games to begin. `max_actions` cuts longer games (return 0), None cuts none. `seed` is
     chance's. The `adjudicator`, if any, may end games from their first ply on. `slice_length`: hand
-    on games that go on, too, whenever so many actions came since the last time.
+    on games that go on, too, whenever so many actions came since the last time. `true_sight`: asked
+    before every round whether worlds are copies of the true state, which only self-play may want
+    ("TrueSight learning", AlphaZe**).
     """
 
     def __init__(
@@ -71,6 +75,7 @@ class Table:
         seed: int = 0,
         adjudicator: Adjudicator | None = None,
         slice_length: int | None = None,
+        true_sight: Callable[[], bool] = lambda: False,
     ) -> None:
         self.game, self.players, self.source = game, players, source
         self.max_actions, self.seed, self.adjudicator = max_actions, seed, adjudicator
@@ -82,7 +87,8 @@ class Table:
         self._games = np.zeros(slots, np.int64)
         self._numbers = np.zeros(slots, np.int32)
         self._seats = np.full((slots, game.players), -1, np.int32)
-        self.slice_length = slice_length
+        self.slice_length, self.true_sight = slice_length, true_sight
+        self._found: dict[int, SearchLog] = {}  # by row, of the games that a search plays
         self._first = np.zeros(slots, np.int64)  # where each game's slice begins
         self._opening = np.zeros(slots, np.int32)  # length of each game's opening
         self._live = np.zeros(slots, bool)
@@ -129,6 +135,8 @@ class Table:
         if self.adjudicator:
             self.adjudicator.begin(rows)
         self._steps[rows] = seated.steps
+        for row in rows.tolist() if self._found else ():
+            self._found.pop(row, None)
         for player, games, sides in self._seated(rows):
             player.begin(games, sides)
         self._live[rows] = True  # from now on an interrupt has these games to end
@@ -189,6 +197,8 @@ class Table:
             if decision.resigned is not None:
                 self._resigned[mine] = decision.resigned
             chosen[mine], mu[mine] = decision.actions, decision.mu
+            if decision.targets is not None and decision.root_value is not None:
+                self._note(mine, decision.targets, decision.root_value)
             if self.adjudicator and decision.values is not None:
                 self.adjudicator.observe(mine, self._actors[mine], decision.values)
         self.batch.apply(chosen)
@@ -197,9 +207,16 @@ class Table:
         self._mu[live, self._numbers[live]] = mu[live]
         self._numbers[live] += 1
 
+    def _note(self, rows: Rows, targets: Targets, values: npt.NDArray[np.float32]) -> None:
+        """What the search of these rows teaches."""
+        for k, row in enumerate(rows.tolist()):
+            if not np.isnan(values[k]):
+                log = self._found.setdefault(row, SearchLog())
+                log.note(int(self._numbers[row]), targets.take(slice(k, k + 1)), values[k])
+
     def _views(self, rows: Rows) -> Views:
         seen = self._actors[rows], self._legal[rows], self._observations[rows]
-        return Views.of_batch(
+        views = Views.of_batch(
             self.batch,
             rows,
             self._games[rows],
@@ -207,6 +224,13 @@ class Table:
             seen,
             lambda row: self._actions[row, : self._numbers[row]],
         )
+        if not self.true_sight():
+            return views
+
+        def truth(row: int, n: int, seed: int = 0) -> Batch:
+            return Batch.gathered([(self.batch, np.full(n, rows[row]))])
+
+        return replace(views, worlds=truth)
 
     def _collect(self) -> Finished | None:
         returns, endings, plies = self.batch.result()
@@ -245,7 +269,17 @@ class Table:
             mu=self._mu[rows, :longest][played],
             start=np.empty(0, np.uint8),
             first=None if self.slice_length is None else self._first[rows],
+            **self._lessons(rows, length),
         )
+
+    def _lessons(self, rows: Rows, length: npt.NDArray[np.int64]) -> dict[str, Any]:
+        """The columns of a search, if there was any. Slices have none."""
+        logs = [self._found.get(row) for row in rows.tolist()] if self._found else []
+        if self.slice_length is not None or not any(logs):
+            return {}
+        parts = [(log or SearchLog()).columns(n) for log, n in zip(logs, length, strict=True)]
+        targets, values = zip(*parts, strict=True)
+        return {"targets": Targets.together(targets), "root_value": np.concatenate(values)}
 
     def _go_on(self, rows: Rows) -> None:
         """A slice of the games in these rows was handed on; the next one begins."""

@@ -18,6 +18,8 @@ from stratkit.players.spec import PlayerSpec, path_text
 from stratkit.players.testtime.options import PostProcessing
 
 if TYPE_CHECKING:
+    import torch
+
     from stratkit.players.network import NetworkPlayer
     from stratkit.storage.checkpoints import StrPath
 
@@ -109,7 +111,7 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
     name = spec.name or (spec.spec if shipped else _name(path, step))
     return Entrant(
         name=name,
-        player=_post_processed(network, searching, post, setting.rows),
+        player=post_processed(network, searching, post, setting.rows),
         spec=f"net={part},{options_text(searching)}{options_text(post)}"
         f"{spec.spec if shipped else path_text(path)}",
         sha256=checkpoint_hash(path),
@@ -157,7 +159,7 @@ def _open_values(
     )
 
 
-def _post_processed(
+def post_processed(
     network: NetworkPlayer, searching: SearchOptions, post: PostProcessing, decisions: int
 ) -> Player:
     """The network as a player whose policy goes through these stages; so many decisions are asked
@@ -175,6 +177,16 @@ def _post_processed(
         rollouts = Evaluator(root.net, root.network, searching.rows(decisions))
         search = SearchStage(game, rollouts, searching, seed, exclude=post.memory != "off")
     return PostprocessedPlayer(network.evaluator, game, seed, post, search=search)
+
+
+def place(player: Player, device: str, precision: torch.dtype) -> None:
+    """The networks of a player to where they compute."""
+    from stratkit.nets.evaluator import Evaluator
+
+    search = getattr(player, "search", None)
+    for one in (getattr(player, "evaluator", None), getattr(search, "blueprint", None)):
+        if isinstance(one, Evaluator):
+            one.place(device, precision)
 
 
 def open_search(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch, known_actions, worlds
 from stratkit.errors import StratkitError
+from stratkit.storage.columns import Targets
 
 if TYPE_CHECKING:
     from stratkit.notation.replay_page import Shown
@@ -163,12 +164,16 @@ class Views:
 class Decision:
     """The chosen actions int32 [n] and `mu` float32 [n], the probability with which each was
     chosen; `values` float32 [n], what the player expects to get, if it was asked for that;
-    `resigned` bool [n], the games that it gives up instead, if any."""
+    `resigned` bool [n], the games that it gives up instead, if any. Of a player that searches:
+    `targets` [n], what a network is to learn of the policy, and `root_value` float32 [n], of the
+    value (NaN: nothing was searched)."""
 
     actions: npt.NDArray[np.int32]
     mu: npt.NDArray[np.float32]
     values: npt.NDArray[np.float32] | None = None
     resigned: npt.NDArray[np.bool_] | None = None
+    targets: Targets | None = None
+    root_value: Floats | None = None
 
 
 @runtime_checkable

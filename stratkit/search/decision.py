@@ -52,7 +52,8 @@ class Found:
     """What a search found: the policy, the value q of each move and its standard error, float64
     [m], in units of the largest return; in how many worlds; and the effective number of the worlds
     from which these were drawn, and their number. `visits`, float64 [m]: the mean number of visits
-    of each move over the worlds, if trees were grown."""
+    of each move over the worlds, if trees were grown. `target`, float64 [m]: what a network is to
+    learn of the search; None: the policy."""
 
     policy: Vector
     q: Vector
@@ -61,6 +62,13 @@ class Found:
     effective: float
     candidates: int
     visits: Vector | None = None
+    target: Vector | None = None
+
+    @property
+    def lesson(self) -> tuple[Vector, float]:
+        """What a network is to learn: the policy, and the value that it has by q."""
+        target = self.policy if self.target is None else self.target
+        return target, float(target @ self.q)
 
 
 class Search(Protocol):

@@ -68,11 +68,17 @@ class PIMC(Search):
         for i, one in enumerate(believed):
             found = [trees.root(i * self.worlds + world) for world in range(self.worlds)]
             q = np.array([each.q for each in found])
-            policy = self._policy(found, q)
-            visits = np.mean([each.visits for each in found], axis=0)
+            mean = np.mean([world_policy(each) for each in found], axis=0)
             out.append(
                 Found(
-                    policy, q.mean(0), _error(q), self.worlds, one.effective, one.candidates, visits
+                    policy=self._policy(mean, q.mean(0)),
+                    q=q.mean(0),
+                    error=_error(q),
+                    worlds=self.worlds,
+                    effective=one.effective,
+                    candidates=one.candidates,
+                    visits=np.mean([each.visits for each in found], axis=0),
+                    target=mean,
                 )
             )
         return out
@@ -87,11 +93,11 @@ class PIMC(Search):
             priors = (1 - self.noise) * priors + self.noise * drawn
         return priors.astype(np.float32)
 
-    def _policy(self, found: Sequence[RootMoves], q: Rows) -> Vector:
+    def _policy(self, mean: Vector, q: Vector) -> Vector:
+        """What is played, by the worlds' mean policy, or by their mean values."""
         if not self.combine:
-            return best(q.mean(0))
-        mean = np.mean([world_policy(each) for each in found], axis=0)
-        return np.asarray(mean if self.draw else best(mean), np.float64)
+            return best(q)
+        return mean if self.draw else best(mean)
 
 
 def best(scores: Vector) -> Vector:

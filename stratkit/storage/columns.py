@@ -55,6 +55,21 @@ class Targets:
         return cls(np.zeros(actions, np.int64), np.empty(0, np.int32), np.empty(0, np.uint16))
 
     @classmethod
+    def of(cls, policies: Sequence[tuple[npt.ArrayLike, npt.ArrayLike] | None]) -> Self:
+        """The policies of T actions: of each its actions [k], which are all different, and their
+        probabilities [k], which sum to 1; or None. What is left of rounding down goes where it
+        loses most; an action without a share is left out."""
+        found = [_rounded(*policy) if policy else None for policy in policies]
+        there = [one for one in found if one]
+        if not there:
+            return cls.none(len(policies))
+        return cls(
+            np.array([len(one[0]) if one else 0 for one in found], np.int64),
+            np.concatenate([actions for actions, _ in there]).astype(np.int32),
+            np.concatenate([share for _, share in there]).astype(np.uint16),
+        )
+
+    @classmethod
     def together(cls, parts: Sequence[Self]) -> Self:
         """One after the other; at least one."""
         return cls(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls)))
@@ -63,6 +78,18 @@ class Targets:
         """Those of the actions `at`, in that order."""
         inside = _places(self.count, np.arange(len(self.count))[at])
         return type(self)(self.count[at], self.actions[inside], self.share[inside])
+
+
+def _rounded(actions: npt.ArrayLike, policy: npt.ArrayLike) -> tuple[Column, Column]:
+    """Ascending actions and their shares in 65535ths."""
+    order = np.argsort(np.asarray(actions), kind="stable")
+    found, exact = np.asarray(actions)[order], np.asarray(policy, np.float64)[order] * WHOLE_SHARE
+    share = np.floor(exact).astype(np.int64)
+    missing = WHOLE_SHARE - int(share.sum())
+    if not 0 <= missing <= len(share):
+        raise ValueError("a target policy that does not sum to 1")
+    share[np.argsort(share - exact, kind="stable")[:missing]] += 1
+    return found[share > 0], share[share > 0]
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,7 @@ def test_every_use_of_random_numbers_has_its_own_stream() -> None:
         "CANDIDATES": 34,
         "MIXTURE": 35,
         "NOISE": 36,
+        "WINDOW": 37,
         "STOP": 40,
         "WALK": 41,
     }

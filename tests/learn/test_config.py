@@ -8,7 +8,14 @@ import pathlib
 import pytest
 
 from stratkit.errors import InputError
-from stratkit.learn.config import BeliefConfig, MMDConfig, ReBeLConfig, RNaDConfig, RunConfig
+from stratkit.learn.config import (
+    AlphaZeConfig,
+    BeliefConfig,
+    MMDConfig,
+    ReBeLConfig,
+    RNaDConfig,
+    RunConfig,
+)
 from stratkit.learn.presets import PRESETS
 from stratkit.learn.request import Settings, all_fields, fields_of, help_of, read_file, resolve
 
@@ -39,7 +46,7 @@ def test_later_sources_win() -> None:
 
 
 def test_settings_of_run_and_algorithm_have_different_names() -> None:
-    kinds = RunConfig, RNaDConfig, MMDConfig, BeliefConfig, ReBeLConfig
+    kinds = RunConfig, RNaDConfig, MMDConfig, BeliefConfig, ReBeLConfig, AlphaZeConfig
     run, rnad, mmd, *others = (set(kind.__dataclass_fields__) for kind in kinds)
     every = rnad.union(mmd, *others)
     assert not run & every and set(all_fields()) == run | every
@@ -89,7 +96,7 @@ def test_files(tmp_path: pathlib.Path) -> None:
     assert refusal("algorithm = 'rmad'") == "unknown algorithm 'rmad' (did you mean 'rnad'?)"
     assert (
         refusal("algorithm = [1]")
-        == "unknown algorithm '[1]': choose one of rnad, mmd, belief, rebel"
+        == "unknown algorithm '[1]': choose one of rnad, mmd, alphaze, belief, rebel"
     )
     assert refusal("sizes = 'x'") == "sizes must be whole numbers: 'x'"
     assert refusal("lr = 'x'") == "lr must be a number: 'x'"

@@ -97,7 +97,7 @@ def test_without_post_processing_nothing_is_removed() -> None:
 
 def test_settings_of_fine_tuning() -> None:
     def post(**options: object) -> str:
-        return resolve("tiny", {}, {}, {"seed": 1, **options}).hyper.post
+        return resolve("tiny", {}, {}, {"seed": 1, **options}).hyper.post(0)
 
     assert post() == post(threshold=0.03) == post(actors="processed") == "none"
     asked = post(threshold=0.03, quanta=32, actors="processed")

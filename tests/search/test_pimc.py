@@ -121,9 +121,10 @@ def test_pimc_adds_up_values_and_pc_pimc_policies() -> None:
     each = [
         RootMoves(np.array(v, np.int32), x, *free) for v, x in zip([[9, 1], [5, 5]], q, strict=True)
     ]
-    np.testing.assert_allclose(search._policy(each, q), [1, 0])
-    np.testing.assert_allclose(asked(2, draw=True)._policy(each, q), [0.7, 0.3])
-    np.testing.assert_allclose(asked(2, combine=False)._policy(each, q), [0, 1])
+    mean, values = np.mean([world_policy(one) for one in each], axis=0), q.mean(0)
+    np.testing.assert_allclose(search._policy(mean, values), [1, 0])
+    np.testing.assert_allclose(asked(2, draw=True)._policy(mean, values), [0.7, 0.3])
+    np.testing.assert_allclose(asked(2, combine=False)._policy(mean, values), [0, 1])
 
 
 def test_noise_is_dirichlet_and_a_function_of_its_key() -> None:

@@ -80,8 +80,8 @@ class SearchOptions:
     )
     belief: str = option(
         "uniform",
-        word_or_file("uniform", "setups", "policy", f"{SETUPS_AND}policy"),
-        f"which worlds are how likely; a belief network or RUN; {SETUPS_AND}FILE",
+        word_or_file("uniform", "setups", "policy", f"{SETUPS_AND}policy", "true"),
+        f"which worlds are how likely; a belief network; {SETUPS_AND}FILE; true, in self-play",
         needs=SAMPLED,
     )
     time: float | None = option(

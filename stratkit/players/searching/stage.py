@@ -10,6 +10,7 @@ import numpy as np
 from stratkit.engine import Batch, Game, has_worlds
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.nets.belief import BeliefEvaluator, BeliefNet
+from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Floats
 from stratkit.players.searching.options import SETUPS_AND, SearchOptions
 from stratkit.players.testtime.stages import Staged, Turns
@@ -102,10 +103,18 @@ class SearchStage:
             raise UsageError(f"search={asked.search}: {game.name} has no simultaneous turns")
         if not asked.of_turns and not has_worlds(game):
             raise UsageError(f"search={asked.search}: {game.name} has no worlds to search")
-        self.blueprint, self.seed, self.exclude = blueprint, seed, exclude
+        self.game, self.blueprint = game, blueprint
+        self.seed, self.exclude = seed, exclude
         self.deploys = asked.of_turns
+        self.obey(asked)
+
+    def obey(self, asked: SearchOptions, decisions: int | None = None) -> None:
+        """Searches in this way from now on; of so many `decisions` at once, if that is another way
+        than before. `UsageError` as above."""
+        if decisions is not None and isinstance(self.blueprint, Evaluator):
+            self.blueprint.resize(asked.rows(decisions))
         assert asked.search is not None
-        self.search = SEARCHES[asked.search](asked, game, _belief(asked, game))
+        self.search = SEARCHES[asked.search](asked, self.game, _belief(asked, self.game))
 
     def __call__(self, turns: Turns, policy: Floats) -> Staged:
         """All turns are searched together. `InputError`: a turn has no world."""
@@ -163,6 +172,9 @@ class SearchStage:
 
 def _belief(asked: SearchOptions, game: Game) -> Belief:
     word, on_board = asked.belief, len(game.shape) == 3
+    if word == "true":
+        what = "is for self-play that learns (selfplay --actors): nobody else sees the truth"
+        raise UsageError(f"belief=true {what}")
     if word.startswith("setups") and not on_board:
         raise UsageError(f"belief={word} is for Stratego, not for {game.name}")
     if word == "policy" and not on_board and Batch(game, 1).histories() is None:

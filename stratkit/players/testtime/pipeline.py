@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from stratkit.arrays import Bools, Bytes, Int64s
+from stratkit.arrays import Bools, Bytes, Float64s, Int64s
 from stratkit.engine import Game, sample
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import (
@@ -36,6 +37,7 @@ from stratkit.players.testtime.stages import Quanta, Stage, Threshold, Turns, Wi
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
 from stratkit.search.decision import Found
+from stratkit.storage.columns import Targets
 
 if TYPE_CHECKING:
     from stratkit.players.searching.stage import SearchStage
@@ -45,10 +47,29 @@ Log = Callable[[Explanation], None]
 
 @dataclass
 class Plan:
-    """What was decided when a move began: of each piece, the policy over its destinations."""
+    """What was decided when a move began: of each piece, the policy over its destinations; and of
+    what a search teaches, if there was one, the value and the same of each piece."""
 
     plies: int
     destinations: dict[int, tuple[list[int], Floats]]
+    value: float = float("nan")
+    lesson: dict[int, tuple[list[int], Floats]] = field(default_factory=dict)
+
+
+class Lessons:
+    """What the search of n views teaches: of each a policy of single actions and a value, or
+    nothing."""
+
+    def __init__(self, n: int) -> None:
+        self.policies: list[tuple[npt.ArrayLike, npt.ArrayLike] | None] = [None] * n
+        self.values = np.full(n, np.nan, np.float32)
+
+    def note(self, row: int, actions: npt.ArrayLike, policy: npt.ArrayLike, value: float) -> None:
+        self.policies[row], self.values[row] = (actions, policy), value
+
+    @property
+    def targets(self) -> Targets:
+        return Targets.of(self.policies)
 
 
 @dataclass
@@ -87,7 +108,6 @@ class PostprocessedPlayer(Player):
         searching: list[Stage] = [search] if search else []
         deploying = self.on_board and search is not None and search.deploys
         self.deployment_stages = [*searching * deploying, *self._rounding(deploying=True)]
-        self.action_stages = [*searching, *self.single_stages]
         self.move_stages = [*searching * (not deploying), *self.single_stages]
         if self.on_board:
             self.inputs = Inputs(game, asked)
@@ -132,7 +152,7 @@ class PostprocessedPlayer(Player):
 
     def policy(self, views: Views) -> Floats:
         with self._lock:
-            return self._policy(views, values=False)[0]
+            return self._policy(views, Lessons(len(views)), values=False)[0]
 
     def explained(self, log: Log) -> PostprocessedPlayer:
         return PostprocessedPlayer(
@@ -147,18 +167,29 @@ class PostprocessedPlayer(Player):
         return [replace(turn, value=value_of[turn.game]) for turn in turns]
 
     def _act(self, views: Views, values: bool) -> Decision:
+        lessons = Lessons(len(views))
         with self._lock:
-            policy, expected = self._policy(views, values)
+            policy, expected = self._policy(views, lessons, values)
         chosen = sample(policy, views.legal, self.seed, views.games, views.numbers)
-        return Decision(*chosen, expected)
+        if self.search is None:
+            return Decision(*chosen, expected)
+        return Decision(*chosen, expected, targets=lessons.targets, root_value=lessons.values)
 
-    def _policy(self, views: Views, values: bool) -> tuple[Floats, Floats | None]:
+    def _policy(self, views: Views, lessons: Lessons, values: bool) -> tuple[Floats, Floats | None]:
         """The policy, and the network's values, of what it is shown, if they are wanted."""
         if not self.on_board:
             policy, expected = self.evaluator.evaluate_distinct(
                 views.observations, views.legal, values
             )
-            return self._through(self.action_stages, Turns(views), policy)[-1][1], expected
+            if self.search:
+                staged = self.search(Turns(views), policy)
+                policy = staged.policy
+                for row, found in enumerate(staged.searches or ()):
+                    if found:
+                        target, value = found.lesson
+                        actions = np.flatnonzero(views.legal[row])
+                        lessons.note(row, actions, target, value * self.game.unit)
+            return self._through(self.single_stages, Turns(views), policy)[-1][1], expected
         fields = views.observations.view(self.inputs.dtype)[:, 0]
         playing, stage = fields["phase"] == 0, fields["stage"]
         shown = self._show(views, playing)
@@ -167,8 +198,9 @@ class PostprocessedPlayer(Player):
         if len(deploying):
             out[deploying] = self._deploy(views.take(deploying), out[deploying])
         if self.move_stages or self.log:
-            self._choose_moves(views, shown, np.flatnonzero(playing & (stage == 0)), out)
-            self._choose_ends(views, np.flatnonzero(playing & (stage == 1)), out)
+            first, second = (np.flatnonzero(playing & (stage == k)) for k in (0, 1))
+            self._choose_moves(views, shown, first, out, lessons)
+            self._choose_ends(views, second, out, lessons)
         return out, expected
 
     def _show(self, views: Views, playing: Bools) -> Shown:
@@ -218,7 +250,9 @@ class PostprocessedPlayer(Player):
 
     # ---- whole moves ----
 
-    def _choose_moves(self, views: Views, shown: Shown, rows: Int64s, out: Floats) -> None:
+    def _choose_moves(
+        self, views: Views, shown: Shown, rows: Int64s, out: Floats, lessons: Lessons
+    ) -> None:
         """Decides on whole moves, and leaves in `out` the policy of their first actions."""
         moves = [views.moves(int(row)) for row in rows]
         known = np.array([bool(m) for m in moves], bool)
@@ -241,7 +275,9 @@ class PostprocessedPlayer(Player):
             bounds = bounds if staged.bounds is None else staged.bounds
         for index, row in enumerate(rows):
             some, m = moves[index], len(moves[index])
-            out[row] = self._plan(views, int(row), some, left[-1][1][index])
+            found = searches[index]
+            lesson = found.lesson if found else None
+            out[row] = self._plan(views, int(row), some, left[-1][1][index], lesson, lessons)
             value = None if values is None else float(values[index])
             bound = None if bounds is None else bounds[index, :m]
             stages = [(name, policy[index, :m]) for name, policy in left]
@@ -272,26 +308,30 @@ class PostprocessedPlayer(Player):
             policy[i, : len(some)] = out[rows[i], starts] * second[at, ends]
         return policy
 
-    def _plan(self, views: Views, row: int, moves: Moves, policy: Floats) -> Floats:
+    def _plan(
+        self,
+        views: Views,
+        row: int,
+        moves: Moves,
+        policy: Floats,
+        lesson: tuple[Float64s, float] | None,
+        lessons: Lessons,
+    ) -> Floats:
         """Remembers the policy of the destinations; returns that of the pieces, [actions]."""
-        first = np.zeros(self.game.actions, np.float32)
-        ends: dict[int, tuple[list[int], list[float]]] = {}
-        for (start, end), p in zip(moves, policy.tolist(), strict=False):
-            if p > 0:
-                first[start] += p
-                found = ends.setdefault(start, ([], []))
-                found[0].append(end)
-                found[1].append(p)
-        plan = {
-            start: (squares, np.array(p, np.float32) / first[start])
-            for start, (squares, p) in ends.items()
-        }
+        first, ends = _split(moves, policy, self.game.actions)
+        plan = Plan(self._plies(views, row), ends)
+        if lesson:
+            target, value = lesson
+            pieces, plan.lesson = _split(moves, target, self.game.actions)
+            plan.value = value * self.game.unit
+            (squares,) = np.nonzero(pieces)
+            lessons.note(row, squares, pieces[squares], plan.value)
         seat = _seat(views, row)
         if seat in self._plans:
-            self._plans[seat] = Plan(self._plies(views, row), plan)
+            self._plans[seat] = plan
         return first
 
-    def _choose_ends(self, views: Views, rows: Int64s, out: Floats) -> None:
+    def _choose_ends(self, views: Views, rows: Int64s, out: Floats, lessons: Lessons) -> None:
         """Destinations as they were decided on when the move began."""
         unplanned = []
         for row in rows:
@@ -302,6 +342,8 @@ class PostprocessedPlayer(Player):
                 if found:
                     out[row] = 0
                     out[row, found[0]] = found[1]
+                    if selected in plan.lesson:
+                        lessons.note(int(row), *plan.lesson[selected], plan.value)
                     continue
             unplanned.append(row)
         if unplanned:  # somebody else has selected the piece
@@ -311,6 +353,24 @@ class PostprocessedPlayer(Player):
 
     def _plies(self, views: Views, row: int) -> int:
         return int(views.observations[row].view(self.inputs.dtype)["plies"][0])
+
+
+def _split(
+    moves: Moves, policy: Floats | Float64s, actions: int
+) -> tuple[Floats, dict[int, tuple[list[int], Floats]]]:
+    """A policy of moves as that of the pieces, float32 [actions], and of each the destinations."""
+    first = np.zeros(actions, np.float32)
+    ends: dict[int, tuple[list[int], list[float]]] = {}
+    for (start, end), p in zip(moves, policy.tolist(), strict=False):
+        if p > 0:
+            first[start] += p
+            found = ends.setdefault(start, ([], []))
+            found[0].append(end)
+            found[1].append(p)
+    return first, {
+        start: (squares, np.array(p, np.float32) / first[start])
+        for start, (squares, p) in ends.items()
+    }
 
 
 def _seat(views: Views, row: int) -> tuple[int, int]:

@@ -1,0 +1,123 @@
+"""AlphaZero's loss, for games of hidden information (Silver et al. 2018; Blüml, Czech, Kersting
+2023, "AlphaZe**", equation 5), from top to bottom:
+
+    policy_loss  the cross-entropy of the search's policy
+    blended      the value's target: the game's result, and the search's value
+    AlphaZe      both, for the optimizer
+
+The network learns what a search has found at each decision of self-play, and the search begins
+from what the network says. Nothing pulls towards an equilibrium: the limit is the search's own.
+[n] is a flat batch of steps, [m] are different views.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from stratkit.errors import InputError
+from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.config import AlphaZeConfig
+from stratkit.learn.data import Batch
+from stratkit.learn.rnad import average_rate, follow, value_loss
+from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
+from stratkit.nets import build, legal_policy, place
+
+NETWORKS = ("online", "average")  # the average follows the acting one, for play
+
+
+def policy_loss(log_pi: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+    """- sum over steps of weight sum_a target(a) log pi(a). log_pi, target: float32 [n, A], both 0
+    on illegal actions, target 0 on a step without one; weight: float32 [n]."""
+    return -(weight * (target * log_pi).sum(1)).sum()
+
+
+def blended(outcome: Tensor, root_value: Tensor, share: float) -> Tensor:
+    """(1 - share) outcome + share root_value, float32 [n]; the outcome where the value is NaN."""
+    found = torch.where(root_value.isnan(), outcome, root_value)
+    return (1 - share) * outcome + share * found
+
+
+class Forward(NamedTuple):
+    """metrics: float32 [m, 2], `AlphaZe.view_metrics`."""
+
+    metrics: Tensor
+
+
+class Targets(NamedTuple):
+    """What steps [n] are to learn, and with which weight; the part of each in the explained
+    variance. policy: float32 [n, A]; the others float32 [n]."""
+
+    policy: Tensor
+    value: Tensor
+    weight: Tensor
+    explained: Tensor
+
+
+class AlphaZe(Algorithm[Forward, Targets]):
+    """The network and its update. Arguments as `RNaD`'s."""
+
+    loss_metrics = ("policy_loss", "value_loss", "target_kl", "explained")
+    view_metrics = ("entropy", "value")
+
+    def __init__(
+        self,
+        net: str,
+        shape: tuple[int, ...],
+        actions: int | None,
+        config: AlphaZeConfig,
+        seed: int,
+        device: torch.device = CPU,
+    ) -> None:
+        self.net = net
+        self.config: AlphaZeConfig = config
+        self.decay = config.decay
+        online = build(net, shape, seed, actions)
+        place(online, device)
+        average = copy.deepcopy(online).requires_grad_(False)
+        self.networks = dict(zip(NETWORKS, (online, average), strict=True))
+
+    def learning_rate(self, step: int) -> float:
+        """Constant after the warm-up; or from there along half a cosine to its floor."""
+        c, rate = self.config, super().learning_rate(step)
+        if not c.lr_cosine or step < c.warm_up:
+            return rate
+        part = min(1.0, (step - c.warm_up) / c.lr_cosine)
+        return c.lr_floor + (rate - c.lr_floor) * (1 + math.cos(math.pi * part)) / 2
+
+    def forward(self, views: Views, outputs: Outputs, step: int) -> Forward:
+        logits, value = outputs
+        pi, log_pi = legal_policy(logits, views.legal)
+        return Forward(torch.stack([-(pi * log_pi).sum(1), value], 1))
+
+    def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
+        if batch.target is None or batch.root_value is None:
+            what = "episodes without targets of a search (selfplay --actors search=pc-pimc)"
+            raise InputError(what)
+        value = outputs[1][batch.view]
+        weight = weights_of(batch, counts, self.config.weight_by)
+        estimate = blended(outcomes(batch), batch.root_value, self.config.root_value)
+        parts = explained_parts(batch, value, weight, counts)
+        return Targets(batch.target, estimate, weight, parts)
+
+    def loss(
+        self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+    ) -> tuple[Tensor, Tensor]:
+        config = self.config
+        target, estimate, weight, parts = (x[steps] for x in targets)
+        logits, value = outputs
+        log_pi = legal_policy(logits, batch.legal[batch.view[steps]])[1]
+        actor_loss = policy_loss(log_pi, target, weight)
+        critic_loss = value_loss(value, estimate, weight)
+        entropy = -(weight * torch.special.xlogy(target, target).sum(1)).sum()
+        metrics = torch.stack([actor_loss, critic_loss, actor_loss - entropy, parts.sum()])
+        return actor_loss + config.value_weight * critic_loss, metrics.detach()
+
+    def after_step(self, step: int) -> Mapping[str, float]:
+        follow(self.networks["average"], self.trained, average_rate(self.config.average_rate, step))
+        return {"lr": self.learning_rate(step)}

@@ -1,0 +1,189 @@
+"""AlphaZero's loss against a slow transcription, its schedule, its targets and its window."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from learn.games import as_parts, episodes, optimizer
+from stratkit.engine import Game
+from stratkit.errors import InputError
+from stratkit.learn.alphaze import NETWORKS, AlphaZe
+from stratkit.learn.config import AlphaZeConfig
+from stratkit.learn.data import make_batch
+from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.request import Settings, resolve
+from stratkit.learn.window import Window
+from stratkit.storage.columns import WHOLE_SHARE, Episode, Targets
+
+
+def setting(net: str = "plain", **options: object) -> Settings:
+    return resolve(net, {}, {}, {"seed": 1, **options}, "alphaze")
+
+
+def searched(name: str, number: int = 6, seed: int = 3) -> tuple[Game, list[Episode]]:
+    """Random games, each decision with a made-up target and value; some values are missing."""
+    game, found = episodes(name, number)
+    rng, out = np.random.default_rng(seed), []
+    batch = make_batch(game, as_parts(game, found))
+    legal, at = batch.legal.numpy()[batch.view.numpy()], 0
+    for one in found:
+        policies: list[Any] = []
+        for row in range(at, at + len(one.actions)):
+            actions = np.flatnonzero(legal[row])
+            weights = rng.random(len(actions)) * (rng.random(len(actions)) < 0.7) + 1e-9
+            policies.append((actions, weights / weights.sum()))
+        value = rng.uniform(-1, 1, len(policies)).astype(np.float32)
+        value[rng.random(len(value)) < 0.3] = np.nan
+        out.append(replace(one, targets=Targets.of(policies), root_value=value))
+        at += len(policies)
+    return game, out
+
+
+def outputs_of(learner: Optimizer, batch: Any) -> tuple[Any, Any]:
+    from stratkit.learn.algorithm import Views
+
+    algorithm = learner.algorithm
+    outputs = algorithm.outputs(Views(algorithm.prepare(batch.observations), batch.legal))
+    return tuple(x.detach().double() for x in outputs)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(("name", "net"), [("nano", "plain"), ("hex:3", "mlp:8")])
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_the_loss_is_equation_5(name: str, net: str, share: float) -> None:
+    """Term by term in plain Python, from the episodes themselves; and so are its gradients."""
+    game, found = searched(name)
+    learner = optimizer(
+        net, game.shape, setting(net, root_value=share, value_weight=0.5), game.actions
+    )
+    batch = make_batch(game, as_parts(game, found), 16, searched=True)
+    logits, value = outputs_of(learner, batch)
+    algorithm = learner.algorithm
+    assert isinstance(algorithm, AlphaZe)
+    counts = batch.step_counts()
+    policy_term = value_term = 0.0
+    slow = torch.zeros_like(logits), torch.zeros_like(value)
+    row = 0
+    for one in found:
+        assert one.targets is not None and one.root_value is not None
+        for t in range(len(one.actions)):
+            u, player = int(batch.view[row]), int(batch.player[row])
+            target = one.targets.take(slice(t, t + 1))
+            allowed = [a for a in range(game.actions) if batch.legal[u, a]]
+            most = max(float(logits[u, a]) for a in allowed)
+            total = sum(math.exp(float(logits[u, a]) - most) for a in allowed)
+            pi = {a: math.exp(float(logits[u, a]) - most) / total for a in allowed}
+            wanted = dict(zip(target.actions.tolist(), target.share / WHOLE_SHARE, strict=True))
+            z, root = float(one.returns[player]), float(one.root_value[t])
+            aim = z if math.isnan(root) else (1 - share) * z + share * root
+            weight = 1 / float(counts[player])
+            policy_term -= weight * sum(p * math.log(pi[a]) for a, p in wanted.items())
+            value_term += weight * (float(value[u]) - aim) ** 2
+            for a in allowed:
+                slow[0][u, a] += weight * (pi[a] - wanted.get(a, 0.0))
+            slow[1][u] += 0.5 * weight * 2 * (float(value[u]) - aim)
+            row += 1
+    targets = algorithm.targets(batch, (logits, value), None, counts)  # type: ignore[arg-type]
+    leaves = logits[batch.view].requires_grad_(), value[batch.view].requires_grad_()
+    loss, metrics = algorithm.loss(batch, slice(None), leaves, None, targets)  # type: ignore[arg-type]
+    assert metrics[:2].tolist() == pytest.approx([policy_term, value_term], rel=1e-6)
+    assert loss.item() == pytest.approx(policy_term + 0.5 * value_term, rel=1e-6)
+    for slowly, leaf in zip(slow, torch.autograd.grad(loss, leaves), strict=True):
+        fast = torch.zeros_like(slowly).index_add_(0, batch.view, leaf)
+        torch.testing.assert_close(fast, slowly, rtol=1e-5, atol=1e-8)
+    entropy = float(metrics[0] - metrics[2])
+    assert 0 < entropy < policy_term
+
+
+def test_updates_come_to_the_targets() -> None:
+    """What is learned again and again is the mean target of each view."""
+    game, found = searched("hex:3", 3)
+    learner = optimizer("mlp:64", game.shape, setting("mlp:64", lr=0.01, decay=0.0), game.actions)
+    batch = make_batch(game, as_parts(game, found), 16, searched=True)
+    first = learner.update(batch)
+    for _ in range(150):
+        last = learner.update(batch)
+    assert first["target_kl"] > 0.5 and last["target_kl"] < 0.2 * first["target_kl"]
+    assert list(learner.algorithm.networks) == list(NETWORKS)
+
+
+def test_the_rate_falls_along_a_cosine_and_weights_decay() -> None:
+    game, _ = episodes("hex:3", 1)
+    learner = optimizer(
+        "mlp:8", game.shape,
+        setting("mlp:8", lr=1.0, lr_floor=0.2, warm_up=4, lr_cosine=10, decay=0.1), game.actions,
+    )  # fmt: skip
+    rates = [learner.algorithm.learning_rate(step) for step in (0, 3, 4, 9, 14, 99)]
+    assert rates == pytest.approx([0.25, 1, 1, 0.6, 0.2, 0.2])
+    before = [p.detach().clone() for p in learner.adam.parameters]
+    learner.adam.step([torch.zeros_like(p) for p in before], 0.5, learner.algorithm.decay)
+    for old, new in zip(before, learner.adam.parameters, strict=True):
+        torch.testing.assert_close(new.detach(), old * 0.95)
+
+
+def test_true_sight_comes_first() -> None:
+    config = AlphaZeConfig(actors="search=pc-pimc,worlds=4,nodes=50,pick=drawn", true_sight=3)
+    assert config.post(2) == "search=pc-pimc,nodes=50,pick=drawn,worlds=1,belief=true"
+    assert config.post(3) == config.actors
+    for wrong, what in (({"actors": "raw"}, "needs a search"), ({"replays": 21}, "--window")):
+        with pytest.raises(InputError, match=what):
+            AlphaZeConfig(**wrong)  # type: ignore[arg-type]
+
+
+def test_targets_that_cannot_be_learned_are_refused() -> None:
+    game, found = searched("nano", 2)
+    one = found[1]
+    assert one.targets is not None
+
+    def refusal(changed: Episode) -> str:
+        with pytest.raises(InputError) as caught:
+            make_batch(game, as_parts(game, [found[0], changed]), searched=True)
+        return str(caught.value)
+
+    said = refusal(replace(one, targets=None))
+    assert said.startswith("x.eps: episode 1, action ") and "no target" in said
+    actions = one.targets.actions.copy()
+    at = int(np.flatnonzero(one.targets.count == 1)[-1])
+    place = int(one.targets.count[:at].sum())
+    for illegal in (9999, int(actions[place]) ^ 1):
+        actions[place] = illegal
+        said = refusal(replace(one, targets=replace(one.targets, actions=actions)))
+        assert said == f"x.eps: episode 1, action {at}: its target has an illegal action"
+
+
+def test_a_window_hands_out_what_it_has_met() -> None:
+    game, found = episodes("hex:3", 12)
+    batches = [as_parts(game, found[k : k + 2]) for k in range(0, 12, 2)]
+
+    def drawn(seed: int, size: int = 3, replays: int = 2) -> list[list[int]]:
+        window = Window(size, replays, seed)
+        return [
+            [int(n) // 2 for chunk in window.meet(one) for n in chunk.episodes.number][::2]
+            for one in batches
+        ]
+
+    once = drawn(1)
+    assert once == drawn(1) and any(drawn(seed) != once for seed in range(2, 6))
+    for number, old in enumerate(once):
+        assert len(set(old)) == len(old) == min(number, 2)
+        assert all(max(0, number - 3) <= k < number for k in old)
+    assert Window(3, 1, 0).missing == 3
+
+
+def test_shares_are_rounded_to_a_whole() -> None:
+    rng = np.random.default_rng(1)
+    for m in (1, 2, 7, 100):
+        policy = rng.dirichlet(np.full(m, 0.2))
+        made = Targets.of([None, (rng.permutation(m), policy.astype(np.float32))])
+        assert made.count[0] == 0 and int(made.share.astype(int).sum()) == WHOLE_SHARE
+        assert (np.diff(made.actions) > 0).all() and (made.share > 0).all()
+        dense = np.zeros(m)
+        dense[made.actions] = made.share / WHOLE_SHARE
+        assert abs(np.sort(dense) - np.sort(policy)).max() < 1.1 / WHOLE_SHARE
+    with pytest.raises(ValueError, match="sum to 1"):
+        Targets.of([([0, 1], [0.5, 0.4])])
