@@ -29,7 +29,7 @@ from stratkit.players.network import NetworkPlayer
 from stratkit.players.searching.stage import load_belief
 from stratkit.search.beliefs import FLOOR, LAST
 
-MOST = 500
+MOST = 160
 BELIEFS = ("uniform", "setups", "policy", "network", "both", "posterior")
 Array = np.ndarray
 
@@ -233,7 +233,7 @@ def draw(plies: Array, means: Array, picture: str) -> None:
     above.set_ylabel("nats")
     below.set_ylabel("nats above the posterior")
     below.set_xlabel("plies played")
-    below.legend()
+    above.legend(ncols=3)
     figure.savefig(picture, dpi=100)
 
 

@@ -216,7 +216,9 @@ def log_likelihoods(
 ) -> list[Vector]:
     """Of each world of each of these pasts, float64 [n]: the logarithm of the probability of the
     enemy's setup in it (if `deployment`), and of the enemy's `last` plies. It is the blueprint's;
-    in plies a part `floor` of it is uniform over the actions. One call of the blueprint serves all.
+    in plies a part `floor` of it is uniform over the actions. A setup is placed in one order, equal
+    pieces ascending (`placements`): what the other orders add is nearly alike in all.
+    One call of the blueprint serves all.
 
     `InputError`: a past is no game.
     """
