@@ -1,0 +1,40 @@
+"""Games of Diplomacy out of a record, as JSON and as pictures, and back.
+
+    python examples/diplomacy/games.py GAMES.jsonl FOLDER [NUMBER]
+
+Writes FOLDER/game.json, a picture of each phase, FOLDER/S1901M.svg and so on, and checks that the
+JSON gives the same game again.
+"""
+
+import json
+import pathlib
+import sys
+
+import numpy as np
+
+from stratkit import Game, read_games
+from stratkit.engine.diplomacy import map_of
+from stratkit.notation.diplomacy import phase_text
+from stratkit.notation.diplomacy_games import actions_of, game_json, phases
+from stratkit.notation.diplomacy_svg import picture
+
+
+def main(record: str, folder: str, number: str = "0") -> None:
+    games = read_games(record)
+    row = np.flatnonzero(games["number"] == int(number))[0]
+    game = Game(games["game"][row])
+    actions = np.array(games["moves"][row].split(), np.int32)
+    data = game_json(game, actions)
+    assert actions_of(game, data).tolist() == actions.tolist()
+    out = pathlib.Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "game.json").write_text(json.dumps(data, indent=1) + "\n")
+    board = map_of(game)
+    for position, orders in phases(game, actions):
+        name = phase_text(board, position)
+        (out / f"{name}.svg").write_text(picture(board, position, orders))
+    print(f"{len(data['phases']) - 1} phases in {folder}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

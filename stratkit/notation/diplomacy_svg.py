@@ -1,0 +1,155 @@
+"""A position of Diplomacy as a picture: the map as a graph, units, owners, orders as arrows.
+
+A map has no coordinates. Places are laid out so that distances on paper are like those on the map
+(classical scaling of the shortest ways; Torgerson 1952).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from stratkit.arrays import Bytes, Float64s
+from stratkit.engine.diplomacy import (
+    CONVOY,
+    FLEET,
+    HOLD,
+    MOVE,
+    NONE,
+    POWER,
+    RETREAT,
+    SEA,
+    SUPPORT_HOLD,
+    SUPPORT_MOVE,
+    VIA,
+    DiplomacyMap,
+)
+from stratkit.notation.diplomacy import phase_text
+
+WIDTH, HEIGHT, EDGE = 1000, 800, 40  # pixels
+COLOURS = ("#c62828", "#1565c0", "#00838f", "#616161", "#2e7d32", "#8e24aa", "#ef6c00")
+SEA_COLOUR, LAND_COLOUR = "#dcebf7", "#f3efe0"
+
+
+def near(map_: DiplomacyMap) -> np.ndarray:
+    """bool [P, P]: which provinces have a common border for some unit."""
+    out = np.zeros((map_.provinces, map_.provinces), bool)
+    rows, columns = np.nonzero(map_.army | map_.fleet)
+    out[map_.parent[rows], map_.parent[columns]] = True
+    return out
+
+
+def layout(map_: DiplomacyMap) -> Float64s:
+    """float64 [P, 2]: where each province is drawn, in pixels. Provinces without a way stay aside
+    of the others."""
+    far = map_.provinces
+    ways = np.where(near(map_), 1.0, far)
+    np.fill_diagonal(ways, 0)
+    for k in range(len(ways)):
+        ways = np.minimum(ways, ways[:, k : k + 1] + ways[k])
+    ways = np.minimum(ways, ways[ways < far].max() + 1)
+    centred = ways**2 - (ways**2).mean(0)
+    values, vectors = np.linalg.eigh(-(centred - centred.mean(1, keepdims=True)) / 2)
+    places = vectors[:, -2:][:, ::-1] * np.sqrt(np.maximum(values[-2:][::-1], 1e-9))
+    places = _apart(places * np.sign(places[0] + 1e-12))
+    low, high = places.min(0), places.max(0)
+    size = np.array([WIDTH, HEIGHT]) - 2 * EDGE
+    return np.asarray(EDGE + (places - low) / np.maximum(high - low, 1e-9) * size)
+
+
+def _apart(places: Float64s) -> Float64s:
+    """Places that are not upon each other: a few steps away from near ones."""
+    for _ in range(60):
+        between = places[:, None] - places[None]
+        distance = np.sqrt((between**2).sum(2)) + 1e-9
+        push = np.maximum(0.55 - distance, 0) * (distance > 1e-8)
+        places = places + (between / distance[..., None] * push[..., None]).sum(1) / 2
+    return places
+
+
+def picture(map_: DiplomacyMap, position: np.ndarray, orders: Bytes | None = None) -> str:
+    """SVG of a position of shape [1], with the orders uint8 [1, P, 3] of its phase, if given."""
+    places = layout(map_)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        'font-family="sans-serif" font-size="11">',
+        '<defs><marker id="tip" viewBox="0 0 6 6" refX="6" refY="3" markerWidth="6" '
+        'markerHeight="6" orient="auto"><path d="M0 0L6 3L0 6z"/></marker></defs>',
+        f"<title>{escape(phase_text(map_, position))}</title>",
+        f'<text x="10" y="20" font-size="16">{escape(phase_text(map_, position))}</text>',
+    ]
+    for a, b in zip(*np.nonzero(np.triu(near(map_))), strict=True):
+        parts.append(_line(places[a], places[b], 'stroke="#bbb"'))
+    parts += [_province(map_, position, p, places[p]) for p in range(map_.provinces)]
+    for province, order in enumerate([] if orders is None else orders[0].tolist()):
+        parts += _arrows(map_, position, province, order, places)
+    parts += _key(map_)
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _line(a: Float64s, b: Float64s, style: str) -> str:
+    return f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" {style}/>'
+
+
+def _colour(power: int) -> str:
+    return COLOURS[power % len(COLOURS)]
+
+
+def _province(map_: DiplomacyMap, position: np.ndarray, p: int, at: Float64s) -> str:
+    """A province: a square around a centre, in the colour of its owner; its unit, and its name."""
+    x, y = at
+    fill = SEA_COLOUR if map_.kind[p] == SEA else LAND_COLOUR
+    parts = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="13" fill="{fill}" stroke="#999"/>']
+    if map_.centre[p] != NONE:
+        owner = int(position["owner"][0, map_.centre[p]])
+        stroke = _colour(owner - 1) if owner else "#333"
+        square = f'x="{x - 15:.1f}" y="{y - 15:.1f}" width="30" height="30"'
+        parts.append(f'<rect {square} fill="none" stroke="{stroke}" stroke-width="3"/>')
+    for field, dx in (("unit", 0), ("dislodged", 16)):
+        unit = int(position[field][0, p])
+        if unit:
+            parts.append(
+                f'<circle cx="{x + dx:.1f}" cy="{y:.1f}" r="9" fill="{_colour(unit & POWER)}"/>'
+                f'<text x="{x + dx:.1f}" y="{y + 4:.1f}" text-anchor="middle" fill="#fff">'
+                f"{'F' if unit & FLEET else 'A'}</text>"
+            )
+    name = escape(map_.locations[p])
+    parts.append(f'<text x="{x:.1f}" y="{y + 27:.1f}" text-anchor="middle">{name}</text>')
+    return "".join(parts)
+
+
+def _arrows(
+    map_: DiplomacyMap, position: np.ndarray, province: int, order: Sequence[int], places: Float64s
+) -> list[str]:
+    """An order: moves are lines with a tip, supports and convoys broken lines to what they help."""
+    verb, whom, whither = order
+    here, tip = places[province], 'marker-end="url(#tip)"'
+    unit = int(position["dislodged" if verb == RETREAT else "unit"][0, province])
+    style = f'stroke="{_colour(unit & POWER)}" stroke-width="2"'
+    if verb == HOLD or not unit:
+        return []
+    if verb in (MOVE, VIA, RETREAT):
+        return [_line(here, _short(here, places[map_.parent[whither]]), f"{style} {tip}")]
+    if verb not in (SUPPORT_HOLD, SUPPORT_MOVE, CONVOY):
+        return []
+    to = places[whom]
+    if verb != SUPPORT_HOLD:  # to the middle of the way of the helped unit
+        to = (to + places[map_.parent[whither]]) / 2
+    return [_line(here, to, f'{style} stroke-dasharray="4 3"')]
+
+
+def _short(a: Float64s, b: Float64s) -> Float64s:
+    """The end of an arrow from a to b, at the edge of a unit."""
+    length = float(np.hypot(*(b - a))) or 1.0
+    return np.asarray(b - (b - a) / length * 12)
+
+
+def _key(map_: DiplomacyMap) -> list[str]:
+    """Which colour is whose."""
+    return [
+        f'<text x="10" y="{HEIGHT - 14 * (len(map_.powers) - i):.0f}" fill="{_colour(i)}">'
+        f"{escape(power)}</text>"
+        for i, power in enumerate(map_.powers)
+    ]
