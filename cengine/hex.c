@@ -1,15 +1,17 @@
-/* Hex, "hex:N", and Dark Hex with the abrupt rule, "dark_hex:N" (OpenSpiel's hex, and its dark_hex
- * with gameversion=adh, obstype=reveal-nothing), on a rhombus of N x N cells. Two players put
- * stones in turn. Player 0 wins by a chain from the first row to the last, player 1 by one from the
- * first column to the last; there is no draw. In Dark Hex a player sees the own stones only. Who
- * tries a cell that the enemy holds sees that stone from then on, and the turn passes: in the
- * classical form the player would try again.
+/* Hex, "hex:N", and Dark Hex with the abrupt or the classical rule, "dark_hex:N" and
+ * "dark_hex:N:classical" (OpenSpiel's hex, and its dark_hex with gameversion=adh or cdh,
+ * obstype=reveal-nothing), on a rhombus of N x N cells. Two players put stones in turn. Player 0
+ * wins by a chain from the first row to the last, player 1 by one from the first column to the
+ * last; there is no draw. In Dark Hex a player sees the own stones only. Who tries a cell that the
+ * enemy holds sees that stone from then on, and the turn passes; by the classical rule the player
+ * tries again.
  *
  * Actions: cells, row * N + column, that the player does not see taken. A cell's neighbours are
  * those beside it in its row and its column, and (row + 1, column - 1) and (row - 1, column + 1).
  *
  * Recall is perfect: a player remembers what it tried and how that ended, and turns alternate
- * strictly, so the number of enemy turns is known, and how many of them failed is not.
+ * strictly, so the number of enemy turns is known, and how many of them failed is not. By the
+ * classical rule the number of enemy stones is known, and how often the enemy failed is not.
  */
 #include "games.h"
 #include "small.h"
@@ -19,7 +21,7 @@ enum { LEAST_SIZE = 2, MOST_SIZE = 11, MOST_CELLS = MOST_SIZE * MOST_SIZE, EMPTY
 typedef struct {
     sk_game base;
     int size, cells;
-    int dark;
+    int dark, classical;
 } hex;
 
 typedef struct {
@@ -27,8 +29,8 @@ typedef struct {
     /* Where the player knows whose stone lies there: the turn after which it did, counted from 1.
      */
     uint8_t seen[2][MOST_CELLS];
-    uint8_t turns;
-    uint8_t winner; /* EMPTY: nobody yet */
+    uint8_t turns, next; /* tries so far; who acts */
+    uint8_t winner;      /* EMPTY: nobody yet */
 } hex_state;
 
 /* What the acting player sees: whose turn it is (one-hot), then for every cell two bytes: an own
@@ -49,7 +51,7 @@ static void reset(const sk_game *game, void *block)
 static int actor(const sk_game *game, const void *block)
 {
     const hex_state *state = block;
-    return state->winner == EMPTY ? state->turns % 2 : SK_OVER;
+    return state->winner == EMPTY ? state->next : SK_OVER;
 }
 
 static int legal(const sk_game *game, const void *block, int32_t *actions)
@@ -98,11 +100,13 @@ static void apply(const sk_game *base, void *block, int32_t cell)
     const hex *game = as_hex(base);
     hex_state *state = block;
     assert(in_list(base, block, cell));
-    int player = state->turns++ % 2;
-    state->seen[player][cell] = state->turns;
+    int player = state->next, taken = state->owner[cell] != EMPTY;
+    state->seen[player][cell] = ++state->turns;
     if (!game->dark)
         state->seen[!player][cell] = state->turns;
-    if (state->owner[cell] != EMPTY)
+    if (!taken || !game->classical)
+        state->next = (uint8_t)!player;
+    if (taken)
         return;
     state->owner[cell] = (uint8_t)player;
     if (connects(game, state, cell))
@@ -256,6 +260,8 @@ static const char *redeal(const sk_game *base, void *block, philox_draws *draws)
     uint8_t tried[MOST_TURNS + 1];
     if (!game->dark)
         return NULL; /* nothing is hidden */
+    if (game->classical)
+        return "no worlds by the classical rule";
     enemy_turns enemy = recall(game, state, player);
     count_ways(&enemy);
     for (int i = 0; i < MOST_TRIES; i++) {
@@ -272,7 +278,7 @@ static int history(const sk_game *base, const void *block, int32_t *actions)
     const hex_state *state = block;
     for (int turn = 0; turn < state->turns; turn++)
         for (int32_t cell = 0; cell < as_hex(base)->cells; cell++)
-            if (state->seen[turn % 2][cell] == turn + 1)
+            if (state->seen[0][cell] == turn + 1 || state->seen[1][cell] == turn + 1)
                 actions[turn] = cell;
     return state->turns;
 }
@@ -282,10 +288,11 @@ static const sk_ops ops = {SMALL_GAME};
 static sk_game *open_either(int dark, const char *parameter, const char *rules, char *error,
                             size_t error_size)
 {
-    int size;
-    if (!read_number(&parameter, &size) || *parameter || size < LEAST_SIZE || size > MOST_SIZE) {
-        snprintf(error, error_size, "the size of the board is a number from %d to %d", LEAST_SIZE,
-                 MOST_SIZE);
+    int size, read = read_number(&parameter, &size);
+    int classical = read && dark && strcmp(parameter, ":classical") == 0;
+    if (!read || (*parameter && !classical) || size < LEAST_SIZE || size > MOST_SIZE) {
+        snprintf(error, error_size, "the size of the board is a number from %d to %d%s", LEAST_SIZE,
+                 MOST_SIZE, dark ? ", with :classical behind it for that rule" : "");
         return NULL;
     }
     hex *game = new_game(sizeof *game, rules, error, error_size);
@@ -294,6 +301,7 @@ static sk_game *open_either(int dark, const char *parameter, const char *rules, 
     game->size = size;
     game->cells = size * size;
     game->dark = dark;
+    game->classical = classical;
     int longest = dark ? 2 * game->cells - 1 : game->cells;
     game->base =
         small_game(&ops, game->cells, longest, sizeof(hex_state), SEES_CELLS + 2 * game->cells);

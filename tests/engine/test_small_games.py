@@ -235,18 +235,19 @@ def test_liars_dice_has_the_known_size_and_exploitability(
 class SlowHex:
     """Hex by the rules: whose stone lies where, and what each player knows of it."""
 
-    def __init__(self, size: int, dark: bool) -> None:
-        self.size, self.dark = size, dark
+    def __init__(self, size: int, dark: bool, classical: bool = False) -> None:
+        self.size, self.dark, self.classical = size, dark, classical
         self.stones: dict[int, int] = {}
         self.known: tuple[dict[int, int], dict[int, int]] = ({}, {})
         self.turn = 0
 
     def play(self, cell: int) -> None:
         player = self.turn % 2
-        self.stones.setdefault(cell, player)  # an occupied cell costs the turn
+        again = self.classical and cell in self.stones
+        self.stones.setdefault(cell, player)  # an occupied cell costs the turn, or nothing
         for who in (player,) if self.dark else (0, 1):
             self.known[who][cell] = self.stones[cell]
-        self.turn += 1
+        self.turn += not again
 
     def winner(self) -> int | None:
         for player in (0, 1):
@@ -268,13 +269,16 @@ class SlowHex:
         return [1 - player, player, *(int(s == p) for s in known for p in (player, 1 - player))]
 
 
-@pytest.mark.parametrize("name", ["hex:2", "hex:3", "hex:5", "dark_hex:3", "dark_hex:4"])
+@pytest.mark.parametrize(
+    "name", ["hex:2", "hex:3", "hex:5", "dark_hex:3", "dark_hex:4", "dark_hex:3:classical"]
+)
 def test_hex_agrees_with_its_slow_twin(name: str) -> None:
     games, returns = play(name, 150, 4)
-    kind, size = name.split(":")
+    kind, size, *rule = name.split(":")
     collisions = 0
     for actions, result in zip(games, returns.tolist(), strict=True):
-        slow, seen = SlowHex(int(size), kind == "dark_hex"), sights(name, actions)
+        slow = SlowHex(int(size), kind == "dark_hex", rule == ["classical"])
+        seen = sights(name, actions)
         for action, (actor, legal, packed) in zip([*actions, None], seen, strict=True):
             winner = slow.winner()
             if winner is not None:
@@ -365,7 +369,8 @@ def test_hex_is_won_by_whoever_begins() -> None:
         ("hex:1", "a number from 2 to 11"),
         ("hex:03", "a number from 2 to 11"),
         ("dark_hex:12", "a number from 2 to 11"),
-        ("dark_hex:3x3", "a number from 2 to 11"),
+        ("dark_hex:3x3", "a number from 2 to 11, with :classical"),
+        ("hex:3:classical", "a number from 2 to 11"),
         ("hex:\n3", "from 2 to 11"),
         ("hex:3\0", "unknown game"),
         ("hex:\ud800", "unknown game"),

@@ -19,6 +19,7 @@ from stratkit.engine.batch import CHANCE, OVER
 from stratkit.solve.exploitability import evaluate
 
 DARK_HEX = "dark_hex(board_size={},gameversion=adh,obstype=reveal-nothing)"
+CLASSICAL = "dark_hex(board_size={},gameversion=cdh,obstype=reveal-nothing)"
 # Our game, and OpenSpiel's. Its Leduc tells two cards of a rank apart unless it is told not to.
 GAMES = {
     "kuhn": "kuhn_poker",
@@ -133,3 +134,22 @@ def test_uniform_play_is_as_exploitable(name: str, pyspiel: Any) -> None:
     wanted = exploitability.nash_conv(theirs, policy.UniformRandomPolicy(theirs))
     tree = Tree(Game(name))
     assert evaluate(tree, tree.uniform()).nash_conv == pytest.approx(wanted, abs=1e-9)
+
+
+def test_the_classical_rule_of_dark_hex_is_the_same(pyspiel: Any) -> None:
+    """Who acts, what is legal and who wins; not what is known: OpenSpiel's information states count
+    the enemy's failed tries, which nobody sees."""
+    theirs, rng, again = pyspiel.load_game(CLASSICAL.format(3)), np.random.default_rng(1), 0
+    for _ in range(50):
+        state, batch, before = theirs.new_initial_state(), Batch(Game("dark_hex:3:classical"), 1), 1
+        while not state.is_terminal():
+            player = state.current_player()
+            again += player == before
+            before = player
+            assert batch.actors()[0] == player
+            assert np.flatnonzero(batch.legal()[0]).tolist() == state.legal_actions()
+            action = int(rng.choice(state.legal_actions()))
+            state.apply_action(action)
+            batch.apply(np.array([action], np.int32))
+        assert batch.actors()[0] == OVER and batch.returns()[0].tolist() == state.returns()
+    assert again > 50
