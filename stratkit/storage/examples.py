@@ -25,6 +25,7 @@ FORMAT = "examples"
 VERSION = 1
 MOST_JSON = 1 << 16  # bytes of a frame's first line
 FULL = 1 << 18  # bytes of numbers at which a frame is closed
+ROUNDING = 1e-3  # by which beliefs may miss 1
 _FLOAT = np.dtype("<f4")
 
 Width = Annotated[int, Meta(ge=1, le=4096)]
@@ -57,6 +58,9 @@ class ExampleHeader:
 
     def __post_init__(self) -> None:
         schema.check_seed(self.seed)
+        if self.inputs <= 2 * self.hands:
+            what = "inputs: a row begins before the beliefs of both players' hands"
+            raise InputError(what, text=self.inputs)
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,9 @@ class ExampleReader:
 def _fault(rows: Float32s, values: Float32s) -> str | None:
     if not np.isfinite(rows).all():
         return "a row that is not finite"
+    beliefs = rows[:, -2 * values.shape[1] :].reshape(len(rows), 2, -1)
+    if (beliefs < 0).any() or (abs(beliefs.sum(2) - 1) > ROUNDING).any():
+        return "beliefs that are no probabilities, or do not sum to 1"
     return "a value that is infinite" if np.isinf(values).any() else None
 
 

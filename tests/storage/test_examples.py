@@ -21,10 +21,18 @@ from stratkit.storage.frames import compress
 
 SAMPLE = pathlib.Path(__file__).parents[2] / "formats/samples/examples.pbs"
 HEADER = ExampleHeader(
-    game="kuhn", rules={}, inputs=3, hands=2, search="search=cfr", seed=2**64 - 1
+    game="kuhn", rules={}, inputs=6, hands=2, search="search=cfr", seed=2**64 - 1
 )
 FINITE = st.floats(-8, 8, width=32)
 Pairs = list[tuple[np.ndarray, np.ndarray]]
+
+
+def row_of(numbers: np.ndarray) -> np.ndarray:
+    """Rows [n, 6]: who acts, what is seen, and beliefs in two hands of either player."""
+    return np.hstack([numbers, 1 - numbers[:, 2:]])[:, [0, 1, 2, 4, 3, 5]]
+
+
+ROW = row_of(np.full((1, 4), 0.25, np.float32))
 
 
 def written(pairs: Pairs, header: ExampleHeader = HEADER) -> bytes:
@@ -44,7 +52,7 @@ def read(data: bytes) -> tuple[ExampleReader, Pairs]:
     st.lists(
         st.integers(1, 5).flatmap(
             lambda n: st.tuples(
-                arrays(np.float32, (n, 3), elements=FINITE),
+                arrays(np.float32, (n, 4), elements=st.floats(0, 1, width=32)).map(row_of),
                 arrays(np.float32, (n, 2), elements=FINITE | st.just(math.nan)),
             )
         ),
@@ -60,7 +68,7 @@ def test_what_is_written_is_read(pairs: Pairs) -> None:
 
 
 def test_many_examples_are_several_frames() -> None:
-    rows, values = np.ones((70_000, 3), np.float32), np.ones((70_000, 2), np.float32)
+    rows, values = np.repeat(ROW, 70_000, 0), np.ones((70_000, 2), np.float32)
     _, found = read(written([(rows, values)]))
     assert len(found) > 4 and sum(len(one[0]) for one in found) == 70_000
 
@@ -82,14 +90,15 @@ def test_the_sample_by_the_words_of_the_page() -> None:
 
 
 def test_every_cut_keeps_whole_frames_and_is_told() -> None:
-    row = np.ones((1, 3), np.float32), np.ones((1, 2), np.float32)
+    row = ROW, np.ones((1, 2), np.float32)
     data = written([row, row])
     for end in range(len(data) - 1, len(data) - 90, -7):
         reader, found = read(data[:end])
         kept = len(found)
         assert reader.truncated and f"{kept} examples before it are kept" in reader.truncated
-    reader, found = read(data[:end] + data)  # a killed writer's stream, and another one
-    assert reader.truncated
+    trailer = len(compress([b'{"frame":"trailer","examples":2}\n']))
+    reader, found = read(data[:-trailer] + data)  # a killed writer's stream, and another one
+    assert reader.truncated and len(found) == 4
 
 
 def refused(*contents: bytes) -> str:
@@ -101,16 +110,20 @@ def refused(*contents: bytes) -> str:
 def test_what_is_wrong_is_told() -> None:
     head = json.dumps(
         {"frame": "header", "stratkit": "examples", "version": 1, "game": "kuhn", "rules": {},
-         "inputs": 1, "hands": 1, "search": "search=cfr", "seed": 1, "writer": "x"}
+         "inputs": 3, "hands": 1, "search": "search=cfr", "seed": 1, "writer": "x"}
     ).encode() + b"\n"  # fmt: skip
-    numbers = struct.pack("<2f", 1, 1)
+    numbers = struct.pack("<4f", 1, 1, 1, 1)
     one = b'{"frame":"examples","count":1}\n'
     assert refused(b"episodes") == "x: frame 1 at byte 0: not a frame of a stream of examples"
     assert "not the header of a stream" in refused(one + numbers)
-    assert "do not fill the frame" in refused(head, one + numbers[:4])
+    assert "do not fill the frame" in refused(head, one + numbers[:12])
     assert "count" in refused(head, b'{"frame":"examples","count":0}\n')
-    assert "a row that is not finite" in refused(head, one + struct.pack("<2f", math.inf, 1))
-    assert "a value that is infinite" in refused(head, one + struct.pack("<2f", 1, math.inf))
+    assert "a row that is not finite" in refused(head, one + struct.pack("<4f", math.inf, 1, 1, 1))
+    assert "a value that is infinite" in refused(head, one + struct.pack("<4f", 1, 1, 1, math.inf))
+    for first, second in ((1, 0.5), (1.5, 1)):
+        wrong = one + struct.pack("<4f", 1, first, second, 1)
+        assert "beliefs that are no probabilities" in refused(head, wrong)
+    assert "before the beliefs" in refused(head.replace(b'"inputs": 3', b'"inputs": 2'))
     assert "unknown kind: 'more'" in refused(head, b'{"frame":"more"}\n')
     assert "the trailer counts otherwise" in refused(head, b'{"frame":"trailer","examples":3}\n')
     assert "examples of leduc after some of kuhn" in refused(
@@ -122,7 +135,7 @@ def test_what_is_wrong_is_told() -> None:
 
 def test_a_writer_refuses_what_no_reader_would_take() -> None:
     writer = ExampleWriter(io.BytesIO(), HEADER)
-    row, value = np.ones((1, 3), np.float32), np.ones((1, 2), np.float32)
-    for rows, values in ((row[:, :2], value), (row * np.nan, value), (row, value * np.inf)):
+    row, value = ROW, np.ones((1, 2), np.float32)
+    for rows, values in ((row[:, :4], value), (row * np.nan, value), (row, value * np.inf)):
         with pytest.raises(ValueError):
             writer.write(rows, values)
