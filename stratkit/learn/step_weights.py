@@ -52,8 +52,10 @@ def outcomes(batch: Batch) -> Tensor:
 
 def explained_parts(batch: Batch, value: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
     """Of each step [n] its part in the explained variance of the batch, as far as games have ended:
-    what the network said is compared with how they did. With several ranks, a mean over them."""
-    known = batch.flat(batch.ended * batch.grid(weight))
+    what the network said is compared with how they did. With several ranks, a mean over them.
+    Setups that are judged by the outcome are left out: before the first move there is little to
+    know, and with slices they would be half of the steps that are compared."""
+    known = batch.flat(batch.ended * batch.grid(weight)) * ~batch.by_outcome
     return explained(value, outcomes(batch), known) * (weight.sum() / len(counts))
 
 

@@ -96,8 +96,8 @@ def test_of_slices_the_last_one_teaches_the_setup() -> None:
             assert placing == ([0, 0, 0, 1, 1, 1] if part is parts[-1] else [])
 
 
-def test_the_filter_of_advantages_ranks_play_alone() -> None:
-    """All setups are learned from, whatever the filter keeps of play."""
+def test_filter_and_explained_variance_are_those_of_play() -> None:
+    """All setups are learned from, whatever the filter keeps; what a setup brings explains nothing."""
     game, found = episodes("nano", 6)
     chunks = as_parts(game, found)
     batch = make_batch(game, chunks, own_deployment=True)
@@ -109,8 +109,10 @@ def test_the_filter_of_advantages_ranks_play_alone() -> None:
         known = tuple(x.detach() for x in outputs)
         views = Views(None, batch.legal)
         forward = algorithm.forward(views, known, 0)
-        weights[quantile] = algorithm.targets(batch, known, forward, batch.step_counts()).weight
+        targets = algorithm.targets(batch, known, forward, batch.step_counts())
+        weights[quantile] = targets.weight
     setup = batch.by_outcome
+    assert not targets.explained[setup].any() and targets.explained[~setup].any()
     assert torch.equal(weights[0.75][setup], weights[0.0][setup]) and weights[0.0][setup].all()
     kept = (weights[0.75][~setup] > 0).float().mean()
     assert 0.2 < kept < 0.6  # ties at zero may be kept
