@@ -97,7 +97,7 @@ def test_of_slices_the_last_one_teaches_the_setup() -> None:
 
 
 def test_filter_and_explained_variance_are_those_of_play() -> None:
-    """All setups are learned from, whatever the filter keeps; what a setup brings explains nothing."""
+    """All setups are learned from, whatever the filter keeps, and explain nothing."""
     game, found = episodes("nano", 6)
     chunks = as_parts(game, found)
     batch = make_batch(game, chunks, own_deployment=True)
