@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from stratkit import __version__
 from stratkit.arrays import Bools
-from stratkit.errors import InputError, error_context
+from stratkit.errors import InputError
 from stratkit.storage import schema
 from stratkit.storage.columns import (
     COLUMNS,
@@ -30,8 +30,9 @@ from stratkit.storage.columns import (
     type_name,
 )
 from stratkit.storage.faults import fault
-from stratkit.storage.frames import MOST_CONTENT, Frame, FrameReader, Truncated, compress
+from stratkit.storage.frames import MOST_CONTENT, Truncated, compress
 from stratkit.storage.numbers import Numbers
+from stratkit.storage.parts import MOST_JSON, PartReader
 from stratkit.storage.schema import Count, Seed, Sha256, Text
 from stratkit.storage.slices import OpenGames
 
@@ -39,7 +40,6 @@ FORMAT = "episodes"
 VERSION = 1
 SLICES = 2  # the version of streams of slices, which older readers would misread
 FULL = 1 << 18  # bytes of content at which a frame is closed: what a killed writer may lose
-MOST_JSON = 1 << 16  # bytes of a frame's first line
 MOST_STREAMS = 1 << 16  # (game, seed, network or step) of which the games are remembered
 _BLOCK = 256  # bytes from which on a plane is worth a block of its own
 
@@ -219,7 +219,7 @@ class SeenGames:
         return self._streams[key]
 
 
-class EpisodeReader:
+class EpisodeReader(PartReader[Episodes]):
     """The episodes of a binary stream, called `name` in messages: `frames` iterates over them.
 
     Episodes come as soon as their frame is there, those of a frame at a time. A stream may be
@@ -231,17 +231,15 @@ class EpisodeReader:
     not checked here: the engine does that when it replays them.
     """
 
+    stream_name, kind, kept = "an episode stream", "episodes", "whole episodes"
+
     def __init__(
         self, stream: BinaryIO, name: str, seen: SeenGames | None = None, whole: bool = True
     ) -> None:
-        self.name, self.whole = name, whole
-        self.truncated: str | None = None
-        self.duplicates = 0
-        self._frames = FrameReader(stream, name)
+        super().__init__(stream, name)
+        self.whole, self.duplicates = whole, 0
         self._seen = SeenGames() if seen is None else seen
         self._header: Header | None = None
-        self._in_part = False  # between a header and its trailer
-        self._count = 0  # episodes since the header
         self._slices: OpenGames | None = None  # of this header, if it has slices
 
     @property
@@ -277,59 +275,14 @@ class EpisodeReader:
         for episodes in self.frames():
             yield from episodes
 
-    def _next_frame(self) -> Frame | None:
-        """The next frame, or None at the end, which is noted if it comes too early."""
-        try:
-            frame = self._frames.next()
-        except Truncated:
-            self._note_truncated(f"within {self._frames.where}")
-            return None
-        if frame is None and self._in_part:
-            self._note_truncated(f"before {self._frames.where}")
-        return frame
-
-    def _note_truncated(self, where: str) -> None:
-        note = f"truncated {where}; {self._count} whole episodes before it are kept"
-        self.truncated = self.truncated or note
-
-    def _take(self, frame: Frame) -> Episodes | None:
-        """The episodes of a frame; None of a header and a trailer."""
-        with error_context(self.name, frame.where):
-            end = frame.content.find(b"\n", 0, MOST_JSON)
-            line = schema.parse_object(frame.content[: max(end, 0)])
-            if line is None:
-                raise InputError("not a frame of an episode stream")
-            kind = line.get("frame")
-            if kind == "header":
-                self._begin(frame, line)
-            elif not self._in_part:
-                raise InputError("not the header of an episode stream")
-            elif kind == "episodes":
-                return self._episodes(line, memoryview(frame.content)[end + 1 :])
-            elif kind == "trailer":
-                self._end(line)
-            else:
-                raise InputError("a frame of an unknown kind", text=kind)
-        return None
-
-    def _begin(self, frame: Frame, line: dict[str, Any]) -> None:
-        schema.check_format(line, FORMAT, VERSION, "an episode stream", SLICES)
-        header = schema.convert(line, Header)
-        if self._in_part:  # a killed writer's stream, and another one after it
-            self._note_truncated(f"before {frame.where}")
-        self._in_part, self._count = True, 0
-        self._header = header
+    def _read_header(self, line: dict[str, Any]) -> None:
+        schema.check_format(line, FORMAT, VERSION, self.stream_name, SLICES)
+        header = self._header = schema.convert(line, Header)
         self._slices = None
         if header.version == SLICES:
             self._slices = OpenGames(self.whole, lambda first: self._seen.add(header, first))
 
-    def _end(self, line: dict[str, Any]) -> None:
-        if line.get("episodes") != self._count:
-            what = f"the trailer counts otherwise than {self._count} episodes"
-            raise InputError(what, text=line.get("episodes"))
-        self._in_part = False
-
-    def _episodes(self, line: dict[str, Any], body: memoryview) -> Episodes | None:
+    def _read(self, line: dict[str, Any], body: memoryview) -> Episodes | None:
         listed = schema.convert(line, _Frame)
         columns = _unpack(listed, body)
         sliced = self._slices is not None

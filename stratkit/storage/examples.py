@@ -16,14 +16,14 @@ from msgspec import Meta
 
 from stratkit import __version__
 from stratkit.arrays import Float32s
-from stratkit.errors import InputError, error_context
+from stratkit.errors import InputError
 from stratkit.storage import schema
-from stratkit.storage.frames import MOST_CONTENT, Frame, FrameReader, Truncated, compress
+from stratkit.storage.frames import MOST_CONTENT, compress
+from stratkit.storage.parts import PartReader
 from stratkit.storage.schema import Count, Positive, Seed, Text
 
 FORMAT = "examples"
 VERSION = 1
-MOST_JSON = 1 << 16  # bytes of a frame's first line
 FULL = 1 << 18  # bytes of numbers at which a frame is closed
 ROUNDING = 1e-3  # by which beliefs may miss 1
 _FLOAT = np.dtype("<f4")
@@ -111,7 +111,7 @@ class ExampleWriter:
             self.close()
 
 
-class ExampleReader:
+class ExampleReader(PartReader[Values]):
     """The examples of a binary stream, called `name` in messages, a frame at a time.
 
     A stream may be several one after the other, which must be of one game and search the same
@@ -119,16 +119,14 @@ class ExampleReader:
     for everything that is not as formats/examples.md says.
     """
 
+    stream_name, kind, kept = "a stream of examples", "examples", "examples"
+
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        self.name = name
-        self.truncated: str | None = None
+        super().__init__(stream, name)
         self.header: ExampleHeader | None = None
-        self._frames = FrameReader(stream, name)
-        self._in_part = False  # between a header and its trailer
-        self._count = 0
 
     def __iter__(self) -> Iterator[Values]:
-        while (frame := self._next()) is not None:
+        while (frame := self._next_frame()) is not None:
             values = self._take(frame)
             if values is not None:
                 yield values
@@ -136,7 +134,7 @@ class ExampleReader:
     def open(self) -> ExampleHeader:
         """Reads the header, and nothing behind it."""
         if self.header is None:
-            frame = self._next()
+            frame = self._next_frame()
             if frame is None:
                 what = self.truncated or "empty: no header of a stream of examples"
                 raise InputError(what, file=self.name)
@@ -144,53 +142,14 @@ class ExampleReader:
         assert self.header is not None
         return self.header
 
-    def _next(self) -> Frame | None:
-        try:
-            frame = self._frames.next()
-        except Truncated:
-            self._note_truncated(f"within {self._frames.where}")
-            return None
-        if frame is None and self._in_part:
-            self._note_truncated(f"before {self._frames.where}")
-        return frame
-
-    def _note_truncated(self, where: str) -> None:
-        note = f"truncated {where}; {self._count} examples before it are kept"
-        self.truncated = self.truncated or note
-
-    def _take(self, frame: Frame) -> Values | None:
-        """The examples of a frame; None of a header and a trailer."""
-        with error_context(self.name, frame.where):
-            end = frame.content.find(b"\n", 0, MOST_JSON)
-            line = schema.parse_object(frame.content[: max(end, 0)])
-            if line is None:
-                raise InputError("not a frame of a stream of examples")
-            kind = line.get("frame")
-            if kind == "header":
-                self._begin(frame, line)
-            elif not self._in_part:
-                raise InputError("not the header of a stream of examples")
-            elif kind == "examples":
-                return self._examples(line, memoryview(frame.content)[end + 1 :])
-            elif kind == "trailer":
-                if line.get("examples") != self._count:
-                    what = f"the trailer counts otherwise than {self._count} examples"
-                    raise InputError(what, text=line.get("examples"))
-                self._in_part = False
-            else:
-                raise InputError("a frame of an unknown kind", text=kind)
-        return None
-
-    def _begin(self, frame: Frame, line: dict[str, Any]) -> None:
-        schema.check_format(line, FORMAT, VERSION, "a stream of examples", VERSION)
+    def _read_header(self, line: dict[str, Any]) -> None:
+        schema.check_format(line, FORMAT, VERSION, self.stream_name, VERSION)
         header = schema.convert(line, ExampleHeader)
-        if self._in_part:  # a killed writer's stream, and another one after it
-            self._note_truncated(f"before {frame.where}")
         if self.header and _shape(header) != _shape(self.header):
             raise InputError(f"examples of {header.game} after some of {self.header.game}")
-        self.header, self._in_part, self._count = header, True, 0
+        self.header = header
 
-    def _examples(self, line: dict[str, Any], body: memoryview) -> Values:
+    def _read(self, line: dict[str, Any], body: memoryview) -> Values:
         assert self.header is not None
         n, inputs, hands = schema.convert(line, _Frame).count, self.header.inputs, self.header.hands
         if n > MOST_CONTENT or len(body) != 4 * n * (inputs + hands):
