@@ -70,7 +70,7 @@ def test_what_is_no_belief_of_the_game_is_refused(trained: pathlib.Path) -> None
     assert "a belief network, which does not play: belief=FILE takes it" in said
     wrong = "search=mmd,belief=setups+uniform,random"
     said = refused("match", wrong, *search[2:], "--game", "mini")
-    assert "one of uniform, setups, policy, setups+policy, or a path" in said
+    assert "one of uniform, setups, policy, setups+policy, true, or a path" in said
     wrong = f"search=mmd,belief=setups+{trained},random"
     said = refused("match", wrong, *search[2:], "--game", "kuhn")
     assert "is for Stratego, not for kuhn" in said

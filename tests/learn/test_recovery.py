@@ -182,8 +182,8 @@ def test_a_checkpoint_of_before_there_were_algorithms(folder: pathlib.Path) -> N
     safetensors.numpy.save_file(tensors, path, text)
     train(replace(request, resume=True))
     assert last(folder, "run") == last(folder, "whole")
-    with pytest.raises(InputError, match="unknown algorithm 'alphaze'"):
-        train(replace(request, resume=True, algorithm="alphaze"))
+    with pytest.raises(InputError, match="unknown algorithm 'sarsa'"):
+        train(replace(request, resume=True, algorithm="sarsa"))
 
 
 def test_a_damaged_checkpoint_takes_no_place_of_a_good_one(folder: pathlib.Path) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import pathlib
+import re
 from collections import Counter
 
 import pytest
 
-from running import run
+from running import ROOT, run
 from stratkit.errors import InputError
 from stratkit.match.schedule import OneAmongOthers
 from stratkit.rating.shares import DRAW_SIZE, SQUARES, Share, Shares, scored
@@ -50,6 +51,8 @@ def test_identical_players_score_a_seventh_and_matches_go_on_alike(tmp_path: pat
     assert run("match", "--resume", "-o", file).status == 0
     assert file.read_bytes() == whole
     found = json.loads(run("rate", "--score", "squares", "--json", file, file).out)
+    page = (ROOT / "formats/rating.md").read_text().partition("\n## ")[2]
+    assert re.findall(r"^\| (\w+) \| (?!type)", page, re.M) == list(found)
     assert [(c["one"], c["others"], c["games"]) for c in found["cells"]] == [
         ("a", "b", 140),
         ("b", "a", 140),
