@@ -11,6 +11,7 @@ expectation.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
@@ -34,7 +35,7 @@ def nothing(subgames: Subgames, player: int, reach: Reach) -> Float32s:
     return np.zeros((subgames.leaves, subgames.tree.game.hands), np.float32)
 
 
-class Solver:
+class Solver(ABC):
     """Solves `subgames` from `beliefs` of both players' hands at the roots, float64 [subgames,
     game's hands] each. `policy` float64 [E] is what is played in the next iteration."""
 
@@ -78,19 +79,19 @@ class Solver:
         if each is not None:
             each()
 
+    @abstractmethod
     def _update(self, player: int, times: int) -> None:
         """An update of a player that has had `times` of them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def believed(self) -> Float64s:
         """The policy [E] whose public belief states are the next subgames' roots, if what stops
         now is `policy`."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def weights(updates: int) -> Float64s:
         """What the policies with k = 0 .. updates / 2 updates count in the average, [k]."""
-        raise NotImplementedError
 
     def averaged(self) -> Float64s:
         """The average policy [E]: what approaches an equilibrium."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, BinaryIO, Self
+from typing import Annotated, Any, BinaryIO
 
 import numpy as np
 from msgspec import Meta
@@ -30,9 +30,9 @@ from stratkit.storage.columns import (
     type_name,
 )
 from stratkit.storage.faults import fault
-from stratkit.storage.frames import MOST_CONTENT, Truncated, compress
+from stratkit.storage.frames import MOST_CONTENT, Truncated
 from stratkit.storage.numbers import Numbers
-from stratkit.storage.parts import MOST_JSON, PartReader
+from stratkit.storage.parts import MOST_JSON, PartReader, PartWriter
 from stratkit.storage.schema import Count, Seed, Sha256, Text
 from stratkit.storage.slices import OpenGames
 
@@ -93,7 +93,7 @@ class _Frame:
 # --- writing --------------------------------------------------------------------------------------
 
 
-class EpisodeWriter:
+class EpisodeWriter(PartWriter):
     """Writes episodes to a binary stream, which stays open; the header goes out at once.
 
     As a context manager it closes itself, but after an error writes no trailer: the stream is then
@@ -153,19 +153,6 @@ class EpisodeWriter:
             self.flush()
             self._put([_json_line({"frame": "trailer", "episodes": self._count})])
             self._closed = True
-
-    def _put(self, pieces: list[bytes]) -> None:
-        frame = memoryview(compress(pieces))
-        while frame:  # a raw stream may take less than it is given
-            frame = frame[self._stream.write(frame) :]
-        self._stream.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.close()
 
 
 def _json_line(value: Mapping[str, object]) -> bytes:

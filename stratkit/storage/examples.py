@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, BinaryIO, NamedTuple, Self
+from typing import Annotated, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from msgspec import Meta
@@ -18,8 +18,8 @@ from stratkit import __version__
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError
 from stratkit.storage import schema
-from stratkit.storage.frames import MOST_CONTENT, compress
-from stratkit.storage.parts import PartReader
+from stratkit.storage.frames import MOST_CONTENT
+from stratkit.storage.parts import PartReader, PartWriter
 from stratkit.storage.schema import Count, Positive, Seed, Text
 
 FORMAT = "examples"
@@ -70,7 +70,7 @@ class _Frame:
     count: Positive
 
 
-class ExampleWriter:
+class ExampleWriter(PartWriter):
     """Writes examples to a binary stream, which stays open; the header goes out at once, and so do
     examples. As a context manager it ends the stream with a trailer, but not after an error."""
 
@@ -96,19 +96,6 @@ class ExampleWriter:
     def close(self) -> None:
         """Ends the stream with a trailer. The stream itself stays open."""
         self._put([schema.compact({"frame": "trailer", "examples": self._count}) + b"\n"])
-
-    def _put(self, pieces: list[bytes]) -> None:
-        frame = memoryview(compress(pieces))
-        while frame:  # a raw stream may take less than it is given
-            frame = frame[self._stream.write(frame) :]
-        self._stream.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.close()
 
 
 class ExampleReader(PartReader[Values]):

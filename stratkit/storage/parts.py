@@ -4,15 +4,39 @@ perhaps another part. The content of each frame begins with a line of JSON that 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, Self, TypeVar
 
 from stratkit.errors import InputError, error_context
 from stratkit.storage import schema
-from stratkit.storage.frames import Frame, FrameReader, Truncated
+from stratkit.storage.frames import Frame, FrameReader, Truncated, compress
 
 MOST_JSON = 1 << 16  # bytes of a frame's first line
 
 T = TypeVar("T")
+
+
+class PartWriter(ABC):
+    """Writes such a stream. As a context manager it ends it with a trailer, but not after an error:
+    the stream is then recognised as incomplete."""
+
+    _stream: BinaryIO
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends the stream with a trailer. The stream itself stays open."""
+
+    def _put(self, pieces: list[bytes]) -> None:
+        frame = memoryview(compress(pieces))
+        while frame:  # a raw stream may take less than it is given
+            frame = frame[self._stream.write(frame) :]
+        self._stream.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
 
 
 class PartReader(ABC, Generic[T]):
