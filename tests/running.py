@@ -80,6 +80,22 @@ def forked_line(name: str | pathlib.Path, *arguments: object) -> list[str]:
     return [*start, *map(str, arguments)]
 
 
+def learn(selfplay: Sequence[object], train: Sequence[object]) -> None:
+    """Both commands with these arguments, in a real pipe, to the learner's end; silent ones."""
+    with subprocess.Popen(forked_line("selfplay", *selfplay), stdout=subprocess.PIPE) as actor:
+        learner = subprocess.run(
+            forked_line("train", "-", *train),
+            stdin=actor.stdout,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert actor.stdout
+        actor.stdout.close()
+        assert (learner.returncode, learner.stdout, learner.stderr) == (0, b"", b"")
+        assert actor.wait(PATIENCE) == 0
+
+
 @functools.cache
 def server() -> str:
     """The socket of a server that lives as long as this process."""

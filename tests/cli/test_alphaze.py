@@ -6,13 +6,12 @@ from __future__ import annotations
 import io
 import json
 import pathlib
-import subprocess
 
 import numpy as np
 import pytest
 
 from learn.games import episodes, write
-from running import PATIENCE, forked_line, run
+from running import learn, run
 from stratkit.engine import Batch, Game, replay_many
 from stratkit.errors import InputError
 from stratkit.nets import build
@@ -38,21 +37,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     actor_options = ("--game", "hex:3", "--policy", folder, "--follow", "--seed", 1, "-q",
                      "--max-ahead", 16, "--slots", 16)  # fmt: skip
     search = "search=pc-pimc,worlds=1,nodes=40,pick=drawn,noise=.25"
-    with subprocess.Popen(forked_line("selfplay", *actor_options), stdout=subprocess.PIPE) as actor:
-        learner = subprocess.run(
-            forked_line("train", "-", "--out", folder, "--algorithm", "alphaze", "--steps", 100,
-                        "--net", "mlp:64", "--seed", 1, "-q", "--log-every", 0, "--actors", search,
-                        "--batch", 16, "--lr", 0.01, "--replays", 3, "--root-value", 0.5,
-                        "--true-sight", 30),
-            stdin=actor.stdout,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )  # fmt: skip
-        assert actor.stdout
-        actor.stdout.close()
-        assert (learner.returncode, learner.stdout, learner.stderr) == (0, b"", b"")
-        assert actor.wait(PATIENCE) == 0
+    learn(actor_options,
+          ("--out", folder, "--algorithm", "alphaze", "--steps", 100, "--net", "mlp:64", "--seed",
+           1, "-q", "--log-every", 0, "--actors", search, "--batch", 16, "--lr", 0.01, "--replays",
+           3, "--root-value", 0.5, "--true-sight", 30))  # fmt: skip
     return folder
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-import subprocess
 
 import pytest
 
 from learn.games import episodes, write
-from running import PATIENCE, forked_line, run
+from running import learn, run
 from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint
 
 QUICK = ("--batch", 4, "--rows", 32, "--seed", 1)
@@ -35,19 +34,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A run of Kuhn poker, learned by a real pipe."""
     folder = tmp_path_factory.mktemp("mmd") / "run"
     arguments = ("--game", "kuhn", "--policy", folder, "--follow", "--seed", 1, "-q")
-    with subprocess.Popen(forked_line("selfplay", *arguments), stdout=subprocess.PIPE) as actor:
-        learner = subprocess.run(
-            forked_line("train", "-", "--out", folder, "--algorithm", "mmd", "--steps", 200,
-                        "--net", "mlp:32", "--seed", 1, "-q"),
-            stdin=actor.stdout,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )  # fmt: skip
-        assert actor.stdout
-        actor.stdout.close()
-        assert (learner.returncode, learner.stdout, learner.stderr) == (0, b"", b"")
-        assert actor.wait(PATIENCE) == 0
+    learn(arguments, ("--out", folder, "--algorithm", "mmd", "--steps", 200, "--net", "mlp:32",
+                      "--seed", 1, "-q"))  # fmt: skip
     return folder
 
 
