@@ -5,6 +5,7 @@ rnad.py       R-NaD, from top to bottom
 mmd.py        magnetic mirror descent, likewise
 v_trace.py    the value estimates of its episodes
 optimizer.py  one update of any algorithm: chunks, threads, ranks, precision, Adam
+memory.py     how many views have room in the memory of the device
 config.py     every setting, and the algorithms by name
 request.py    what `train` is asked for, and where its settings come from
 data.py       episodes -> batches, by replay through the engine

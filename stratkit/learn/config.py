@@ -37,8 +37,9 @@ class RunConfig(Options):
     )
     chunk: int = option(
         4096,
-        "states that the networks evaluate at a time, at most, which bounds memory",
-        at_least=1,
+        "states that the networks evaluate at a time, at most, which bounds memory; 0, cuda's "
+        "default: as many as have room in the memory that is free at first",
+        at_least=0,
         less_than=2**31,
     )
     precision: str = option(

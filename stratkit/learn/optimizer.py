@@ -20,10 +20,12 @@ from stratkit.errors import InputError
 from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
 from stratkit.learn.config import AdamConfig, RunConfig
 from stratkit.learn.data import Batch
+from stratkit.learn.memory import fitting
 from stratkit.learn.ranks import Ranks
 from stratkit.storage.checkpoints import tensors_of
 
 Result = TypeVar("Result")
+MEASURED = 1024  # views that tell what one of them needs
 
 
 class Optimizer:
@@ -37,8 +39,8 @@ class Optimizer:
     theirs.
 
     If one chunk for each of `config.threads` threads is all, the second pass uses the graphs of the
-    first. Else it computes them again, and what a chunk needs bounds the memory. Networks and batch
-    are on `device`.
+    first. Else it computes them again, and what a chunk needs bounds the memory. If the config has
+    no chunk, the first update finds what fits into the memory. Networks and batch are on `device`.
 
     Several ranks, each with its part of a batch, do the same update as one that has all of it:
     counts are those of all ranks, gradients are summed.
@@ -53,7 +55,7 @@ class Optimizer:
     ) -> None:
         self.algorithm, self.config, self.device = algorithm, config, device
         self.ranks = ranks or Ranks()
-        self.step = 0
+        self.step, self.chunk = 0, config.chunk
         self.adam = Adam(list(algorithm.trained.parameters()), algorithm.config)
         sums = len(algorithm.loss_metrics) + len(algorithm.view_metrics)
         self._sums = _Sums(self.adam.parameters, sums)
@@ -68,6 +70,7 @@ class Optimizer:
         `Algorithm`), `grad_norm` before it is clipped, and the schedule's."""
         batch = batch.to(self.device)
         algorithm = self.algorithm
+        self.chunk = self.chunk or self._fitting(batch)
         views = self._split(len(batch.observations), self.config.rows // self.config.threads)
         keep = len(views) <= self.config.threads and not algorithm.sparse
         found = list(self._each(lambda part: self._forward(batch, part, keep), views))
@@ -117,14 +120,23 @@ class Optimizer:
 
     # ---- the parts of an update ----
 
+    def _fitting(self, batch: Batch) -> int:
+        """The chunk of each thread for which the memory that is free now has room."""
+        part = slice(0, min(len(batch.observations), MEASURED))
+
+        def compute() -> Outputs:
+            return self._forward(batch, part, True)[0]
+
+        return max(1, fitting(part.stop, compute, self.adam.parameters) // self.config.threads)
+
     def _split(self, rows: int, unit: int = 1) -> list[slice]:
         """Rows as slices of neighbours, about equally long: as many as there are threads, or more,
         if they would be longer than a chunk. If the chunk allows it, all but the last have a
         multiple of `unit`, a number of rows that networks have probably met before; a few rows may
         then be fewer slices."""
-        number = max(self.config.threads, -(-rows // self.config.chunk))
+        number = max(self.config.threads, -(-rows // self.chunk))
         size = -(-rows // number)
-        if unit and size + -size % unit <= self.config.chunk:
+        if unit and size + -size % unit <= self.chunk:
             size += -size % unit
         return [slice(at, min(at + size, rows)) for at in range(0, rows, size)]
 

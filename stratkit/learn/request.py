@@ -21,6 +21,10 @@ from stratkit.netnames import PRECISIONS, check_net, preset_of
 
 STDIN = "-"
 MOST_FILE = 1 << 16  # bytes of a configuration file
+_ON_DEVICE: Mapping[str, Mapping[str, Any]] = {  # settings that go with the device
+    "cpu": {"precision": PRECISIONS["cpu"]},
+    "cuda": {"precision": PRECISIONS["cuda"], "chunk": 0},
+}
 WORDS = ("algorithm", "net")  # of a configuration file, beside the settings
 
 
@@ -139,15 +143,12 @@ def resolve(
 ) -> Settings:
     """The settings of a run of `net`, from what a resumed run has `stored`, the file, the options.
     Without any seed, the system gives one. A GPU, most of which float32 would not use, computes in
-    bfloat16.
+    bfloat16, and as much at a time as its memory holds.
 
     A setting that an older version did not store did not exist: the default is what it did.
     """
     drawn = {"seed": int.from_bytes(os.urandom(4))}
-    preset = {
-        "precision": PRECISIONS[device],
-        **ALGORITHMS[algorithm].presets.get(preset_of(net), {}),
-    }
+    preset = {**ALGORITHMS[algorithm].presets.get(preset_of(net), {}), **_ON_DEVICE[device]}
     return _settings(algorithm, {**drawn, **(stored or preset), **file, **options})
 
 

@@ -9,14 +9,39 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
+from torch import Tensor, nn
 
 from learn.games import as_parts, episodes, gradient, optimizer
 from learn.test_rnad_update import setting, vector_batch
 from stratkit.learn.data import Batch, make_batch
+from stratkit.learn.memory import kept_bytes
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.rnad import NETWORKS
 from stratkit.learn.v_trace import scan, scan_by_doubling
+
+
+def test_a_graph_keeps_the_inputs_and_masks_of_its_layers() -> None:
+    layers = nn.Sequential(nn.Linear(10, 20), nn.ReLU(), nn.Linear(20, 30))
+    views = torch.zeros(7, 10)
+    # The inputs of both layers; relu remembers its output, which is the second one.
+    kept = kept_bytes(lambda: layers(views), layers.parameters())
+    assert kept == 7 * (10 + 20) * 4
+    assert kept_bytes(lambda: layers(views).detach(), layers.parameters()) == kept
+    with torch.no_grad():
+        assert kept_bytes(lambda: layers(views), layers.parameters()) == 0
+
+
+def test_a_chunk_fills_half_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    (whole, parts), batch = learners("tiny", 2, 10**6, 0)
+    views = len(batch.observations)
+    monkeypatch.setattr("stratkit.learn.memory.free_bytes", lambda device: 10**12)
+    parts.update(batch)
+    most = parts.chunk
+    torch.testing.assert_close(gradient(parts), whole.update(batch) and gradient(whole))
+    parts.chunk = 0
+    monkeypatch.setattr("stratkit.learn.memory.free_bytes", lambda device: 10**12 * 20 // most)
+    parts.update(batch)
+    assert parts.chunk == pytest.approx(20, abs=1) and len(parts._split(views)) > 2
 
 
 def learners(

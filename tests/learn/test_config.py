@@ -20,8 +20,10 @@ from stratkit.learn.presets import PRESETS
 from stratkit.learn.request import Settings, all_fields, fields_of, help_of, read_file, resolve
 
 
-def test_a_gpu_computes_in_bfloat16_unless_told_otherwise() -> None:
+def test_a_gpu_computes_in_bfloat16_and_fills_its_memory_unless_told_otherwise() -> None:
     on_gpu = {"algorithm": "mmd", "device": "cuda"}
+    assert resolve("small", {}, {}, {}, **on_gpu).run.chunk == 0
+    assert resolve("small", {}, {}, {"chunk": 9}, **on_gpu).run.chunk == 9
     assert resolve("plain", {}, {}, {}, **on_gpu).run.precision == "bf16"
     assert resolve("plain", {}, {}, {"precision": "f32"}, **on_gpu).run.precision == "f32"
     stored = resolve("plain", {}, {}, {}, "mmd").to_json()
