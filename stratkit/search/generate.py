@@ -77,7 +77,7 @@ class Generator:
 
         solver.solve(search.updates, walk)
         unit = tree.game.unit
-        rows = np.concatenate([self._rows(self._roots[roots], beliefs, p) for p in (0, 1)])
+        rows = np.concatenate([rows_of(tree, self._roots[roots], beliefs, p) for p in (0, 1)])
         values = np.concatenate([solver.values(p) / unit for p in (0, 1)])
         for after in reached:
             self._roots[after.games] = after.nodes
@@ -86,6 +86,12 @@ class Generator:
         self._begin_again()
         self.round += 1
         return Examples(rows, values.astype(np.float32))
+
+    def roots(self) -> tuple[Int32s, tuple[Float64s, Float64s]]:
+        """Where the games stand that have begun: nodes int32 [n], and what is believed of either
+        player's hands, float64 [n, game's hands]."""
+        begun = self._roots != self.tree.opening
+        return self._roots[begun], (self._beliefs[0][begun], self._beliefs[1][begun])
 
     def _distinct_roots(self) -> tuple[Int64s, Int64s]:
         """The games whose roots are to be solved, and of each game which of these it shares: all at
@@ -120,11 +126,15 @@ class Generator:
         for player in (0, 1):
             self._beliefs[player][over] = self._start[player]
 
-    def _rows(self, nodes: Int32s, beliefs: tuple[Float64s, Float64s], player: int) -> Float32s:
-        """What a network sees of the roots, as `Subgames.inputs` has it of leaves."""
-        acts = (self.tree.actors[nodes] == player)[:, None]
-        parts = acts, self.tree.seen[nodes], beliefs[player], beliefs[1 - player]
-        return np.concatenate(parts, axis=1).astype(np.float32)
+
+def rows_of(
+    tree: PublicTree, nodes: Int32s, beliefs: tuple[Float64s, Float64s], player: int
+) -> Float32s:
+    """What a network that is asked for `player`'s values sees of some nodes, float32 [n, input
+    size], as `Subgames.inputs` has it of leaves; beliefs float64 [n, game's hands] each."""
+    acts = (tree.actors[nodes] == player)[:, None]
+    parts = acts, tree.seen[nodes], beliefs[player], beliefs[1 - player]
+    return np.concatenate(parts, axis=1).astype(np.float32)
 
 
 def _each_once(keys: Int64s) -> list[Int64s]:

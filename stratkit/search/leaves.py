@@ -47,11 +47,15 @@ class Network:
         self.network = network
 
     def __call__(self, subgames: Subgames, player: int, reach: Reach) -> Float32s:
-        import torch
-
         rows = np.empty((subgames.leaves, subgames.input_size), np.float32)
         subgames.inputs(player, reach, rows)
+        values, unit = self.values(rows), subgames.tree.game.unit
+        return values if unit == 1 else values * np.float32(unit)
+
+    def values(self, rows: Float32s) -> Float32s:
+        """What the network says to `rows` of inputs, float32 [n, game's hands], in those units."""
+        import torch
+
         with torch.inference_mode():
             values: Float32s = self.network(torch.from_numpy(rows)).numpy()
-        unit = subgames.tree.game.unit
-        return values if unit == 1 else values * np.float32(unit)
+        return values

@@ -11,7 +11,7 @@ import pytest
 
 from engine.public import Pair, pair_of
 from running import run
-from stratkit.engine import Game
+from stratkit.engine import Batch, Game
 from stratkit.errors import InputError, UsageError
 from stratkit.players.open import open_player
 from stratkit.players.player import Views
@@ -68,6 +68,21 @@ def test_each_game_and_side_has_its_own_iterations_and_keeps_to_them() -> None:
     assert (np.concatenate(one_by_one) == first[[50, 7, 100]]).all()
     other = opened("search=cfr,iterations=16,random", "liars_dice:1x3", seed=1)
     assert abs(other.policy(views_of(pair, 1)) - first).max() > 0.01
+
+
+def test_what_the_opponent_has_changes_nothing() -> None:
+    """Equal public histories, seeds and own hands; the opponent rolls anything."""
+    game, hands, n = Game("liars_dice:1x4"), 4, 8
+    player = opened("search=cfr,iterations=16,random", game.name)
+    games = np.repeat(np.arange(n), hands)
+    batch, zeros = Batch(game, n * hands), np.zeros(n * hands, np.int32)
+    for actions in (zeros + 2, np.tile(np.arange(hands), n), zeros + 1, zeros + 4):
+        batch.apply(actions.astype(np.int32))  # dice of both, and two bids
+    views = Views(games, batch.actors(), zeros, batch.legal(), batch.observe())
+    found = player.policy(views).reshape(n, hands, -1)
+    assert (found == found[:, :1]).all() and len(np.unique(found[:, 0], axis=0)) > 1
+    chosen = player.act(views).actions.reshape(n, hands)
+    assert (chosen == chosen[:, :1]).all()
 
 
 def test_average_play_is_the_same_in_all_games() -> None:

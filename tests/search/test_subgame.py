@@ -119,6 +119,20 @@ def test_safe_search_plays_the_equilibrium_that_average_search_misses() -> None:
     assert evaluate(pair.tree, average).exploitability > 0.4
 
 
+def test_with_an_oracle_safe_play_comes_close_to_cfr_the_more_games_are_played() -> None:
+    pair = pair_of("liars_dice:1x4")
+    sums = play_through(pair.public, Oracle(8), PBSSearch(updates=32), 64, 1, 64)
+
+    def mean(games: int) -> float:
+        some = [sums[at : at + games] for at in range(0, 64, games)]
+        return float(
+            np.mean([evaluate(pair.tree, policy_of(pair, s)).exploitability for s in some])
+        )
+
+    assert mean(1) > 1.5 * mean(4) > 2 * mean(16) > 2 * mean(64)
+    assert mean(64) < 0.085  # linear-cfr:16, the same work to the end of the game: .0725
+
+
 def test_to_the_end_of_the_game_what_is_played_is_the_average() -> None:
     pair = pair_of("leduc")
     sums = play_through(pair.public, Oracle(), PBSSearch(updates=32, depth=0), 5, 3, 2)

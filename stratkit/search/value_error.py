@@ -1,0 +1,117 @@
+"""How far a value network is from the truth, which the loss does not tell: its answers beside exact
+values of public belief states, of self-play and of none.
+
+The values of a state are those of a full search to the end of the game, so few games are small
+enough. Errors grow with what is left of the game, since a network learns from its own answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratkit.arrays import Float64s, Int32s
+from stratkit.engine import PublicTree, Subgames
+from stratkit.search.generate import Generator, rows_of
+from stratkit.search.leaves import Network
+from stratkit.search.safe import PBSSearch
+from stratkit.search.subgame import CFRD
+
+GAMES = 64  # of self-play at a time
+
+
+@dataclass(frozen=True)
+class States:
+    """Public belief states: their nodes of a tree, int32 [n], and what is believed of the hands of
+    either player, float64 [n, game's hands]."""
+
+    nodes: Int32s
+    beliefs: tuple[Float64s, Float64s]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+@dataclass(frozen=True)
+class ErrorsAt:
+    """Errors of a network at so many `states` where at most `left` decisions remain: their mean
+    (`bias`), and the root of their mean square, over the hands that are there alike (`rms`) and as
+    they are believed (`believed`). In units of the game's returns."""
+
+    left: int
+    states: int
+    bias: float
+    rms: float
+    believed: float
+
+
+def decisions_left(tree: PublicTree) -> Int32s:
+    """How many decisions may follow at most from each node on, its own included, int32 [N]."""
+    out = np.zeros(len(tree), np.int32)
+    choices = np.diff(tree.first)
+    for node in range(len(tree) - 1, 0, -1):
+        if tree.actors[node] >= 0:
+            who = int(tree.actors[node])
+            n = tree.hand[node + 1, who] - tree.hand[node, who]
+            begin = tree.infoset[node]
+            out[node] += choices[begin : begin + n].max() > 1
+        above = tree.parents[node]
+        out[above] = max(out[above], out[node])
+    return out
+
+
+def states_of_selfplay(
+    tree: PublicTree, search: PBSSearch, network: Network, n: int, seed: int
+) -> States:
+    """The first `n` states behind the opening to which self-play leads."""
+    play = Generator(tree, search, GAMES, seed)
+    nodes: list[Int32s] = []
+    beliefs: tuple[list[Float64s], list[Float64s]] = [], []
+    while sum(map(len, nodes)) < n:
+        play.examples(network)
+        at, believed = play.roots()
+        nodes.append(at)
+        for player in (0, 1):
+            beliefs[player].append(believed[player])
+    both = np.concatenate(beliefs[0])[:n], np.concatenate(beliefs[1])[:n]
+    return States(np.concatenate(nodes)[:n], both)
+
+
+def random_states(tree: PublicTree, n: int, seed: int) -> States:
+    """`n` states: any node with a decision behind the opening, and any beliefs, all alike."""
+    random = np.random.default_rng(seed)
+    own = decisions_left(tree) > 0
+    own &= (tree.actors >= 0) & (np.arange(len(tree)) > tree.opening)
+    nodes = random.choice(np.flatnonzero(own), n).astype(np.int32)
+    beliefs = []
+    for player in (0, 1):
+        there = np.array([tree.prior(int(node), player) > 0 for node in nodes])
+        drawn = np.where(there, random.exponential(size=there.shape), 0.0)
+        beliefs.append(drawn / drawn.sum(1, keepdims=True))
+    return States(nodes, (beliefs[0], beliefs[1]))
+
+
+def value_errors(
+    tree: PublicTree, network: Network, states: States, updates: int
+) -> list[ErrorsAt]:
+    """Errors at `states` by what is left, the least first; exact values are those of so many
+    `updates` of CFR to the end of the game."""
+    solver = CFRD(Subgames(tree, states.nodes, 0), states.beliefs)
+    solver.solve(updates)
+    left = decisions_left(tree)[states.nodes]
+    unit = tree.game.unit
+    errors, weights = [], []
+    for player in (0, 1):
+        rows = rows_of(tree, states.nodes, states.beliefs, player)
+        errors.append(network.values(rows) * unit - solver.values(player))
+        weights.append(np.where(np.isnan(errors[-1]), 0.0, states.beliefs[player]))
+    error, weight = np.stack(errors, 1), np.stack(weights, 1)  # [n, players, hands]
+    out = []
+    for k in np.unique(left):
+        e, w = error[left == k], weight[left == k]
+        squares = np.nan_to_num(e) ** 2
+        believed = float(np.sqrt((w * squares).sum() / w.sum()))
+        rms = float(np.sqrt(np.nanmean(e**2)))
+        out.append(ErrorsAt(int(k), len(e), float(np.nanmean(e)), rms, believed))
+    return out
