@@ -163,17 +163,13 @@ def make_batch(
         kept, episode, player, actor = _moments(episodes, played, truth)
     else:
         kept, episode, player, actor = _steps(episodes, played, ended, placing, deployment_only)
-    if len(kept) < len(observations):
-        observations, legal = observations[kept], legal[kept]
+    observations, legal, view = _views(observations, legal, kept, rows)
     target, root_value = _searches(chunks, episodes, played, kept) if searched else (None, None)
     placed = (actor >= 0).nonzero()[0]
     moment = _moment(actor >= 0, episode)
-    first, view = distinct_views(observations, legal)
-    # Rows of padding repeat the last one: the network needs something to look at.
-    views = np.append(first, np.repeat(first[-1:], -len(first) % rows))
     return Batch(
-        observations=torch.from_numpy(observations[views]),
-        legal=torch.from_numpy(legal[views]),
+        observations=torch.from_numpy(observations),
+        legal=torch.from_numpy(legal),
         view=torch.from_numpy(view),
         action=torch.from_numpy(episodes.actions[kept].astype(np.int64)),
         mu=torch.from_numpy(np.where(actor >= 0, episodes.mu[kept], 1).astype(np.float32)),
@@ -193,6 +189,20 @@ def make_batch(
         target=target,
         root_value=root_value,
     )
+
+
+def _views(
+    observations: Bytes, legal: Bytes, kept: NDArray[np.int64], rows: int
+) -> tuple[Bytes, Bytes, NDArray[np.int64]]:
+    """The different views of the steps `kept`, observations and legal actions, and which one each
+    step has. Rows of padding repeat the last view, or where there is no step (slices of setups
+    alone) show any: the network needs something to look at."""
+    seen = kept if len(kept) else np.zeros(1, np.int64)
+    if len(seen) < len(observations):
+        observations, legal = observations[seen], legal[seen]
+    first, view = distinct_views(observations, legal)
+    padded = np.append(first, np.repeat(first[-1:], -len(first) % rows))
+    return observations[padded], legal[padded], view[: len(kept)]
 
 
 Steps = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]]

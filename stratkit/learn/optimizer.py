@@ -135,7 +135,7 @@ class Optimizer:
         multiple of `unit`, a number of rows that networks have probably met before; a few rows may
         then be fewer slices."""
         number = max(self.config.threads, -(-rows // self.chunk))
-        size = -(-rows // number)
+        size = max(1, -(-rows // number))
         if unit and size + -size % unit <= self.chunk:
             size += -size % unit
         return [slice(at, min(at + size, rows)) for at in range(0, rows, size)]

@@ -96,6 +96,20 @@ def test_of_slices_the_last_one_teaches_the_setup() -> None:
             assert placing == ([0, 0, 0, 1, 1, 1] if part is parts[-1] else [])
 
 
+def test_slices_of_nothing_but_setups_change_nothing() -> None:
+    """As the first ones of games whose deployment is longer than a slice."""
+    game, found = episodes("nano", 3)
+    parts = as_parts(game, [cut(one, 3)[0] for one in found])
+    batch = make_batch(game, parts, 8, own_deployment=True)
+    assert not batch.states and len(batch.observations) == 8
+    settings = resolve("plain+deployment", {}, {}, {"seed": 1, "advantage_filter": 0.5}, "mmd")
+    learner = optimizer("plain+deployment", game.shape, settings)
+    before = {name: w.copy() for name, w in learner.weights("online").items()}
+    assert not any(learner.update(batch)[name] for name in ("policy_loss", "value_loss"))
+    after = learner.weights("online")
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
 def test_filter_and_explained_variance_are_those_of_play() -> None:
     """All setups are learned from, whatever the filter keeps, and explain nothing."""
     game, found = episodes("nano", 6)
