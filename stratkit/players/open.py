@@ -174,7 +174,8 @@ def post_processed(
         from stratkit.players.searching.stage import SearchStage
 
         root = network.evaluator
-        rollouts = Evaluator(root.net, root.network, searching.rows(decisions))
+        timed = searching.time is not None  # no rounding to keep: small parts may be small
+        rollouts = Evaluator(root.net, root.network, searching.rows(decisions), elastic=timed)
         search = SearchStage(game, rollouts, searching, seed, exclude=post.memory != "off")
     return PostprocessedPlayer(network.evaluator, game, seed, post, search=search)
 

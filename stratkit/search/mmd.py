@@ -28,7 +28,7 @@ Vector = npt.NDArray[np.float64]
 
 LEAST = 1e-9  # stands for a probability of 0, whose logarithm there is not
 MOST_WORLDS = 4096
-ROUNDS = 8  # into which a search with a time limit is divided
+FIRST = 8  # worlds of the first part of a search with a time limit
 
 
 def step(policy: Vector, q: Vector, eta: float, tau: float, magnet: Vector | None = None) -> Vector:
@@ -46,12 +46,36 @@ def step(policy: Vector, q: Vector, eta: float, tau: float, magnet: Vector | Non
     return np.asarray(weights / weights.sum(), np.float64)
 
 
+class Clock:
+    """Shares `seconds` out to the parts of a search, of some worlds each; None: no limit."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds, self.begun = seconds, time.monotonic()
+        self.done, self.at = 0, self.begun  # before the last part
+
+    def part(self, done: int, worlds: int) -> int:
+        """How many worlds come next when so many of `worlds` are done: some at first, then what
+        fills half of the time that is left, at the speed of the last part. So a machine that slows
+        down to half its speed still keeps the time. 0: all are done, or another one does not fit.
+        """
+        if self.seconds is None:
+            return worlds - done
+        fits, now = FIRST, time.monotonic()
+        if done:
+            each = max(now - self.at, 1e-9) / (done - self.done)
+            left = self.begun + self.seconds - now
+            fits = max(int(left / each / 2), int(left > each))
+        self.done, self.at = done, now
+        return min(worlds - done, fits)
+
+
 @dataclass(frozen=True)
 class MMDSearch(Search):
     """A budget and a step. `rollouts` of all moves together; `worlds` of a decision (None: as many
     as there are rollouts for every move); `depth` in plies of `actions` actions; step size `eta`
     and `tau`, in units of `unit`, the largest return; `most`, beyond which no return lies, where
-    that is known; `seconds`, if there is a limit: then the result depends on the machine."""
+    that is known; `seconds` of a decision, if there is a limit: then the result depends on the
+    machine."""
 
     rollouts: int
     depth: int
@@ -71,22 +95,20 @@ class MMDSearch(Search):
         return worlds, max(1, self.rollouts // (worlds * moves))
 
     def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
-        """One call of the blueprint a ply serves all decisions."""
-        until = None if self.seconds is None else time.monotonic() + self.seconds
+        """One call of the blueprint a ply serves all decisions; they share the time of all."""
+        clock = Clock(self.seconds and self.seconds * len(roots))
         budgets = [self.budget(len(root.moves)) for root in roots]
         believed = self.belief(roots, [worlds for worlds, _ in budgets], blueprint, seed)
         orders = [np.tile(np.arange(worlds), times) for worlds, times in budgets]
         values: list[list[Vector]] = [[] for _ in roots]
-        longest = max(map(len, orders))
-        size = longest if until is None else -(-longest // ROUNDS)
-        for first in range(0, longest, size):
+        longest, first = max(map(len, orders)), 0
+        while size := clock.part(first, longest):
             parts = [np.arange(first, min(first + size, len(order))) for order in orders]
             worlds = [b.worlds for b in believed]
             found = _values(roots, worlds, orders, parts, blueprint, self, seed)
             for one, more in zip(values, found, strict=True):
                 one.append(more)
-            if until is not None and time.monotonic() >= until:
-                break
+            first += size
         out = []
         for root, some, b in zip(roots, values, believed, strict=True):
             each = np.concatenate(some)  # [rollouts of a move, m]

@@ -40,7 +40,7 @@ class PIMC(Search):
     """`worlds` of a decision, with trees of `nodes` simulations each. `combine`: policies, not
     values (PC-PIMC); `draw`: from their mean. `noise`: the part of each root's priors that is drawn
     from a Dirichlet distribution. `cpuct`, `actions`, `unit` and `most` as in `SearchTrees`;
-    `seconds`, if there is a limit: then the result depends on the machine."""
+    `seconds` of a decision, if there is a limit: then the result depends on the machine."""
 
     worlds: int
     nodes: int
@@ -56,7 +56,7 @@ class PIMC(Search):
 
     def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
         """The trees of all worlds of all decisions grow side by side."""
-        until = None if self.seconds is None else time.monotonic() + self.seconds
+        until = None if self.seconds is None else time.monotonic() + self.seconds * len(roots)
         believed = self.belief(roots, [self.worlds] * len(roots), blueprint, seed)
         order = np.arange(self.worlds)
         batch = Batch.gathered([(one.worlds, order) for one in believed])

@@ -9,6 +9,7 @@ from search.tabular import TabularBlueprint, uniform_values
 from search.test_step import after, searched
 from solve.small_games import tree_of
 from stratkit.engine import Batch, Tree, worlds
+from stratkit.search import mmd
 from stratkit.search.beliefs import uniform_belief
 from stratkit.search.decision import Found, Root
 from stratkit.search.mmd import MMDSearch
@@ -112,13 +113,43 @@ def test_all_moves_meet_the_same_worlds() -> None:
     assert len(drawn) == 1 and drawn[0].size == 16
 
 
-def test_a_time_limit_stops_it_after_some_worlds() -> None:
+class Slow(TabularBlueprint):
+    """A machine that needs `each` seconds for an evaluation, by its own clock; after half a second
+    it is `slower`."""
+
+    now, each, slower = 0.0, 0.0, 1.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def evaluate_distinct(self, *arguments, **more):  # type: ignore[no-untyped-def]
+        rows = len(arguments[0])
+        self.now += self.each * rows * (self.slower if self.now > 0.5 else 1.0)
+        return super().evaluate_distinct(*arguments, **more)
+
+
+@pytest.mark.parametrize("slower", [1.0, 2.0])
+@pytest.mark.parametrize("each", [1e-5, 1e-3, 3e-3])
+def test_a_time_limit_is_kept_within_a_fifth(
+    each: float, slower: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = tree_of("leduc")
+    policy = tree.uniform()
+    roots, blueprint = roots_of(tree, policy)[:3], Slow(tree, policy)
+    blueprint.each, blueprint.slower = each, slower
+    monkeypatch.setattr(mmd, "time", blueprint)
+    limited = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 4096, unit=13.0, seconds=1 / 3)
+    found = limited(roots, blueprint, 1)
+    (done,) = {one.worlds for one in found}
+    assert done == 4096 if each == 1e-5 else 8 < done < 4096 and 0.9 < blueprint.now < 1.1
+
+
+def test_a_time_limit_that_is_not_reached_changes_nothing() -> None:
     tree = tree_of("leduc")
     policy = tree.uniform()
     roots, blueprint = roots_of(tree, policy), TabularBlueprint(tree, policy)
     limited = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 64, unit=13.0, seconds=1e-6)
-    found = limited(roots[:3], blueprint, 1)
-    assert {one.worlds for one in found} == {8}
+    assert {one.worlds for one in limited(roots[:3], blueprint, 1)} == {8}
     longer = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 64, unit=13.0, seconds=600)
     whole = longer(roots[:3], blueprint, 1)
     assert {one.worlds for one in whole} == {64}
