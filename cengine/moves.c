@@ -105,6 +105,8 @@ static const sk_ops ops = {.reset = stratego_reset,
                            .observe = observe,
                            .rules = stratego_print_rules,
                            .redeal = stratego_redeal,
+                           .observe_public = stratego_observe_public,
+                           .hand = stratego_hand,
                            LISTED_GAME};
 
 /* Whether the board is so small that its moves can be listed, and all its plies shown. */
@@ -140,5 +142,6 @@ sk_game *sk_open_moves(const char *parameter, const char *rules, char *error, si
                                 .state_bytes = game->is.state_bytes,
                                 .observation_bytes = vector_length(board),
                                 .planes = vector_length(board)};
+    stratego_describe_beliefs(board, &game->is);
     return game;
 }

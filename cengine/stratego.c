@@ -162,7 +162,9 @@ const sk_ops stratego_ops = {.reset = stratego_reset,
                              .expand = stratego_expand,
                              .rules = stratego_print_rules,
                              .redeal = stratego_redeal,
-                             .turn = turn};
+                             .turn = turn,
+                             .observe_public = stratego_observe_public,
+                             .hand = stratego_hand};
 
 static const char *const endings[] = {
     [ENDING_NONE] = "",
@@ -230,6 +232,7 @@ static void describe(stratego *game)
                                   .planes = 82,
                                   .height = game->height,
                                   .width = game->width}};
+    stratego_describe_beliefs(game, &game->base.is);
 }
 
 /* A chase is followed through the ring of recent plies, so it must end within it. */

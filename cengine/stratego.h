@@ -186,6 +186,10 @@ void stratego_observe(const sk_game *game, const void *state, uint8_t *packed);
 void stratego_expand(const sk_game *game, const uint8_t *packed, float *planes);
 void stratego_print_rules(const sk_game *game, char *out, size_t size);
 const char *stratego_redeal(const sk_game *game, void *state, philox_draws *draws);
+void stratego_observe_public(const sk_game *game, const void *state, uint8_t *packed);
+int stratego_hand(const sk_game *game, const void *state, int side);
+/* Writes how many hands a side has, and the size of what is public, if hands are few. */
+void stratego_describe_beliefs(const stratego *game, sk_description *is);
 
 sk_game *stratego_open(const char *name, const char *rules, char *error, size_t error_size);
 

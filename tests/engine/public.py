@@ -36,7 +36,8 @@ class Pair:
 
 
 @functools.cache
-def pair_of(name: str) -> Pair:
-    game = Game(name)
+def pair_of(name: str, plies: int = 0) -> Pair:
+    """Of a game; of a board of Stratego, drawn after so many plies."""
+    game = Game(name, {"max_plies": plies} if plies else None)
     tree, public = Tree(game), PublicTree(game)
     return Pair(tree, public, public.infosets(tree))

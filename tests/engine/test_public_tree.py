@@ -11,7 +11,8 @@ from stratkit.errors import InputError
 from stratkit.solve.exploitability import best_response
 
 RPS = "matrix:formats/samples/modified_rps.matrix"
-GAMES = ["kuhn", "leduc", "liars_dice:1x3", "liars_dice:2x2", RPS]
+GAMES = [("kuhn", 0), ("leduc", 0), ("liars_dice:1x3", 0), ("liars_dice:2x2", 0), (RPS, 0)]
+STRATEGO = [("nano", 4), ("moves:nano", 5)]
 
 
 def values(pair: Pair, policy: np.ndarray, player: int) -> tuple[float, float]:
@@ -30,9 +31,9 @@ def values(pair: Pair, policy: np.ndarray, player: int) -> tuple[float, float]:
     return value, float(found[0])
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_hands_that_act_are_the_information_sets_and_worth_the_same(name: str) -> None:
-    pair = pair_of(name)
+@pytest.mark.parametrize(("name", "plies"), GAMES + STRATEGO)
+def test_hands_that_act_are_the_information_sets_and_worth_the_same(name: str, plies: int) -> None:
+    pair = pair_of(name, plies)
     assert sorted(pair.sets) == list(range(len(pair.tree)))
     x = np.random.default_rng(1).random(len(pair.tree.actions)) ** 4
     policy = x / pair.tree.sums(x)[pair.tree.owner]
@@ -87,6 +88,26 @@ def test_a_row_that_nobody_saw_becomes_a_hand() -> None:
     assert len(rps) == 3
     assert [rps.hand[2, player] - rps.hand[1, player] for player in (0, 1)] == [3, 1]
     assert list(rps.source[0][rps.hand[1, 0] : rps.hand[2, 0]]) == [0, 1, 2]
+
+
+def test_hands_of_stratego_are_setups_and_battles_show_pieces() -> None:
+    """Six setups of three pieces; who deploys shows nothing; a battle excludes hands for good."""
+    public = pair_of("moves:nano", 5).public
+    assert (np.diff(public.child[:7]) == 1).all()  # one child of each of six placements
+    hands = public.hand[1:] - public.hand[:-1]
+    assert list(hands[6]) == [6, 6] and hands.max() == 6
+    assert weights(public, 6) == pytest.approx(np.ones((6, 6)))
+    play = np.arange(7, len(public))
+    assert (hands[play] <= hands[public.parents[play]]).all()
+    for player in (0, 1):  # a setup keeps its number
+        own = public.actors[public.parents[play]] != player
+        for node in play[own][::50]:
+            here = public.number[player][slice(*public.hand[node : node + 2, player])]
+            before = public.hand[public.parents[node] : public.parents[node] + 2, player]
+            assert set(here) <= set(public.number[player][slice(*before)])
+    assert ((public.seen[play] <= 1).all(1)).all()
+    with pytest.raises(InputError, match="mini: it has no public belief states"):
+        PublicTree(Game("mini"))
 
 
 def test_games_without_beliefs_and_large_ones_are_refused() -> None:
