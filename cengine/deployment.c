@@ -24,6 +24,18 @@ void stratego_put_piece(stratego_state *state, int square, uint8_t cell)
         state->unrevealed[side][type]++;
 }
 
+/* Both sides have deployed: the types that the rule `open` names become known. */
+static void reveal_open(stratego_state *state, int32_t open)
+{
+    for (sk_bits set = state->pieces[RED] | state->pieces[BLUE]; set; set &= set - 1) {
+        uint8_t *cell = &state->cells[lsb(set)];
+        if (open >> cell_type(*cell) & 1) {
+            *cell |= CELL_REVEALED;
+            state->unrevealed[cell_side(*cell)][cell_type(*cell)]--;
+        }
+    }
+}
+
 void stratego_place(const stratego *game, stratego_state *state, int square)
 {
     uint8_t side = state->side;
@@ -37,8 +49,11 @@ void stratego_place(const stratego *game, stratego_state *state, int square)
     }
     state->placed = 0;
     state->side = side == RED ? BLUE : RED;
-    if (side == RED)
+    if (side == RED) {
         state->legal = stratego_placing_squares(game, state);
-    else
-        stratego_begin_turn(game, state);
+        return;
+    }
+    if (game->rules.open)
+        reveal_open(state, game->rules.open);
+    stratego_begin_turn(game, state);
 }

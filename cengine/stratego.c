@@ -135,8 +135,11 @@ int stratego_plies(const sk_game *game, const void *block)
 void stratego_print_rules(const sk_game *base, char *out, size_t size)
 {
     const stratego_rules *rules = &as_stratego(base)->rules;
-    snprintf(out, size, "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d",
-             rules->two_squares, rules->more_squares, rules->max_plies, rules->max_no_attack);
+    int n =
+        snprintf(out, size, "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d",
+                 rules->two_squares, rules->more_squares, rules->max_plies, rules->max_no_attack);
+    if (rules->open && n > 0 && (size_t)n < size) /* files without it stay as they always were */
+        snprintf(out + n, size - (size_t)n, " open=%d", rules->open);
 }
 
 /* Both deployments. */
@@ -264,6 +267,7 @@ sk_game *stratego_open(const char *name, const char *rules, char *error, size_t 
                                {"more_squares", &game->rules.more_squares, 0, 1},
                                {"max_plies", &game->rules.max_plies, 0, 65535},
                                {"max_quiet", &game->rules.max_no_attack, 0, 65535},
+                               {"open", &game->rules.open, 0, (1 << TYPES) - 1},
                                {NULL, NULL, 0, 0}};
     if (!sk_read_rules(rules, slots, error, error_size)
         || !chases_fit(&game->rules, error, error_size)) {

@@ -59,6 +59,7 @@ typedef struct {
     int32_t two_squares;   /* crossings of one border in consecutive turns; 0: no such rule */
     int32_t max_plies;     /* 0: no limit */
     int32_t max_no_attack; /* plies without an attack; 0: no limit */
+    int32_t open;          /* a bit for each type that both sides know from the start of play */
 } stratego_rules;
 
 typedef struct {

@@ -4,6 +4,9 @@
 #include "stratego.h"
 
 #define LAKES_10X10 "C5 D5 G5 H5 C6 D6 G6 H6"
+/* Ten more, which a turn of the board by 180 degrees exchanges. (AlphaZe** does not say which
+ * fields it blocks.) Nothing is deployed on those in the first ranks. */
+#define LAKES_BLOCKED "C2 H3 K3 E4 B5 C5 D5 G5 H5 C6 D6 G6 H6 I6 F7 A8 C8 H9"
 
 static const sk_variant variants[] = {
     /* name, width, height, deployment ranks,
@@ -16,6 +19,7 @@ static const sk_variant variants[] = {
     {"mini", 6, 6, 2, {1, 1, 2, 1, 0, 0, 0, 0, 0, 1, 1, 1}, "", 200, 60},
     {"nano", 3, 4, 1, {1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0}, "", 8, 0},
     {"micro", 3, 4, 1, {1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0}, "", 10, 0},
+    {"barrage-blocked", 10, 10, 4, {1, 1, 2, 1, 0, 0, 0, 0, 0, 1, 1, 1}, LAKES_BLOCKED, 2000, 200},
 };
 
 const sk_variant *stratego_variant_row(int32_t index)

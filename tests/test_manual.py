@@ -99,7 +99,10 @@ def test_shells_complete_as_the_page_says(tmp_path: pathlib.Path) -> None:
         "$(complete -p $1 | sed 's/.*-F \\([^ ]*\\) .*/\\1/') $1; printf '%s ' ${COMPREPLY[*]}"
     )
     for words, offered in (
-        ("deploy-gen --game", "classic barrage duel ultimate mini nano micro kuhn leduc "),
+        (
+            "deploy-gen --game",
+            "classic barrage duel ultimate mini nano micro barrage-blocked kuhn leduc ",
+        ),
         ("fenfs", "check convert legal list replay show stats "),
         ("fenfs show --view", "observer red blue "),
     ):

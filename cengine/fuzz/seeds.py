@@ -17,7 +17,12 @@ from stratkit.engine import Batch, Game, game_names, sample
 from stratkit.engine.stratego import VARIANTS
 
 SMALL_GAMES = 6  # in table.c
-RULES = (b"\x03\x01\x00\xff\xc8\x00", b"\x00\x00\x00\x00", b"\x01\x01\x60\x50")  # see take_limit
+# See open_variant: the first two without open pieces, the last with open flags and bombs.
+RULES = (
+    b"\x03\x01\x00\xff\xc8\x00" + b"\x00",
+    b"\x00\x00\x00\x00" + b"\x00",
+    b"\x01\x01\x60\x50" + b"\x80\x01\x08",
+)
 
 
 def played(name: str, seed: int) -> list[tuple[bytes, bytes]]:

@@ -59,9 +59,11 @@ static sk_game *open_variant(const char *name, input *in, int *without_history)
 {
     int two_squares = take8(in), more_squares = take8(in) & 1;
     int max_plies = take_limit(in), max_no_attack = take_limit(in);
+    int open = take8(in) < 128 ? 0 : take16(in) % (1 << TYPES);
     char rules[100], error[100];
-    snprintf(rules, sizeof rules, "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d",
-             two_squares, more_squares, max_plies, max_no_attack);
+    snprintf(rules, sizeof rules,
+             "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d open=%d", two_squares,
+             more_squares, max_plies, max_no_attack, open);
     sk_game *game = sk_game_open(name, rules, error, sizeof error);
     *without_history = game && !two_squares && !more_squares;
     if (!game) /* these rules do not go together: the game's own do */

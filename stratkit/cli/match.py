@@ -43,6 +43,26 @@ class Limit(click.ParamType[int]):
         return number
 
 
+class Types(click.ParamType[int]):
+    """Types of pieces by name, with commas between them: the sum of 2 ** type."""
+
+    name = "TYPES"
+    # As the engine numbers them, by hand: `--help` reads no module with numpy. A test compares.
+    words = (
+        *("flag", "spy", "scout", "miner", "sergeant", "lieutenant", "captain", "major"),
+        *("colonel", "general", "marshal", "bomb"),
+    )
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        if isinstance(value, int):
+            return value
+        known = OneOf(self.words)
+        found = {known.convert(word, param, ctx) for word in value.split(",")}
+        return sum(1 << self.words.index(word) for word in found)
+
+
 @click.command(
     cls=MatchTool,
     renamed={"--max-quiet": "--max-no-attack"},
@@ -72,6 +92,7 @@ class Limit(click.ParamType[int]):
 @option("--more-squares", "Whether endless chases are illegal.", OneOf(["on", "off"]))
 @option("--max-plies N|off", "Draw after N plies.", Limit())
 @option("--max-no-attack N|off", "Draw after N plies without an attack.", Limit(), name="max_quiet")
+@option("--open TYPES", "Both sides know these pieces from the start, as in flag,bomb.", Types())
 @option(
     "--resign T[,K]", "A network loses that K decisions in a row expects -T or less (default K: 8)."
 )
@@ -151,7 +172,7 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
 def _rules(given: dict[str, Any]) -> dict[str, int]:
     """The rules that the command line names, taken out of `given`."""
     two_squares, more_squares = given.pop("two_squares"), given.pop("more_squares")
-    rules = {name: given.pop(name) for name in ("max_plies", "max_quiet")}
+    rules = {name: given.pop(name) for name in ("max_plies", "max_quiet", "open")}
     if two_squares:
         rules["two_squares"] = 0 if two_squares == "off" else int(two_squares)
     if more_squares:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 # The engine tells the names of games as well, but loading it would keep the shell waiting.
-GAMES = ("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "kuhn", "leduc")
+GAMES = (
+    *("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "barrage-blocked"),
+    *("kuhn", "leduc"),
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -79,7 +79,7 @@ def log_of(raw: Raw) -> Log:
 
 
 def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
-    from stratkit.engine.stratego import Position, variant
+    from stratkit.engine.stratego import Position, open_types, variant
     from stratkit.notation.log import FREE, Log
     from stratkit.notation.setups import has_counts, parse_setup
     from stratkit.notation.squares import move_bytes
@@ -110,11 +110,12 @@ def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
         tuple(header.players[index].name for index in record.players),  # type: ignore[arg-type]
         record.reason,
         _winner(record.returns),
+        open_types=open_types(header.rules),
     )
 
 
 def _log_of_episode(header: Header, episode: Episode) -> Log:
-    from stratkit.engine.stratego import variant
+    from stratkit.engine.stratego import open_types, variant
     from stratkit.notation.log import Log
     from stratkit.notation.setups import parse_setup
     from stratkit.notation.squares import move_bytes
@@ -140,6 +141,7 @@ def _log_of_episode(header: Header, episode: Episode) -> Log:
         ("red", "blue"),
         header.endings[episode.ending] or "cut",
         _winner(episode.returns.tolist()),
+        open_types=open_types(header.rules),
     )
 
 

@@ -34,8 +34,9 @@ class Game:
 
     `rules` maps rule names to integers and overrides the game's defaults; for Stratego these are
     `two_squares` (crossings of one border in consecutive turns), `more_squares` (0 or 1),
-    `max_plies` and `max_quiet` (plies without an attack), each 0 for off. Raises `InputError` for
-    an unknown name or rule.
+    `max_plies` and `max_quiet` (plies without an attack), each 0 for off, and `open`: the sum of
+    2 ** type over the types that both sides know from the start of play. `rules` has `open` only if
+    it is not 0. Raises `InputError` for an unknown name or rule.
     """
 
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:

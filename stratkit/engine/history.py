@@ -42,15 +42,17 @@ class Walk:
     at: dict[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, kind: Variant, actions: Actions) -> Walk:
-        """A game of these actions, int32 [k], `UNKNOWN` where they are not known. `InputError`:
-        they are no legal game."""
+    def of(cls, kind: Variant, actions: Actions, open_types: int = 0) -> Walk:
+        """A game of these actions, int32 [k], `UNKNOWN` where they are not known, under the rule
+        `open`. `InputError`: they are no legal game."""
         walk, pieces = cls(kind), kind.pieces
         for number, square in enumerate(actions[: 2 * pieces].tolist()):
             if square != UNKNOWN:
                 start = kind.framed(number // pieces, square)
                 walk.types[start] = _order(kind)[number % pieces]
                 walk.at[start] = start
+                if open_types >> walk.types[start] & 1:
+                    walk.revealed.add(start)
         moves = actions[2 * pieces :].tolist()
         for ply in range(len(moves) // 2):
             start, end = (kind.framed(ply % 2, square) for square in moves[2 * ply : 2 * ply + 2])
@@ -123,7 +125,8 @@ def known_actions(game: Game, actions: Actions, player: int) -> Actions | None:
     known[theirs] = UNKNOWN
     if len(actions) < 2 * kind.pieces:
         return known
-    walk, order = Walk.of(kind, actions), np.array(_order(kind))
+    walk = Walk.of(kind, actions, game.rules.get("open", 0))
+    order = np.array(_order(kind))
     for type_ in PLACING_ORDER:
         places = first + np.flatnonzero(order == type_)
         squares = sorted(

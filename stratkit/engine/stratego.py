@@ -6,6 +6,7 @@ Absolute square = width * rank + file, counted from 0, A1 = 0. Types are numbere
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -66,6 +67,11 @@ class Variant:
         """Pieces of one side."""
         return sum(self.counts)
 
+    @functools.cached_property
+    def places(self) -> npt.NDArray[np.bool_]:
+        """bool [zone]: which squares of the deployment ranks are no lakes."""
+        return np.array([square not in self.lakes for square in range(self.zone)])
+
     def flip(self, squares: Squares) -> Squares:
         """A square, or an array of squares, of the board rotated by 180 degrees: blue's frame of
         an absolute square, and back."""
@@ -117,11 +123,17 @@ def variant(name: str) -> Variant:
     return VARIANTS[name]
 
 
+def open_types(rules: Mapping[str, int]) -> tuple[int, ...]:
+    """The types that the rule `open` makes known from the start of play."""
+    return tuple(type_ for type_ in range(len(TYPES)) if rules.get("open", 0) >> type_ & 1)
+
+
 def placements(variant: Variant, setup: Bytes) -> Int32s:
     """The actions that place `setup`: equal pieces in ascending own-view order.
 
     `setup` uint8 [zone]: types in the owner's view, back rank first, `NO_PIECE` where empty.
-    Returns int32 [pieces]. Raises `InputError` when the counts are not the variant's.
+    Returns int32 [pieces]. Raises `InputError` when the counts are not the variant's, or a piece
+    stands on a lake.
     """
     if setup.shape != (variant.zone,):
         raise InputError(f"a setup of {variant.name} has {variant.zone} squares, not {len(setup)}")
@@ -132,6 +144,8 @@ def placements(variant: Variant, setup: Bytes) -> Int32s:
                 f"a setup of {variant.name} has {variant.counts[type_]} of type {name}, "
                 f"not {counts[type_]}"
             )
+    if (setup[~variant.places] != NO_PIECE).any():
+        raise InputError(f"a setup of {variant.name} has no pieces on its lakes")
     squares = [np.flatnonzero(setup == type_) for type_ in PLACING_ORDER]
     return np.concatenate(squares).astype(np.int32)
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from stratkit.engine import Game
+from stratkit.engine.stratego import TYPES, open_types
 from stratkit.errors import InputError, UsageError, counted, printable
 from stratkit.match import MAX_GAMES
 from stratkit.players.spec import path_text
@@ -41,6 +42,7 @@ _RULES = {
     "more_squares": "--more-squares",
     "max_plies": "--max-plies",
     "max_quiet": "--max-no-attack",
+    "open": "--open",
 }
 
 
@@ -161,13 +163,19 @@ class Evaluation:
         words += ["-n", str(self.opponent.games), "--game", self.game.name]
         usual = Game(self.game.name).rules
         for rule, option in _RULES.items():
-            if rule in usual and (value := self.game.rules[rule]) != usual[rule]:
-                said = "off" if not value else "on" if rule == "more_squares" else str(value)
-                words += [option, said]
+            value = self.game.rules.get(rule)
+            if value != usual.get(rule):
+                words += [option, self._value(rule, value or 0)]
         words += ["--seed", str(self.seed), "--concurrency", "1", "-q", "-o", os.fspath(record)]
         root = Path(__file__).parents[2]
         resume = ["--resume"] if record.exists() else []
         return [sys.executable, "-P", "-c", _MATCH, os.fspath(root), *words, *resume]
+
+    def _value(self, rule: str, value: int) -> str:
+        """A rule as the option of `match` has it."""
+        if rule == "open":
+            return ",".join(TYPES[type_] for type_ in open_types(self.game.rules))
+        return "off" if not value else "on" if rule == "more_squares" else str(value)
 
     def _record(self, step: int) -> Path:
         return self.folder / f"step-{step:08}.jsonl"

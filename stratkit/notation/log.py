@@ -32,6 +32,7 @@ class Log:
 
     The last `late` moves stand after END in the file: they belong to the game as far as they are
     legal. With `one_digit` every rank was written as one digit, which may count from 0.
+    Pieces of the `open_types` are known to both sides from the start.
     """
 
     variant: Variant
@@ -48,6 +49,7 @@ class Log:
     broken: InputError | None = None
     late: int = 0
     one_digit: bool = False
+    open_types: tuple[int, ...] = ()
 
     @property
     def plies(self) -> int:

@@ -18,6 +18,7 @@ from stratkit.engine.stratego import (
     BLUE,
     PIECE,
     RED,
+    REVEALED,
     SIDE,
     TYPE,
     Position,
@@ -183,7 +184,9 @@ def _positions(sound: Log) -> Iterator[bytes]:
 def start_of(log: Log) -> Position:
     """The board before the first move of a log with setups."""
     assert log.setups is not None
-    return Position.of_setups(log.variant, *log.setups)
+    start = Position.of_setups(log.variant, *log.setups)
+    known = np.isin(start.cells & TYPE, log.open_types) & (start.cells & PIECE != 0)
+    return dataclasses.replace(start, cells=start.cells | known * np.uint8(REVEALED))
 
 
 def _at(log: Log, ply: int, what: str) -> InputError:

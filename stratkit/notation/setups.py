@@ -147,7 +147,7 @@ def _setups_anywhere(text: str, variant: Variant) -> tuple[Setup, Setup]:
     return start.setup(RED), start.setup(BLUE)
 
 
-_TYPES_OF_LETTERS = {ord(EMPTY_LETTER): NO_PIECE} | {
+_TYPES_OF_LETTERS = {ord(EMPTY_LETTER): NO_PIECE, ord(LAKE_LETTER): NO_PIECE} | {
     ord(letter(side, type_)): type_ for side in (RED, BLUE) for type_ in range(len(TYPES))
 }
 
@@ -183,9 +183,11 @@ def _check_square(square: int, content: str, variant: Variant, free: bool) -> No
 
 
 def has_counts(variant: Variant, setup: Setup) -> bool:
-    """Whether the setup has the pieces of the variant."""
+    """Whether the setup has the pieces of the variant, and none on its lakes."""
     counts = np.bincount(setup[setup != NO_PIECE], minlength=len(TYPES)).tolist()
-    return len(setup) == variant.zone and counts == list(variant.counts)
+    if len(setup) != variant.zone or counts != list(variant.counts):
+        return False
+    return not (setup[~variant.places] != NO_PIECE).any()
 
 
 def _check_counts(variant: Variant, setup: Setup, side: str) -> None:

@@ -146,7 +146,7 @@ class HumanPlayer(Player):
     def _drawn(self, game: int, times: int) -> Setup:
         """A uniformly random setup, after so many others."""
         free = np.zeros((1, self.variant.squares), np.uint8)
-        free[0, : self.variant.zone] = 1
+        free[0, : self.variant.zone] = self.variant.places
         actions = np.zeros(self.variant.pieces, np.int32)
         for at in range(len(actions)):
             number = times * len(actions) + at

@@ -116,7 +116,7 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
         f"{spec.spec if shipped else path_text(path)}",
         sha256=checkpoint_hash(path),
         step=step,
-        caution=_other_rules(metadata["rules"], game, name, path),
+        caution=_learned_otherwise(metadata, game, name, path),
         reproducible=searching.time is None,
         belief=belief,
     )
@@ -242,8 +242,11 @@ def _open_exact(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Playe
     return Entrant(name, open_exact(game, spec.options, setting.seed), text)
 
 
-def _other_rules(rules: Mapping[str, int], game: Game, name: str, file: str) -> str | None:
-    """Says by which rules a network has learned otherwise than the game is played."""
+def _learned_otherwise(metadata: Mapping[str, Any], game: Game, name: str, file: str) -> str | None:
+    """Says on which board, or by which rules, a network has learned otherwise than is played."""
+    if metadata["game"] != game.name:
+        return f"{name}: {file}: learned {metadata['game']}, with other lakes"
+    rules = metadata["rules"]
     others = [
         f"{rule} {rules.get(rule, 0)}, and {game.rules.get(rule, 0)} in this game"
         for rule in sorted({*rules, *game.rules})
@@ -266,7 +269,7 @@ def check_game(metadata: dict[str, object], game: Game, file: str) -> None:
     """Raises `InputError` when a network was made for another game or board, or plays none."""
     if metadata.get("algorithm") == "belief":
         raise InputError("a belief network, which does not play: belief=FILE takes it", file=file)
-    if metadata["game"] != game.name:
+    if metadata["game"] != game.name and not _other_lakes(str(metadata["game"]), game):
         raise InputError(f"a network for {metadata['game']}, not for {game.name}", file=file)
 
 
@@ -279,3 +282,13 @@ def check_names(entrants: Sequence[Entrant[Any]]) -> None:
                 f"two players are called {entrant.name!r}: give one another with name=NAME"
             )
         seen.add(entrant.name)
+
+
+def _other_lakes(learned: str, game: Game) -> bool:
+    """Whether that variant differs from this game by its lakes only: views have the same shape."""
+    from stratkit.engine.stratego import VARIANTS
+
+    one, other = VARIANTS.get(learned), VARIANTS.get(game.name)
+    if one is None or other is None:
+        return False
+    return dataclasses.replace(one, name=other.name, lakes=other.lakes) == other

@@ -82,6 +82,7 @@ def constraints(
     not have.
     """
     allowed = np.ones((len(TYPES) + 1, variant.zone), bool)
+    allowed[:EMPTY, ~variant.places] = False
     for option, texts in (("--fix", fixed), ("--forbid", forbidden)):
         for text in texts:
             row, squares = _parse(variant, option, text)

@@ -206,7 +206,11 @@ def _lines(options: DeployOptions, setups: Setups, logprobs: Logprobs) -> Iterat
     """Setups, one a line. In JSON numbers are strings: many readers would round them. In text
     number and log-probability stand behind tabs."""
     for row, setup in enumerate(setups):
-        number = str(number_of(setup)) if options.numbered or options.as_json else None
+        number = (
+            str(number_of(variant(options.game), setup))
+            if options.numbered or options.as_json
+            else None
+        )
         if options.as_json:
             about = {"version": VERSION, "game": options.game, "setup": setup_text(setup)}
             about["number"] = number

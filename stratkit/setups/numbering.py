@@ -24,18 +24,24 @@ def ways(counts: Iterable[int]) -> int:
 
 
 def counts_of(variant: Variant) -> list[int]:
-    """[13]: the pieces of each type in a setup, and the squares that stay empty."""
+    """[13]: the pieces of each type in a setup, and the squares that stay empty, lakes and all."""
     return [*variant.counts, variant.zone - variant.pieces]
 
 
 def how_many(variant: Variant) -> int:
     """The number of setups of the variant."""
-    return ways(counts_of(variant))
+    *pieces, empty = counts_of(variant)
+    return ways([*pieces, empty - _lakes(variant)])
 
 
-def number_of(setup: Setup) -> int:
+def _lakes(variant: Variant) -> int:
+    """Lakes among the squares of a setup, which stay empty in all of them."""
+    return variant.zone - int(variant.places.sum())
+
+
+def number_of(variant: Variant, setup: Setup) -> int:
     """The number of a setup, uint8 [zone]: how many setups with the same pieces come before it."""
-    text = setup_text(setup)
+    text = setup_text(setup[variant.places])
     counts = [text.count(letter) for letter in LETTERS]
     left, number = ways(counts), 0
     for rest, letter in zip(range(len(text), 0, -1), text, strict=True):
@@ -55,9 +61,10 @@ def setup_at(variant: Variant, number: int) -> Setup:
             f"the setups of {variant.name} have the numbers 0 to {left - 1}", text=number
         )
     *pieces, empty = counts_of(variant)
+    empty -= _lakes(variant)
     counts = [empty, *(pieces[type_] for type_ in parse_setup(LETTERS[1:]))]
     text = ""
-    for rest in range(variant.zone, 0, -1):
+    for rest in range(int(variant.places.sum()), 0, -1):
         for place, count in enumerate(counts):  # noqa: B007
             share = left * count // rest
             if number < share:
@@ -66,4 +73,6 @@ def setup_at(variant: Variant, number: int) -> Setup:
         text += LETTERS[place]
         left = share
         counts[place] -= 1
-    return parse_setup(text)
+    setup = np.full(variant.zone, NO_PIECE, np.uint8)
+    setup[variant.places] = parse_setup(text)
+    return setup

@@ -26,7 +26,11 @@ MAX_AHEAD = 4  # x `concurrency`: games that may begin after one that is not ove
 
 
 def check_start(program: Program, game: Game) -> None:
-    """Starts the program, and ends it when it has said something; `InputError` if it does not."""
+    """Starts the program, and ends it when it has said something; `InputError` if it does not, and
+    if the game has pieces that the protocol cannot show."""
+    if "open" in game.rules:
+        what = f"{program.name}: the protocol does not tell which pieces --open makes known"
+        raise InputError(what, text=" ".join(program.words))
     with contextlib.closing(Process(program, "start")) as process:
         try:
             process.send(ucc.header_line(RED, program.name, variant(game.name)))

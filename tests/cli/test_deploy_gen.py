@@ -169,7 +169,7 @@ def test_json_of_a_network(network: pathlib.Path) -> None:
     assert [row["setup"] for row in rest[::-1]] == plain
     for row in rest:
         assert (row["version"], row["game"]) == (1, "mini")
-        assert int(row["number"]) == number_of(parse_setup(row["setup"]))
+        assert int(row["number"]) == number_of(VARIANTS["mini"], parse_setup(row["setup"]))
     mean = sum(row["logprob"] for row in rest) / 8
     assert first["entropy"] == pytest.approx(-mean, abs=1e-5)
     assert 0 < first["error"] < 1 and 14 < -mean < 18  # untrained: nearly uniform, 16.1

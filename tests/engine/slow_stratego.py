@@ -83,6 +83,7 @@ class SlowGame:
     variant: Variant
     two_squares: int = 3
     more_squares: bool = True
+    open_types: tuple[int, ...] = ()
     board: dict[int, Piece] = field(default_factory=dict)
     history: list[Ply] = field(default_factory=list)
     positions: list[dict[Piece, int]] = field(default_factory=list)  # after each ply
@@ -124,7 +125,8 @@ class SlowGame:
     def deploy(self, side: int, actions: list[int]) -> None:
         order = [t for t in PLACING_ORDER for _ in range(self.variant.counts[t])]
         for type_, action in zip(order, actions, strict=True):
-            self.board[self.framed(side, action)] = Piece(side, type_)
+            known = type_ in self.open_types
+            self.board[self.framed(side, action)] = Piece(side, type_, revealed=known)
 
     # ---- article 10 ----
 

@@ -10,7 +10,7 @@ import random
 import pytest
 
 from slow_players import any_move, shuttle
-from stratkit.engine.stratego import VARIANTS
+from stratkit.engine.stratego import FLAG, MARSHAL, VARIANTS
 from twins import Twins
 
 
@@ -29,3 +29,16 @@ def test_random_games_agree(name: str, two_squares: int) -> None:
             twins.ply(*player(twins.slow, rng))
         endings.add(twins.slow.ending()[0])
     assert endings  # at least one game was compared
+
+
+def test_games_with_open_pieces_agree() -> None:
+    """Flags and marshals are known from the first ply, in the planes of either side."""
+    rng = random.Random(4)
+    twins = Twins("mini", {"open": 1 << FLAG | 1 << MARSHAL}, planes=True)
+    twins.deploy(rng)
+    assert sum(piece.revealed for piece in twins.slow.board.values()) == 4
+    for _ in range(60):
+        if not twins.compare():
+            break
+        twins.ply(*any_move(twins.slow, rng))
+    assert len(twins.slow.history) > 20

@@ -9,7 +9,7 @@ import numpy as np
 
 from slow_stratego import SlowGame
 from stratkit.engine import Batch, Game, expand_planes
-from stratkit.engine.stratego import PLACING_ORDER, VARIANTS, Position, legal_moves
+from stratkit.engine.stratego import PLACING_ORDER, VARIANTS, Position, legal_moves, open_types
 
 
 class Twins:
@@ -24,7 +24,8 @@ class Twins:
             VARIANTS[name], max_plies=rules["max_plies"], max_no_attack=rules["max_quiet"]
         )
         self.batch = Batch(self.game, 1)
-        self.slow = SlowGame(variant, rules["two_squares"], bool(rules["more_squares"]))
+        repetition = rules["two_squares"], bool(rules["more_squares"])
+        self.slow = SlowGame(variant, *repetition, open_types(rules))
         if start is not None:
             self.batch.start(0, start.to_bytes())
             self.slow.begin(start)
@@ -46,7 +47,7 @@ class Twins:
         for side in (0, 1):
             placed: list[tuple[int, int]] = []
             for type_ in order:
-                free = sorted(set(range(variant.zone)) - {s for _, s in placed})
+                free = sorted({*range(variant.zone)} - {*variant.lakes} - {s for _, s in placed})
                 if self.planes:
                     assert self.batch.actors()[0] == side
                     self.check_legal(free)

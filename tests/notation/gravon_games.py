@@ -19,9 +19,11 @@ XML_WINNERS = {0: 1, 1: 2, None: 3}
 
 def random_setup(variant: Variant, rng: random.Random) -> Setup:
     pieces = [type_ for type_, count in enumerate(variant.counts) for _ in range(count)]
-    pieces += [NO_PIECE] * (variant.zone - len(pieces))
+    pieces += [NO_PIECE] * (int(variant.places.sum()) - len(pieces))
     rng.shuffle(pieces)
-    return np.array(pieces, np.uint8)
+    setup = np.full(variant.zone, NO_PIECE, np.uint8)
+    setup[variant.places] = pieces
+    return setup
 
 
 def free_arbiter(variant: Variant, red: Setup, blue: Setup) -> Arbiter:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # What records and logs can contain, by hand: `--help` reads no module with numpy. Tests compare.
 VARIANTS = [
-    *("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro"),
+    *("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "barrage-blocked"),
     *("classicfree", "ultimate lightning", "duell"),  # Gravon's words
 ]
 ENDINGS = [
