@@ -14,6 +14,7 @@ static const struct {
 } small_games[] = {
     {"kuhn", sk_open_kuhn},
     {"leduc", sk_open_leduc},
+    {"leduc:", sk_open_leduc},
     {"liars_dice:", sk_open_liars_dice},
     {"hex:", sk_open_hex},
     {"dark_hex:", sk_open_dark_hex},

@@ -4,16 +4,29 @@
  * both. Who pairs the public card wins, else the higher rank; equal ranks share the pot. The value
  * of the game is -0.0856 for player 0.
  *
- * Actions: 0 fold (only facing a raise), 1 check or call, 2 bet or raise (only twice a round).
+ * `leduc:RxS` has R ranks in S suits, and no fixed bets: one bets half the pot, the pot, or all of
+ * a stack of 20 antes, beyond what one calls. It is Texas hold'em in small.
+ *
+ * Actions: 0 fold (only facing a raise), 1 check or call, 2 bet or raise (only twice a round); with
+ * stacks 2 by half the pot, 3 by the pot, 4 all in.
  * Chance deals ranks, with their probabilities: suits are nowhere, so states that differ in suits
  * only are one (288 information states; 936 are those of six distinct cards).
  */
 #include "games.h"
 #include "small.h"
 
-enum { RANKS = 3, SUITS = 2, DEALS = 3, FIRST_PUBLIC = 2, NO_CARD = RANKS };
-enum { FOLD, CALL, RAISE, BETS };
-enum { ROUNDS = 2, MOST_RAISES = 2, LONGEST = MOST_RAISES + 2, ANTE = 1 };
+enum { DEALS = 3, FIRST_PUBLIC = 2, MOST_RANKS = 13, MOST_SUITS = 4, NO_CARD = MOST_RANKS };
+enum { FOLD, CALL, RAISE, POT, ALL_IN };
+enum { ROUNDS = 2, MOST_RAISES = 2, LONGEST = MOST_RAISES + 2, ANTE = 1, STACK = 20 };
+
+typedef struct {
+    sk_game base;
+    int ranks, suits;
+    int bets;  /* actions of players */
+    int stack; /* 0: bets are fixed */
+} leduc_rules;
+
+static const leduc_rules *as_leduc(const sk_game *game) { return (const leduc_rules *)game; }
 
 typedef struct {
     uint8_t cards[DEALS]; /* player 0's, player 1's, the public one */
@@ -27,14 +40,10 @@ typedef struct {
 } leduc;
 
 /* What the acting player sees: whose turn it is, the own card, the public card (none: zeros), and
- * of each round's bets whether they were a call or a raise; one-hot. */
-enum {
-    SEES_PLAYER = 0,
-    SEES_OWN = 2,
-    SEES_PUBLIC = SEES_OWN + RANKS,
-    SEES_BETS = SEES_PUBLIC + RANKS
-};
-enum { SEES = SEES_BETS + ROUNDS * LONGEST * 2, SEES_OF_PUBLIC = SEES - SEES_PUBLIC + 1 };
+ * of each round's bets whether they were a call or which raise; one-hot. */
+enum { SEES_PLAYER = 0, SEES_OWN = 2 };
+
+static int bytes_of_bets(const leduc_rules *game) { return ROUNDS * LONGEST * (game->bets - CALL); }
 
 static void reset(const sk_game *game, void *block)
 {
@@ -52,11 +61,39 @@ static int actor(const sk_game *game, const void *block)
 }
 
 /* Cards of this rank that were not dealt. */
-static int left(const leduc *state, int rank)
+static int left(const sk_game *game, const leduc *state, int rank)
 {
-    int n = SUITS;
+    int n = as_leduc(game)->suits;
     for (int i = 0; i < state->dealt; i++)
         n -= state->cards[i] == rank;
+    return n;
+}
+
+/* What a player has paid after a bet, a call included. The pot is even, so half of it is whole. */
+static int paid_after(const leduc_rules *game, const leduc *state, int player, int32_t action)
+{
+    int called = state->paid[!player];
+    switch (action) {
+    case FOLD: return state->paid[player];
+    case CALL: return called;
+    case RAISE: return called + (game->stack ? called : state->round ? 4 : 2);
+    case POT: return called + 2 * called;
+    default: return game->stack;
+    }
+}
+
+static int legal_bets(const leduc_rules *game, const leduc *state, int player, int32_t *actions)
+{
+    int n = 0;
+    if (state->paid[player] < state->paid[!player])
+        actions[n++] = FOLD;
+    actions[n++] = CALL;
+    if (state->raises == MOST_RAISES || state->paid[!player] == game->stack)
+        return n;
+    for (int32_t action = RAISE; action < game->bets; action++)
+        if (!game->stack || action == ALL_IN
+            || paid_after(game, state, player, action) < game->stack)
+            actions[n++] = action;
     return n;
 }
 
@@ -66,26 +103,21 @@ static int legal(const sk_game *game, const void *block, int32_t *actions)
     int n = 0, who = actor(game, block);
     if (who == SK_OVER)
         return 0;
-    if (who == SK_CHANCE) {
-        for (int32_t rank = 0; rank < RANKS; rank++)
-            if (left(state, rank))
-                actions[n++] = rank;
-        return n;
-    }
-    if (state->paid[who] < state->paid[!who])
-        actions[n++] = FOLD;
-    actions[n++] = CALL;
-    if (state->raises < MOST_RAISES)
-        actions[n++] = RAISE;
+    if (who != SK_CHANCE)
+        return legal_bets(as_leduc(game), state, who, actions);
+    for (int32_t rank = 0; rank < as_leduc(game)->ranks; rank++)
+        if (left(game, state, rank))
+            actions[n++] = rank;
     return n;
 }
 
 static void chance(const sk_game *game, const void *block, double *probabilities)
 {
     const leduc *state = block;
-    for (int rank = 0; rank < RANKS; rank++)
-        if (left(state, rank))
-            *probabilities++ = (double)left(state, rank) / (RANKS * SUITS - state->dealt);
+    int ranks = as_leduc(game)->ranks, cards = ranks * as_leduc(game)->suits - state->dealt;
+    for (int rank = 0; rank < ranks; rank++)
+        if (left(game, state, rank))
+            *probabilities++ = (double)left(game, state, rank) / cards;
 }
 
 static void end_round(leduc *state)
@@ -95,7 +127,7 @@ static void end_round(leduc *state)
     state->round += !state->over;
 }
 
-static void bet(leduc *state, int32_t action)
+static void bet(const leduc_rules *game, leduc *state, int32_t action)
 {
     int player = state->made[state->round] % 2, first = state->made[state->round] == 0;
     state->bets[state->round][state->made[state->round]++] = (uint8_t)action;
@@ -103,30 +135,30 @@ static void bet(leduc *state, int32_t action)
         state->over = 1;
         return;
     }
-    state->paid[player] = state->paid[!player];
-    if (action == RAISE) {
-        state->paid[player] += state->round ? 4 : 2;
+    state->paid[player] = (uint8_t)paid_after(game, state, player, action);
+    if (action >= RAISE)
         state->raises++;
-    } else if (!first) {
+    else if (!first)
         end_round(state);
-    }
 }
 
 static void apply(const sk_game *game, void *block, int32_t action)
 {
     leduc *state = block;
     assert(in_list(game, block, action));
-    if (actor(game, block) == SK_CHANCE)
-        state->cards[state->dealt++] = (uint8_t)action;
-    else
-        bet(state, action);
+    if (actor(game, block) != SK_CHANCE) {
+        bet(as_leduc(game), state, action);
+        return;
+    }
+    state->cards[state->dealt++] = (uint8_t)action;
+    state->over = state->round && state->paid[0] == as_leduc(game)->stack; /* all in */
 }
 
 /* A pair with the public card beats every rank. */
 static int strength(const leduc *state, int player)
 {
     int card = state->cards[player];
-    return card == state->cards[FIRST_PUBLIC] ? RANKS : card;
+    return card == state->cards[FIRST_PUBLIC] ? MOST_RANKS : card;
 }
 
 /* What player 0 gets when it is over. Who folded has paid less; at a showdown both have paid alike.
@@ -151,23 +183,27 @@ static int plies(const sk_game *game, const void *block)
     return state->made[0] + state->made[1];
 }
 
-static void observe_bets(const leduc *state, uint8_t *packed)
+/* The public card, and the bets. */
+static void observe_table(const leduc_rules *game, const leduc *state, uint8_t *packed)
 {
+    int kinds = game->bets - CALL;
+    if (state->dealt > FIRST_PUBLIC)
+        packed[state->cards[FIRST_PUBLIC]] = 1;
+    packed += game->ranks;
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < state->made[round]; i++)
-            packed[2 * (LONGEST * round + i) + (state->bets[round][i] == RAISE)] = 1;
+            if (state->bets[round][i] != FOLD)
+                packed[kinds * (LONGEST * round + i) + state->bets[round][i] - CALL] = 1;
 }
 
 static void observe(const sk_game *game, const void *block, uint8_t *packed)
 {
     const leduc *state = block;
     int player = actor(game, block);
-    memset(packed, 0, SEES);
+    memset(packed, 0, (size_t)game->is.observation_bytes);
     packed[SEES_PLAYER + player] = 1;
     packed[SEES_OWN + state->cards[player]] = 1;
-    if (state->round)
-        packed[SEES_PUBLIC + state->cards[FIRST_PUBLIC]] = 1;
-    observe_bets(state, packed + SEES_BETS);
+    observe_table(as_leduc(game), state, packed + SEES_OWN + as_leduc(game)->ranks);
 }
 
 /* The opponent has one of the cards that neither the player nor the table has. */
@@ -176,9 +212,10 @@ static const char *redeal(const sk_game *game, void *block, philox_draws *draws)
     leduc *state = block;
     int opponent = !actor(game, block), rank = 0;
     state->cards[opponent] = NO_CARD;
-    int nth = philox_below(draws, RANKS * SUITS - state->dealt + 1);
-    while (nth >= left(state, rank))
-        nth -= left(state, rank++);
+    int cards = as_leduc(game)->ranks * as_leduc(game)->suits;
+    int nth = philox_below(draws, cards - state->dealt + 1);
+    while (nth >= left(game, state, rank))
+        nth -= left(game, state, rank++);
     state->cards[opponent] = (uint8_t)rank;
     return NULL;
 }
@@ -203,11 +240,10 @@ static int history(const sk_game *game, const void *block, int32_t *actions)
 static void observe_public(const sk_game *game, const void *block, uint8_t *packed)
 {
     const leduc *state = block;
-    memset(packed, 0, SEES_OF_PUBLIC);
-    if (state->dealt > FIRST_PUBLIC)
-        packed[state->cards[FIRST_PUBLIC]] = 1;
-    observe_bets(state, packed + RANKS);
-    packed[SEES_OF_PUBLIC - 1] = state->over && state->paid[0] != state->paid[1];
+    int size = game->is.public_bytes;
+    memset(packed, 0, (size_t)size);
+    observe_table(as_leduc(game), state, packed);
+    packed[size - 1] = state->over && state->paid[0] != state->paid[1];
 }
 
 static int hand(const sk_game *game, const void *block, int player)
@@ -218,13 +254,37 @@ static int hand(const sk_game *game, const void *block, int player)
 
 static const sk_ops ops = {SMALL_GAME, BELIEF_GAME, .chance = chance};
 
+/* Reads "RxS" into the game; returns NULL or what is wrong. */
+static const char *read_deck(leduc_rules *game, const char *text)
+{
+    if (!read_number(&text, &game->ranks) || *text++ != 'x' || !read_number(&text, &game->suits)
+        || *text)
+        return "ranks and suits are written as in leduc:13x4";
+    if (game->ranks < 2 || game->ranks > MOST_RANKS || game->suits < 1 || game->suits > MOST_SUITS)
+        return "it takes 2 to 13 ranks, and 1 to 4 suits";
+    return game->ranks * game->suits < DEALS ? "it takes three cards at least" : NULL;
+}
+
 sk_game *sk_open_leduc(const char *parameter, const char *rules, char *error, size_t error_size)
 {
-    sk_game *game = new_game(sizeof *game, rules, error, error_size);
+    leduc_rules *game = new_game(sizeof *game, rules, error, error_size);
     if (!game)
         return NULL;
-    *game = small_game(&ops, BETS, DEALS + ROUNDS * LONGEST, sizeof(leduc), SEES);
-    game->is.hands = RANKS;
-    game->is.public_bytes = SEES_OF_PUBLIC;
-    return game;
+    *game = (leduc_rules){.ranks = 3, .suits = 2, .bets = RAISE + 1};
+    if (parameter) {
+        *game = (leduc_rules){.bets = ALL_IN + 1, .stack = STACK};
+        const char *wrong = read_deck(game, parameter);
+        if (wrong) {
+            snprintf(error, error_size, "%s", wrong);
+            free(game);
+            return NULL;
+        }
+    }
+    int actions = game->ranks > game->bets ? game->ranks : game->bets;
+    int table = game->ranks + bytes_of_bets(game);
+    game->base = small_game(&ops, actions, DEALS + ROUNDS * LONGEST, sizeof(leduc),
+                            SEES_OWN + game->ranks + table);
+    game->base.is.hands = game->ranks;
+    game->base.is.public_bytes = table + 1;
+    return &game->base;
 }

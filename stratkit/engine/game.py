@@ -10,7 +10,7 @@ from stratkit.errors import InputError, nearest_or_all, printable, shown
 
 # What returns are divided by where step sizes are compared among games (Sokota et al. 2022): the
 # largest return. Kuhn poker's are taken as they are, as there.
-UNITS = {"leduc": 13.0}
+UNITS = {"leduc": 13.0, "leduc:": 20.0}
 
 
 def game_names() -> list[str]:
@@ -69,7 +69,7 @@ class Game:
         self.hands: int = is_.hands  # in public belief states; 0: the game has none
         self.public_bytes: int = is_.public_bytes
         self.endings = self._endings()
-        self.unit = UNITS.get(name, 1.0)
+        self.unit = UNITS.get(kind + colon, 1.0)
 
     def _rules(self) -> dict[str, int]:
         out = ffi.new("char[400]")

@@ -375,7 +375,6 @@ def test_hex_is_won_by_whoever_begins() -> None:
         ("hex:3\0", "unknown game"),
         ("hex:\ud800", "unknown game"),
         ("liars_dice", "did you mean 'liars_dice:'"),
-        ("leduc:", "did you mean 'leduc'"),
     ],
 )
 def test_parameters_that_no_game_has(name: str, wrong: str) -> None:
