@@ -90,9 +90,10 @@ void sk_subgames_cfr(const sk_subgames *subgames, int32_t player, double keep_po
                      double keep_negative, double keep_average, const double *reach, double *values,
                      double *q, double *regrets, double *average, double *policy);
 
-/* Plays through every subgame to a leaf or an end, the part reached [subgames], by hands as they
- * are believed and the policy, whose reach it is; one player, drawn, explores with a probability.
- */
+/* Plays n games, each from the root part of a subgame to a leaf or an end, the part reached [n], by
+ * hands as they are believed and the policy, whose reach it is; one player, drawn, explores with a
+ * probability. */
 void sk_subgames_walk(const sk_subgames *subgames, const double *policy, const double *reach0,
                       const double *reach1, double explore, uint64_t seed, uint32_t stream,
-                      const int64_t *games, int32_t number, int32_t *reached);
+                      const int32_t *roots, const int64_t *games, int64_t n, int32_t number,
+                      int32_t *reached);

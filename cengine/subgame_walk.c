@@ -1,5 +1,5 @@
-/* A game of chance through each subgame, from its root to a leaf or an end (subgames.h): by the
- * policies and, now and then, by chance. */
+/* Games of chance through subgames, from the root to a leaf or an end (subgames.h): by the policies
+ * and, now and then, by chance. */
 #include "subgames.h"
 
 enum { MOST_HANDS = SK_MOST_ACTIONS };
@@ -108,22 +108,21 @@ static const part *after_player(walker *w, const part *p, int player, double exp
 
 void sk_subgames_walk(const sk_subgames *g, const double *policy, const double *reach0,
                       const double *reach1, double explore, uint64_t seed, uint32_t stream,
-                      const int64_t *games, int32_t number, int32_t *reached)
+                      const int32_t *roots, const int64_t *games, int64_t n, int32_t number,
+                      int32_t *reached)
 {
     const double *const reach[2] = {reach0, reach1};
-    for (const part *root = g->parts; root < g->parts + g->n_parts; root++) {
-        if (root->parent >= 0)
-            continue;
+    for (int64_t i = 0; i < n; i++) {
         uint32_t key[2];
-        philox_decision_key(seed, stream, *games++, number, key);
+        philox_decision_key(seed, stream, games[i], number, key);
         walker w = {g, reach, policy, philox_world(key, 0)};
         int explorer = philox_below(&w.draws, 2);
-        const part *p = root;
+        const part *p = g->parts + roots[i];
         while (p->children) {
             int actor = node_of(g, p)->actor;
             p = actor == SK_CHANCE ? after_chance(&w, p)
                                    : after_player(&w, p, actor, actor == explorer ? explore : 0.0);
         }
-        *reached++ = (int32_t)(p - g->parts);
+        reached[i] = (int32_t)(p - g->parts);
     }
 }

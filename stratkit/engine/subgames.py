@@ -260,14 +260,15 @@ class Subgames:
         reach: tuple[Float64s, Float64s],
         explore: float,
         seed: int,
+        which: Int64s,
         games: Int64s,
         number: int,
     ) -> Int32s:
-        """Plays through every subgame to a leaf or an end: the part reached, int32 [subgames]. One
-        player, drawn for each subgame, takes any action alike with probability `explore`; else
-        hands are drawn as they are believed, and actions by `policy`, whose `reach` it is. The
-        draws are a function of seed, `games` int64 [subgames] and `number`."""
-        out = np.empty(len(self.roots), np.int32)
+        """Plays games, each from the root of subgame `which` int64 [n] to a leaf or an end: the
+        part reached, int32 [n]. One player, drawn for each game, takes any action alike with
+        probability `explore`; else hands are drawn as they are believed, and actions by `policy`,
+        whose `reach` it is. The draws are a function of seed, `games` int64 [n] and `number`."""
+        out = np.empty(len(which), np.int32)
         lib.sk_subgames_walk(
             self._handle,
             self._each(policy),
@@ -276,7 +277,9 @@ class Subgames:
             explore,
             seed,
             Stream.WALK,
+            pointer(self.root_parts[which], "int32", out.shape),
             pointer(games, "int64", out.shape),
+            len(out),
             number,
             writable(out),
         )

@@ -72,8 +72,8 @@ class Generator:
 
         def walk() -> None:
             games = np.flatnonzero(stops == solver.updates // 2)
-            for some in _each_once(which[games]):
-                reached.append(self._walk(solver, games[some], which))
+            if len(games):
+                reached.append(self._walk(solver, games, which[games]))
 
         solver.solve(search.updates, walk)
         unit = tree.game.unit
@@ -105,17 +105,16 @@ class Generator:
         return games, which
 
     def _walk(self, solver: Solver, games: Int64s, which: Int64s) -> _After:
-        """Where some games go on, which is decided now; each has a subgame of its own."""
-        subgames, mine = solver.subgames, which[games]
-        numbers = np.zeros(len(subgames.roots), np.int64)
-        numbers[mine] = self._games[games]
-        draws = self.explore, self.seed, numbers, self.round
-        reached = subgames.walk(solver.policy, solver.reach, *draws)[mine]
-        believed, beliefs = solver.believed(), []
-        for player in (0, 1):
-            reach = solver.reach[player].copy()
-            subgames.reach(player, believed, reach)
-            beliefs.append(subgames.beliefs(player, reach, reached))
+        """Where some games go on, of the subgames `which`, which is decided now."""
+        subgames, numbers = solver.subgames, self._games[games]
+        draws = self.explore, self.seed, which, numbers, self.round
+        reached = subgames.walk(solver.policy, solver.reach, *draws)
+        believed, reach = solver.believed(), solver.reach
+        if believed is not solver.policy:
+            reach = reach[0].copy(), reach[1].copy()
+            for player in (0, 1):
+                subgames.reach(player, believed, reach[player])
+        beliefs = [subgames.beliefs(player, reach[player], reached) for player in (0, 1)]
         return _After(games, subgames.nodes[reached], (beliefs[0], beliefs[1]))
 
     def _begin_again(self) -> None:
@@ -135,11 +134,3 @@ def rows_of(
     acts = (tree.actors[nodes] == player)[:, None]
     parts = acts, tree.seen[nodes], beliefs[player], beliefs[1 - player]
     return np.concatenate(parts, axis=1).astype(np.float32)
-
-
-def _each_once(keys: Int64s) -> list[Int64s]:
-    """Splits the places of `keys` [n] so that in each part every key is there once at most."""
-    order = np.argsort(keys, kind="stable")
-    first = np.searchsorted(keys[order], keys[order])
-    rank = np.arange(len(keys)) - first
-    return [order[rank == r] for r in range(int(rank.max(initial=-1)) + 1)]

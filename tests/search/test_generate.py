@@ -30,7 +30,7 @@ def test_walks_reach_parts_as_often_as_the_policy_does(name: str) -> None:
     reach = subgames.begin(0, prior[0]), subgames.begin(1, prior[1])
     for player in (0, 1):
         subgames.reach(player, policy, reach[player])
-    reached = subgames.walk(policy, reach, 0.0, 5, np.arange(n), 0)
+    reached = subgames.walk(policy, reach, 0.0, 5, np.arange(n), np.arange(n), 0)
     assert (subgames.child[reached] == -1).all()
     found = np.bincount(subgames.nodes[reached], minlength=len(public)) / n
     part = np.arange(len(subgames.nodes) // n)
@@ -54,7 +54,7 @@ def test_explorers_take_every_action_alike() -> None:
     prior = np.tile(public.prior(public.opening, 0), (n, 1))
     reach = subgames.begin(0, prior), subgames.begin(1, prior)
     subgames.reach(0, policy, reach[0])
-    reached = subgames.walk(policy, reach, 0.4, 5, np.arange(n), 0)
+    reached = subgames.walk(policy, reach, 0.4, 5, np.arange(n), np.arange(n), 0)
     bets = public.seen[subgames.nodes[reached], 1]
     assert bets.mean() == pytest.approx(0.5 * 0.4 * 0.5, abs=0.02)  # explorers, of two players
     beliefs = subgames.beliefs(0, reach[0], reached)
