@@ -54,7 +54,8 @@ typedef struct {
     void (*expand)(const sk_game *game, const uint8_t *packed, float *planes);
     void (*rules)(const sk_game *game, char *out, size_t size);
     /* Makes the state a world of the acting player: one that this player cannot tell from it, drawn
-     * uniformly over what happened in secret, deals with their probability. What the player
+     * uniformly over what happened in secret, deals with their probability; where that may have
+     * taken more or fewer actions, as random play would have brought it about. What the player
      * remembers stays as it is. Nothing that the player cannot know is read, so equal draws give
      * equal worlds whatever the truth is. A player acts. NULL, or why there is no world (the state
      * is then undefined); the entry is NULL for a game without worlds. */

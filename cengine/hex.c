@@ -13,31 +13,11 @@
  * strictly, so the number of enemy turns is known, and how many of them failed is not. By the
  * classical rule the number of enemy stones is known, and how often the enemy failed is not.
  */
-#include "games.h"
-#include "small.h"
-
-enum { LEAST_SIZE = 2, MOST_SIZE = 11, MOST_CELLS = MOST_SIZE * MOST_SIZE, EMPTY = 2 };
-
-typedef struct {
-    sk_game base;
-    int size, cells;
-    int dark, classical;
-} hex;
-
-typedef struct {
-    uint8_t owner[MOST_CELLS]; /* player or EMPTY */
-    /* Where the player knows whose stone lies there: the turn after which it did, counted from 1.
-     */
-    uint8_t seen[2][MOST_CELLS];
-    uint8_t turns, next; /* tries so far; who acts */
-    uint8_t winner;      /* EMPTY: nobody yet */
-} hex_state;
+#include "hex.h"
 
 /* What the acting player sees: whose turn it is (one-hot), then for every cell two bytes: an own
  * stone, an enemy stone. */
 enum { SEES_PLAYER = 0, SEES_CELLS = 2 };
-
-static const hex *as_hex(const sk_game *game) { return (const hex *)game; }
 
 static void reset(const sk_game *game, void *block)
 {
@@ -78,8 +58,7 @@ static int neighbours(const hex *game, int cell, int *out)
     return n;
 }
 
-/* Does the chain with this stone reach both of its owner's sides? */
-static int connects(const hex *game, const hex_state *state, int cell)
+int sk_hex_connects(const hex *game, const hex_state *state, int cell)
 {
     int player = state->owner[cell], first = 0, last = 0, todo[MOST_CELLS], n = 0, beside[6];
     uint8_t found[MOST_CELLS] = {0};
@@ -109,7 +88,7 @@ static void apply(const sk_game *base, void *block, int32_t cell)
     if (taken)
         return;
     state->owner[cell] = (uint8_t)player;
-    if (connects(game, state, cell))
+    if (sk_hex_connects(game, state, cell))
         state->winner = (uint8_t)player;
 }
 
@@ -135,142 +114,13 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
             packed[SEES_CELLS + 2 * cell + (state->owner[cell] != player)] = 1;
 }
 
-/* ---- Worlds of Dark Hex: histories of the enemy's turns, all equally likely ----
- *
- * The enemy's turns are slots 1 .. turns, each a cell of its own. Cells that the player found taken
- * lie on slots before that. The other slots hold cells that the player does not see, or own stones
- * that the enemy hit later. One own turn stands between two slots, so that every slot is the last
- * one of at most one taken cell, and the first one of at most one own stone.
- *
- * ways(k, j) counts how the first k + j slots can be filled if taken cells fill k of them:
- *
- *     ways(k, j) = (taken cells for the last of these slots, less those on later ones) ways(k - 1,
- * j)
- *                + (other cells for it, less those on earlier ones) ways(k, j - 1)
- */
-enum { NO_CELL = MOST_CELLS, MOST_TURNS = MOST_CELLS, MOST_WAYS = 62 * 62, MOST_TRIES = 100000 };
-
-typedef struct {
-    int turns; /* of the enemy */
-    int taken; /* how many of them are on cells that the player found taken */
-    int unseen;
-    uint8_t until[MOST_TURNS + 2]; /* the taken cell whose last slot this is, or NO_CELL */
-    uint8_t since[MOST_TURNS + 2]; /* the own stone that the enemy may have hit from here on */
-    uint8_t cells[MOST_CELLS];     /* those not seen */
-    double ways[MOST_WAYS];        /* [taken + 1][turns - taken + 1] */
-} enemy_turns;
-
-static enemy_turns recall(const hex *game, const hex_state *state, int player)
-{
-    enemy_turns enemy = {.turns = (state->turns + player) / 2};
-    memset(enemy.until, NO_CELL, sizeof enemy.until);
-    memset(enemy.since, NO_CELL, sizeof enemy.since);
-    for (int cell = 0; cell < game->cells; cell++) {
-        int before = (state->seen[player][cell] - 1 + player) / 2; /* enemy turns */
-        if (!state->seen[player][cell]) {
-            enemy.cells[enemy.unseen++] = (uint8_t)cell;
-        } else if (state->owner[cell] == player) {
-            enemy.since[before + 1] = (uint8_t)cell;
-        } else {
-            enemy.until[before] = (uint8_t)cell;
-            enemy.taken++;
-        }
-    }
-    return enemy;
-}
-
-static double *ways(enemy_turns *enemy, int taken, int others)
-{
-    return &enemy->ways[taken * (enemy->turns - enemy->taken + 1) + others];
-}
-
-static void count_ways(enemy_turns *enemy)
-{
-    int for_taken[MOST_TURNS + 2] = {0}, for_others[MOST_TURNS + 2] = {enemy->unseen};
-    for (int slot = enemy->turns; slot > 0; slot--)
-        for_taken[slot] = for_taken[slot + 1] + (enemy->until[slot] != NO_CELL);
-    for (int slot = 1; slot <= enemy->turns; slot++)
-        for_others[slot] = for_others[slot - 1] + (enemy->since[slot] != NO_CELL);
-    for (int k = 0; k <= enemy->taken; k++)
-        for (int j = 0; j <= enemy->turns - enemy->taken; j++) {
-            int last_taken = for_taken[k + j] - (enemy->taken - k);
-            int last_other = for_others[k + j] - (j - 1);
-            *ways(enemy, k, j) = k + j == 0;
-            if (k && last_taken > 0)
-                *ways(enemy, k, j) += last_taken * *ways(enemy, k - 1, j);
-            if (j && last_other > 0)
-                *ways(enemy, k, j) += last_other * *ways(enemy, k, j - 1);
-        }
-}
-
-/* Which cell the enemy tried in each turn: taken cells from the last slot down, then the others. */
-static void draw_turns(enemy_turns *enemy, uint8_t *tried, philox_draws *draws)
-{
-    uint8_t list[MOST_CELLS];
-    int n = 0, k = enemy->taken, j = enemy->turns - k;
-    for (int slot = enemy->turns; slot > 0; slot--) {
-        if (enemy->until[slot] != NO_CELL)
-            list[n++] = enemy->until[slot];
-        double all = *ways(enemy, k, j), with_taken = k && n ? n * *ways(enemy, k - 1, j) : 0;
-        double u = philox_double(philox_word(draws), philox_word(draws));
-        int takes = with_taken >= all || u * all < with_taken;
-        tried[slot] = takes ? (uint8_t)philox_take(draws, list, &n) : NO_CELL;
-        k -= takes;
-        j -= !takes;
-    }
-    memcpy(list, enemy->cells, (size_t)(n = enemy->unseen));
-    for (int slot = 1; slot <= enemy->turns; slot++) {
-        if (enemy->since[slot] != NO_CELL)
-            list[n++] = enemy->since[slot];
-        if (tried[slot] == NO_CELL)
-            tried[slot] = (uint8_t)philox_take(draws, list, &n);
-    }
-}
-
-static void put_turns(const hex *game, hex_state *state, int player, const uint8_t *tried,
-                      int turns)
-{
-    memset(state->seen[!player], 0, sizeof state->seen[!player]);
-    for (int cell = 0; cell < game->cells; cell++)
-        if (state->owner[cell] != player)
-            state->owner[cell] = EMPTY;
-    for (int slot = 1; slot <= turns; slot++) {
-        state->seen[!player][tried[slot]] = (uint8_t)(2 * slot - player);
-        if (state->owner[tried[slot]] == EMPTY)
-            state->owner[tried[slot]] = (uint8_t)!player;
-    }
-}
-
-static int has_won(const hex *game, const hex_state *state, int player)
-{
-    for (int i = 0; i < game->size; i++) {
-        int cell = player == 0 ? i : i * game->size;
-        if (state->owner[cell] == player && connects(game, state, cell))
-            return 1;
-    }
-    return 0;
-}
-
-/* Histories in which the enemy has won are rejected: the game goes on. */
-static const char *redeal(const sk_game *base, void *block, philox_draws *draws)
+static const char *redeal(const sk_game *base, void *state, philox_draws *draws)
 {
     const hex *game = as_hex(base);
-    hex_state *state = block;
-    int player = actor(base, block);
-    uint8_t tried[MOST_TURNS + 1];
     if (!game->dark)
         return NULL; /* nothing is hidden */
-    if (game->classical)
-        return "no worlds by the classical rule";
-    enemy_turns enemy = recall(game, state, player);
-    count_ways(&enemy);
-    for (int i = 0; i < MOST_TRIES; i++) {
-        draw_turns(&enemy, tried, draws);
-        put_turns(game, state, player, tried, enemy.turns);
-        if (!has_won(game, state, !player))
-            return NULL;
-    }
-    return "no world was found in 100,000 tries";
+    return game->classical ? sk_hex_classical_world(game, state, draws)
+                           : sk_hex_abrupt_world(game, state, draws);
 }
 
 static int history(const sk_game *base, const void *block, int32_t *actions)

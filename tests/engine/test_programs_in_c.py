@@ -77,7 +77,7 @@ def test_planted_faults_are_found(engine: list[str], tmp_path: pathlib.Path) -> 
 
 
 SMALL = ["kuhn", "leduc", "liars_dice:1x4", "liars_dice:2x3", "nano", "micro", "moves:nano"]
-SMALL += ["dark_hex:2", "dark_hex:3"]
+SMALL += ["dark_hex:2", "dark_hex:3", "dark_hex:2:classical", "dark_hex:3:classical"]
 
 
 @pytest.fixture
@@ -93,6 +93,7 @@ def test_worlds_tell_nothing_of_the_truth(
     bytes when they are drawn from another truth with this view. Play goes on from them."""
     wanted = scaled(500)
     names = [*dict.fromkeys([*VARIANTS, *small_games]), "dark_hex:6", "dark_hex:11"]
+    names += ["dark_hex:5:classical", "dark_hex:11:classical"]
     said = run(engine, "worlds", tmp_path, "leaks", str(wanted), *names).splitlines()
     for name, line in zip(names, said, strict=True):
         shown, positions, others, wrong = line.split(" ", 3)

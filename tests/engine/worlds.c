@@ -281,6 +281,9 @@ typedef struct {
 static memory remembered;
 static census found;
 
+/* Whether a history is as likely as random play makes it: where they differ in length. */
+static int at_random;
+
 static int place_of(const sk_game *game, const void *state)
 {
     for (int i = 0; i < found.n; i++)
@@ -332,7 +335,8 @@ static void enumerate(const sk_game *game, const void *state, int decisions, dou
             continue;
         memcpy(next, state, (size_t)game->is.state_bytes);
         game->ops->apply(game, next, actions[i]);
-        enumerate(game, next, decisions + mine, actor == SK_CHANCE ? weight * chances[i] : weight);
+        double chance = actor == SK_CHANCE ? chances[i] : at_random && !mine ? 1.0 / n : 1;
+        enumerate(game, next, decisions + mine, weight * chance);
     }
 }
 
@@ -389,6 +393,7 @@ static double chi_square(const sk_game *game, const void *truth, int draws)
 static void count_draws(const char *name, const sk_game *game, int decisions, int draws)
 {
     philox_draws random = numbers(4, 0);
+    at_random = strncmp(name, "dark_hex", 8) == 0;
     for (int last = 0; last < decisions; last++)
         for (int tries = 0; tries < 6; tries++) {
             _Alignas(64) uint8_t truth[ROOM], state[ROOM];
