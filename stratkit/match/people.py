@@ -49,11 +49,13 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
     """The log `path` (`-` is stdout, None: there is none), written line by line. That of a match
     that is resumed is continued. Raises `InputError` if it exists and neither `resume` nor `force`
     is true, `UsageError` if nobody could explain a move of the game."""
+    from stratkit.notation.hex import is_hex
+
     if path is None:
         yield MoveLog(None, game, False)
         return
-    if len(game.shape) != 3 and not game.hands:
-        what = "--explain is for Stratego and for public belief states"
+    if len(game.shape) != 3 and not game.hands and not is_hex(game):
+        what = "--explain is for Stratego, Hex and public belief states"
         raise UsageError(f"{what}, not for {game.name}")
     if path == "-":
         with open_output(path) as stream:
@@ -76,19 +78,23 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
 
 
 def _logging(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
+    from stratkit.notation.hex import is_hex
     from stratkit.players.player import Explainer, Logged
 
     player = entrant.player
     if isinstance(player, Logged):
         logged = player.logged(lambda text: print(f"{entrant.name}: {text}\n", file=stream))
         return replace(cast("Entrant[Player]", entrant), player=logged)
-    if not isinstance(player, Explainer) or len(game.shape) != 3:
+    if not isinstance(player, Explainer) or (len(game.shape) != 3 and not is_hex(game)):
         return entrant
 
     from stratkit.engine.stratego import variant
-    from stratkit.players.testtime.explain import text
+    from stratkit.players.testtime.explain import hex_text, text
 
     def log(explanation: Explanation) -> None:
-        stream.write(f"{entrant.name}: {text(explanation, variant(game.name))}\n")
+        told = (
+            hex_text(explanation, game) if is_hex(game) else text(explanation, variant(game.name))
+        )
+        stream.write(f"{entrant.name}: {told}\n")
 
     return replace(cast("Entrant[Player]", entrant), player=player.explained(log))

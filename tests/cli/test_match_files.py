@@ -40,9 +40,9 @@ def test_every_file_has_one_task(tmp_path: pathlib.Path, options: str) -> None:
 def test_a_refused_explanation_costs_no_games(tmp_path: pathlib.Path) -> None:
     games, log = tmp_path / "g.jsonl", tmp_path / "log"
     games.write_text("old")
-    words = ("random", "name=b,random", "--game", "dark_hex:2", "-n", 2, "-o", games, "-f")
+    words = ("random", "name=b,random", "--game", "diplomacy:fva", "-n", 2, "-o", games, "-f")
     done = run("match", *words, "--explain", log)
-    said = "match: --explain is for Stratego and for public belief states, not for dark_hex:2"
+    said = "match: --explain is for Stratego, Hex and public belief states, not for diplomacy:fva"
     assert (done.status, done.error_line) == (2, said)
     assert games.read_text() == "old"
     games.unlink()

@@ -1,14 +1,15 @@
-"""How a move came about, as text for a Stratego player: the board as the side to move sees it, and
-for each move the network's policy and what every stage left of it. In deployment: for each square
-where the next piece may go."""
+"""How a move came about, as text for a player of Stratego or Hex: the board as the side to move
+sees it, and for each move the network's policy and what every stage left of it. In deployment: for
+each square where the next piece may go."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from stratkit.engine import observation_dtype
+from stratkit.engine import Game, observation_dtype
 from stratkit.engine.stratego import (
     BLUE,
     EMPTY,
@@ -22,6 +23,7 @@ from stratkit.engine.stratego import (
 )
 from stratkit.notation.drawing import draw
 from stratkit.notation.fenfs import fenfs_of
+from stratkit.notation.hex import cell_text, draw_hex, hex_size
 from stratkit.notation.squares import square_text
 from stratkit.players.player import Explanation
 
@@ -54,23 +56,45 @@ def text(
         cells = flip_cells(cells)
     position = Position(variant, cells, side, int(fields["plies"]))
     placed = TYPES[fields["to_place"]] if fields["phase"] else None
+
+    def name(at: int) -> str:
+        return _name(explanation, at, position, placed)
+
+    table = _table(explanation, name, "square" if placed else "move", most, numbered)
+    return (draw(fenfs_of(position, side), side) if board and not placed else "") + table
+
+
+def hex_text(explanation: Explanation, game: Game) -> str:
+    """The same of a turn of Hex or Dark Hex."""
+    size = hex_size(game)
+
+    def name(at: int) -> str:
+        return cell_text(size, explanation.moves[at][0])
+
+    return draw_hex(size, explanation.side, explanation.packed) + _table(explanation, name, "cell")
+
+
+def _table(
+    explanation: Explanation,
+    name: Callable[[int], str],
+    first_column: str,
+    most: int | None = None,
+    numbered: bool = True,
+) -> str:
+    """Each move by its `name`, and what the stages left of it."""
     first, last = explanation.stages[0][1], explanation.stages[-1][1]
     least = LEAST if most is None else 0
     order = [int(at) for at in np.lexsort((-first, -last)) if max(first[at], last[at]) >= least]
     order = order[:most]
-    names = [_name(explanation, at, position, placed) for at in order]
+    names = [name(at) for at in order]
     width = max([NAMES, *(len(name) + 1 for name in names)])
-    lines = [
-        _heading(explanation, numbered),
-        _columns(explanation, "square" if placed else "move", width),
-    ]
-    for at, name in zip(order, names, strict=True):
-        lines.append(f"{name:{width}}{_numbers(explanation, at)}")
+    lines = [_heading(explanation, numbered), _columns(explanation, first_column, width)]
+    for at, named in zip(order, names, strict=True):
+        lines.append(f"{named:{width}}{_numbers(explanation, at)}")
     if more := len(first) - len(order):
         rest = float(np.delete(first, order).sum())
         lines.append(f"{more} more: {100 * rest:.1f} % of the network's policy")
-    drawn = draw(fenfs_of(position, side), side) if board and not placed else ""
-    return drawn + "".join(f"{line.rstrip()}\n" for line in lines)
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def _heading(explanation: Explanation, numbered: bool) -> str:

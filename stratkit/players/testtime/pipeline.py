@@ -181,15 +181,20 @@ class PostprocessedPlayer(Player):
             policy, expected = self.evaluator.evaluate_distinct(
                 views.observations, views.legal, values
             )
+            left: list[tuple[str, Floats]] = [("network", policy)]
+            searches: Sequence[Found | None] = [None] * len(views)
             if self.search:
                 staged = self.search(Turns(views), policy)
-                policy = staged.policy
+                left.append((self.search.name, staged.policy))
+                searches = staged.searches or searches
                 for row, found in enumerate(staged.searches or ()):
                     if found:
                         target, value = found.lesson
                         actions = np.flatnonzero(views.legal[row])
                         lessons.note(row, actions, target, value * self.game.unit)
-            return self._through(self.single_stages, Turns(views), policy)[-1][1], expected
+            left += self._through(self.single_stages, Turns(views), left[-1][1])[1:]
+            self._explain_actions(views, left, expected, searches)
+            return left[-1][1], expected
         fields = views.observations.view(self.inputs.dtype)[:, 0]
         playing, stage = fields["phase"] == 0, fields["stage"]
         shown = self._show(views, playing)
@@ -247,6 +252,21 @@ class PostprocessedPlayer(Player):
             game, side = int(views.games[row]), int(views.sides[row])
             packed = views.observations[row]
             self.log(Explanation(game, side, packed, moves, stages, value, bounds, search))
+
+    def _explain_actions(
+        self,
+        views: Views,
+        left: list[tuple[str, Floats]],
+        values: Floats | None,
+        searches: Sequence[Found | None],
+    ) -> None:
+        """Logs turns of a game whose moves are single actions."""
+        for row in range(len(views)) if self.log else ():
+            (actions,) = np.nonzero(views.legal[row])
+            moves = [(action, action) for action in actions.tolist()]
+            stages = [(name, policy[row, actions]) for name, policy in left]
+            value = None if values is None else float(values[row])
+            self._explain(views, row, moves, stages, value, None, searches[row])
 
     # ---- whole moves ----
 
