@@ -57,6 +57,7 @@ def test_the_page_of_all_lists_the_commands() -> None:
     assert seen(ROOT / "man/stratkit.7") == {f"{name}.1" for name in COMMANDS} | {
         "stratkit-formats.5",
         "stratkit-search.7",
+        "stratkit-players.7",
         "stratkit-algorithms.7",
         "stratkit-python.7",
     }

@@ -148,7 +148,7 @@ class Types(click.ParamType[int]):
 @click.pass_context
 def command(ctx: click.Context, /, serve: str | None, check: str | None, **given: Any) -> int:
     """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
-    [key=value,]...SPEC, where SPEC is random, heuristic, human, barrage-v0, a checkpoint file, a
+    [key=value,]...SPEC, where SPEC is random, heuristic, human, barrage-v1, a checkpoint file, a
     RUN folder, py:MODULE:CLASS or ucc:COMMAND, a program."""
     rules = _rules(given)
     if serve is not None or check is not None:

@@ -91,8 +91,10 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
         what = f"no built-in player, and no such file or folder: {shown(spec.spec)}{hint}"
         raise InputError(what)
     path = os.fspath(weights_file(spec.spec))
+    if shipped:
+        _check_whole(path)
     weights, metadata, part = load_network(path, spec.options.net)
-    check_game(metadata, game, path)
+    check_game(metadata, game, spec.spec if shipped else path)
     if metadata.get("algorithm") == "rebel":
         return _open_values(spec, game, setting, (path, weights, metadata, part))
     if spec.options.searching.of_beliefs:
@@ -120,6 +122,19 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
         reproducible=searching.time is None,
         belief=belief,
     )
+
+
+def _check_whole(path: str) -> None:
+    """`InputError`: a file that comes with stratkit is not as it was."""
+    from stratkit.storage.checkpoints import load_checkpoint
+
+    again = "stratkit is not whole: install it again"
+    try:
+        load_checkpoint(path)
+    except OSError as error:
+        raise InputError(f"{error.strerror}; {again}", file=path) from error
+    except InputError as error:
+        raise InputError(f"{error.what}; {again}", file=path, where=error.where) from error
 
 
 def _believing(searching: SearchOptions) -> tuple[SearchOptions, str | None]:

@@ -12,14 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 from stratkit.players.options import Option, one_of, option, options_of, text
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
-from stratkit.players.testtime.options import PRESETS, PostProcessing
+from stratkit.players.testtime.options import FAST, PRESETS, PostProcessing
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.players.open import Entrant
     from stratkit.players.spec import PlayerSpec
 
-SHIPPED = ("barrage-v0",)  # networks that come with stratkit; BENCHMARKS.md tells of each
+# Networks that come with stratkit; stratkit-players(7) tells of each. The newest comes last.
+SHIPPED = ("barrage-v0", "barrage-v1")
+
+# For who wants to play and not to choose: the best search of those tried, for a second a move.
+STRONG = {
+    **FAST,
+    "search": "mmd",
+    "rollouts": "4096",
+    "depth": "1",
+    "eta": "30",
+    "time": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -138,7 +149,7 @@ NETWORK = PlayerKind(
     _open_network,
     words=SHIPPED,
     options=NetworkOptions,
-    presets={**PRESETS, **SEARCH_PRESETS},
+    presets={**PRESETS, **SEARCH_PRESETS, "strong": STRONG},
 )
 # A SPEC of no other kind is a network's: a checkpoint file or a RUN.
 KINDS = (RANDOM, HEURISTIC, HUMAN, OWN, NETWORK)

@@ -18,6 +18,7 @@ from stratkit.cli.doctor import EXTRAS, NEEDED, _is_ours
 from stratkit.cli.stratkit import TOOLS
 from stratkit.engine import Game
 from stratkit.errors import InputError
+from stratkit.players.registry import SHIPPED
 from stratkit.storage.atomic import holder, lock
 from stratkit.storage.checkpoints import checkpoint_path
 from stratkit.storage.progress import read_progress
@@ -144,7 +145,8 @@ def test_doctor_finds_all_well(tmp_path: pathlib.Path) -> None:
     status, found = examined(path=f"{tmp_path}:{ROOT}/bin:{os.environ['PATH']}")
     assert status == 0
     assert found["engine"] == "works: Kuhn poker is solved as it should be\n"
-    assert "barrage-v0: barrage, step " in found["players"] and "sound" in found["players"]
+    assert found["players"].count("sound") == len(SHIPPED)
+    assert all(f"{name}: barrage, step " in found["players"] for name in SHIPPED)
     assert re.match(r"[\d.]+\S*, \d+ MB, \d+ threads\n", found["torch"])
     assert found["commands"] == (
         f"match is another program: {tmp_path}/match\n-> stratkit match starts ours\n"

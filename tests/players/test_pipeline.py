@@ -20,7 +20,7 @@ from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Decision, Explanation, Games, Player, Sides, Views
 from stratkit.players.testtime.inputs import eager
 from stratkit.players.testtime.options import PostProcessing
-from stratkit.players.testtime.pipeline import PostprocessedPlayer
+from stratkit.players.testtime.pipeline import PostprocessedPlayer, _split
 from stratkit.storage.columns import Episode
 
 
@@ -203,3 +203,10 @@ def test_a_legal_move_always_remains() -> None:
                 acted.add(link)
         assert len(explanation.moves) == len(explanation.stages[-1][1])
     assert {"threshold", "bounds"} <= acted
+
+
+def test_a_move_too_rare_for_float32_is_never_played() -> None:
+    with np.errstate(invalid="raise"):
+        first, ends = _split([(1, 2), (3, 4), (3, 0)], np.array([1.0, 1e-60, 0.0]), 5)
+    assert first.tolist() == [0, 1, 0, 0, 0]
+    assert {start: squares for start, (squares, _) in ends.items()} == {1: [2]}

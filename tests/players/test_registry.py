@@ -9,10 +9,10 @@ import pytest
 from running import ROOT, here
 from stratkit.errors import UsageError
 from stratkit.players.options import options_of, options_text, read_options
-from stratkit.players.registry import NETWORK, NetworkOptions, words_of
+from stratkit.players.registry import NETWORK, STRONG, NetworkOptions, words_of
 from stratkit.players.searching.options import ALPHAZE, ATARAXOS, SearchOptions
 from stratkit.players.spec import parse_player
-from stratkit.players.testtime.options import DEEPNASH, PRESETS, PostProcessing
+from stratkit.players.testtime.options import DEEPNASH, FAST, PRESETS, PostProcessing
 from stratkit.storage.records import RENAMED_KEYS
 from stratkit.ucc.kind import PLAYERS
 
@@ -30,7 +30,7 @@ def test_the_manual_has_a_paragraph_for_each_key() -> None:
 
 def test_the_manual_has_the_preset() -> None:
     page = (ROOT / "man/match.1").read_text().replace("\\-", "-")
-    for preset in (DEEPNASH, ATARAXOS, ALPHAZE):
+    for preset in (DEEPNASH, ATARAXOS, ALPHAZE, FAST, STRONG):
         text = ", ".join(f"{key}={value}" for key, value in preset.items())
         assert text in " ".join(page.split())
 
@@ -86,9 +86,10 @@ def test_explicit_keys_override_the_preset() -> None:
         ("memory=onn,run", "one of off, on, renormalised is needed (did you mean 'on'?)"),
         (
             "preset=deepnsh,run",
-            "one of deepnash, ataraxos, alphaze is needed (did you mean 'deepnash'?)",
+            "one of deepnash, fast, ataraxos, alphaze, strong is needed (did you mean 'deepnash'?)",
         ),
         ("preset=deepnash,random", "preset=deepnash: one of ataraxos, alphaze is needed"),
+        ("preset=strong,heuristic", "preset=strong: one of ataraxos, alphaze is needed"),
         (
             "search=pimcs,run",
             "one of mmd, pimc, pc-pimc, cfr, cfr-avg, flop, rm is needed (did you mean 'pimc'?)",

@@ -79,4 +79,6 @@ DEEPNASH = {
     "repeat-threats": "off",
     "bounds": ".05",
 }
-PRESETS: Mapping[str, Mapping[str, str]] = {"deepnash": DEEPNASH}
+# What paid most with barrage-v1, at next to no cost (bench/strength.md).
+FAST = {"threshold": ".1", "quanta": "8"}
+PRESETS: Mapping[str, Mapping[str, str]] = {"deepnash": DEEPNASH, "fast": FAST}

@@ -381,7 +381,8 @@ def _split(
     """A policy of moves as that of the pieces, float32 [actions], and of each the destinations."""
     first = np.zeros(actions, np.float32)
     ends: dict[int, tuple[list[int], list[float]]] = {}
-    for (start, end), p in zip(moves, policy.tolist(), strict=False):
+    # What is 0 in float32 is never played: a sharp search has such moves.
+    for (start, end), p in zip(moves, policy.astype(np.float32).tolist(), strict=False):
         if p > 0:
             first[start] += p
             found = ends.setdefault(start, ([], []))

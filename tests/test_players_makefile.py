@@ -1,0 +1,47 @@
+"""examples/players/Makefile, which makes the players that come with stratkit, on a small board."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from running import ROOT, forked_commands
+from stratkit.storage.checkpoints import load_network
+
+SMALL = ["GAMES=2", "PLAY=--slots 4 --slice 32", f"PYTHON={sys.executable}"]
+
+
+@pytest.mark.slow
+def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) -> None:
+    path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
+    ours = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+
+    def make(*words: str) -> str:
+        command = ["make", "-f", ROOT / "examples/players/Makefile", *SMALL, *words]
+        environment = {**ours, "PATH": path, "PYTHONPATH": str(ROOT), "LC_ALL": "C"}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    learner = "LEARN=--algorithm mmd --net fromto+deployment --batch 4"
+    make(learner, "STEPS=1", "micro-run/checkpoints/step-00000001.safetensors")
+    said = make(learner, "STEPS=2", "micro-v1.jsonl")  # goes on from there
+    assert said.count("selfplay ") == 1 and "--steps 2 --save-every 100 --keep 2 --resume" in said
+    weights, metadata, part = load_network(tmp_path / "micro-v1.safetensors", None)
+    assert (metadata["kind"], metadata["part"], part) == ("policy", "average", "online")
+    assert metadata["step"] == 2 and metadata["game"] == "micro"
+    trained = load_network(tmp_path / "micro-run/checkpoints/step-00000002.safetensors", "average")
+    assert {name: each.tobytes() for name, each in weights.items()} == {
+        name: each.tobytes() for name, each in trained[0].items()
+    }
+    header, *games = map(json.loads, (tmp_path / "micro-v1.jsonl").read_text().splitlines())
+    names = [player["name"] for player in header["players"]]
+    assert names == ["random", "heuristic", "raw", "fast"] and len(games) == 12
+    assert "is up to date" in make(learner, "STEPS=2", "micro-v1.jsonl")
