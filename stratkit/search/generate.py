@@ -76,16 +76,14 @@ class Generator:
                 reached.append(self._walk(solver, games, which[games]))
 
         solver.solve(search.updates, walk)
-        unit = tree.game.unit
-        rows = np.concatenate([rows_of(tree, self._roots[roots], beliefs, p) for p in (0, 1)])
-        values = np.concatenate([solver.values(p) / unit for p in (0, 1)])
+        found = examples_of(solver, beliefs)
         for after in reached:
             self._roots[after.games] = after.nodes
             for player in (0, 1):
                 self._beliefs[player][after.games] = after.beliefs[player]
         self._begin_again()
         self.round += 1
-        return Examples(rows, values.astype(np.float32))
+        return found
 
     def roots(self) -> tuple[Int32s, tuple[Float64s, Float64s]]:
         """Where the games stand that have begun: nodes int32 [n], and what is believed of either
@@ -134,3 +132,12 @@ def rows_of(
     acts = (tree.actors[nodes] == player)[:, None]
     parts = acts, tree.seen[nodes], beliefs[player], beliefs[1 - player]
     return np.concatenate(parts, axis=1).astype(np.float32)
+
+
+def examples_of(solver: Solver, beliefs: tuple[Float64s, Float64s]) -> Examples:
+    """Two examples of each subgame that was solved, from `beliefs` float64 [subgames, game's hands]
+    of either player's hands."""
+    tree, roots = solver.subgames.tree, solver.subgames.roots
+    rows = np.concatenate([rows_of(tree, roots, beliefs, player) for player in (0, 1)])
+    values = np.concatenate([solver.values(player) for player in (0, 1)]) / tree.game.unit
+    return Examples(rows, values.astype(np.float32))

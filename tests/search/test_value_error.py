@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from engine.public import pair_of
 from running import ROOT, run
@@ -102,3 +103,15 @@ def test_the_example_prints_a_table(
     assert head == ["run", "step", "states", "left", "n", "bias", "rms", "believed"]
     assert {row[2] for row in rows} == {"self-play", "random"}
     assert sum(int(row[4]) for row in rows) == 40
+
+
+def test_the_example_of_random_beliefs_compares_them_with_self_play(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["", "kuhn", "1000"])
+    threads = torch.get_num_threads()
+    runpy.run_path(str(ROOT / "examples/rebel/random_beliefs.py"))
+    torch.set_num_threads(threads)
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == ["perfect"] + ["self-play"] * 6 + ["random"] * 6
+    assert float(rows[0][2]) < 0.1 < float(rows[1][2]) == float(rows[7][2])

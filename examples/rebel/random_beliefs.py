@@ -1,0 +1,70 @@
+"""Figure 2 of the ReBeL paper in small: a value network learns from self-play, or from random
+public belief states, which teach little of those that play leads to.
+
+random_beliefs.py [GAME [EXAMPLES [SEED]]]
+"""
+
+import sys
+from collections.abc import Iterator
+
+import torch
+
+from stratkit.engine import Game, PublicTree, Subgames, Tree
+from stratkit.learn.config import ReBeLConfig
+from stratkit.learn.rebel import Buffer, ValueLearner
+from stratkit.nets.pbs import build_pbs, input_size
+from stratkit.search.generate import Examples, Generator, examples_of
+from stratkit.search.leaves import Network, Oracle
+from stratkit.search.safe import PBSSearch, play_through
+from stratkit.search.subgame import SOLVERS, Leaves
+from stratkit.search.value_error import random_states
+from stratkit.solve.exploitability import evaluate
+
+GAMES, BATCH, USES, POINTS = 128, 512, 8, 5
+LEARNING, PLAYING, REPEATS = PBSSearch("cfr-avg", 32), PBSSearch("cfr-avg", 128), 64
+
+game = Game(sys.argv[1] if len(sys.argv) > 1 else "leduc")
+examples = int(sys.argv[2]) if len(sys.argv) > 2 else 40_000
+seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+torch.set_num_threads(1)
+whole, tree = Tree(game), PublicTree(game)
+sets = tree.infosets(whole)
+
+
+def of_selfplay(network: Network) -> Iterator[Examples]:
+    play = Generator(tree, LEARNING, GAMES, seed)
+    while True:
+        yield play.examples(network)
+
+
+def of_random_states(network: Network) -> Iterator[Examples]:
+    for number in range(sys.maxsize):
+        states = random_states(tree, GAMES, seed + number)
+        subgames = Subgames(tree, states.nodes, LEARNING.depth)
+        solver = SOLVERS[LEARNING.kind](subgames, states.beliefs, network)
+        solver.solve(LEARNING.updates)
+        yield examples_of(solver, states.beliefs)
+
+
+def exploitability(leaves: Leaves) -> float:
+    sums = play_through(tree, leaves, PLAYING, REPEATS, 1, 1)[0]
+    played, policy = tree.normalised(sums), whole.uniform()
+    for mine, theirs in enumerate(sets):
+        a, b = whole.first[theirs : theirs + 2]
+        policy[a:b] = played[tree.first[mine] : tree.first[mine + 1]]
+    return evaluate(whole, policy).exploitability
+
+
+print("perfect", "", f"{exploitability(Oracle(16)):.4f}", sep="\t", flush=True)
+for name, made in (("self-play", of_selfplay), ("random", of_random_states)):
+    learner = ValueLearner(build_pbs("pbs:128x128", game, seed), ReBeLConfig(), BATCH)
+    buffer = Buffer(100_000, input_size(game), game.hands, seed)
+    source = made(Network(learner.network))
+    for point in range(POINTS + 1):
+        while buffer.added < examples * point // POINTS:
+            some = next(source)
+            buffer.add(some.rows, some.values)
+            while (learner.step + 1) * BATCH <= USES * buffer.added:
+                learner.update(buffer)
+        found = exploitability(Network(learner.average))
+        print(name, buffer.added, f"{found:.4f}", sep="\t", flush=True)
