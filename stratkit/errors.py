@@ -15,7 +15,7 @@ Say = Callable[[str], None]  # takes a line for the user
 ALIKE = (
     0.66  # of two words, by difflib's measure: `nte` and `net` are, `stratego` and `ultimate` not
 )
-FEW = 16  # choices that an error may list
+FEW = 20  # choices that an error may list
 
 # What other programs call it, without dashes, and our names: the first that is a choice is meant.
 SYNONYMS = {
