@@ -47,6 +47,21 @@ def test_walks_reach_parts_as_often_as_the_policy_does(name: str) -> None:
         assert found[node] == pytest.approx(mass / total, abs=0.05)
 
 
+def test_several_games_walk_through_one_subgame_and_none_through_another() -> None:
+    public, which = pair_of("liars_dice:1x3").public, np.array([2, 0, 2, 2, 0])
+    nodes = public.opening + np.array([0, 1, 2], np.int32)
+    subgames = Subgames(public, nodes, 1)
+    policy = subgames.uniform()
+    prior = [np.full((3, 3), 1 / 3) for _ in (0, 1)]
+    reach = subgames.begin(0, prior[0]), subgames.begin(1, prior[1])
+    for player in (0, 1):
+        subgames.reach(player, policy, reach[player])
+    games = np.array([5, 5, 5, 6, 6])
+    reached = subgames.walk(policy, reach, 0.0, 1, which, games, 0)
+    assert subgames.owner[reached].tolist() == which.tolist()
+    assert reached[0] == reached[2]  # the same game
+
+
 def test_explorers_take_every_action_alike() -> None:
     public, n = pair_of("kuhn").public, 3000
     subgames = Subgames(public, np.full(n, public.opening, np.int32), 1)
