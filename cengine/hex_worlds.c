@@ -16,7 +16,9 @@
  * now with any number of taken cells of which a slot is the last one; hits by `chances` below.
  *
  * A world is as likely as it is if the enemy plays at random. By the abrupt rule all its histories
- * are, by the classical one each hit divides by the cells that it then did not see.
+ * are equally likely. By the classical one each try, stone or hit, divides by the cells that the
+ * enemy then did not see: one fewer after every try, whatever it found. So a history's probability
+ * depends on the numbers of its stones and hits, and not on their order.
  */
 #include "hex.h"
 
@@ -184,7 +186,9 @@ enum { MOST_STONES = MOST_CELLS / 2 + 1, MOST_CHANCES = (MOST_STONES + 2) * (MOS
  *
  *     chance(s, h) = chance(s + 1, h) + (own stones there by s, less h) chance(s, h + 1)
  *
- * and at the end the product over the h hits of 1 / (the cells that the enemy did not see then). */
+ * and at the end the product over the h hits of 1 / (the cells that the enemy would not have seen
+ * before it, had all hits come after all stones). Any order of these tries gives the same product;
+ * that of the stones is in every history and is left out. */
 static void draw_hits(const hex *game, const enemy_turns *enemy, const uint8_t *since,
                       enemy_hits *out, philox_draws *draws)
 {

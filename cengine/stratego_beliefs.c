@@ -4,6 +4,9 @@
  * each piece came from, so a piece that is revealed cuts the hands to those that agree. Of setups
  * that are not whole, and of pieces that are gone, the types that are left stand in ascending order
  * on the squares that are left: with what is public that names one hand, too.
+ *
+ * All this is for states that began with their deployment. One that began from a position does not
+ * tell where its pieces stood before: no public tree has it.
  */
 #include <string.h>
 
@@ -41,7 +44,8 @@ void stratego_describe_beliefs(const stratego *board, sk_description *is)
     is->public_bytes = phases(board) + 2 * kinds_of(board) + 2 * board->squares * on_square(board);
 }
 
-/* Where in its zone, in the side's frame, the piece began that stands on a square. */
+/* Where in its zone, in the side's frame, the piece began that stands on a square. Callers write
+ * there: the state must remember every ply since the deployment. */
 static int origin(const stratego *board, const stratego_state *state, int side, int square)
 {
     for (int ago = 0; ago < state->recorded; ago++) {
@@ -50,6 +54,7 @@ static int origin(const stratego *board, const stratego_state *state, int side, 
         if (mover == side && ply.to == square)
             square = ply.from;
     }
+    assert(framed(board, side, square) < board->zone);
     return framed(board, side, square);
 }
 

@@ -14,14 +14,19 @@ import sys
 import numpy as np
 
 from stratkit.engine import Batch, Game, game_names, sample
-from stratkit.engine.stratego import VARIANTS
+from stratkit.engine.stratego import BOMB, FLAG, VARIANTS
 
 SMALL_GAMES = 6  # in table.c
-# See open_variant: the first two without open pieces, the last with open flags and bombs.
+NONE = b"\x00"  # of a limit, and of open pieces
+ANY_LIMIT = b"\xff"  # two bytes of it follow
+SHORT = 63  # what take_limit takes off a limit of one byte
+SOME_OPEN = b"\x80"  # two bytes follow, a bit for each type
+FLAGS_AND_BOMBS = struct.pack("<H", 1 << FLAG | 1 << BOMB)
+# As open_variant takes them: two_squares, more_squares, max_plies, max_quiet, open pieces.
 RULES = (
-    b"\x03\x01\x00\xff\xc8\x00" + b"\x00",
-    b"\x00\x00\x00\x00" + b"\x00",
-    b"\x01\x01\x60\x50" + b"\x80\x01\x08",
+    b"\x03" + b"\x01" + NONE + ANY_LIMIT + struct.pack("<H", 200) + NONE,
+    b"\x00" + b"\x00" + NONE + NONE + NONE,
+    b"\x01" + b"\x01" + bytes([SHORT + 33, SHORT + 17]) + SOME_OPEN + FLAGS_AND_BOMBS,
 )
 
 
