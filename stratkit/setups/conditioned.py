@@ -44,7 +44,7 @@ class Conditioned(Placing):
         total = np.zeros(len(placed))
         for k in range(placed.shape[1]):
             before = placed[:, :k]
-            policy = self.placer.policy(before, empty_squares(self.asked.variant.zone, before))
+            policy = self.placer.policy(before, empty_squares(self.asked.variant, before))
             left = (policy * self.legal(before)).sum(axis=1, dtype=np.float64)
             total += np.log(np.maximum(left, 1e-300))
         return total

@@ -41,8 +41,9 @@ class Constraints:
 
     @functools.cached_property
     def free(self) -> bool:
-        """Whether every setup meets them."""
-        return bool(self.allowed[np.array(self.counts) > 0].all())
+        """Whether every setup of the variant meets them."""
+        there = np.array(self.counts) > 0
+        return bool((self.allowed | ~_anywhere(self.variant))[there].all())
 
     @functools.cached_property
     def mirrored(self) -> Constraints:
@@ -81,8 +82,7 @@ def constraints(
     Raises `UsageError` for a malformed option, an unknown square, and a piece that the variant does
     not have.
     """
-    allowed = np.ones((len(TYPES) + 1, variant.zone), bool)
-    allowed[:EMPTY, ~variant.places] = False
+    allowed = _anywhere(variant)
     for option, texts in (("--fix", fixed), ("--forbid", forbidden)):
         for text in texts:
             row, squares = _parse(variant, option, text)
@@ -95,6 +95,13 @@ def constraints(
             if squares.sum() <= count:
                 allowed[np.ix_(np.arange(len(allowed)) != row, squares)] = False
     return Constraints(variant, allowed)
+
+
+def _anywhere(variant: Variant) -> Bools:
+    """bool [13, zone]: pieces may stand everywhere but on lakes."""
+    allowed = np.ones((len(TYPES) + 1, variant.zone), bool)
+    allowed[:EMPTY, ~variant.places] = False
+    return allowed
 
 
 def _parse(variant: Variant, option: str, text: str) -> tuple[int, Bools]:

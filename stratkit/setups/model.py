@@ -32,7 +32,7 @@ ORDER = (FLAG, BOMB, MARSHAL, 9, SPY, 8, MINER, 7, 6, 5, 4, SCOUT)
 
 STEPS, BATCH, RATE = 600, 128, 0.04
 OWN_COST, GUARD_COST, NEAR_COST, PAIR_COST = 0.5, 0.5, 1.0, 10.0  # of w^2 / 2, in setups
-NOWHERE = -1e9  # the logit of a square that is taken
+NOWHERE = -1e9  # the logit of a square that is taken, or a lake
 
 
 class Model:
@@ -46,6 +46,7 @@ class Model:
         kinds, most, z = len(self.types), max(self.counts), variant.zone
         rank, file = np.divmod(np.arange(z), variant.width)
         up, right = rank[None] - rank[:, None], file[None] - file[:, None]
+        self.lakes = ~variant.places
         self.beside = (abs(up) + abs(right) == 1).astype(np.float32)
         across = 2 * variant.width - 1
         steps = (up + variant.ranks - 1) * across + right + variant.width - 1
@@ -121,7 +122,7 @@ def _slopes(model: Model, setups: Setups, random: np.random.Generator) -> list[F
         js = np.arange(count)
         logits += model.guard[t, js, m, k][:, :, None] * around[:, None]
         taken = stand[:, :t].sum(1)[:, None] + before
-        slope = _softmax(np.where(taken > 0, NOWHERE, logits))
+        slope = _softmax(np.where((taken > 0) | model.lakes, NOWHERE, logits))
         # Any of the equal pieces that are still to come could be the next.
         slope -= (where[:, None] - before) / (count - js).astype(np.float32)[:, None]
         slope /= n

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
-from stratkit.engine.stratego import NO_PIECE
+from stratkit.engine.stratego import NO_PIECE, Variant
 from stratkit.setups.constraints import Constraints
 from stratkit.setups.source import Setups
 
@@ -38,9 +38,9 @@ class Placer(Protocol):
         ...
 
 
-def empty_squares(zone: int, placed: Placed) -> Legal:
-    """uint8 [n, zone]: 1 on the squares that are free."""
-    empty = np.ones((len(placed), zone), np.uint8)
+def empty_squares(variant: Variant, placed: Placed) -> Legal:
+    """uint8 [n, zone]: 1 on the squares that have neither a piece nor a lake."""
+    empty = np.tile(variant.places.astype(np.uint8), (len(placed), 1))
     np.put_along_axis(empty, placed, 0, axis=1)
     return empty
 
@@ -82,7 +82,7 @@ class Placing:
 
     def legal(self, placed: Placed) -> Legal:
         """uint8 [n, zone]: 1 where the next piece may be placed."""
-        legal = empty_squares(self.asked.variant.zone, placed)
+        legal = empty_squares(self.asked.variant, placed)
         if self.asked.free:
             return legal
         parts, n, k = self.asked.division, *placed.shape

@@ -5,18 +5,20 @@ from __future__ import annotations
 import gzip
 import math
 import pathlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from setups.small_boards import every_setup, small
-from stratkit.engine.stratego import VARIANTS, Variant
+from stratkit.engine.stratego import NO_PIECE, VARIANTS, Variant
 from stratkit.errors import UsageError
 from stratkit.notation.setups import all_setups
 from stratkit.notation.statistics import SetupFigures
 from stratkit.setups.conditioned import Conditioned
 from stratkit.setups.constraints import constraints
 from stratkit.setups.model import Model, ModelPlacer, _slopes, fit
+from stratkit.setups.numbering import how_many
 from stratkit.setups.placing import Placing
 from stratkit.setups.uniform import Uniform
 
@@ -97,13 +99,44 @@ def test_probabilities_add_up_to_one(short: None) -> None:
     assert (abs(counts - 5000 * p) < 5 * np.sqrt(5000 * p * (1 - p)) + 1).all()
 
 
+def test_lakes_are_no_constraint() -> None:
+    """Of all setups around a lake: a model knows their probabilities, draws by them, and learns
+    nothing from the lake; barrage-blocked has lakes, too."""
+    variant = replace(small(1, 1, 2), lakes=(1,))
+    every = [setup for setup in every_setup(variant) if setup[1] == NO_PIECE]
+    model = wild(variant)
+    source = Conditioned(ModelPlacer(model, 1), constraints(variant), 1)
+    p = np.exp(source.logprobs(np.array(every)))
+    assert p.sum() == pytest.approx(1, abs=1e-4) and p.max() > 3 * p.min()
+    counts = (drawn(source, 2000)[:, None] == every).all(2).sum(0)
+    assert counts.sum() == 2000
+    assert (abs(counts - 2000 * p) < 5 * np.sqrt(2000 * p * (1 - p)) + 1).all()
+    own = _slopes(model, np.array(every), np.random.default_rng(1))[0]
+    assert not own[:, :, 1].any() and own[:, :, 0].any()
+    asked = constraints(variant, ["D=A1,C1"])  # lakes are none of the policy's mass that is cut off
+    met = asked.met(np.array(every))
+    given = drawn(Conditioned(source.placer, asked, 1), 500)
+    counts = (given[:, None] == every).all(2).sum(0)
+    p = p * met / p[met].sum()
+    assert (abs(counts - 500 * p) < 5 * np.sqrt(500 * p * (1 - p)) + 1).all()
+    blocked = VARIANTS["barrage-blocked"]
+    source = Conditioned(ModelPlacer(Model(blocked), 1), constraints(blocked), 1)
+    assert source.logprobs(source.draw(0, 3)) == pytest.approx(-math.log(how_many(blocked)), 1e-5)
+
+
+def wild(variant: Variant) -> Model:
+    """Without a file to learn from."""
+    model, random = Model(variant), np.random.default_rng(3)
+    for part in model.weights():
+        part += random.normal(size=part.shape).astype(np.float32) / 2
+    return model
+
+
 def test_slopes_are_slopes() -> None:
     """The gradient against differences of -log p, where no pieces are equal."""
     variant = small(1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1)
     setups = every_setup(variant)[[3, 40, 41, 200]]
-    model, random = Model(variant), np.random.default_rng(3)
-    for part in model.weights():
-        part += random.normal(size=part.shape).astype(np.float32) / 2
+    model, random = wild(variant), np.random.default_rng(3)
 
     def loss() -> float:
         return -float(Placing(ModelPlacer(model, 1), constraints(variant)).logprobs(setups).mean())
