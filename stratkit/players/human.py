@@ -104,7 +104,9 @@ class HumanPlayer(Player):
                     self._keep(game, setup_text(typed))
                     return typed
                 elif word:
-                    offered = self._arranged(word, offered, side)
+                    arranged = self._arranged(word, offered, side)
+                    placements(self.variant, arranged)  # no piece is on a lake, or it raises
+                    offered = arranged
             except InputError as error:
                 self.session.front.tell(str(error))
                 continue

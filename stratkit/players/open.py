@@ -258,16 +258,17 @@ def _open_exact(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Playe
 
 
 def _learned_otherwise(metadata: Mapping[str, Any], game: Game, name: str, file: str) -> str | None:
-    """Says on which board, or by which rules, a network has learned otherwise than is played."""
-    if metadata["game"] != game.name:
-        return f"{name}: {file}: learned {metadata['game']}, with other lakes"
+    """Says on which board, and by which rules, a network has learned otherwise than is played."""
+    learned = [f"{metadata['game']}, with other lakes"] if metadata["game"] != game.name else []
     rules = metadata["rules"]
     others = [
         f"{rule} {rules.get(rule, 0)}, and {game.rules.get(rule, 0)} in this game"
         for rule in sorted({*rules, *game.rules})
         if rules.get(rule, 0) != game.rules.get(rule, 0)
     ]
-    return f"{name}: {file}: learned by other rules: {'; '.join(others)}" if others else None
+    if others:
+        learned.append(f"by other rules: {'; '.join(others)}")
+    return f"{name}: {file}: learned {', and '.join(learned)}" if learned else None
 
 
 def _name(path: str, step: int) -> str:

@@ -88,6 +88,19 @@ def test_a_network_that_learned_by_other_rules(tmp_path: pathlib.Path) -> None:
         assert (done.status, done.error_line) == (0, f"{name}: {path.name}: {path}: {said}")
 
 
+def test_a_network_of_other_lakes_and_other_rules(tmp_path: pathlib.Path) -> None:
+    """Both stand in one line."""
+    path = tmp_path / "x.safetensors"
+    save_network(path, "plain", Game("barrage"))
+    played = ("--game", "barrage-blocked", "-n", 2, "-o", tmp_path / "g.jsonl", "-q")
+    done = run("match", "random", path, *played, "--two-squares", 5, "--max-plies", 4)
+    assert (done.status, done.error_line) == (
+        0,
+        f"match: {path.name}: {path}: learned barrage, with other lakes, and by other rules: "
+        "max_plies 2000, and 4 in this game; two_squares 3, and 5 in this game",
+    )
+
+
 BROKEN_SETUPS = {
     "empty": (b"", ""),
     "blank": (b"\n\n", ""),

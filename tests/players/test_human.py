@@ -14,6 +14,7 @@ from stratkit.engine.stratego import setup_of, variant
 from stratkit.errors import InputError
 from stratkit.notation.drawing import STYLES
 from stratkit.notation.setups import parse_setup, setup_text
+from stratkit.notation.squares import square_text
 from stratkit.play.finished import Finished, GameNote
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
@@ -36,8 +37,9 @@ class Seat:
         setup: npt.NDArray[np.uint8] | None = None,
         seats: tuple[int, int] = (0, 1),
         style: str = "ascii",
+        board: str = "mini",
     ) -> None:
-        game = Game("mini")
+        game = Game(board)
         self.shown: list[str] = [""]
         self.kept: list[str] = []
         self._typed = iter(lines)
@@ -137,6 +139,22 @@ def test_a_setup_is_arranged(tmp_path: pathlib.Path) -> None:
     with pytest.raises(Saved):
         until(seat.table)
     assert f"{file}: line 1: " in "".join(seat.shown)
+
+
+def test_no_piece_is_arranged_onto_a_lake(tmp_path: pathlib.Path) -> None:
+    board, file = variant("barrage-blocked"), tmp_path / "my.setups"
+    places = np.flatnonzero(board.places)
+    setup = np.full(board.zone, 255, np.uint8)
+    setup[places[-board.pieces :]] = np.repeat(np.arange(12), board.counts)
+    file.write_text(f"{setup_text(setup)}\n")
+    lake = next(square for square in board.lakes if setup[square + 1] != 255)
+    swap = f"swap {square_text(lake, 10)} {square_text(lake + 1, 10)}"
+    seat = Seat([str(file), "mirror", swap, "", "save"], board=board.name)
+    with pytest.raises(Saved):
+        until(seat.table)
+    text = "".join(seat.shown)
+    assert text.count("a setup of barrage-blocked has no pieces on its lakes") == 2
+    assert seat.kept == [setup_text(setup)]
 
 
 def test_blue_has_its_side_below() -> None:
