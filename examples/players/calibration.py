@@ -14,6 +14,7 @@ import numpy as np
 
 import stratkit
 from stratkit.engine.stratego import variant
+from stratkit.errors import StratkitError
 from stratkit.pictures import new_figure, save
 
 ENDLESS = 10_000
@@ -22,43 +23,55 @@ EDGES = np.linspace(-1, 1, 9)
 LEAST = 30  # positions of which a mean is shown
 SLICE = 100  # games in memory at a time
 
-player, episodes, picture = sys.argv[1:]
-network = stratkit.load(player, rows=256)
-played = stratkit.read_episodes(episodes)
-actions, table = played.actions, played.games
-placed = 2 * variant(network.game.name).pieces  # actions of deployment; a ply of play has two
-returns = np.stack([table["return_0"], table["return_1"]], 1)
-result = returns[actions["game"], actions["actor"]]
-ply = (actions["index"] - placed) // 2
-expected = np.concatenate(
-    [
-        network.values(played.replay(slice(first, first + SLICE)).observations)
-        for first in range(0, len(returns), SLICE)
-    ]
-)
-expected = np.clip(expected, -1, 1)
 
-axes = new_figure(6, 6).subplots()
-axes.plot((-1, 1), (-1, 1), color="black", linewidth=1)
-print(f"{'plies':>10} {'positions':>9} {'explained':>9} {'error':>6}  expected: got (of positions)")
-for low, high in SPANS:
-    rows = (low <= ply) & (ply < high)
-    if rows.sum() < LEAST:
-        continue
-    of, got = expected[rows], result[rows]
-    explained = 1 - ((got - of) ** 2).mean() / got.var()
-    group = np.digitize(of, EDGES)
-    groups = [group == number for number in np.unique(group)]
-    points = [(of[g].mean(), got[g].mean(), g.sum()) for g in groups if g.sum() >= LEAST]
-    error = np.average([abs(x - y) for x, y, _ in points], weights=[n for *_, n in points])
-    told = ", ".join(f"{x:+.2f}: {y:+.2f} ({n})" for x, y, n in points)
-    name = f"{low} to {high - 1}" if high < ENDLESS else f"{low} on"
-    print(f"{name:>10} {rows.sum():>9} {explained:>9.2f} {error:>6.3f}  {told}")
-    axes.plot([x for x, *_ in points], [y for _, y, _ in points], "o-", label=f"plies {name}")
-axes.set_xlabel("expected")
-axes.set_ylabel("got, mean")
-axes.set_title(f"values of {player} in {len(returns)} games against itself")
-axes.grid(alpha=0.3)
-axes.legend(loc="upper left")
-with open(picture, "wb") as stream:
-    save(axes.figure, stream)
+def main(player: str, episodes: str, picture: str) -> None:
+    network = stratkit.load(player, rows=256)
+    played = stratkit.read_episodes(episodes)
+    actions, table = played.actions, played.games
+    placed = 2 * variant(network.game.name).pieces  # actions of deployment; a ply of play has two
+    returns = np.stack([table["return_0"], table["return_1"]], 1)
+    result = returns[actions["game"], actions["actor"]]
+    ply = (actions["index"] - placed) // 2
+    expected = np.concatenate(
+        [
+            network.values(played.replay(slice(first, first + SLICE)).observations)
+            for first in range(0, len(returns), SLICE)
+        ]
+    )
+    expected = np.clip(expected, -1, 1)
+
+    axes = new_figure(6, 6).subplots()
+    axes.plot((-1, 1), (-1, 1), color="black", linewidth=1)
+    print(
+        f"{'plies':>10} {'positions':>9} {'explained':>9} {'error':>6}  expected: got (positions)"
+    )
+    for low, high in SPANS:
+        rows = (low <= ply) & (ply < high)
+        if rows.sum() < LEAST:
+            continue
+        of, got = expected[rows], result[rows]
+        explained = 1 - ((got - of) ** 2).mean() / got.var()
+        group = np.digitize(of, EDGES)
+        groups = [group == number for number in np.unique(group)]
+        points = [(of[g].mean(), got[g].mean(), g.sum()) for g in groups if g.sum() >= LEAST]
+        error = np.average([abs(x - y) for x, y, _ in points], weights=[n for *_, n in points])
+        told = ", ".join(f"{x:+.2f}: {y:+.2f} ({n})" for x, y, n in points)
+        name = f"{low} to {high - 1}" if high < ENDLESS else f"{low} on"
+        print(f"{name:>10} {rows.sum():>9} {explained:>9.2f} {error:>6.3f}  {told}")
+        axes.plot([x for x, *_ in points], [y for _, y, _ in points], "o-", label=f"plies {name}")
+    axes.set_xlabel("expected")
+    axes.set_ylabel("got, mean")
+    axes.set_title(f"values of {player} in {len(returns)} games against itself")
+    axes.grid(alpha=0.3)
+    axes.legend(loc="upper left")
+    with open(picture, "wb") as stream:
+        save(axes.figure, stream)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit("usage: calibration.py PLAYER EPISODES PICTURE")
+    try:
+        main(*sys.argv[1:])
+    except (StratkitError, OSError) as error:
+        sys.exit(f"calibration.py: {error}")

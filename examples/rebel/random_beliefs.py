@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import torch
 
 from stratkit.engine import Game, PublicTree, Subgames, Tree
+from stratkit.errors import StratkitError
 from stratkit.learn.config import ReBeLConfig
 from stratkit.learn.rebel import Buffer, ValueLearner
 from stratkit.nets.pbs import build_pbs, input_size
@@ -23,11 +24,16 @@ from stratkit.solve.exploitability import evaluate
 GAMES, BATCH, USES, POINTS = 128, 512, 8, 5
 LEARNING, PLAYING, REPEATS = PBSSearch("cfr-avg", 32), PBSSearch("cfr-avg", 128), 64
 
-game = Game(sys.argv[1] if len(sys.argv) > 1 else "leduc")
-examples = int(sys.argv[2]) if len(sys.argv) > 2 else 40_000
-seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+words = (*sys.argv[1:], *("leduc", "40000", "1")[len(sys.argv) - 1 :])
+if len(words) != 3 or not all(word.isdecimal() for word in words[1:]):
+    sys.exit("usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]")
+examples, seed = map(int, words[1:])
+try:
+    game = Game(words[0])
+    whole, tree = Tree(game), PublicTree(game)
+except StratkitError as error:
+    sys.exit(f"random_beliefs.py: {error}")
 torch.set_num_threads(1)
-whole, tree = Tree(game), PublicTree(game)
 sets = tree.infosets(whole)
 
 

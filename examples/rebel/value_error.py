@@ -4,33 +4,44 @@ value_error.py RUN|CHECKPOINT... [-n STATES] [--updates T] [--depth D] [--search
 """
 
 import argparse
+import sys
 
 from stratkit.engine import Game, PublicTree
+from stratkit.errors import StratkitError
 from stratkit.players.open import weights_file
 from stratkit.players.searching.pbs import value_leaves
 from stratkit.search.safe import PBSSearch
 from stratkit.search.value_error import random_states, states_of_selfplay, value_errors
 from stratkit.storage.checkpoints import load_network
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("runs", nargs="+", metavar="RUN")
-parser.add_argument("-n", type=int, default=200, help="states of either kind")
-parser.add_argument("--updates", type=int, default=1024, help="of exact solutions")
-parser.add_argument("--search", type=int, default=32, help="updates of a search in self-play")
-parser.add_argument("--depth", type=int, default=2, help="of a search in self-play")
-asked = parser.parse_args()
 
-print(*["run", "step", "states", "left", "n", "bias", "rms", "believed"], sep="\t")
-for run in asked.runs:
-    weights, metadata, _ = load_network(weights_file(run), "average")
-    game = Game(metadata["game"], metadata["rules"])
-    tree, network = PublicTree(game), value_leaves(weights, metadata, game)
-    search = PBSSearch(updates=asked.search, depth=asked.depth)
-    states = {
-        "self-play": states_of_selfplay(tree, search, network, asked.n, seed=1),
-        "random": random_states(tree, asked.n, seed=1),
-    }
-    for name, some in states.items():
-        for at in value_errors(tree, network, some, asked.updates):
-            found = f"{at.bias:.4f}\t{at.rms:.4f}\t{at.believed:.4f}"
-            print(run, metadata["step"], name, at.left, at.states, found, sep="\t", flush=True)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", nargs="+", metavar="RUN")
+    parser.add_argument("-n", type=int, default=200, help="states of either kind")
+    parser.add_argument("--updates", type=int, default=1024, help="of exact solutions")
+    parser.add_argument("--search", type=int, default=32, help="updates of a search in self-play")
+    parser.add_argument("--depth", type=int, default=2, help="of a search in self-play")
+    asked = parser.parse_args()
+
+    print(*["run", "step", "states", "left", "n", "bias", "rms", "believed"], sep="\t")
+    for run in asked.runs:
+        weights, metadata, _ = load_network(weights_file(run), "average")
+        game = Game(metadata["game"], metadata["rules"])
+        tree, network = PublicTree(game), value_leaves(weights, metadata, game)
+        search = PBSSearch(updates=asked.search, depth=asked.depth)
+        states = {
+            "self-play": states_of_selfplay(tree, search, network, asked.n, seed=1),
+            "random": random_states(tree, asked.n, seed=1),
+        }
+        for name, some in states.items():
+            for at in value_errors(tree, network, some, asked.updates):
+                found = f"{at.bias:.4f}\t{at.rms:.4f}\t{at.believed:.4f}"
+                print(run, metadata["step"], name, at.left, at.states, found, sep="\t", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (StratkitError, OSError) as error:
+        sys.exit(f"value_error.py: {error}")

@@ -98,7 +98,7 @@ def test_the_example_prints_a_table(
     done = run("train", "-", "--out", tmp_path / "run", *words)
     assert done.status == 0, done.err
     monkeypatch.setattr(sys, "argv", ["", str(tmp_path / "run"), "-n", "20", "--updates", "64"])
-    runpy.run_path(str(ROOT / "examples/rebel/value_error.py"))
+    runpy.run_path(str(ROOT / "examples/rebel/value_error.py"), run_name="__main__")
     head, *rows = (line.split("\t") for line in capsys.readouterr().out.splitlines())
     assert head == ["run", "step", "states", "left", "n", "bias", "rms", "believed"]
     assert {row[2] for row in rows} == {"self-play", "random"}
