@@ -47,7 +47,7 @@ SHOWN = {
     "length": "length {:.1f}",
     "age_mean": "age {:.1f}",
     "states_per_second": "{:,.0f} states/s",
-    "episodes": "{:,} games",
+    "episodes": "{:,} episodes",
     "examples": "{:,} examples",
 }
 

@@ -21,7 +21,7 @@ from terminal import Terminal
 QUICK = ("--net", "plain", "--batch", 4, "--rows", 32, "--seed", 1)
 FIELDS = (
     r"[\d,]+ of \d+ steps(, \d+ %(, \d+:\d\d:\d\d left(, [\d.,]+ (steps/s|s/step)(, entropy [\d.]+"
-    r"(, value loss [\d.]+(, length [\d.]+(, age [\d.]+(, [\d,]+ states/s(, [\d,]+ games"
+    r"(, value loss [\d.]+(, length [\d.]+(, age [\d.]+(, [\d,]+ states/s(, [\d,]+ episodes"
     r")?)?)?)?)?)?)?)?)?"
 )
 
@@ -49,7 +49,7 @@ def test_a_pipe_has_one_display(tmp_path: pathlib.Path, path: str, columns: int)
     for frame in shown:
         assert re.fullmatch(f"(train: )?{FIELDS}", frame), frame
     assert shown[-1].startswith("train: 12 of 12 steps, 100 %")
-    assert (" games" in shown[-1], " left" in shown[-1]) == (columns == 200, columns >= 80)
+    assert (" episodes" in shown[-1], " left" in shown[-1]) == (columns == 200, columns >= 80)
     assert [row for row in terminal.screen.rows if row][-2:] == [shown[-1], last]
 
 
@@ -100,7 +100,7 @@ def test_without_a_terminal_there_are_dated_lines(tmp_path: pathlib.Path) -> Non
     assert done.status == 0 and len(lines) == 5
     for step, line in enumerate(lines, 1):
         date = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
-        assert re.fullmatch(rf"{date} train: {step} of 5 steps, .* games", line), line
+        assert re.fullmatch(rf"{date} train: {step} of 5 steps, .* episodes", line), line
     for other in ("0", "-1", "soon"):
         done = run("train", *wanted, "--resume", "--log-every", other)
         assert (done.status, len(done.err.splitlines())) == (0 if other == "0" else 2, 1)

@@ -105,7 +105,11 @@ def test_hands_of_stratego_are_setups_and_battles_show_pieces() -> None:
             here = public.number[player][slice(*public.hand[node : node + 2, player])]
             before = public.hand[public.parents[node] : public.parents[node] + 2, player]
             assert set(here) <= set(public.number[player][slice(*before)])
-    assert ((public.seen[play] <= 1).all(1)).all()
+    hidden, pieces = np.split(public.seen[play, -6 - 12 * 2 * 7 :].astype(int), [6], axis=1)
+    kind, origin = np.split(pieces.reshape(-1, 12, 2, 7), [4], axis=3)  # square, side: 3 types, "?"
+    assert (kind.sum(3) == origin.sum(3)).all() and kind.sum(3).max() == 1
+    assert (origin.sum(1) <= 1).all()  # no two of a side began on one square
+    assert (kind[..., 3].sum(1) == hidden.reshape(-1, 2, 3).sum(2)).all()
     with pytest.raises(InputError, match="mini: it has no public belief states"):
         PublicTree(Game("mini"))
 
