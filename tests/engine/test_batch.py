@@ -199,8 +199,10 @@ def test_start_positions_without_their_lakes_are_refused() -> None:
 def test_setups_and_placements_are_inverse(name: str, random: object) -> None:
     variant = VARIANTS[name]
     types = [t for t, n in enumerate(variant.counts) for _ in range(n)]
-    setup = np.array(types + [255] * (variant.zone - len(types)), np.uint8)
-    random.shuffle(setup)  # type: ignore[attr-defined]
+    pieces = np.array(types + [255] * (variant.places.sum() - len(types)), np.uint8)
+    random.shuffle(pieces)  # type: ignore[attr-defined]
+    setup = np.full(variant.zone, 255, np.uint8)
+    setup[variant.places] = pieces
     assert np.array_equal(setup_of(variant, placements(variant, setup)), setup)
 
 
