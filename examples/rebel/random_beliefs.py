@@ -61,7 +61,7 @@ def exploitability(leaves: Leaves) -> float:
     return evaluate(whole, policy).exploitability
 
 
-print("perfect", "", f"{exploitability(Oracle(16)):.4f}", sep="\t", flush=True)
+print("solved leaves", "", f"{exploitability(Oracle(16)):.4f}", sep="\t", flush=True)
 for name, made in (("self-play", of_selfplay), ("random", of_random_states)):
     learner = ValueLearner(build_pbs("pbs:128x128", game, seed), ReBeLConfig(), BATCH)
     buffer = Buffer(100_000, input_size(game), game.hands, seed)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Networks that come with stratkit; stratkit-players(7) tells of each. The newest comes last.
 SHIPPED = ("barrage-v0", "barrage-v1")
 
-# For who wants to play and not to choose: the best search of those tried, for a second a move.
+# For who wants to play and not to choose: the best search of those tried, at most a second a move.
 STRONG = {
     **FAST,
     "search": "mmd",
