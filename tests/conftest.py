@@ -23,8 +23,10 @@ os.environ["PYTHONDONTWRITEBYTECODE"], sys.dont_write_bytecode = "", False
 # The suite shares its cores among its processes; threads of each would only disturb the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Whoever starts the suite in the background may have it ignore SIGINT, and what ignores it passes
-# that on: the commands that the tests interrupt would never notice.
+# Whoever starts the suite in the background may have it ignore SIGINT, or SIGHUP by `nohup`, and
+# what ignores a signal passes that on: the commands that the tests interrupt would never notice.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

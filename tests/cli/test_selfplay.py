@@ -174,7 +174,10 @@ def test_signals_leave_no_file(number: int, status: int, tmp_path: pathlib.Path)
             time.sleep(0.02)
         time.sleep(0.2)
         process.send_signal(number)
-        _, err = process.communicate(timeout=PATIENCE)
+        try:
+            _, err = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()  # one that ignores the signal would be waited for without end
     assert (process.returncode, len(err.splitlines())) == (status, 1), err
     assert not os.listdir(tmp_path)
 

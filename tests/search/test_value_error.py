@@ -113,5 +113,5 @@ def test_the_example_of_random_beliefs_compares_them_with_self_play(
     runpy.run_path(str(ROOT / "examples/rebel/random_beliefs.py"))
     torch.set_num_threads(threads)
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert [row[0] for row in rows] == ["perfect"] + ["self-play"] * 6 + ["random"] * 6
+    assert [row[0] for row in rows] == ["solved leaves"] + ["self-play"] * 6 + ["random"] * 6
     assert float(rows[0][2]) < 0.1 < float(rows[1][2]) == float(rows[7][2])
