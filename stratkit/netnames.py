@@ -1,7 +1,8 @@
 """The names of networks: `plain:CHANNELSxBLOCKS`, `fromto:CHANNELSxBLOCKS`,
-`rise:CHANNELSxBLOCKS`, `tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`, `pbs:WIDTHxWIDTH...` of
-public belief states, and `py:MODULE:CLASS` for a network of the user's own. Behind that of a
-board's network, `+deployment` adds one of its own for the deployment.
+`rise:CHANNELSxBLOCKS`, `graph:CHANNELSxBLOCKS` of Diplomacy's maps, `tiny`, `small`, `paper`,
+`mlp:WIDTHxWIDTH...`, `pbs:WIDTHxWIDTH...` of public belief states, and `py:MODULE:CLASS` for a
+network of the user's own. Behind that of a board's network, `+deployment` adds one of its own for
+the deployment.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -18,8 +19,9 @@ from collections.abc import Sequence
 
 from stratkit.errors import InputError, nearest_or_all, shown
 
-NETS = ("plain", "fromto", "rise", "tiny", "small", "paper", "mlp", "pbs")
-SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4"}  # by channels and blocks; the defaults
+NETS = ("plain", "fromto", "rise", "graph", "tiny", "small", "paper", "mlp", "pbs")
+# The defaults of those that are sized by channels and blocks.
+SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4", "graph": "32x3"}
 LAYERED = {"mlp": (256, 256), "pbs": (128, 128)}  # by the widths of layers; the defaults
 DEPLOYMENT = "+deployment"  # ends the name of a network with another one for the deployment
 PYTHON = "py:"  # begins the name of a network of the user's own
@@ -57,7 +59,7 @@ def check_net(net: object) -> None:
 
 
 def channels_and_blocks(net: str) -> tuple[int, int]:
-    """Of a network `plain` or `plain:CHANNELSxBLOCKS`; the same of `fromto` and `rise`."""
+    """Of a network `plain` or `plain:CHANNELSxBLOCKS`; the same of `fromto`, `rise` and `graph`."""
     kind, _, sizes = net.partition(":")
     channels, _, blocks = (sizes or SIZED[kind]).partition("x")
     return int(channels), int(blocks)
@@ -73,10 +75,10 @@ def hidden_sizes(net: str, kind: str = "mlp") -> tuple[int, ...]:
 
 
 def preset_of(net: str) -> str:
-    """The kind of network whose preset this one has: `fromto`, `rise`, and one of the user's own,
-    have that of `plain`."""
+    """The kind of network whose preset this one has: `fromto`, `rise`, `graph`, and one of the
+    user's own, have that of `plain`."""
     kind = net.removesuffix(DEPLOYMENT).partition(":")[0]
-    return "plain" if kind in ("fromto", "rise", "py") else kind
+    return "plain" if kind in ("fromto", "rise", "graph", "py") else kind
 
 
 def allow_net(net: str) -> None:

@@ -76,7 +76,7 @@ def test_every_synonym_is_one_of_a_word_that_exists() -> None:
             "train - --out x --learning-rate 3",
             "no such option: --learning-rate (did you mean '--lr'?)",
         ),
-        ("train - --out x --net resnet", "'resnet': choose one of plain, fromto, rise, tiny, "),
+        ("train - --out x --net resnet", "'resnet': choose one of plain, fromto, rise, graph, "),
         ("selfplay --game stratego -n 1", "unknown game 'stratego' (did you mean 'classic'?)"),
         ("selfplay --game chess -n 1", "unknown game 'chess': choose one of classic, barrage, "),
         ("fenfs moves", "no such command: moves (did you mean 'legal'?)"),

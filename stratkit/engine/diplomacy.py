@@ -7,10 +7,11 @@ several; the first locations are the provinces. `NONE` is no place.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from stratkit.arrays import Bools, Bytes
+from stratkit.arrays import Bools, Bytes, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text
 from stratkit.errors import InputError
@@ -85,6 +86,29 @@ def map_of(game: Game) -> DiplomacyMap:
     return DiplomacyMap(known)
 
 
+class Graph(NamedTuple):
+    """What a network is told of the map whose positions it sees.
+
+    near        bool [P, P]   whether any unit moves from one province to the other
+    parent      int64 [L]     the province of each location
+    everywhere  of the features those that describe no province; they come last
+    """
+
+    near: Bools
+    parent: Int64s
+    everywhere: int
+
+
+def graph_of(game: Game) -> Graph | None:
+    """The graph of the map; None: the game is none of Diplomacy. `InputError` as in `map_of`."""
+    if not game.name.startswith("diplomacy:"):
+        return None
+    map_ = map_of(game)
+    stages, counters = 3, 2  # what cengine/diplomacy/seen.c writes behind the provinces
+    everywhere = len(PHASES) + len(map_.powers) + stages + len(VERBS) + counters
+    return Graph(map_.near, map_.parent.astype(np.int64), everywhere)
+
+
 class DiplomacyMap:
     """A map from its text (formats/diplomacy.md).
 
@@ -142,6 +166,14 @@ class DiplomacyMap:
     def coasts(self) -> list[list[int]]:
         """Of each province the locations, itself first."""
         return [np.flatnonzero(self.parent == p).tolist() for p in range(self.provinces)]
+
+    @cached_property
+    def near(self) -> Bools:
+        """bool [P, P]: which provinces have a common border for some unit."""
+        out = np.zeros((self.provinces, self.provinces), bool)
+        rows, columns = np.nonzero(self.army | self.fleet)
+        out[self.parent[rows], self.parent[columns]] = True
+        return out
 
     def start(self) -> np.ndarray:
         """The first position, a record of `POSITION`: an array of shape [1]."""

@@ -24,6 +24,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
 from stratkit.learn.config import ALGORITHMS, AdamConfig
 from stratkit.learn.data import Batch
@@ -135,11 +136,12 @@ def open_algorithm(
     config: AdamConfig,
     seed: int,
     device: torch.device = CPU,
+    graph: Graph | None = None,
 ) -> Algorithm[Any, Any]:
     """The algorithm of this name with untrained networks (`nets.build`), on a device."""
     entry = ALGORITHMS[name]
     if entry.examples:
         raise InputError(f"{name} learns from examples of values, not from episodes")
     kind = getattr(importlib.import_module(entry.module), entry.name)
-    made: Algorithm[Any, Any] = kind(net, shape, actions, config, seed, device)
+    made: Algorithm[Any, Any] = kind(net, shape, actions, config, seed, device, graph)
     return made

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
 from stratkit.learn.config import AlphaZeConfig
@@ -73,11 +74,12 @@ class AlphaZe(Algorithm[Forward, Targets]):
         config: AlphaZeConfig,
         seed: int,
         device: torch.device = CPU,
+        graph: Graph | None = None,
     ) -> None:
         self.net = net
         self.config: AlphaZeConfig = config
         self.decay = config.decay
-        online = build(net, shape, seed, actions)
+        online = build(net, shape, seed, actions, graph)
         place(online, device)
         average = copy.deepcopy(online).requires_grad_(False)
         self.networks = dict(zip(NETWORKS, (online, average), strict=True))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from stratkit.engine.diplomacy import Graph
 from stratkit.engine.observation import CELLS
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
@@ -53,6 +54,7 @@ class Belief(Algorithm[Forward, Targets]):
         config: BeliefConfig,
         seed: int,
         device: torch.device = CPU,
+        graph: Graph | None = None,
     ) -> None:
         if len(shape) != 3:
             raise InputError("a belief network is for boards, and this game has none")

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views, annealed
 from stratkit.learn.config import MMDConfig
@@ -202,6 +203,7 @@ class MMD(Algorithm[Forward, Targets]):
         config: MMDConfig,
         seed: int,
         device: torch.device = CPU,
+        graph: Graph | None = None,
     ) -> None:
         if config.deployment_only and not net.endswith(DEPLOYMENT):
             what = f"to learn the deployment alone needs a network of its own, NAME{DEPLOYMENT}"
@@ -209,7 +211,7 @@ class MMD(Algorithm[Forward, Targets]):
         self.net = net
         self.config: MMDConfig = config
         self.sparse = config.advantage_filter > 0
-        online = build(net, shape, seed, actions)
+        online = build(net, shape, seed, actions, graph)
         place(online, device)
         average = copy.deepcopy(online).requires_grad_(False)
         self.networks = dict(zip(NETWORKS, (online, average), strict=True))

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from stratkit.engine.diplomacy import Graph
 from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
 from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import Batch
@@ -279,11 +280,12 @@ class RNaD(Algorithm[Forward, Targets]):
         config: RNaDConfig,
         seed: int,
         device: torch.device = CPU,
+        graph: Graph | None = None,
     ) -> None:
         self.net = net
         self.config: RNaDConfig = config
         self.schedule = EntropySchedule(config.sizes, config.repeats, config.ramp)
-        online = build(net, shape, seed, actions)
+        online = build(net, shape, seed, actions, graph)
         place(online, device)
         copies = (copy.deepcopy(online).requires_grad_(False) for _ in NETWORKS[1:])
         self.networks = dict(zip(NETWORKS, (online, *copies), strict=True))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from stratkit.engine import Game
+from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, StratkitError, error_context
 from stratkit.learn.algorithm import open_algorithm
 from stratkit.learn.config import ALGORITHMS, RNAD
@@ -192,14 +193,9 @@ class _Run:
 
     def _open_optimizer(self, game: Game) -> None:
         self.game = game
+        of_game, hyper = (game.shape, game.actions), self.settings.hyper
         algorithm = open_algorithm(
-            self.algorithm,
-            self.net,
-            game.shape,
-            game.actions,
-            self.settings.hyper,
-            self.config.seed,
-            self.device,
+            self.algorithm, self.net, *of_game, hyper, self.config.seed, self.device, graph_of(game)
         )
         if self.request.weights and not self.point:
             begin_with(algorithm.networks, self.net, self.request.weights)

@@ -6,6 +6,7 @@ network.py    what every network is to those who use one
 unet.py       DeepNash's torso and four heads
 plain.py      a small residual network for small boards
 fromto.py     a residual network that looks once for both parts of a move
+graph.py      a graph network for the maps of Diplomacy
 mlp.py        a multilayer perceptron for observations that are vectors
 deployment.py a network of its own for the deployment, beside any of these
 presets.py    sizes by name, and `build`

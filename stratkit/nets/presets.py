@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import torch
 
+from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError, one_line
 from stratkit.netnames import (
     ALLOWED,
@@ -22,6 +23,7 @@ from stratkit.netnames import (
 )
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
+from stratkit.nets.graph import GraphNet
 from stratkit.nets.mlp import MLP
 from stratkit.nets.network import Network
 from stratkit.nets.plain import PlainNet
@@ -38,12 +40,17 @@ U_NETS = {
 
 
 def build(
-    net: str, shape: tuple[int, ...], seed: int | None = None, actions: int | None = None
+    net: str,
+    shape: tuple[int, ...],
+    seed: int | None = None,
+    actions: int | None = None,
+    graph: Graph | None = None,
 ) -> Network:
     """The untrained network called `net` for observations of `shape`.
 
     shape, actions: (82, H, W), and the actions are the H * W squares; or a vector's (C,) and A.
     seed: draws the weights, without touching torch's global random state; None: from that state.
+    graph: of the game's map (`engine.diplomacy.graph_of`), where it has one.
     `py:MODULE:CLASS` is `CLASS(shape, actions)`, a `Network` of the user's own, which the user has
     allowed (`netnames.allow_net`). The folder at work is searched for MODULE, too.
     InputError: there is no such network, it is not allowed, or it does not read such observations.
@@ -52,10 +59,12 @@ def build(
     with torch.random.fork_rng(devices=[], enabled=seed is not None):
         if seed is not None:
             torch.manual_seed(seed)
-        return _build(net, shape, actions)
+        return _build(net, shape, actions, graph)
 
 
-def _build(net: str, shape: tuple[int, ...], actions: int | None) -> Network:
+def _build(
+    net: str, shape: tuple[int, ...], actions: int | None, graph: Graph | None = None
+) -> Network:
     if preset_of(net) == "pbs":
         raise InputError("values public belief states, and has no policy", text=net)
     if net.endswith(DEPLOYMENT):
@@ -73,6 +82,10 @@ def _build(net: str, shape: tuple[int, ...], actions: int | None) -> Network:
     sizes = hidden_sizes(net)
     if net.startswith("rise") and (len(shape) == 3 or hex_size(shape, actions)):
         return Rise(shape, actions, *channels_and_blocks(net))
+    if net.startswith("graph"):
+        if not graph:
+            raise InputError("this network is for Diplomacy, whose maps are graphs", text=net)
+        return GraphNet(shape, graph, *channels_and_blocks(net))
     if len(shape) == 1 and sizes and actions:
         return MLP(shape, actions, sizes)
     if len(shape) == 3 and not sizes:

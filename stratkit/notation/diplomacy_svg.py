@@ -33,19 +33,11 @@ COLOURS = ("#c62828", "#1565c0", "#00838f", "#616161", "#2e7d32", "#8e24aa", "#e
 SEA_COLOUR, LAND_COLOUR = "#dcebf7", "#f3efe0"
 
 
-def near(map_: DiplomacyMap) -> np.ndarray:
-    """bool [P, P]: which provinces have a common border for some unit."""
-    out = np.zeros((map_.provinces, map_.provinces), bool)
-    rows, columns = np.nonzero(map_.army | map_.fleet)
-    out[map_.parent[rows], map_.parent[columns]] = True
-    return out
-
-
 def layout(map_: DiplomacyMap) -> Float64s:
     """float64 [P, 2]: where each province is drawn, in pixels. Provinces without a way stay aside
     of the others."""
     far = map_.provinces
-    ways = np.where(near(map_), 1.0, far)
+    ways = np.where(map_.near, 1.0, far)
     np.fill_diagonal(ways, 0)
     for k in range(len(ways)):
         ways = np.minimum(ways, ways[:, k : k + 1] + ways[k])
@@ -80,7 +72,7 @@ def picture(map_: DiplomacyMap, position: np.ndarray, orders: Bytes | None = Non
         f"<title>{escape(phase_text(map_, position))}</title>",
         f'<text x="10" y="20" font-size="16">{escape(phase_text(map_, position))}</text>',
     ]
-    for a, b in zip(*np.nonzero(np.triu(near(map_))), strict=True):
+    for a, b in zip(*np.nonzero(np.triu(map_.near)), strict=True):
         parts.append(_line(places[a], places[b], 'stroke="#bbb"'))
     parts += [_province(map_, position, p, places[p]) for p in range(map_.provinces)]
     for province, order in enumerate([] if orders is None else orders[0].tolist()):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Game
+from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, error_context, nearest
 from stratkit.players.open import weights_file
 from stratkit.players.registry import SHIPPED
@@ -94,6 +95,7 @@ def load(player: StrPath, net: str | None = None, rows: int = 64) -> TrainedNetw
         from stratkit.nets.evaluator import Evaluator
 
         preset = str(metadata["net"])
-        evaluator = Evaluator(preset, build(preset, game.shape, 0, game.actions), rows)
+        network = build(preset, game.shape, 0, game.actions, graph_of(game))
+        evaluator = Evaluator(preset, network, rows)
         evaluator.load(weights)
     return TrainedNetwork(file, part, int(metadata["step"]), game, metadata, evaluator)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from stratkit.engine import Game, sample, uniform
+from stratkit.engine.diplomacy import graph_of
 from stratkit.nets import build, process
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
@@ -90,6 +91,7 @@ def network_player(
 
     `InputError`: there is no such preset, or its weights are others.
     """
-    evaluator = Evaluator(net, build(net, game.shape, 0, game.actions), rows, elastic)
+    network = build(net, game.shape, 0, game.actions, graph_of(game))
+    evaluator = Evaluator(net, network, rows, elastic)
     evaluator.load(weights)
     return NetworkPlayer(evaluator, game, seed, processing)

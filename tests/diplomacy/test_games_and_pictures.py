@@ -17,7 +17,7 @@ from stratkit.engine import Batch, Game, sample
 from stratkit.engine.diplomacy import map_of
 from stratkit.errors import InputError
 from stratkit.notation.diplomacy_games import ENDED, actions_of, game_json, phases
-from stratkit.notation.diplomacy_svg import layout, near, picture
+from stratkit.notation.diplomacy_svg import layout, picture
 
 TINY = Game("diplomacy:tiny")
 
@@ -119,7 +119,7 @@ def test_pictures_show_every_unit_order_and_place(name: str) -> None:
     lines = [e for e in root.iter() if e.tag.endswith("line") and e.get("stroke") != "#bbb"]
     assert len(lines) == int((orders[0, position["unit"][0, : map_.provinces] > 0, 0] > 0).sum())
     borders = [e for e in root.iter() if e.tag.endswith("line") and e.get("stroke") == "#bbb"]
-    assert len(borders) == int(np.triu(near(map_)).sum())
+    assert len(borders) == int(np.triu(map_.near).sum())
 
 
 def test_the_example_writes_games_of_a_record(tmp_path: pathlib.Path) -> None:

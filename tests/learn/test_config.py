@@ -106,7 +106,7 @@ def test_files(tmp_path: pathlib.Path) -> None:
     assert refusal("batch = true") == "batch must be a whole number: 'True'"
     assert refusal("sizes = [1, 'x']").startswith("sizes must be whole numbers")
     assert refusal("net = 3").startswith(
-        "unknown network '3': choose one of plain, fromto, rise, tiny"
+        "unknown network '3': choose one of plain, fromto, rise, graph, tiny"
     )
     assert refusal("lr = 1" + 400 * "0").startswith("lr must be a number: '1000")
     assert refusal("lr = 1" + 5000 * "0").startswith("not TOML: ")
