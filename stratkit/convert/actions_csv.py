@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import math
 from collections.abc import Iterable, Sequence
@@ -37,7 +36,7 @@ HEAD = ",".join(COLUMNS) + "\n"
 def bare_csv(raw: Raw, selection: Selection) -> str:
     """The lines of an episode of any game, replayed by the rules of its header; none if games are
     chosen by what only logs have. Raises `InputError`."""
-    if dataclasses.replace(selection, game=None) != Selection():
+    if selection.by_log:
         return ""
     header, episode = raw.data
     rules = Rules(header.game, header.rules)

@@ -11,10 +11,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from stratkit.convert.games import Game, NotFromTheStart, games, in_order
 from stratkit.convert.options import CheckOptions
-from stratkit.convert.raw import LOG, POSITION, RECORD, SETUP, Raw, chunks
+from stratkit.convert.raw import JSON, LOG, POSITION, RECORD, SETUP, Raw, chunks, is_diplomacy
 from stratkit.convert.sink import Names, new_file
 from stratkit.convert.tally import Tally
-from stratkit.errors import InputError, Say
+from stratkit.errors import InputError, Say, error_context
 from stratkit.storage.identities import KnownPlayers
 
 if TYPE_CHECKING:
@@ -91,6 +91,9 @@ def check_chunk(
             finding.faults.append(item)
         elif item.form in (POSITION, SETUP):
             finding.text = _line(item)
+        elif is_diplomacy(item):
+            if not selection.by_log:
+                _check_diplomacy(finding, item, keep)
         else:
             played.append((finding, item))
     sound: list[tuple[Finding, Game]] = []
@@ -114,22 +117,49 @@ def check_chunk(
     return findings
 
 
+def _check_diplomacy(finding: Finding, raw: Raw, keep: bool) -> None:
+    """Enters what is wrong with a game of Diplomacy; with `keep`, also its sound part."""
+    from stratkit.convert.diplomacy import json_text, play, record_of
+    from stratkit.storage.records import header_line, record_line
+
+    if raw.form == RECORD:
+        finding.players = raw.data[0].players
+        finding.faults += _twice(raw)
+    try:
+        with error_context(raw.name):
+            played = play(raw)
+    except InputError as error:
+        finding.faults.append(error)
+        return
+    finding.faults += filter(None, [played.fault])
+    if keep and raw.form == JSON:
+        finding.text = json_text(played)
+    elif keep and raw.form == RECORD:
+        header, record = record_of(raw, played)
+        finding.header, finding.text = header_line(header).decode(), record_line(record).decode()
+
+
 def _header_faults(raw: Raw) -> list[InputError]:
     """Why `match`, `train` or `rate` refuse the header of a record or an episode: its rules are
     unknown, or a player plays against itself."""
     from stratkit.engine import Game as Rules
     from stratkit.engine.stratego import VARIANTS
 
-    header, item = raw.data
+    header, _ = raw.data
     faults = []
     try:
         if header.game in VARIANTS:  # of no other game there is a log: that is a fault of its own
             Rules(header.game, header.rules)
     except InputError as error:
         faults.append(InputError(error.what, file=raw.name, text=error.text))
-    if raw.form == RECORD and len(set(item.players)) < len(item.players):
-        faults.append(InputError("a player against itself", file=raw.name))
-    return faults
+    return faults + _twice(raw)
+
+
+def _twice(raw: Raw) -> list[InputError]:
+    """Why a game between two of a record does not count: both are the same player."""
+    if raw.form == RECORD and len(raw.data[1].players) == 2 == 1 + len(set(raw.data[1].players)):
+        return [InputError("a player against itself", file=raw.name)]
+    return []
 
 
 def _replay_faults(raw: Raw) -> list[InputError]:

@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 
 from stratkit.convert.games import Game, games, in_order
 from stratkit.convert.options import FILES, GAMES, VIEWS, ConvertOptions
-from stratkit.convert.raw import EPISODE, LOG, POSITION, POSITIONS, SETUP, Raw, chunks
+from stratkit.convert.raw import (
+    EPISODE,
+    LOG,
+    POSITION,
+    POSITIONS,
+    SETUP,
+    Raw,
+    chunks,
+    is_diplomacy,
+)
 from stratkit.convert.sink import open_sink
 from stratkit.convert.tally import NothingSound, Tally
 from stratkit.errors import InputError, Say, error_context
@@ -64,6 +73,8 @@ def convert_chunk(chunk: list[Raw | InputError], options: ConvertOptions) -> lis
     for piece, item in zip(pieces, chunk, strict=True):
         if isinstance(item, InputError):
             piece.faults.append(item)
+        elif is_diplomacy(item) and options.to in ("json", "games"):
+            _guarded(piece, _diplomacy, item, options)
         elif item.form in (POSITION, SETUP):
             _guarded(piece, _position if item.form == POSITION else _setup, item, options)
         elif options.to == "csv" and item.form == EPISODE and _has_no_log(item):
@@ -107,6 +118,26 @@ def _game(piece: Piece, game: Game, options: ConvertOptions) -> None:
     _WRITERS[options.to](piece, game, options)
 
 
+def _diplomacy(piece: Piece, raw: Raw, options: ConvertOptions) -> None:
+    """Enters a game of Diplomacy into the piece."""
+    from stratkit.convert.diplomacy import file_name, json_text, play, record_of
+    from stratkit.storage.records import header_line, record_line
+
+    if options.selection.by_log:
+        return
+    played = play(raw)
+    if played.fault:
+        piece.faults.append(played.fault)
+        if not options.salvage:
+            return
+    piece.sound = True
+    if options.to == "json":
+        piece.name, piece.text = file_name(raw, played), json_text(played)
+    else:
+        header, record = record_of(raw, played)
+        piece.header, piece.text = header_line(header).decode(), record_line(record).decode()
+
+
 def _write_fenfs(piece: Piece, game: Game, options: ConvertOptions) -> None:
     from stratkit.notation.fenfs import fenfs_lines
 
@@ -140,6 +171,10 @@ def _write_record(piece: Piece, game: Game, options: ConvertOptions) -> None:
     piece.header, piece.text = header_line(header).decode(), record_line(record).decode()
 
 
+def _write_json(piece: Piece, game: Game, options: ConvertOptions) -> None:
+    raise InputError("JSON is for games of Diplomacy")
+
+
 def _has_no_log(raw: Raw) -> bool:
     """Whether an episode is of a game that is no Stratego, or begins within a game."""
     from stratkit.engine.stratego import VARIANTS
@@ -166,6 +201,7 @@ _WRITERS: dict[str, Callable[[Piece, Game, ConvertOptions], None]] = {
     "csv": _write_csv,
     "gsn": _write_log,
     "xml": _write_log,
+    "json": _write_json,
 }
 
 

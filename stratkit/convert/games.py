@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from stratkit.convert.raw import LOG, POSITIONS, RECORD, Raw
+from stratkit.convert.raw import JSON, LOG, POSITIONS, RECORD, Raw
 from stratkit.errors import InputError, StratkitError, error_context
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def log_of(raw: Raw) -> Log:
     if raw.form == LOG:
         return parse_log(raw.data, raw.name)
     with error_context(raw.name):
+        if raw.form == JSON:
+            raise InputError("a game of Diplomacy: check, convert and show read it")
         if raw.form == POSITIONS:
             from stratkit.notation.rejoin import game_of
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stratkit.notation.select import Selection
 
 VIEWS = {"observer": None, "red": 0, "blue": 1}
-FILES = ("gsn", "xml")  # forms of which a file is one game
+FILES = ("gsn", "xml", "json")  # forms of which a file is one game
 GAMES = ("games", *FILES)
 PICTURES = (".svg", ".png")
 NO_GAME = "no such game in the input"  # of a selection

@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from stratkit.notation.sources import Source
 
 LOG_SUFFIXES = (".gsn", ".xml")
-SUFFIXES = (*LOG_SUFFIXES, ".fenfs", ".setups", ".jsonl", ".eps")
+SUFFIXES = (*LOG_SUFFIXES, ".fenfs", ".setups", ".jsonl", ".eps", ".json")
 
 LOG, RECORD, EPISODE, POSITION, SETUP = "log", "record", "episode", "position", "setup"
-GAME_FORMS = (LOG, RECORD, EPISODE)
+JSON = "json"  # a game of Diplomacy
+GAME_FORMS = (LOG, RECORD, EPISODE, JSON)
 POSITIONS = "positions"  # of one game
 
 # A worker gets so many games, or lines, or so many bytes of them, at a time.
 GAMES, LINES, BYTES = 64, 4096, 1 << 20
 
+MOST_JSON = 64 << 20  # bytes of a game of Diplomacy
 MOST_PLIES = 65535  # of a game that is put together from positions
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -34,10 +36,10 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 
 @dataclass(frozen=True)
 class Raw:
-    """`data` of one `form`: bytes of a log, (header, record), (header, episode), `Fenfs`, [(line,
-    `Fenfs`)], or (setup uint8 [zone], text); `file` and `where` are its place in messages, `size`
-    about how many bytes it has; `number`: of a game among those of the inputs, from 1 (0: not
-    counted)."""
+    """`data` of one `form`: bytes of a log or of JSON, (header, record), (header, episode),
+    `Fenfs`, [(line, `Fenfs`)], or (setup uint8 [zone], text); `file` and `where` are its place in
+    messages, `size` about how many bytes it has; `number`: of a game among those of the inputs,
+    from 1 (0: not counted)."""
 
     form: str
     file: str
@@ -49,6 +51,13 @@ class Raw:
     @property
     def name(self) -> str:
         return f"{self.file}: {self.where}" if self.where else self.file
+
+
+def is_diplomacy(item: Raw | InputError) -> bool:
+    """Whether the item is a game of Diplomacy."""
+    if isinstance(item, Raw) and item.form in (RECORD, EPISODE):
+        return str(item.data[0].game).startswith("diplomacy:")
+    return isinstance(item, Raw) and item.form == JSON
 
 
 def chunks(
@@ -145,6 +154,8 @@ def form_of(source: Source) -> str:
         raise InputError("not a text file", file=source.name)
     if name.endswith(".jsonl"):
         return RECORD
+    if head.lstrip().startswith(b"{"):
+        return JSON
     first = head.split(b"\n")[0].strip()
     if name.endswith(".setups") or (first.isalpha() and first.isupper()):
         return SETUP
@@ -159,6 +170,7 @@ def within(source: Source) -> Iterator[Raw | InputError]:
         EPISODE: _episodes,
         POSITION: _positions,
         SETUP: _setups,
+        JSON: _json,
     }[form_of(source)](source)
 
 
@@ -167,6 +179,11 @@ def _log(source: Source) -> Iterator[Raw | InputError]:
 
     data = source.stream.read(MOST + 1)
     yield Raw(LOG, source.name, None, data, len(data))
+
+
+def _json(source: Source) -> Iterator[Raw | InputError]:
+    data = source.stream.read(MOST_JSON + 1)
+    yield Raw(JSON, source.name, None, data, len(data))
 
 
 def _records(source: Source) -> Iterator[Raw | InputError]:

@@ -11,12 +11,23 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 from stratkit.convert.games import Game
 from stratkit.convert.lines import each_position, is_log, sound_games, texts
 from stratkit.convert.options import NO_GAME, VIEWS, ShowOptions
-from stratkit.convert.raw import EPISODE, RECORD, SUFFIXES, form_of, numbered, within
+from stratkit.convert.raw import (
+    EPISODE,
+    JSON,
+    RECORD,
+    SUFFIXES,
+    Raw,
+    form_of,
+    is_diplomacy,
+    numbered,
+    within,
+)
 from stratkit.convert.tally import NothingSound, Tally
 from stratkit.errors import InputError, Say, StratkitError, UsageError, error_context, shown
 from stratkit.storage.streams import STDOUT, open_output
 
 if TYPE_CHECKING:
+    from stratkit.engine.diplomacy import DiplomacyMap
     from stratkit.notation.fenfs import Fenfs
     from stratkit.notation.log import Log
     from stratkit.notation.select import Selection
@@ -62,7 +73,7 @@ def run_show(options: ShowOptions, explain: Explainer | None, warn: Say, say: Sa
             raise InputError(NO_GAME)
         if not tally.sound and options.output != "-":
             raise NothingSound
-    if tally.sound and not options.is_picture:
+    if tally.sound and isinstance(board, Printed) and board.keyed:
         from stratkit.notation.drawing import STYLES
 
         say(STYLES[text_style].key)
@@ -78,6 +89,9 @@ class Board(Protocol):
     def print(self, text: str) -> None:
         """Prints a text instead of a position."""
 
+    def tell(self, text: str) -> None:
+        """Prints a phase of Diplomacy, which needs no key."""
+
 
 @dataclass
 class Printed:
@@ -86,6 +100,7 @@ class Printed:
     out: IO[str]
     style: str
     colour: bool
+    keyed: bool = True  # whether its characters need a key
 
     def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
         from stratkit.notation.drawing import STYLES, draw
@@ -96,6 +111,10 @@ class Printed:
     def print(self, text: str) -> None:
         with error_context(STDOUT, only=OSError):
             print(text, file=self.out)
+
+    def tell(self, text: str) -> None:
+        self.keyed = False
+        self.print(text)
 
 
 @dataclass
@@ -109,33 +128,50 @@ class Drawn:
     def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
         from stratkit.notation.picture import picture, save_png, svg
 
-        if self.full:
-            what = "a picture shows one position, and there are more"
-            raise StratkitError(f"{what}: of several games choose one with --game N")
-        self.full = True
+        self._fill()
         drawn = picture(fenfs, view, last, title)
         if self.suffix == ".png":
             save_png(drawn, self.out)
         else:
             self.out.write(svg(drawn))
 
+    def show_map(self, board: DiplomacyMap, position: Any, orders: Any) -> None:
+        """Draws a phase of Diplomacy."""
+        from stratkit.notation.diplomacy_svg import picture
+
+        if self.suffix == ".png":
+            raise UsageError("a picture of Diplomacy is a .svg")
+        self._fill()
+        self.out.write(picture(board, position, orders))
+
+    def _fill(self) -> None:
+        if self.full:
+            what = "a picture shows one position, and there are more"
+            raise StratkitError(f"{what}: of several games choose one with --game N")
+        self.full = True
+
     def print(self, text: str) -> None:
         """A picture has no place for words."""
+
+    tell = print
 
 
 def _holds_games(source: Source) -> bool:
     with contextlib.suppress(InputError):
-        return is_log(source) or form_of(source) in (RECORD, EPISODE)
+        return is_log(source) or form_of(source) in (RECORD, EPISODE, JSON)
     return False
 
 
 def _games(
     source: Source, numbers: Iterator[int], selection: Selection, tally: Tally
-) -> Iterator[Game]:
-    """The sound games of a source that are wanted."""
+) -> Iterator[Game | Raw]:
+    """The sound games of a source that are wanted; those of Diplomacy as they came."""
     try:
-        items = numbered(within(source), numbers, selection.game)
-        yield from sound_games(items, selection, tally)
+        for item in numbered(within(source), numbers, selection.game):
+            if not is_diplomacy(item):
+                yield from sound_games([item], selection, tally)
+            elif isinstance(item, Raw) and not selection.by_log:
+                yield item
     except InputError as error:
         tally.fault(error)
 
@@ -153,10 +189,37 @@ def _show_games(
     if explain and options.ply is None:
         raise UsageError("--explain needs the --ply N of a game")
     for game in _games(source, numbers, options.selection, tally):
-        if explain:
+        if isinstance(game, Raw):
+            _show_diplomacy(game, options, board, tally)
+        elif explain:
             _explain_game(game, options.ply or 0, explain, board, tally)
         else:
             _show_game(game, VIEWS[options.view or "observer"], options.ply, board, tally)
+
+
+def _show_diplomacy(raw: Raw, options: ShowOptions, board: Board, tally: Tally) -> None:
+    """Draws phase number `options.ply` of a game of Diplomacy with its orders, or its end."""
+    from stratkit.convert.diplomacy import phase_lines, play, title
+
+    if options.explain or options.view:
+        raise UsageError("--explain and --view are for Stratego")
+    try:
+        with error_context(raw.name):
+            played = play(raw)
+            if played.fault:
+                raise played.fault
+            found = list(played.phases())
+            at = len(found) - 1 if options.ply is None else options.ply
+            if at >= len(found):
+                raise InputError(f"the game has {len(found) - 1} phases, not {at}")
+            if isinstance(board, Drawn):
+                board.show_map(played.map, *found[at])
+            else:
+                board.tell(f"{title(played)}\n{phase_lines(played, found[at])}")
+    except InputError as error:
+        tally.fault(error)
+    else:
+        tally.passed()
 
 
 def _explain_game(game: Game, ply: int, explain: Explainer, board: Board, tally: Tally) -> None:

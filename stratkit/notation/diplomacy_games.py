@@ -34,6 +34,7 @@ from stratkit.engine.diplomacy import (
 from stratkit.errors import InputError, error_context, shown
 from stratkit.notation.diplomacy import Order, order_text, parse_order, phase_text, unit_text
 
+MOST_YEARS = 250  # of a game
 ENDED = "COMPLETED"  # the name of what follows the last phase
 NO_ORDER = (HOLD, NONE, NONE)
 
@@ -70,13 +71,17 @@ def game_json(game: Game, actions: Int32s) -> dict[str, Any]:
     map_, found = map_of(game), []
     position = map_.start()
     for position, orders in phases(game, actions):
-        found.append(_phase(map_, position, orders))
+        found.append(phase_json(map_, position, orders))
         position = map_.resolve(position, orders)
-    found.append({**_phase(map_, position, _none(map_)), "name": ENDED, "orders": {}})
+    found.append({**phase_json(map_, position), "name": ENDED, "orders": {}})
     return {"map": game.name.partition(":")[2], "rules": dict(game.rules), "phases": found}
 
 
-def _phase(map_: DiplomacyMap, position: np.ndarray, orders: Bytes) -> dict[str, Any]:
+def phase_json(
+    map_: DiplomacyMap, position: np.ndarray, orders: Bytes | None = None
+) -> dict[str, Any]:
+    """A phase, of a position of shape [1]; without orders, what follows the last phase."""
+    orders = _none(map_) if orders is None else orders
     by_power: dict[str, list[str]] = {power: [] for power in map_.powers}
     for province, order in enumerate(orders[0].tolist()):
         power = _orders_there(map_, position, province, order[0])
@@ -121,6 +126,21 @@ def _orders_there(map_: DiplomacyMap, position: np.ndarray, province: int, verb:
 # ---- Reading ----
 
 
+def game_of(data: Any) -> Game:
+    """The game by whose `map` and `rules` an object of JSON is played: without a map the standard
+    one; without numbers as rules, as of other programs, one without limits of years. Raises
+    `InputError`: there is no such map or rule."""
+    given = _object(data, "the game")
+    name, rules = given.get("map", "standard"), given.get("rules")
+    if not isinstance(name, str):
+        raise InputError("the map is not a name")
+    if not isinstance(rules, dict):
+        rules = {"years": MOST_YEARS, "max_quiet": 0}
+    if not all(type(value) is int for value in rules.values()):
+        raise InputError("rules are whole numbers")
+    return Game(f"diplomacy:{name}", rules)
+
+
 def actions_of(game: Game, data: Any) -> Int32s:
     """The actions of a game from its object of JSON, int32 [T]. A unit without an order holds; one
     that is dislodged is disbanded. Raises `InputError` for what is no such game."""
@@ -150,13 +170,13 @@ def _play(
     for power, texts in _object(phase.get("orders", {}), "orders").items():
         if power not in map_.powers:
             raise InputError("no power of this map", text=power)
-        for text in texts or ():
-            if str(text).upper() == "WAIVE":
+        for text in _texts(texts, power):
+            if text.upper() == "WAIVE":
                 continue
-            province, order = parse_order(map_, position, map_.powers.index(power), str(text))
+            province, order = parse_order(map_, position, map_.powers.index(power), text)
             if province in given:
-                raise InputError(f"a second order beside {given[province][0]!r}", text=str(text))
-            given[province] = str(text), order
+                raise InputError(f"a second order beside {given[province][0]!r}", text=text)
+            given[province] = text, order
     turn = batch.turns()[0]
     while batch.actors()[0] >= 0 and batch.turns()[0] == turn:
         at, legal = int(seen(batch)["at"][0]), batch.legal()[0]
@@ -175,7 +195,7 @@ def _check_units(map_: DiplomacyMap, position: np.ndarray, phase: Mapping[str, A
     state = _object(phase.get("state", {}), "state")
     there = units(map_, position)
     for power, some in _object(state.get("units", {}), "units").items():
-        wrong = sorted(set(map(str, some)) ^ set(there.get(power, [])))
+        wrong = sorted(set(_texts(some, power)) ^ set(there.get(power, [])))
         if wrong:
             raise InputError(f"{power}: other units than play leads to", text=wrong[0])
 
@@ -183,6 +203,14 @@ def _check_units(map_: DiplomacyMap, position: np.ndarray, phase: Mapping[str, A
 def _object(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{what} is no object of JSON: {shown(str(value)[:40])}")
+    return value
+
+
+def _texts(value: Any, power: str) -> Sequence[str]:
+    if value is None:  # a power without orders, in games of other programs
+        return ()
+    if not (isinstance(value, list) and all(isinstance(text, str) for text in value)):
+        raise InputError(f"of {power} no list of texts: {shown(str(value)[:40])}")
     return value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stratkit.notation.log import Log
 from stratkit.notation.setups import Setup, has_counts, variant_of
@@ -28,6 +28,11 @@ class Selection:
     moves: tuple[int, int] | None = None
     regular: bool = False
     game: tuple[int, int] | None = None
+
+    @property
+    def by_log(self) -> bool:
+        """Whether games are chosen by what only logs of Stratego have."""
+        return replace(self, game=None) != Selection()
 
     def takes(self, log: Log, name: str) -> bool:
         """Whether a log, from a file of this name, is wanted."""

@@ -17,7 +17,7 @@ from stratkit.convert.options import FILES, VIEWS, ConvertOptions
 @option(
     "--to",
     "fenfs: a line for each position; setups: a line for each side; games: game records;"
-    " csv: a line for each action; gsn, xml: Gravon's logs.",
+    " csv: a line for each action; gsn, xml: Gravon's logs; json: games of Diplomacy.",
     OneOf(["fenfs", "setups", "games", "csv", *FILES]),
     required=True,
 )

@@ -1,0 +1,172 @@
+"""Games of Diplomacy: their JSON, records and episodes, checked, shown and made into one another.
+
+Only `--game` chooses among them: what else chooses games is of Stratego.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from stratkit.arrays import Bytes, Int32s
+from stratkit.convert.raw import EPISODE, JSON, MOST_JSON, RECORD, Raw
+from stratkit.engine import Game as Rules
+from stratkit.engine.diplomacy import DiplomacyMap, map_of
+from stratkit.engine.replay import Prefix, legal_prefix
+from stratkit.errors import InputError, printable, shown
+from stratkit.notation.diplomacy_games import actions_of, game_json, game_of, phases
+
+if TYPE_CHECKING:
+    from stratkit.storage.records import GameRecord, RecordHeader
+
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+
+
+class Played(NamedTuple):
+    """A game as far as it is legal: its rules, actions int32 [T] and how they end, who played, and
+    what is wrong with it."""
+
+    rules: Rules
+    actions: Int32s
+    end: Prefix
+    players: tuple[str, ...]
+    fault: InputError | None
+
+    @property
+    def map(self) -> DiplomacyMap:
+        return map_of(self.rules)
+
+    def phases(self) -> Iterator[tuple[np.ndarray, Bytes | None]]:
+        """The position of each phase with its orders, and the last one without."""
+        position = self.map.start()
+        for position, orders in phases(self.rules, self.actions):
+            yield position, orders
+            position = self.map.resolve(position, orders)
+        yield position, None
+
+
+def play(raw: Raw) -> Played:
+    """The item, which is a game of Diplomacy, played. Raises `InputError`."""
+    if raw.form == JSON:
+        data = _object(raw.data)
+        rules = game_of(data)
+        actions, said, players = actions_of(rules, data), None, tuple(map_of(rules).powers)
+    else:
+        header, game = raw.data
+        rules = Rules(header.game, header.rules)
+        said = tuple(game.returns)
+        if raw.form == RECORD:
+            actions = _numbers(game.moves)
+            players = tuple(header.players[i].name for i in game.players)
+        else:
+            actions, players = game.actions, tuple(map_of(rules).powers)
+            if game.start:
+                raise InputError("begins within a game: only whole games are looked at")
+    inside = (actions >= 0) & (actions < rules.actions)
+    end = legal_prefix(rules, actions if inside.all() else actions[: int(inside.argmin())])
+    if end.legal < len(actions):
+        fault = InputError(f"action {end.legal + 1}, {actions[end.legal]}, is not legal")
+    elif said is not None and end.ending and said != tuple(end.returns.tolist()):
+        text = " ".join(f"{value:g}" for value in said)
+        fault = InputError(f"the result is not that of the board ({end.ending})", text=text)
+    else:
+        return Played(rules, actions, end, players, None)
+    fault.file = raw.name
+    return Played(rules, actions[: end.legal], end, players, fault)
+
+
+def _object(data: bytes) -> Any:
+    if len(data) > MOST_JSON:
+        raise InputError(f"over {MOST_JSON >> 20} MiB")
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise InputError("no JSON: nested too deeply") from None
+    except ValueError as error:  # also of bytes that are no text
+        raise InputError(f"no JSON: {error}") from None
+
+
+def _numbers(words: str) -> Int32s:
+    for at, word in enumerate(words.split()):
+        if not (word.isascii() and word.isdecimal() and len(word) < 6):
+            raise InputError("not an action", where=f"action {at + 1}", text=word)
+    return np.array(words.split(), np.int32)
+
+
+# ---- Out ----
+
+
+def json_text(played: Played) -> str:
+    """The game as JSON, in a line."""
+    return json.dumps(game_json(played.rules, played.actions)) + "\n"
+
+
+def file_name(raw: Raw, played: Played) -> str:
+    """What a file of this game alone would be called."""
+    number = raw.number if raw.form == JSON else raw.data[1].number
+    return f"{_NOT_IN_NAMES.sub('-', played.rules.name)}-{number}.json"
+
+
+def record_of(raw: Raw, played: Played) -> tuple[RecordHeader, GameRecord]:
+    """The game as a record, with the header that belongs before it."""
+    from msgspec.structs import replace
+
+    from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, result_of
+
+    moves, end = " ".join(map(str, played.actions.tolist())), played.end
+    if raw.form == RECORD:
+        header, record = raw.data
+        return header, replace(record, moves=moves)
+    rules, seats, returns = played.rules, played.rules.players, tuple(end.returns.tolist())
+    spec, setups, number, sha = "human", None, 0, None
+    if raw.form == JSON:
+        setups = {"from": "json", "sha256": hashlib.sha256(raw.data).hexdigest()}
+    else:
+        spec, number, sha = "selfplay", raw.data[1].number, raw.data[0].network
+    header = RecordHeader(
+        game=rules.name,
+        rules=rules.rules,
+        seed=raw.data[0].seed if raw.form == EPISODE else 0,
+        games=1,
+        players=tuple(RecordPlayer(name, spec, sha) for name in played.players),
+        setups=setups,
+        powers=played.players if seats > 2 else None,
+    )
+    return header, GameRecord(
+        number=number,
+        pair=number,
+        players=tuple(range(seats)),
+        setups=None,
+        moves=moves,
+        result=result_of(returns),
+        returns=returns,
+        reason=end.ending or "cut",
+        plies=sum(orders is not None for _, orders in played.phases()),
+    )
+
+
+def title(played: Played) -> str:
+    """Who played, and how it ended."""
+    seats = zip(played.map.powers, played.players, strict=True)
+    who = ", ".join(power if power == name else f"{power} {shown(name)}" for power, name in seats)
+    return f"{printable(played.rules.name)}: {who}; {played.end.ending or 'cut'}"
+
+
+def phase_lines(played: Played, phase: tuple[np.ndarray, Bytes | None]) -> str:
+    """A phase in words: of each power its centres, and its orders, or its units where there are
+    none."""
+    from stratkit.notation.diplomacy_games import phase_json
+
+    position, orders = phase
+    told = phase_json(played.map, position, orders)
+    lines = [told["name"]]
+    for power in played.map.powers:
+        some = told["state"]["units"][power] if orders is None else told["orders"][power]
+        count = len(told["state"]["centers"][power])
+        lines.append(f"{power} ({count}): {', '.join(some) or '-'}")
+    return "\n".join(lines) + "\n"
