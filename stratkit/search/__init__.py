@@ -11,6 +11,7 @@ subgame.py    public belief states: CFR-D, CFR-AVG and FLOP in subgames
 leaves.py     what hands may expect where a subgame ends
 generate.py   self-play at public belief states: examples for a value network
 equilibrium.py  a simultaneous turn as a game between candidates
+joint.py      the same among any number of players
 turn.py       play by equilibria of simultaneous turns
 safe.py       whole games by search at public belief states
 """

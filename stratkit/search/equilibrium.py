@@ -31,11 +31,12 @@ NOTHING = -1  # behind the last action of a whole one
 
 @dataclass(frozen=True)
 class Candidates:
-    """Whole actions of one player: `actions` int32 [m, longest], `NOTHING` behind the end of each;
+    """Whole actions of `player`: `actions` int32 [m, longest], `NOTHING` behind the end of each;
     and the logarithms of their joint probabilities under the blueprint, float64 [m], falling."""
 
     actions: Int32s
     logprobs: Float64s
+    player: int
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -56,7 +57,8 @@ def candidates(
     found: list[Candidates] = []
     now = Batch.gathered([(root, [0])])
     while now.turns()[0] == turn:
-        some = _most_probable(*_sampled(now, blueprint, samples, seed, key + len(found)), most)
+        drawn = _sampled(now, blueprint, samples, seed, key + len(found))
+        some = _most_probable(*drawn, most, int(now.actors()[0]))
         for action in some.actions[0]:  # the others are not shown which
             now.apply(np.array([action], np.int32))
         found.append(some)
@@ -89,11 +91,11 @@ def _sampled(
     return np.stack(columns, axis=1), logprobs
 
 
-def _most_probable(actions: Int32s, logprobs: Float64s, most: int) -> Candidates:
+def _most_probable(actions: Int32s, logprobs: Float64s, most: int, player: int) -> Candidates:
     """The different ones, at most `most`, by falling probability."""
     different, first = np.unique(actions, axis=0, return_index=True)
     order = np.argsort(-logprobs[first], kind="stable")[:most]
-    return Candidates(np.ascontiguousarray(different[order]), logprobs[first][order])
+    return Candidates(np.ascontiguousarray(different[order]), logprobs[first][order], player)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ class RegretMatching:
         self.utilities, self.seed, self.key = utilities, seed, key
         self.iteration = 0
         self.final = [np.full(n, 1 / n) for n in sizes]
+        self._held: dict[int, Float64s] = {}
         self._regrets = [np.zeros(n) for n in sizes]
         self._sums = [np.zeros(n) for n in sizes]
 
@@ -57,9 +58,13 @@ class RegretMatching:
             regret = worth - policy @ worth
             self._sums[i] = keep * self._sums[i] + policy
             self._regrets[i] = keep * self._regrets[i] + regret
-            self.final[i] = _matched(self._regrets[i] + regret)
+            self.final[i] = self._held.get(i, _matched(self._regrets[i] + regret))
         self.iteration += 1
         return joint
+
+    def hold(self, player: int, policy: Float64s) -> None:
+        """From now on a player draws from this policy, float64 [A_i], which `policies` gives."""
+        self._held[player] = self.final[player] = policy
 
     def run(self, iterations: int) -> Int64s:
         """So many iterations; the joint actions that were drawn, int64 [iterations, P]."""
@@ -71,7 +76,8 @@ class RegretMatching:
         first iteration both are uniform."""
         if play == FINAL or not self.iteration:
             return [policy.copy() for policy in self.final]
-        return [np.asarray(total / total.sum(), np.float64) for total in self._sums]
+        average = [np.asarray(total / total.sum(), np.float64) for total in self._sums]
+        return [self._held.get(i, policy) for i, policy in enumerate(average)]
 
 
 def zero_sum(table: Float64s) -> Utilities:

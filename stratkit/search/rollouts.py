@@ -21,9 +21,28 @@ def play_out(
     most: float = np.inf,
     plies: bool = False,
 ) -> npt.NDArray[np.float64]:
-    """Plays `actions` more actions in every row, unless the game ends before; what the player
-    `movers` int8 [n] gets then, float64 [n]: the return, or what the blueprint expects, at `most`:
-    a network may expect more than a game can return, and would then put off a win for ever.
+    """`play_on`; what the player `movers` int8 [n] of two gets then, float64 [n]: the return, or
+    what the blueprint expects, at `most`: a network may expect more than a game can return, and
+    would then put off a win for ever."""
+    actors, packed = play_on(batch, blueprint, actions, seed, keys, plies)
+    out = batch.returns()[np.arange(batch.size), movers].astype(np.float64)
+    rows = np.flatnonzero(actors >= 0)
+    if len(rows):
+        values = np.clip(blueprint.values(packed[rows]), -most, most)
+        out[rows] = np.where(actors[rows] == movers[rows], values, -values)
+    return np.asarray(out, np.float64)
+
+
+def play_on(
+    batch: Batch,
+    blueprint: Blueprint,
+    actions: int,
+    seed: int,
+    keys: npt.NDArray[np.int64],
+    plies: bool = False,
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
+    """Plays `actions` more actions in every row, unless the game ends before. Who acts then, int8
+    [n], and what they see, uint8 [n, observation_bytes].
 
     The draws are a function of `seed`, of a row's key, int64 [n], and of the number of the draw:
     rows with equal keys have common random numbers. Chance does not count as an action. With
@@ -54,9 +73,4 @@ def play_out(
             left[rows] -= 1
         batch.apply(chosen)
         number += 1
-    out: npt.NDArray[np.float64] = batch.returns()[np.arange(n), movers].astype(np.float64)
-    rows = np.flatnonzero(actors >= 0)
-    if len(rows):
-        values = np.clip(blueprint.values(packed[rows]), -most, most)
-        out[rows] = np.where(actors[rows] == movers[rows], values, -values)
-    return out
+    return actors, packed

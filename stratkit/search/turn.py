@@ -14,11 +14,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stratkit.arrays import Float64s, Int32s
+from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import Batch
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Found, Root
-from stratkit.search.equilibrium import NOTHING, Candidates, Cells, candidates, solve
+from stratkit.search.equilibrium import (
+    NOTHING,
+    Candidates,
+    Cells,
+    candidates,
+    remembered,
+    solve,
+)
+from stratkit.search.joint import JointCells, solve_joint
 from stratkit.search.regret_matching import AVERAGE
 
 KEPT = 1024  # solved turns
@@ -29,8 +37,8 @@ Solved = Mapping[tuple[int, bytes], Weights]  # by the side and the digest of wh
 
 @dataclass(frozen=True)
 class TurnSearch:
-    """Regret matching over at most `most` candidates of each of two players, out of `samples`
-    draws; a pair is worth the mean of `games` rollouts of `depth` plies. `play`: the average
+    """Regret matching over at most `most` candidates of each player, out of `samples` draws; a
+    joint action is worth the mean of `games` rollouts of `depth` plies. `play`: the average
     policies, or the final ones. A turn's random numbers depend on the seed and on what is public.
     """
 
@@ -70,11 +78,8 @@ class TurnSearch:
 
     def _solve(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
         some = candidates(begun, blueprint, self.samples, self.most, seed)
-        first, second = some[0].actions, some[1].actions if len(some) > 1 else _nobody()
-        cells = Cells(blueprint, self.games, self.depth, self.largest, plies=True)
-        table = cells.table(begun, first, second, seed)
-        mixed = solve(table, self.iterations, seed, self.play)
-        worth = table @ mixed[1], -(mixed[0] @ table)
+        of = self._between_two if begun.game.players == 2 else self._among_all
+        mixed, worth = of(begun, some, blueprint, seed)
         found: dict[tuple[int, bytes], Weights] = {}
         now = Batch.gathered([(begun, [0])])
         for each, policy, values in zip(some, mixed, worth, strict=False):
@@ -82,6 +87,29 @@ class TurnSearch:
             for action in each.actions[0]:  # the next player is not shown which
                 now.apply(np.array([action], np.int32))
         return found
+
+    def _between_two(
+        self, begun: Batch, some: Sequence[Candidates], blueprint: Blueprint, seed: int
+    ) -> tuple[Sequence[Float64s], Sequence[Float64s]]:
+        """The policies of both players and what their candidates are worth, from a table."""
+        first, second = some[0].actions, some[1].actions if len(some) > 1 else _nobody()
+        cells = Cells(blueprint, self.games, self.depth, self.largest, plies=True)
+        table = cells.table(begun, first, second, seed)
+        mixed = solve(table, self.iterations, seed, self.play)
+        return mixed, (table @ mixed[1], -(mixed[0] @ table))
+
+    def _among_all(
+        self, begun: Batch, some: Sequence[Candidates], blueprint: Blueprint, seed: int
+    ) -> tuple[Sequence[Float64s], Sequence[Float64s]]:
+        """The same of any number of players, from the joint actions that are asked for."""
+        cells = JointCells(blueprint, self.games, self.depth, self.largest)
+        players = [each.player for each in some]
+
+        def values(joint: Int64s) -> Float64s:
+            return cells.values(begun, some, joint, seed)[:, players]
+
+        utilities = remembered(values, [len(each) for each in some])
+        return solve_joint(utilities, some, self.iterations, seed, self.play)
 
 
 def _nobody() -> Int32s:

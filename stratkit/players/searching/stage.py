@@ -97,7 +97,7 @@ class SearchStage:
         seed: int,
         exclude: bool = False,
     ) -> None:
-        if game.players != 2:
+        if game.players != 2 and not asked.of_turns:
             raise UsageError(f"search={asked.search} is for two players, not for {game.name}")
         if asked.of_turns and Batch(game, 1).turns()[0] < 0:
             raise UsageError(f"search={asked.search}: {game.name} has no simultaneous turns")

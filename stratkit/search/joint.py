@@ -1,0 +1,115 @@
+"""Simultaneous turns of any number of players (SearchBot, Gray et al. 2021, section 3.2).
+
+    JointCells   what joint whole actions are worth to every player: the mean of some rollouts
+    solve_joint  mixed policies over candidates, by regret matching
+
+With two players whose returns sum to zero `equilibrium` has a table of all pairs. With more, the
+joint actions are too many: only those are played that an iteration of regret matching asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratkit.arrays import Float64s, Int64s
+from stratkit.engine import Batch
+from stratkit.search.blueprint import Blueprint
+from stratkit.search.equilibrium import ROWS, Candidates
+from stratkit.search.regret_matching import AVERAGE, RegretMatching, Utilities
+from stratkit.search.rollouts import play_on
+
+# The paper's program: after so many iterations a player none of whose actions has been worth more
+# than this plays the blueprint: all others are alike to it.
+LOSERS_FROM, LOST = 64, 0.02
+
+
+@dataclass(frozen=True)
+class JointCells:
+    """What joint whole actions are worth: the mean of `rollouts` games that the blueprint plays on
+    for `plies` plies (0: its values at once), in units of the game's largest return. `most`: beyond
+    that no value lies. All joint actions have the same random numbers."""
+
+    blueprint: Blueprint
+    rollouts: int
+    plies: int
+    most: float = np.inf
+
+    def values(
+        self, root: Batch, candidates: Sequence[Candidates], joint: Int64s, seed: int
+    ) -> Float64s:
+        """float64 [n, players of the game] of joint actions int64 [n, P], by their numbers among
+        the `candidates` of the P players who act in the turn of `root`, a batch of one row."""
+        n = len(joint) * self.rollouts
+        parts = [np.arange(at, min(at + ROWS, n)) for at in range(0, n, ROWS)]
+        found = [self._returns(root, candidates, joint, part, seed) for part in parts]
+        each = np.concatenate(found).reshape(len(joint), self.rollouts, root.game.players)
+        return np.asarray(each.mean(1) / root.game.unit, np.float64)
+
+    def _returns(
+        self,
+        root: Batch,
+        candidates: Sequence[Candidates],
+        joint: Int64s,
+        part: Int64s,
+        seed: int,
+    ) -> Float64s:
+        batch = Batch.gathered([(root, np.zeros(len(part), np.int64))])
+        for some, chosen in zip(candidates, joint[part // self.rollouts].T, strict=True):
+            for column in some.actions[chosen].T:
+                batch.apply(np.ascontiguousarray(column))
+        play_on(batch, self.blueprint, self.plies, seed, part % self.rollouts, plies=True)
+        return values_of_all(batch, self.blueprint, self.most)
+
+
+def values_of_all(batch: Batch, blueprint: Blueprint, most: float = np.inf) -> Float64s:
+    """What each player may expect, float64 [n, P], where turns begin: the return, or, as each sees
+    it when its time comes to choose, the blueprint's value. A player who chooses nothing in this
+    turn has 0: in Diplomacy it is out, unless units are retreated or built."""
+    out = batch.returns().astype(np.float64)
+    now = Batch.gathered([(batch, np.arange(batch.size))])
+    turns, asked = now.turns(), np.zeros(out.shape, bool)
+    while True:
+        actors = now.actors()
+        rows = np.flatnonzero((actors >= 0) & (now.turns() == turns))
+        if not len(rows):
+            return out
+        new = rows[~asked[rows, actors[rows]]]
+        if len(new):
+            values = blueprint.values(now.observe()[new])
+            out[new, actors[new]] = np.clip(values, -most, most)
+            asked[new, actors[new]] = True
+        any_ = np.full(now.size, -1, np.int32)  # the others are not shown which
+        any_[rows] = now.legal()[rows].argmax(1)
+        now.apply(any_)
+
+
+def solve_joint(
+    utilities: Utilities,
+    candidates: Sequence[Candidates],
+    iterations: int,
+    seed: int,
+    play: str = AVERAGE,
+) -> tuple[list[Float64s], list[Float64s]]:
+    """Each player's policy over its candidates, float64 [A_i], after so many iterations, and what
+    these were worth to it on average, float64 [A_i]."""
+    sizes = [len(some) for some in candidates]
+    sums = [np.zeros(n) for n in sizes]
+
+    def summed(joint: Int64s) -> Sequence[Float64s]:
+        found = utilities(joint)
+        for total, worth in zip(sums, found, strict=True):
+            total += worth
+        return found
+
+    matching = RegretMatching(summed, sizes, seed)
+    matching.run(min(iterations, LOSERS_FROM))
+    if iterations > LOSERS_FROM:
+        for i, some in enumerate(candidates):
+            if sums[i].max() / LOSERS_FROM < LOST:
+                weights = np.exp(some.logprobs - some.logprobs.max())
+                matching.hold(i, weights / weights.sum())
+        matching.run(iterations - LOSERS_FROM)
+    return matching.policies(play), [total / iterations for total in sums]

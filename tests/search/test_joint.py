@@ -1,0 +1,106 @@
+"""Simultaneous turns of more than two players."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+from running import run
+from stratkit.arrays import Float64s, Int64s
+from stratkit.engine import Batch, Game
+from stratkit.players.diplomacy import GreedyBlueprint
+from stratkit.players.searching.blueprints import UniformBlueprint
+from stratkit.search.equilibrium import Candidates, Cells, candidates
+from stratkit.search.joint import LOSERS_FROM, JointCells, solve_joint, values_of_all
+
+TINY, PURE = Game("diplomacy:tiny"), Game("diplomacy:pure")
+
+# A row of five centres, with a power at both ends and one in the middle.
+THREE = """
+year 1901
+win 5
+years 1
+inland AAA * army XXX YYY
+inland XXX * army AAA BBB
+inland YYY * army AAA CCC
+inland BBB * army XXX
+inland CCC * army YYY
+power A home AAA units A AAA
+power B home BBB units A BBB
+power C home CCC units A CCC
+"""
+
+
+def test_pairs_are_worth_what_the_table_of_two_players_says() -> None:
+    blueprint = GreedyBlueprint(TINY)
+    root = Batch(TINY, 1)
+    some = candidates(root, blueprint, samples=64, most=5, seed=1)
+    assert [each.player for each in some] == [0, 1] and min(map(len, some)) > 2
+    joint = np.indices([len(each) for each in some]).reshape(2, -1).T
+    found = JointCells(blueprint, rollouts=1, plies=0).values(root, some, joint, seed=1)
+    table = Cells(blueprint, 1, 0, plies=True).table(root, some[0].actions, some[1].actions, 1)
+    np.testing.assert_allclose(found[:, 0], table.ravel(), atol=1e-6)
+    np.testing.assert_allclose(found[:, 1], -found[:, 0], atol=1e-6)
+    assert np.ptp(found[:, 0]) > 0.1  # turns that differ
+
+
+def test_rollouts_to_the_end_have_the_games_returns() -> None:
+    blueprint = UniformBlueprint()
+    root = Batch(TINY, 1)
+    some = candidates(root, blueprint, samples=64, most=64, seed=2)
+    cells = JointCells(blueprint, rollouts=8, plies=99)
+    a, b = (len(each) - 1 for each in some)  # the first ones stand and support, the last ones move
+    joint = np.array([[0, 0], [a, b], [0, 0], [a, 0], [0, b]])
+    found = cells.values(root, some, joint, seed=3)
+    np.testing.assert_allclose(found.sum(1), 0, atol=1e-6)
+    assert (found[0] == found[2]).all() and found[1, 0] != found[0, 0]
+    np.testing.assert_allclose(
+        values_of_all(Batch(PURE, 1), GreedyBlueprint(PURE)), 1 / 7, atol=1e-6
+    )
+
+
+def some_candidates(sizes: tuple[int, ...]) -> list[Candidates]:
+    """The first of each player three times as probable under the blueprint as the others."""
+    return [
+        Candidates(
+            np.arange(n, dtype=np.int32)[:, None], np.log(np.array([3.0] + [1.0] * (n - 1))), i
+        )
+        for i, n in enumerate(sizes)
+    ]
+
+
+@pytest.mark.parametrize(("worth", "held"), [(0.01, True), (0.03, False)])
+def test_who_has_lost_plays_the_blueprint(worth: float, held: bool) -> None:
+    """The second player's last action is the only one worth anything, and hardly that."""
+
+    def utilities(joint: Int64s) -> list[Float64s]:
+        return [np.array([0.0, 1.0]), np.array([0.0, 0.0, worth]), np.array([1.0, 0.0])]
+
+    some = some_candidates((2, 3, 2))
+    policies, worths = solve_joint(utilities, some, 4 * LOSERS_FROM, seed=1)
+    assert policies[0][1] > 0.95 and policies[2][0] > 0.95
+    assert worths[1] == pytest.approx([0, 0, worth])
+    if held:
+        assert policies[1] == pytest.approx([0.6, 0.2, 0.2])
+    else:
+        assert policies[1][2] > 0.95
+    early, _ = solve_joint(utilities, some, LOSERS_FROM, seed=1)
+    assert early[1][2] > 0.9  # nobody is held before
+
+
+def test_three_powers_search(tmp_path: pathlib.Path) -> None:
+    """They find the centres beside them, which a blueprint that draws by chance often leaves."""
+    board, games = tmp_path / "three.map", tmp_path / "games.jsonl"
+    board.write_text(THREE)
+    rm = "name=rm,search=rm,candidates=4,samples=64,iterations=64,depth=1,games=4,random"
+    match = ("match", rm, "random", "--game", f"diplomacy:{board}", "--seats", "1v6", "-n", 3)
+    refused = run(*match, "-o", games)
+    assert refused.status == 2
+    done = run(*match[:6], "1v2", "-n", 9, "--seed", 1, "-o", games)
+    assert done.status == 0, done.err
+    rated = json.loads(run("rate", "--score", "squares", "--json", games).out)
+    means = {cell["one"]: cell["mean"] for cell in rated["cells"]}
+    assert means["rm"] > 0.5 and means["random"] < 0.25  # equal is a third
