@@ -10,6 +10,7 @@ import pytest
 from running import ROOT
 
 EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
+ATTACKS = "players/attacks.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
 
 
@@ -21,6 +22,8 @@ VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
         (EXPORT, "nowhere a", "export.py: nowhere: no such file or folder"),
         (CALIBRATION, "a", "usage: calibration.py PLAYER EPISODES PICTURE"),
         (CALIBRATION, "nowhere a b", "calibration.py: no such file or folder"),
+        (ATTACKS, "barrage-v1 many", "usage: attacks.py PLAYER [GAMES [SEED]]"),
+        (ATTACKS, "nowhere", "attacks.py: no such file or folder"),
         (VALUES, "nowhere", "value_error.py: nowhere: no such file or folder"),
         (BELIEFS, "a b c d", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),
         (BELIEFS, "kuhn many", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),
