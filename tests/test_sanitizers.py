@@ -14,7 +14,16 @@ import pytest
 from running import PATIENCE, ROOT
 
 CC = os.environ.get("CC", "gcc")
-TARGETS = ("game_open", "batch_start", "batch_apply", "replay", "sample", "expand", "redeal")
+TARGETS = (
+    "game_open",
+    "batch_start",
+    "batch_apply",
+    "replay",
+    "sample",
+    "expand",
+    "redeal",
+    "adjudicate",
+)
 
 FAULTY_TARGET = """
 #include "input.h"

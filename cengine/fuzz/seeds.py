@@ -17,6 +17,7 @@ from stratkit.engine import Batch, Game, game_names, sample
 from stratkit.engine.stratego import BOMB, FLAG, VARIANTS
 
 SMALL_GAMES = 6  # in table.c
+DIPLOMACY_MAPS = 5  # in adjudicate.c
 NONE = b"\x00"  # of a limit, and of open pieces
 ANY_LIMIT = b"\xff"  # two bytes of it follow
 SHORT = 63  # what take_limit takes off a limit of one byte
@@ -54,6 +55,7 @@ def seeds() -> dict[str, list[bytes]]:
         "expand": [],
         "sample": [],
         "redeal": [],
+        "adjudicate": [],
     }
     found["game_open"] += [b"\x40mini\n" + text for text in (b"two_squares=3 max_plies=70000",)]
     found["game_open"] += [b"\xc8duel\nmore_squares=0 max_quiet=0", b"\x00\n=", b"\x10nano\nmax_"]
@@ -92,6 +94,10 @@ def seeds() -> dict[str, list[bytes]]:
             game + b"\x20" + position[:4] + odd + position[5:] + b"\x01\x02"
         )
         found["batch_start"].append(game + b"\x20" + position[:-5] + odd + position[-4:] + b"\x03")
+    for map_ in range(DIPLOMACY_MAPS):
+        for placed in range(2):
+            head, phases = bytes([map_, placed]), 12
+            found["adjudicate"] += [head + rng.bytes(300 * phases), head + rng.bytes(600)]
     for rows, actions, uniform in [(1, 2, 0), (4, 11, 0), (3, 127, 1), (4, 35, 0)]:
         head = bytes([rows, actions, uniform]) + rng.bytes(12 + 12 * rows)
         legal = rng.integers(0, 2, rows * (actions + 1), np.uint8).tobytes()
