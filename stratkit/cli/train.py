@@ -31,6 +31,7 @@ from stratkit.learn.request import (
     fields_of,
     help_of,
     read_file,
+    words_of,
 )
 from stratkit.netnames import allow_net
 from stratkit.storage.streams import check_stdin
@@ -79,7 +80,7 @@ def _setting(
 ) -> Callable[[Function], Function]:
     """The option of a setting of these algorithms."""
     metavar, kind = _KINDS[type(field.default)]
-    words = field.metadata["words"]
+    words = words_of(name, algorithms)
     help = help_of(name, algorithms)
     return option(f"{option_name(name)} {metavar}", help, OneOf(words) if words else kind)
 

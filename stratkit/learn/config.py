@@ -134,7 +134,7 @@ class RNaDConfig(AdamConfig):
     )
     average_rate: float = option(
         0.0003,
-        "rate at which the averaged network follows it, after 3 / X steps",
+        "rate of the exponential average of the weights; higher at first",
         more_than=0,
         at_most=1,
     )
@@ -164,7 +164,7 @@ class RNaDConfig(AdamConfig):
         at_most=10_000,
     )
     actors: str = option(
-        "raw", "what self-play acts by: raw, the processed policy, or keys of a search"
+        "raw", "self-play plays the raw or the processed policy", words=("raw", "processed")
     )
 
     def __post_init__(self) -> None:
@@ -173,8 +173,6 @@ class RNaDConfig(AdamConfig):
             raise InputError("sizes and repeats must be equally many")
         if min(*self.sizes, *self.repeats) < 1:
             raise InputError("sizes and repeats must be at least 1")
-        if self.actors not in ("raw", "processed"):
-            raise InputError("--actors is raw or processed", text=self.actors)
 
     @classmethod
     def completed(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -249,7 +247,7 @@ class MMDConfig(AdamConfig):
     c: float = option(1.0, "clip of v-trace's importance weight of the trace", more_than=0)
     average_rate: float = option(
         0.001,
-        "rate at which the averaged network follows it, after 3 / X steps",
+        "rate of the exponential average of the weights; higher at first",
         more_than=0,
         at_most=1,
     )
@@ -266,7 +264,7 @@ class AlphaZeConfig(AdamConfig):
 
     actors: str = option(
         "search=pc-pimc,worlds=3,nodes=800,pick=drawn,noise=.25",
-        "what self-play acts by: raw, the processed policy, or keys of a search",
+        "self-play searches by these keys of a PLAYER",
     )
     true_sight: int = option(
         0,
@@ -300,7 +298,7 @@ class AlphaZeConfig(AdamConfig):
     )
     average_rate: float = option(
         0.003,
-        "rate at which the averaged network follows it, after 3 / X steps",
+        "rate of the exponential average of the weights; higher at first",
         more_than=0,
         at_most=1,
     )
@@ -327,7 +325,7 @@ class BeliefConfig(AdamConfig):
 
     average_rate: float = option(
         0.003,
-        "rate at which the averaged network follows it, after 3 / X steps",
+        "rate of the exponential average of the weights; higher at first",
         more_than=0,
         at_most=1,
     )
@@ -339,13 +337,16 @@ class ReBeLConfig(AdamConfig):
     the paper's (Brown et al. 2020, appendix E) for Liar's Dice are lr 3e-4, halved every 20,000
     steps, a buffer of 2,000,000 and at most 4 uses."""
 
-    lr: float = option(1e-3, "learning rate of Adam", more_than=0)
+    lr: float = option(1e-3, "learning rate of Adam, at first", more_than=0)
     b1: float = option(0.9, "decay of Adam's first moment", at_least=0, less_than=1)
     grad_norm: float = option(
         5.0, "clip the global norm of the gradient to this; 0: do not", at_least=0
     )
     average_rate: float = option(
-        0.005, "rate of the exponential average of the weights, which plays", more_than=0, at_most=1
+        0.005,
+        "rate of the exponential average of the weights; higher at first",
+        more_than=0,
+        at_most=1,
     )
     halve: tuple[int, ...] = option((), "steps after which the learning rate is halved")
     uses: float = option(8.0, "how often an example is learned from, on average", more_than=0)

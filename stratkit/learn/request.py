@@ -167,17 +167,30 @@ def all_fields() -> dict[str, Field[Any]]:
 
 
 def help_of(name: str, algorithms: Sequence[str] = tuple(ALGORITHMS)) -> str:
-    """A setting's help, with its default and those of the presets that differ, and which of these
-    algorithms have another default, or have the setting at all."""
-    known = {one: fields_of(one)[name] for one in algorithms if name in fields_of(one)}
-    text = str(next(iter(known.values())).metadata["help"])
+    """A setting's help, with its default and those of the presets, by algorithm where these differ,
+    or where not all of these algorithms have the setting. Where its meaning differs: each's."""
+    known = [one for one in algorithms if name in fields_of(one)]
+    by_help: dict[str, list[str]] = {}
+    for one in known:
+        by_help.setdefault(fields_of(one)[name].metadata["help"], []).append(one)
+    if len(by_help) > 1:
+        return "; ".join(f"{', '.join(who)}: {help_of(name, who)}" for who in by_help.values())
+    (text,) = by_help
     if name == "seed":
         return text
-    defaults = {one: _defaults_of(name, one) for one in known}
-    first = next(iter(defaults))
-    said = [f"{'default' if len(known) == len(algorithms) else first}: {defaults.pop(first)}"]
-    said += [f"{one}: {other}" for one, other in defaults.items() if other not in said[0]]
+    by_default: dict[str, list[str]] = {}
+    for one in known:
+        by_default.setdefault(_defaults_of(name, one), []).append(one)
+    said = [f"{', '.join(who)}: {default}" for default, who in by_default.items()]
+    if len(known) == len(algorithms):
+        said[0] = f"default: {next(iter(by_default))}"
     return f"{text} ({'; '.join(said)})"
+
+
+def words_of(name: str, algorithms: Sequence[str]) -> tuple[str, ...]:
+    """The words that a setting may have, if they are the same for all of these algorithms."""
+    known = {fields_of(one)[name].metadata["words"] for one in algorithms if name in fields_of(one)}
+    return next(iter(known)) if len(known) == 1 else ()
 
 
 def _defaults_of(name: str, algorithm: str) -> str:
@@ -190,7 +203,7 @@ def _defaults_of(name: str, algorithm: str) -> str:
 
 def _text(value: object) -> str:
     if isinstance(value, tuple):
-        return ",".join(map(str, value))
+        return ",".join(map(str, value)) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

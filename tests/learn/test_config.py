@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import pathlib
+import re
 
 import pytest
 
 from stratkit.errors import InputError
 from stratkit.learn.config import (
+    ALGORITHMS,
     AlphaZeConfig,
     BeliefConfig,
     MMDConfig,
@@ -17,7 +19,15 @@ from stratkit.learn.config import (
     RunConfig,
 )
 from stratkit.learn.presets import PRESETS
-from stratkit.learn.request import Settings, all_fields, fields_of, help_of, read_file, resolve
+from stratkit.learn.request import (
+    Settings,
+    all_fields,
+    fields_of,
+    help_of,
+    read_file,
+    resolve,
+    words_of,
+)
 
 
 def test_a_gpu_computes_in_bfloat16_and_fills_its_memory_unless_told_otherwise() -> None:
@@ -133,5 +143,15 @@ def test_help_tells_the_defaults() -> None:
     assert help_of("rows") == said
     assert help_of("batch").startswith("episodes a step (default: 768; ")
     assert "default" not in help_of("seed")
-    assert "; mmd: 0.05; plain 0.1" in help_of("eta") and "(mmd: uniform)" in help_of("magnet")
+    assert "unit of returns (default: 0.05; plain 0.1" in help_of("eta")
+    assert "(mmd: uniform)" in help_of("magnet") and "; mmd: 0; mlp 1)" in help_of("lr_power")
+    assert help_of("rho").endswith("(rnad, mmd: inf)")
+    assert help_of("value_weight").endswith("(mmd, alphaze: 1)")
+    assert help_of("halve").endswith("(rebel: none)")
+    assert help_of("actors").startswith("rnad: self-play plays the raw or the processed policy (")
+    assert "; alphaze: self-play searches by these keys of a PLAYER (" in help_of("actors")
+    assert words_of("actors", ("rnad",)) and not words_of("actors", ("rnad", "alphaze"))
+    for name in all_fields():  # each algorithm that has a setting is named, or all of them have it
+        having = {one for one in ALGORITHMS if name in fields_of(one)}
+        assert having == set(ALGORITHMS) or having <= set(re.findall(r"\w+", help_of(name)))
     assert help_of("eta", ("rnad",)).endswith("(default: 0.2; plain 0.1, tiny 0.1)")
