@@ -1,6 +1,7 @@
 """Every setting of a training run, and the algorithms by name.
 
-`RunConfig` says how a run goes about it, whatever it learns. Each algorithm has a dataclass of its
+`RunConfig` says how a run goes about it, whatever it learns; `Algorithm.run` is the part of it that
+a run of that algorithm has. Each algorithm has a dataclass of its
 hyper-parameters. Both are configuration, command line and help at once: a setting is a field with a
 default, a help text and a range, and its option is its name, with - for _. This module imports
 neither torch nor numpy: `train --help` needs it.
@@ -24,11 +25,36 @@ from stratkit.learn.presets import (
 )
 
 
-@dataclass(frozen=True)
-class RunConfig(Options):
-    """How a run uses the machine and its folder."""
+def _average_rate(default: float) -> Any:
+    help = "rate of the exponential average of the weights; higher at first"
+    return option(default, help, more_than=0, at_most=1)
 
-    batch: int = option(768, "episodes a step", at_least=1, less_than=2**31)
+
+@dataclass(frozen=True)
+class CommonRunConfig(Options):
+    """What every run has."""
+
+    batch: int = option(768, "episodes a step, or examples (rebel)", at_least=1, less_than=2**31)
+    save_every: int = option(100, "steps between two checkpoints", at_least=1, less_than=2**31)
+    keep: int = option(0, "checkpoints that are kept, the newest ones; 0: all", at_least=0)
+    milestone: int = option(
+        10_000,
+        "and those whose step is a multiple of this, for ever",
+        at_least=1,
+        less_than=2**31,
+    )
+    seed: int = option(
+        0,
+        "seed of the first weights; without one, the system chooses it",
+        at_least=0,
+        less_than=2**64,
+    )
+
+
+@dataclass(frozen=True)
+class RunConfig(CommonRunConfig):
+    """How a run that learns from episodes uses the machine and its folder."""
+
     rows: int = option(
         128,
         "pad the different states of a step to a multiple of this",
@@ -50,21 +76,7 @@ class RunConfig(Options):
     publish_every: int = option(
         1, "steps between two publications of the acting network", at_least=1, less_than=2**31
     )
-    save_every: int = option(100, "steps between two checkpoints", at_least=1, less_than=2**31)
-    keep: int = option(0, "checkpoints that are kept, the newest ones; 0: all", at_least=0)
-    milestone: int = option(
-        10_000,
-        "and those whose step is a multiple of this, for ever",
-        at_least=1,
-        less_than=2**31,
-    )
     threads: int = option(1, "threads that work on a batch, a part each", at_least=1, at_most=1024)
-    seed: int = option(
-        0,
-        "seed of the first weights; without one, the system chooses it",
-        at_least=0,
-        less_than=2**64,
-    )
 
 
 @dataclass(frozen=True)
@@ -89,11 +101,6 @@ class AdamConfig(Options):
     grad_norm: float = option(
         0.0, "clip the global norm of the gradient to this; 0: do not", at_least=0
     )
-    weight_by: str = option(
-        "step",
-        "what has one vote in the loss: each step, or each game, however long it is",
-        words=("step", "game"),
-    )
 
     @classmethod
     def completed(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +119,18 @@ class AdamConfig(Options):
 
 
 @dataclass(frozen=True)
-class RNaDConfig(AdamConfig):
+class PlayConfig(AdamConfig):
+    """The hyper-parameters of every algorithm that learns to play from episodes."""
+
+    weight_by: str = option(
+        "step",
+        "what has one vote in the loss: each step, or each game, however long it is",
+        words=("step", "game"),
+    )
+
+
+@dataclass(frozen=True)
+class RNaDConfig(PlayConfig):
     """The hyper-parameters of R-NaD. The defaults are those of the DeepNash paper (Perolat et al.
     2022, supplement, table of hyper-parameters) as far as it has them."""
 
@@ -132,12 +150,7 @@ class RNaDConfig(AdamConfig):
     target_rate: float = option(
         0.001, "rate at which the target network follows the online one", more_than=0, at_most=1
     )
-    average_rate: float = option(
-        0.0003,
-        "rate of the exponential average of the weights; higher at first",
-        more_than=0,
-        at_most=1,
-    )
+    average_rate: float = _average_rate(0.0003)
     rho: float = option(
         math.inf, "clip of v-trace's importance weight of the TD error", more_than=0
     )
@@ -190,7 +203,7 @@ class RNaDConfig(AdamConfig):
 
 
 @dataclass(frozen=True)
-class MMDConfig(AdamConfig):
+class MMDConfig(PlayConfig):
     """The hyper-parameters of MMD. The defaults are those of Ataraxos (arXiv 2511.07312) as far as
     it has them. What R-NaD has, too, has its name and means the same."""
 
@@ -245,12 +258,7 @@ class MMDConfig(AdamConfig):
         math.inf, "clip of v-trace's importance weight of the TD error", more_than=0
     )
     c: float = option(1.0, "clip of v-trace's importance weight of the trace", more_than=0)
-    average_rate: float = option(
-        0.001,
-        "rate of the exponential average of the weights; higher at first",
-        more_than=0,
-        at_most=1,
-    )
+    average_rate: float = _average_rate(0.001)
 
     @property
     def deployment_only(self) -> bool:
@@ -258,7 +266,7 @@ class MMDConfig(AdamConfig):
 
 
 @dataclass(frozen=True)
-class AlphaZeConfig(AdamConfig):
+class AlphaZeConfig(PlayConfig):
     """The hyper-parameters of AlphaZero's loss. The defaults of self-play are AlphaZe**'s
     (Blüml, Czech, Kersting 2023), but that moves are drawn, and roots have noise."""
 
@@ -296,12 +304,7 @@ class AlphaZeConfig(AdamConfig):
     replays: int = option(
         1, "old episodes that a step learns from, for each new one", at_least=0, at_most=100
     )
-    average_rate: float = option(
-        0.003,
-        "rate of the exponential average of the weights; higher at first",
-        more_than=0,
-        at_most=1,
-    )
+    average_rate: float = _average_rate(0.003)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -323,12 +326,7 @@ class AlphaZeConfig(AdamConfig):
 class BeliefConfig(AdamConfig):
     """The hyper-parameters of a belief network."""
 
-    average_rate: float = option(
-        0.003,
-        "rate of the exponential average of the weights; higher at first",
-        more_than=0,
-        at_most=1,
-    )
+    average_rate: float = _average_rate(0.003)
 
 
 @dataclass(frozen=True)
@@ -342,12 +340,7 @@ class ReBeLConfig(AdamConfig):
     grad_norm: float = option(
         5.0, "clip the global norm of the gradient to this; 0: do not", at_least=0
     )
-    average_rate: float = option(
-        0.005,
-        "rate of the exponential average of the weights; higher at first",
-        more_than=0,
-        at_most=1,
-    )
+    average_rate: float = _average_rate(0.005)
     halve: tuple[int, ...] = option((), "steps after which the learning rate is halved")
     uses: float = option(8.0, "how often an example is learned from, on average", more_than=0)
     buffer: int = option(
@@ -363,7 +356,8 @@ class Algorithm(NamedTuple):
     network, which replace the defaults; `module`, `name`: the class that implements it, a
     `learn.algorithm.Algorithm`; `slices`: it learns from slices of games, too; `hidden`: it learns
     what players do not know, from games of anybody; `examples`: it learns from examples of values
-    instead of episodes, and `name` is another class; `searched`: it learns from searched games."""
+    instead of episodes, and `name` is another class; `searched`: it learns from searched games;
+    `run`: the settings of its runs."""
 
     config: type[AdamConfig]
     presets: Mapping[str, Mapping[str, Any]]
@@ -373,6 +367,7 @@ class Algorithm(NamedTuple):
     hidden: bool = False
     examples: bool = False
     searched: bool = False
+    run: type[CommonRunConfig] = RunConfig
 
 
 REBEL = "rebel"
@@ -387,6 +382,11 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", hidden=True
     ),
     REBEL: Algorithm(
-        ReBeLConfig, PBS_PRESETS, "stratkit.learn.rebel", "ValueLearner", examples=True
+        ReBeLConfig,
+        PBS_PRESETS,
+        "stratkit.learn.rebel",
+        "ValueLearner",
+        examples=True,
+        run=CommonRunConfig,
     ),
 }

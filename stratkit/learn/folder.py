@@ -12,7 +12,7 @@ from typing import Any
 from stratkit.engine import Game
 from stratkit.errors import InputError, error_context
 from stratkit.learn.config import RNAD
-from stratkit.learn.request import Request, check_algorithm, check_settings
+from stratkit.learn.request import Request, check_algorithm, check_settings, without_former
 from stratkit.learn.source import plain_path
 from stratkit.netnames import check_net
 from stratkit.storage import schema
@@ -117,9 +117,11 @@ def read_checkpoint(path: Path, inputs: Mapping[str, int] | None = None) -> Resu
         check_net(metadata["net"])
         algorithm = metadata.get("algorithm", RNAD)
         check_algorithm(algorithm)
-        check_settings(metadata["config"], algorithm)
+        config = without_former(metadata["config"], algorithm)
+        check_settings(config, algorithm)
         inputs = metadata["inputs"] if inputs is None else inputs
-        metadata = {**metadata, "inputs": {plain_path(file): n for file, n in inputs.items()}}
+        read = {plain_path(file): n for file, n in inputs.items()}
+        metadata = {**metadata, "config": config, "inputs": read}
         return ResumePoint(path, tensors, metadata, Game(metadata["game"], metadata["rules"]))
 
 

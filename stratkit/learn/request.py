@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from stratkit.errors import InputError, error_context, nearest, nearest_or_all, shown
-from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, RunConfig
+from stratkit.learn.config import (
+    ALGORITHMS,
+    RNAD,
+    AdamConfig,
+    CommonRunConfig,
+    PlayConfig,
+    RunConfig,
+)
 from stratkit.learn.options import option_name
 from stratkit.netnames import PRECISIONS, check_net, preset_of
 
@@ -125,7 +132,7 @@ class Settings:
     """All settings of a run: `run`, and `hyper` of its `algorithm`."""
 
     algorithm: str
-    run: RunConfig
+    run: CommonRunConfig
     hyper: AdamConfig
 
     def to_json(self) -> dict[str, Any]:
@@ -148,14 +155,25 @@ def resolve(
     A setting that an older version did not store did not exist: the default is what it did.
     """
     drawn = {"seed": int.from_bytes(os.urandom(4))}
-    preset = {**ALGORITHMS[algorithm].presets.get(preset_of(net), {}), **_ON_DEVICE[device]}
+    known = fields_of(algorithm)
+    on_device = {name: value for name, value in _ON_DEVICE[device].items() if name in known}
+    preset = {**ALGORITHMS[algorithm].presets.get(preset_of(net), {}), **on_device}
     return _settings(algorithm, {**drawn, **(stored or preset), **file, **options})
 
 
 def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
     """The settings of a run by this algorithm, by name."""
-    found = (*fields(RunConfig), *fields(ALGORITHMS[algorithm].config))
+    entry = ALGORITHMS[algorithm]
+    found = (*fields(entry.run), *fields(entry.config))
     return {one.name: one for one in found}
+
+
+def without_former(stored: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
+    """The settings that a checkpoint has stored, without those that older versions stored for an
+    algorithm that never read them."""
+    former = {one.name for one in (*fields(RunConfig), *fields(PlayConfig))}
+    gone = former - fields_of(algorithm).keys()
+    return {name: value for name, value in stored.items() if name not in gone}
 
 
 def all_fields() -> dict[str, Field[Any]]:
@@ -209,11 +227,12 @@ def _text(value: object) -> str:
 
 def _settings(algorithm: str, values: Mapping[str, Any]) -> Settings:
     typed = _typed_all(values, algorithm)
-    run = {one.name for one in fields(RunConfig)}
+    entry = ALGORITHMS[algorithm]
+    run = {one.name for one in fields(entry.run)}
     return Settings(
         algorithm,
-        RunConfig(**{name: value for name, value in typed.items() if name in run}),
-        ALGORITHMS[algorithm].config(**{k: v for k, v in typed.items() if k not in run}),
+        entry.run(**{name: value for name, value in typed.items() if name in run}),
+        entry.config(**{k: v for k, v in typed.items() if k not in run}),
     )
 
 

@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, StratkitError, error_context
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.config import ALGORITHMS, RNAD
+from stratkit.learn.config import ALGORITHMS, RNAD, RunConfig
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.folder import (
     ResumePoint,
@@ -146,7 +146,7 @@ class _Run:
             self.algorithm,
             self.request.device,
         )
-        self.config = self.settings.run
+        self.config = cast(RunConfig, self.settings.run)
         episodes = share(self.config.batch, self.ranks.rank, self.ranks.size)
         if not episodes:
             raise InputError(f"{self.ranks.size} ranks need a larger batch", text=self.config.batch)

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from running import PATIENCE, ROOT, forked_commands, forked_line, run
-from stratkit.storage.checkpoints import load_checkpoint, read_metadata
+from stratkit.storage.checkpoints import load_checkpoint, read_metadata, save_checkpoint
 from stratkit.storage.examples import ExampleReader
 
 GAME = "liars_dice:1x2"
@@ -79,6 +79,10 @@ def test_a_resumed_run_is_the_run(
 ) -> None:
     words = ("train", examples, "--out", tmp_path / "run")
     assert run(*words, *LEARN, "--steps", 7, "--save-every", 5).status == 0
+    path = tmp_path / "run" / CHECKPOINT.format(7)
+    tensors, older = load_checkpoint(path)
+    older["config"] |= {"threads": 1, "weight_by": "step"}  # as versions stored that had them
+    save_checkpoint(path, tensors, {k: older[k] for k in older if k != "sha256"}, True)
     done = run(*words, "--resume", "--steps", 24)
     assert done.status == 0, done.err
     whole, metadata = load_checkpoint(trained / CHECKPOINT.format(24))
@@ -109,6 +113,8 @@ def test_a_run_goes_on_from_other_weights(
     examples: pathlib.Path, trained: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     words = ("train", examples, "--out", tmp_path / "run", *LEARN[:2], "--steps", 0)
+    idle = run(*words, "--threads", 8)
+    assert idle.status == 2 and "--threads is no setting of the algorithm rebel" in idle.err
     assert run(*words, "--weights", trained).status == 0
     begun = load_checkpoint(tmp_path / "run" / CHECKPOINT.format(0))[0]
     last = load_checkpoint(trained / CHECKPOINT.format(24))[0]

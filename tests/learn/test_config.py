@@ -13,11 +13,13 @@ from stratkit.learn.config import (
     ALGORITHMS,
     AlphaZeConfig,
     BeliefConfig,
+    CommonRunConfig,
     MMDConfig,
     ReBeLConfig,
     RNaDConfig,
     RunConfig,
 )
+from stratkit.learn.options import option_name
 from stratkit.learn.presets import PRESETS
 from stratkit.learn.request import (
     Settings,
@@ -26,6 +28,7 @@ from stratkit.learn.request import (
     help_of,
     read_file,
     resolve,
+    without_former,
     words_of,
 )
 
@@ -63,6 +66,25 @@ def test_settings_of_run_and_algorithm_have_different_names() -> None:
     every = rnad.union(mmd, *others)
     assert not run & every and set(all_fields()) == run | every
     assert set(fields_of("rnad")) == run | rnad and set(fields_of("mmd")) == run | mmd
+    of_rebel = {"batch", "seed", "save_every", "keep", "milestone"}
+    assert of_rebel == set(CommonRunConfig.__dataclass_fields__)
+    assert set(fields_of("rebel")) == of_rebel | set(ReBeLConfig.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("algorithm", ["belief", "rebel"])
+def test_settings_that_do_nothing_are_refused_and_old_checkpoints_may_have_them(
+    algorithm: str,
+) -> None:
+    idle = {"weight_by": "game"}
+    if algorithm == "rebel":
+        idle |= {"threads": 8, "precision": "bf16", "publish_every": 7, "chunk": 1, "rows": 3}
+    for name, value in idle.items():
+        with pytest.raises(InputError, match=f"{option_name(name)} is no setting of"):
+            resolve("", {}, {}, {name: value}, algorithm)
+    stored = {**resolve("", {}, {}, {}, algorithm).to_json(), "lr": 0.5}
+    assert without_former({**stored, **idle}, algorithm) == stored
+    assert without_former({**stored, "magnet": "average"}, algorithm) != stored  # never stored
+    assert resolve("", stored, {}, {}, algorithm, "cuda").hyper.lr == 0.5
 
 
 def test_a_name_is_one_option_whatever_the_algorithm() -> None:
@@ -139,9 +161,11 @@ def test_files(tmp_path: pathlib.Path) -> None:
 
 
 def test_help_tells_the_defaults() -> None:
-    said = "pad the different states of a step to a multiple of this (default: 128)"
+    said = (
+        "pad the different states of a step to a multiple of this (rnad, mmd, alphaze, belief: 128)"
+    )
     assert help_of("rows") == said
-    assert help_of("batch").startswith("episodes a step (default: 768; ")
+    assert help_of("batch").startswith("episodes a step, or examples (rebel) (default: 768; ")
     assert "default" not in help_of("seed")
     assert "unit of returns (default: 0.05; plain 0.1" in help_of("eta")
     assert "(mmd: uniform)" in help_of("magnet") and "; mmd: 0; mlp 1)" in help_of("lr_power")
