@@ -26,7 +26,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from stratkit.engine import Game
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.data import Batch, EpisodeChunk, make_batch
+from stratkit.learn.data import Batch, EpisodeChunk, Layout, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import resolve
 from stratkit.nets import build, unet
@@ -324,7 +324,7 @@ def random_batch(game: Game, states: int = 0, games_wanted: int = 0) -> Batch:
             there, count = there + int(episodes.length.sum()), count + len(episodes)
             if there >= states and count >= games_wanted:
                 break
-    return make_batch(game, parts, 128)
+    return make_batch(game, parts, Layout(128))
 
 
 @torch.no_grad()

@@ -133,38 +133,48 @@ def step_counts(player: Tensor, players: int) -> Tensor:
     return (player[:, None] == torch.arange(players, device=player.device)).float().sum(0)
 
 
-def make_batch(
-    game: Game,
-    chunks: Sequence[EpisodeChunk],
-    rows: int = 1,
-    own_deployment: bool = False,
-    deployment_only: bool = False,
-    hidden: bool = False,
-    searched: bool = False,
-) -> Batch:
-    """Replays the episodes and lays their steps out as a batch, its views padded to a multiple of
-    `rows`. `own_deployment`: placing pieces is learned by another network, from outcomes;
+@dataclass(frozen=True)
+class Layout:
+    """How the steps of episodes are laid out as a batch, its views padded to a multiple of `rows`.
+
+    `own_deployment`: placing pieces is learned by another network, from outcomes;
     `deployment_only`: nothing else is learned. `hidden`: only moments at which a side on a board
     begins a move, whoever made it, and the enemy has a hidden piece; their types, as of
     `engine.hidden_types`, follow each observation. `searched`: with what a search found.
+    """
+
+    rows: int = 1
+    own_deployment: bool = False
+    deployment_only: bool = False
+    hidden: bool = False
+    searched: bool = False
+
+
+def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layout()) -> Batch:
+    """Replays the episodes and lays their steps out as a batch.
 
     InputError, with file, episode and action: an illegal action or target, a wrong end, play that
     was not sampled, unless `hidden`, and that has no target, if `searched`.
     """
     episodes = Episodes.together([chunk.episodes for chunk in chunks])
     endings = np.concatenate([np.array(chunk.endings)[chunk.episodes.ending] for chunk in chunks])
-    played = _replay(game, chunks, episodes, endings, sampled=not hidden)
+    played = _replay(game, chunks, episodes, endings, sampled=not layout.hidden)
     # An episode that is no slice has ended, even if its game went on.
     ended = (endings != "") | (episodes.first is None)
-    observations, legal, placing = played.observations, played.legal, played.given & own_deployment
-    if hidden:
+    observations, legal = played.observations, played.legal
+    placing = played.given & layout.own_deployment
+    if layout.hidden:
         truth = truths(game, episodes)
         observations = np.concatenate([observations, truth], axis=1)
         kept, episode, player, actor = _moments(episodes, played, truth)
     else:
-        kept, episode, player, actor = _steps(episodes, played, ended, placing, deployment_only)
-    observations, legal, view = _views(observations, legal, kept, rows)
-    target, root_value = _searches(chunks, episodes, played, kept) if searched else (None, None)
+        kept, episode, player, actor = _steps(
+            episodes, played, ended, placing, layout.deployment_only
+        )
+    observations, legal, view = _views(observations, legal, kept, layout.rows)
+    target, root_value = None, None
+    if layout.searched:
+        target, root_value = _searches(chunks, episodes, played, kept)
     placed = (actor >= 0).nonzero()[0]
     moment = _moment(actor >= 0, episode)
     return Batch(

@@ -22,6 +22,7 @@ from stratkit.errors import InputError, StratkitError, error_context
 from stratkit.learn.algorithm import open_algorithm
 from stratkit.learn.config import ALGORITHMS, RNAD, RunConfig
 from stratkit.learn.consumed import Consumed
+from stratkit.learn.data import Layout
 from stratkit.learn.folder import (
     ResumePoint,
     delete_old,
@@ -151,8 +152,9 @@ class _Run:
         if not episodes:
             raise InputError(f"{self.ranks.size} ranks need a larger batch", text=self.config.batch)
         own, only = self.net.endswith(DEPLOYMENT), self.settings.hyper.deployment_only
-        learns, window = ALGORITHMS[self.algorithm], open_window(self.settings)
-        return Plan(episodes, self.config.rows, own, only, learns.hidden, learns.searched, window)
+        learns = ALGORITHMS[self.algorithm]
+        layout = Layout(self.config.rows, own, only, learns.hidden, learns.searched)
+        return Plan(episodes, layout, open_window(self.settings))
 
     def close(self) -> None:
         self.source.stop()

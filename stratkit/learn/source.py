@@ -13,11 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
-from stratkit.learn.data import Batch, EpisodeChunk, make_batch
+from stratkit.learn.data import Batch, EpisodeChunk, Layout, make_batch
 from stratkit.learn.request import STDIN
 from stratkit.learn.window import Window
 from stratkit.storage.episodes import SLICES, EpisodeReader, Header, SeenGames
@@ -28,16 +28,13 @@ AHEAD = 1  # batches that wait for the learner, beside the one that is being mad
 POLL = 0.2  # seconds between two looks at a folder, and at whether to stop
 
 
-class Plan(NamedTuple):
-    """Of batches: how many episodes, and the other arguments of `make_batch`; the old episodes that
-    come with the new ones, if any."""
+@dataclass(frozen=True)
+class Plan:
+    """Of batches: how many episodes, how their steps are laid out, and the old episodes that come
+    with the new ones, if any."""
 
     size: int
-    rows: int
-    own_deployment: bool
-    deployment_only: bool
-    hidden: bool = False
-    searched: bool = False
+    layout: Layout = field(default_factory=Layout)
     window: Window | None = None
 
 
@@ -119,7 +116,7 @@ class Source:
         self.pin = pin  # batches are for a GPU
         self.paths = tuple(path if path == STDIN else plain_path(path) for path in paths)
         self.plan, self.part = plan, part
-        self.planned = Plan(1, 1, False, False)
+        self.planned = Plan(1)
         self.wait, self.strict = wait, strict
         self.dropped = Dropped()
         self._game: Game | None = None
@@ -212,7 +209,7 @@ class Source:
                 return
             window = self.planned.window
             old = window.meet(chunks) if window else []
-            batch = make_batch(self._game, [*chunks, *old], *self.planned[1:-1])
+            batch = make_batch(self._game, [*chunks, *old], self.planned.layout)
             batch = batch.pinned() if self.pin else batch
         seconds = time.perf_counter() - start
         fresh = sum(map(len, chunks))
@@ -308,7 +305,7 @@ class Source:
             game = Game(header.game, header.rules)
         if self._game is None:
             self.planned = self.plan(game)
-        if header.version == SLICES and self.planned.deployment_only:
+        if header.version == SLICES and self.planned.layout.deployment_only:
             raise InputError(
                 "slices of games, where --learn deployment needs whole ones", file=name
             )

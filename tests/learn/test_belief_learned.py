@@ -14,7 +14,7 @@ from stratkit.engine.observation import PHASE, STAGE
 from stratkit.engine.stratego import NO_PIECE, Position
 from stratkit.learn.algorithm import open_algorithm
 from stratkit.learn.config import BeliefConfig, RunConfig
-from stratkit.learn.data import EpisodeChunk, make_batch
+from stratkit.learn.data import EpisodeChunk, Layout, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.nets.belief import BeliefEvaluator
 from stratkit.storage.columns import Episode, Episodes
@@ -34,7 +34,7 @@ def test_what_is_learned_is_the_posterior() -> None:
     optimizer = Optimizer(algorithm, RunConfig(threads=1))
     first = None
     for at in range(0, 8000, 100):
-        batch = make_batch(GAME, [chunk(episodes[at : at + 100])], hidden=True)
+        batch = make_batch(GAME, [chunk(episodes[at : at + 100])], Layout(hidden=True))
         metrics = optimizer.update(batch)
         first = first or metrics
     assert first["nats"] == pytest.approx(first["uniform"], abs=1e-5)  # untrained
@@ -71,7 +71,7 @@ def distances(episode: Episode, network: BeliefEvaluator) -> tuple[float, float]
 
 def test_a_batch_has_the_moments_at_which_a_move_begins() -> None:
     episodes = played(GAME, 20)
-    batch = make_batch(GAME, [chunk(episodes)], hidden=True)
+    batch = make_batch(GAME, [chunk(episodes)], Layout(hidden=True))
     size = GAME.observation_bytes
     seen = batch.observations.numpy()[batch.view.numpy()]
     assert (seen[:, PHASE] == 0).all() and (seen[:, STAGE] == 0).all()
@@ -94,6 +94,8 @@ def test_a_batch_has_the_moments_at_which_a_move_begins() -> None:
 def test_games_that_nobody_sampled_will_do() -> None:
     episodes = played(GAME, 5)
     given = [dataclasses.replace(e, mu=np.full(len(e.mu), np.nan, np.float32)) for e in episodes]
-    one, other = (make_batch(GAME, [chunk(some)], hidden=True) for some in (episodes, given))
+    one, other = (
+        make_batch(GAME, [chunk(some)], Layout(hidden=True)) for some in (episodes, given)
+    )
     np.testing.assert_array_equal(one.observations, other.observations)
     np.testing.assert_array_equal(one.player, other.player)

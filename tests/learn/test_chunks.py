@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from learn.games import as_parts, episodes, gradient, optimizer
 from learn.test_rnad_update import setting, vector_batch
-from stratkit.learn.data import Batch, make_batch
+from stratkit.learn.data import Batch, Layout, make_batch
 from stratkit.learn.memory import kept_bytes
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.rnad import NETWORKS
@@ -53,7 +53,7 @@ def learners(
         shape, actions = first.algorithm.trained.shape, batch.legal.shape[1]
     else:
         game, found = episodes("nano", 6)
-        batch = make_batch(game, as_parts(game, found), 64)
+        batch = make_batch(game, as_parts(game, found), Layout(64))
         shape, actions = game.shape, game.actions
     old = optimizer(net, shape, setting(sizes=(4,), lr=1e-3, **options), actions)
     for _ in range(5):

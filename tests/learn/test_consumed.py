@@ -33,7 +33,7 @@ def test_what_was_learned_of_files_that_are_still_there(tmp_path: pathlib.Path) 
 def test_files_that_were_consumed_leave_nothing_behind(tmp_path: pathlib.Path) -> None:
     """Of an endless run's files there is no end."""
     game, found = episodes("nano", 24)
-    source = Source([str(tmp_path)], lambda game: Plan(4, 1, False, False))
+    source = Source([str(tmp_path)], lambda game: Plan(4))
     paths = [tmp_path / shard_name(1, k, k + 3) for k in range(0, 24, 4)]
     for k, path in enumerate(paths):
         write(tmp_path / "new", game, found[4 * k : 4 * k + 4])

@@ -16,7 +16,7 @@ from learn.games import as_parts, episodes, gradient, optimizer
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import Views, annealed
 from stratkit.learn.config import MMDConfig
-from stratkit.learn.data import Batch, make_batch
+from stratkit.learn.data import Batch, Layout, make_batch
 from stratkit.learn.mmd import (
     MMD,
     NETWORKS,
@@ -41,7 +41,7 @@ def setting(**options: object) -> Settings:
 def a_batch(**options: object) -> tuple[Optimizer, Batch]:
     game, found = episodes("nano", 12)
     learner = optimizer("plain", game.shape, setting(**options))
-    return learner, make_batch(game, as_parts(game, found), 16)
+    return learner, make_batch(game, as_parts(game, found), Layout(16))
 
 
 def weights(learner: Optimizer, network: str) -> Tensor:
