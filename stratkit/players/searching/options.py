@@ -19,6 +19,7 @@ MOST_SECONDS = 3600.0
 TREES = "search=pimc|pc-pimc"
 WORLDS = 3  # of PIMC and PC-PIMC
 EVALUATED = 256  # views of a search that a network evaluates at a time, at most
+ALIKE = 16  # the same of what begins alike
 SAMPLED = "search=mmd|pimc|pc-pimc"  # searches of sampled worlds
 SETUPS_AND = "setups+"  # begins a belief that weighs another one by the setups, too
 PBS_WORDS = ("cfr", "cfr-avg", "flop")  # searches of public belief states
@@ -142,7 +143,9 @@ class SearchOptions:
 
     def rows(self, decisions: int) -> int:
         """How many views a network evaluates at a time if so many decisions are searched at once.
-        Trees ask for one a round each."""
+        Trees ask for one a round each. Whole actions of a turn begin alike: few views differ."""
+        if self.of_turns:
+            return ALIKE
         return min(EVALUATED, -(-self.trees * decisions // 8) * 8) if self.trees else EVALUATED
 
 
