@@ -13,7 +13,7 @@ from stratkit.engine import Game, PublicTree, Subgames, Tree
 from stratkit.errors import StratkitError
 from stratkit.learn.config import ReBeLConfig
 from stratkit.learn.rebel import Buffer, ValueLearner
-from stratkit.nets.pbs import build_pbs, input_size
+from stratkit.nets.pbs import build_pbs
 from stratkit.search.generate import Examples, Generator, examples_of
 from stratkit.search.leaves import Network, Oracle
 from stratkit.search.safe import PBSSearch, play_through
@@ -64,7 +64,7 @@ def exploitability(leaves: Leaves) -> float:
 print("solved leaves", "", f"{exploitability(Oracle(16)):.4f}", sep="\t", flush=True)
 for name, made in (("self-play", of_selfplay), ("random", of_random_states)):
     learner = ValueLearner(build_pbs("pbs:128x128", game, seed), ReBeLConfig(), BATCH)
-    buffer = Buffer(100_000, input_size(game), game.hands, seed)
+    buffer = Buffer(100_000, game.pbs_inputs, game.hands, seed)
     source = made(Network(learner.network))
     for point in range(POINTS + 1):
         while buffer.added < examples * point // POINTS:

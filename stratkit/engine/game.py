@@ -68,6 +68,7 @@ class Game:
         self.shape: tuple[int, ...] = (is_.planes, is_.height, is_.width)[: 3 if is_.height else 1]
         self.hands: int = is_.hands  # in public belief states; 0: the game has none
         self.public_bytes: int = is_.public_bytes
+        self.pbs_inputs = 1 + self.public_bytes + 2 * self.hands  # of a row of `Subgames.inputs`
         self.endings = self._endings()
         self.unit = UNITS.get(kind + colon, 1.0)
 

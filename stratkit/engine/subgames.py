@@ -55,11 +55,6 @@ class Subgames:
             ),
         )
 
-    @property
-    def input_size(self) -> int:
-        """Of a row of `inputs`."""
-        return 1 + self.tree.game.public_bytes + 2 * self.tree.game.hands
-
     @cached_property
     def root_parts(self) -> Int32s:
         """int32 [subgames]: the part of each root."""
@@ -174,15 +169,15 @@ class Subgames:
         return reach
 
     def inputs(self, player: int, reach: tuple[Float64s, Float64s], out: Any) -> None:
-        """Writes into `out`, float32 [L, input_size], what a network sees of each leaf that is
-        asked for `player`'s values: whether the player acts there, what everybody sees, the
+        """Writes into `out`, float32 [L, game's pbs_inputs], what a network sees of each leaf that
+        is asked for `player`'s values: whether the player acts there, what everybody sees, the
         beliefs of its hands and those of the opponent's."""
         lib.sk_subgames_inputs(
             self._handle,
             player,
             self._hands(reach[player], player),
             self._hands(reach[1 - player], 1 - player),
-            pointer(out, "float32", (self.leaves, self.input_size), writable=True),
+            pointer(out, "float32", (self.leaves, self.tree.game.pbs_inputs), writable=True),
         )
 
     # ---- Loops over all parts ----

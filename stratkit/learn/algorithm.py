@@ -16,7 +16,6 @@ One update goes through the methods in this order:
 from __future__ import annotations
 
 import importlib
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -91,9 +90,7 @@ class Algorithm(ABC, Generic[F, T]):
 
     def learning_rate(self, step: int) -> float:
         """Adam's rate in update number `step`, counted from 0."""
-        c = self.config
-        rising = min(1.0, (step + 1) / max(1, c.warm_up))
-        return rising * annealed(c.lr, c.lr_floor, c.lr_power, step, c.anneal_after)
+        return self.config.rate(step)
 
     @abstractmethod
     def forward(self, views: Views, outputs: Outputs, step: int) -> F:
@@ -120,12 +117,6 @@ class Algorithm(ABC, Generic[F, T]):
 
     def after_load(self) -> None:
         """The weights of all networks have been replaced by a checkpoint's."""
-
-
-def annealed(start: float, floor: float, power: float, step: int, after: float) -> float:
-    """start (1 + step / after)^-power, at least `floor`: constant if power is 0, and all but
-    constant for the first `after` steps."""
-    return max(floor, start * math.pow(1 + step / after, -power))
 
 
 def open_algorithm(

@@ -23,6 +23,7 @@ from stratkit.learn.presets import (
     PBS_PRESETS,
     PRESETS,
 )
+from stratkit.learn.schedule import annealed
 
 
 def _average_rate(default: float) -> Any:
@@ -111,6 +112,11 @@ class AdamConfig(Options):
         """What self-play does to the policy published after so many steps, in the words of a
         PLAYER, or `none`."""
         return "none"
+
+    def rate(self, step: int) -> float:
+        """Adam's in update number `step`, counted from 0: it rises to `lr`, then falls."""
+        rising = min(1.0, (step + 1) / max(1, self.warm_up))
+        return rising * annealed(self.lr, self.lr_floor, self.lr_power, step, self.anneal_after)
 
     @property
     def deployment_only(self) -> bool:

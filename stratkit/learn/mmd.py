@@ -29,10 +29,11 @@ from torch import Tensor
 
 from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views, annealed
+from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Batch
 from stratkit.learn.rnad import average_rate, follow, value_loss
+from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.learn.v_trace import scan
 from stratkit.netnames import DEPLOYMENT

@@ -18,7 +18,6 @@ from torch import Tensor
 
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import annealed
 from stratkit.learn.config import ReBeLConfig
 from stratkit.learn.optimizer import Adam
 from stratkit.nets.network import load_weights
@@ -112,10 +111,8 @@ class ValueLearner:
 
     def learning_rate(self) -> float:
         """Of the next update: as the config says, and halved at each of its `halve` steps."""
-        c = self.config
-        rising = min(1.0, (self.step + 1) / max(1, c.warm_up))
-        falling = annealed(c.lr, c.lr_floor, c.lr_power, self.step, c.anneal_after)
-        return rising * falling * 0.5 ** sum(self.step >= step for step in c.halve)
+        halvings = sum(self.step >= step for step in self.config.halve)
+        return self.config.rate(self.step) * 0.5**halvings
 
     def tensors(self) -> dict[str, NDArray[np.float32]]:
         """Both networks and Adam's moments, for a checkpoint (formats/checkpoint.md)."""

@@ -28,7 +28,7 @@ from stratkit.learn.request import STDIN, Outcome, Request, resolve, several_ran
 from stratkit.learn.source import POLL, STDIN_NAME, plain_path
 from stratkit.netnames import DEFAULT_PBS
 from stratkit.nets.network import load_weights
-from stratkit.nets.pbs import build_pbs, input_size
+from stratkit.nets.pbs import build_pbs
 from stratkit.storage.checkpoints import checkpoint_path, load_network, publish_policy, tensors_of
 from stratkit.storage.examples import ExampleHeader, ExampleReader, Values
 from stratkit.storage.progress import METRICS
@@ -137,7 +137,7 @@ class _ValueRun:
                     raise InputError(f"{what}, for a run with {self.net} for {game.name}")
                 load_weights(network, weights, self.net)
         self.learner = ValueLearner(network, self.hyper, self.config.batch)
-        self.buffer = Buffer(self.hyper.buffer, input_size(game), game.hands, self.config.seed)
+        self.buffer = Buffer(self.hyper.buffer, game.pbs_inputs, game.hands, self.config.seed)
         if self.point:
             with error_context(os.fspath(self.point.path)):
                 self.learner.load(self.point.tensors, int(self.point.metadata["step"]))
@@ -226,7 +226,7 @@ class _ValueRun:
             if (game.name, game.rules) != (self.game.name, self.game.rules):
                 what = f"examples of {game.name}, or by other rules; the run learns"
                 raise InputError(f"{what} {self.game.name}")
-            if (header.inputs, header.hands) != (input_size(game), game.hands):
+            if (header.inputs, header.hands) != (game.pbs_inputs, game.hands):
                 raise InputError(f"examples of other widths than {game.name} has")
 
     # ---- what is written ----

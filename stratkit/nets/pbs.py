@@ -52,7 +52,7 @@ def build_pbs(net: str, game: Game, seed: int) -> PBSNet:
         raise InputError(f"{game.name} has no public belief states of few hands")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return PBSNet(input_size(game), game.hands, sizes)
+        return PBSNet(game.pbs_inputs, game.hands, sizes)
 
 
 def load_pbs(net: str, weights: Mapping[str, Float32s], game: Game) -> PBSNet:
@@ -60,8 +60,3 @@ def load_pbs(net: str, weights: Mapping[str, Float32s], game: Game) -> PBSNet:
     network = build_pbs(net, game, 0).requires_grad_(False).eval()
     load_weights(network, weights, net)
     return network
-
-
-def input_size(game: Game) -> int:
-    """Of a row of `Subgames.inputs`."""
-    return 1 + game.public_bytes + 2 * game.hands

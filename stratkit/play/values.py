@@ -74,7 +74,7 @@ class ValueSelfplay:
         header = ExampleHeader(
             game=game.name,
             rules=game.rules,
-            inputs=1 + game.public_bytes + 2 * game.hands,
+            inputs=game.pbs_inputs,
             hands=game.hands,
             search=options_text(self.asked).rstrip(","),
             seed=self.options.seed,

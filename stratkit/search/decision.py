@@ -71,6 +71,13 @@ class Found:
         return target, float(target @ self.q)
 
 
+def standard_error(each: Vector) -> Vector:
+    """Of the means over float64 [k, m], of k worlds or rollouts, float64 [m]; NaN of one."""
+    if len(each) == 1:
+        return np.full(each.shape[1], np.nan)
+    return np.asarray(each.std(0, ddof=1) / np.sqrt(len(each)), np.float64)
+
+
 class Search(Protocol):
     """A way to search, with its budget."""
 

@@ -21,7 +21,13 @@ from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import Batch, sample, uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.search.blueprint import Blueprint
-from stratkit.search.regret_matching import AVERAGE, RegretMatching, Utilities, zero_sum
+from stratkit.search.regret_matching import (
+    AVERAGE,
+    RegretMatching,
+    Utilities,
+    inverse_cdf,
+    zero_sum,
+)
 from stratkit.search.rollouts import play_out
 
 ROWS = 4096  # rollouts at a time
@@ -43,7 +49,7 @@ class Candidates:
 
 
 def candidates(
-    root: Batch, blueprint: Blueprint, samples: int, most: int, seed: int, key: int = 0
+    root: Batch, blueprint: Blueprint, samples: int, most: int, seed: int
 ) -> list[Candidates]:
     """For each player who acts in the turn of `root`, a batch of one row, in their order: of
     `samples` whole actions that the blueprint draws, at most `most`, those of highest joint
@@ -57,7 +63,7 @@ def candidates(
     found: list[Candidates] = []
     now = Batch.gathered([(root, [0])])
     while now.turns()[0] == turn:
-        drawn = _sampled(now, blueprint, samples, seed, key + len(found))
+        drawn = _sampled(now, blueprint, samples, seed, len(found))
         some = _most_probable(*drawn, most, int(now.actors()[0]))
         for action in some.actions[0]:  # the others are not shown which
             now.apply(np.array([action], np.int32))
@@ -66,13 +72,13 @@ def candidates(
 
 
 def _sampled(
-    now: Batch, blueprint: Blueprint, samples: int, seed: int, key: int
+    now: Batch, blueprint: Blueprint, samples: int, seed: int, place: int
 ) -> tuple[Int32s, Float64s]:
     """Whole actions of the player to act, int32 [samples, longest], with their log-probabilities,
-    float64 [samples]."""
+    float64 [samples]. `place`: among the players of the turn."""
     batch = Batch.gathered([(now, np.zeros(samples, np.int64))])
     actor, turn = now.actors()[0], now.turns()[0]
-    games = (np.int64(key) << 32) + np.arange(samples)
+    games = (np.int64(place) << 32) + np.arange(samples)
     columns: list[Int32s] = []
     logprobs = np.zeros(samples)
     while True:
@@ -168,8 +174,6 @@ def solve(
 
 
 def drawn(policy: Float64s, games: Int64s, number: int, seed: int) -> Int64s:
-    """Which of a mixed policy's actions each of the `games` plays, int64 [n]: by the inverse CDF in
-    index order."""
+    """Which of a mixed policy's actions each of the `games` plays, int64 [n]."""
     u = uniform(seed, games, np.full(len(games), number, np.int32), Stream.MIXTURE)
-    cumulative = policy.cumsum()
-    return np.asarray(np.searchsorted(cumulative, u * cumulative[-1], side="right"), np.int64)
+    return inverse_cdf(policy, u)

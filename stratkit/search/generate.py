@@ -24,7 +24,7 @@ EXPLORE = 0.25
 
 @dataclass(frozen=True)
 class Examples:
-    """What a network sees, float32 [n, input size], and what it should say: what each hand of the
+    """What a network sees, float32 [n, pbs_inputs], and what it should say: what each hand of the
     player that is asked may expect, float32 [n, game's hands], NaN of a hand that is not there. In
     units of the game's largest return."""
 
@@ -127,8 +127,8 @@ class Generator:
 def rows_of(
     tree: PublicTree, nodes: Int32s, beliefs: tuple[Float64s, Float64s], player: int
 ) -> Float32s:
-    """What a network that is asked for `player`'s values sees of some nodes, float32 [n, input
-    size], as `Subgames.inputs` has it of leaves; beliefs float64 [n, game's hands] each."""
+    """What a network that is asked for `player`'s values sees of some nodes, float32 [n, game's
+    pbs_inputs], as `Subgames.inputs` has it of leaves; beliefs float64 [n, game's hands] each."""
     acts = (tree.actors[nodes] == player)[:, None]
     parts = acts, tree.seen[nodes], beliefs[player], beliefs[1 - player]
     return np.concatenate(parts, axis=1).astype(np.float32)

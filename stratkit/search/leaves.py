@@ -47,7 +47,7 @@ class Network:
         self.network = network
 
     def __call__(self, subgames: Subgames, player: int, reach: Reach) -> Float32s:
-        rows = np.empty((subgames.leaves, subgames.input_size), np.float32)
+        rows = np.empty((subgames.leaves, subgames.tree.game.pbs_inputs), np.float32)
         subgames.inputs(player, reach, rows)
         values, unit = self.values(rows), subgames.tree.game.unit
         return values if unit == 1 else values * np.float32(unit)

@@ -21,7 +21,7 @@ from stratkit.engine import Batch
 from stratkit.engine.random_streams import Stream
 from stratkit.search.beliefs import Belief
 from stratkit.search.blueprint import Blueprint
-from stratkit.search.decision import Found, Root, Search
+from stratkit.search.decision import Found, Root, Search, standard_error
 from stratkit.search.rollouts import play_out
 
 Vector = npt.NDArray[np.float64]
@@ -31,16 +31,16 @@ MOST_WORLDS = 4096
 FIRST = 8  # worlds of the first part of a search with a time limit
 
 
-def step(policy: Vector, q: Vector, eta: float, tau: float, magnet: Vector | None = None) -> Vector:
+def step(policy: Vector, q: Vector, eta: float, tau: float) -> Vector:
     """The policy pi', float64 [m], that maximises
 
-        <pi', q> - alpha KL(pi' | magnet) - KL(pi' | policy) / eta,    tau = eta alpha
+        <pi', q> - alpha KL(pi' | uniform) - KL(pi' | policy) / eta,    tau = eta alpha
 
-    which is [policy exp(eta q) magnet^tau]^(1 / (1 + tau)), normalised. `policy`, `q`: float64 [m],
-    of legal moves; `magnet` is uniform by default.
+    which is [policy exp(eta q) uniform^tau]^(1 / (1 + tau)), normalised. `policy`, `q`: float64
+    [m], of legal moves.
     """
-    rho = np.full(len(q), 1 / len(q)) if magnet is None else magnet
-    logits = np.log(np.maximum(policy, LEAST)) + eta * q + tau * np.log(np.maximum(rho, LEAST))
+    uniform = np.full(len(q), 1 / len(q))
+    logits = np.log(np.maximum(policy, LEAST)) + eta * q + tau * np.log(uniform)
     logits /= 1 + tau
     weights = np.exp(logits - logits.max())
     return np.asarray(weights / weights.sum(), np.float64)
@@ -115,15 +115,8 @@ class MMDSearch(Search):
             q = each.mean(0)
             policy = step(root.policy, q, self.eta, self.tau)
             drawn = min(len(each), b.worlds.size)
-            out.append(Found(policy, q, _error(each), drawn, b.effective, b.candidates))
+            out.append(Found(policy, q, standard_error(each), drawn, b.effective, b.candidates))
         return out
-
-
-def _error(each: Vector) -> Vector:
-    """The standard error of the means over [k, m]; NaN of one."""
-    if len(each) == 1:
-        return np.full(each.shape[1], np.nan)
-    return np.asarray(each.std(0, ddof=1) / np.sqrt(len(each)), np.float64)
 
 
 def _values(

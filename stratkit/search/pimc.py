@@ -25,11 +25,10 @@ from stratkit.engine.mcts import RootMoves, SearchTrees
 from stratkit.engine.sampling import dirichlet
 from stratkit.search.beliefs import Belief
 from stratkit.search.blueprint import Blueprint
-from stratkit.search.decision import Found, Root, Search
+from stratkit.search.decision import Found, Root, Search, standard_error
 from stratkit.search.mcts import grow
 
 Vector = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.float64]  # [worlds, m]
 
 TIE = 1e-6
 NOISE_SHAPE = 10.0  # divided by the number of moves, as in AlphaZero
@@ -73,7 +72,7 @@ class PIMC(Search):
                 Found(
                     policy=self._policy(mean, q.mean(0)),
                     q=q.mean(0),
-                    error=_error(q),
+                    error=standard_error(q),
                     worlds=self.worlds,
                     effective=one.effective,
                     candidates=one.candidates,
@@ -116,10 +115,3 @@ def world_policy(found: RootMoves) -> Vector:
     if not visits.sum():  # its time was over before a second move was tried
         return best(found.q)
     return np.asarray(visits / visits.sum(), np.float64)
-
-
-def _error(q: Rows) -> Vector:
-    """The standard error of the means over the worlds; NaN of one."""
-    if len(q) == 1:
-        return np.full(q.shape[1], np.nan)
-    return np.asarray(q.std(0, ddof=1) / np.sqrt(len(q)), np.float64)

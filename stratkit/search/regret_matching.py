@@ -30,15 +30,13 @@ AVERAGE, FINAL = "average", "final"
 
 
 class RegretMatching:
-    """Regret matching between players with `sizes` actions.
+    """Regret matching between players with `sizes` actions. `seed` keys the random numbers: a
+    decision of a game has a seed of its own."""
 
-    `seed` and `key` key the random numbers: a decision of a game has a key of its own.
-    """
-
-    def __init__(self, utilities: Utilities, sizes: Sequence[int], seed: int, key: int = 0) -> None:
+    def __init__(self, utilities: Utilities, sizes: Sequence[int], seed: int) -> None:
         if not sizes or min(sizes) < 1:
             raise ValueError("every player needs an action")
-        self.utilities, self.seed, self.key = utilities, seed, key
+        self.utilities, self.seed = utilities, seed
         self.iteration = 0
         self.final = [np.full(n, 1 / n) for n in sizes]
         self._held: dict[int, Float64s] = {}
@@ -49,9 +47,8 @@ class RegretMatching:
         """One iteration; returns the joint action int64 [P] that was drawn."""
         t, players = self.iteration, len(self.final)
         numbers = np.arange(t * players, (t + 1) * players, dtype=np.int32)
-        keys = np.full(players, self.key, np.int64)
-        drawn = uniform(self.seed, keys, numbers, Stream.REGRET_MATCHING)
-        joint = np.array([_draw(p, u) for p, u in zip(self.final, drawn, strict=True)])
+        drawn = uniform(self.seed, np.zeros(players, np.int64), numbers, Stream.REGRET_MATCHING)
+        joint = np.array([inverse_cdf(p, u) for p, u in zip(self.final, drawn, strict=True)])
         keep = t / (t + 1)  # so that iteration s weighs (s + 1) / (t + 1) in the end
         for i, worth in enumerate(self.utilities(joint)):
             policy = self.final[i]
@@ -91,10 +88,11 @@ def exploitability(table: Float64s, first: Float64s, second: Float64s) -> float:
     return float((table @ second).max() - (first @ table).min()) / 2
 
 
-def _draw(policy: Float64s, u: float) -> int:
-    """The inverse CDF in index order; never an action of probability 0."""
+def inverse_cdf(policy: Float64s, u: Float64s | float) -> Int64s:
+    """The actions that random numbers `u`, any shape, from 0 to 1, draw from weights float64 [A],
+    in index order; never an action of weight 0."""
     cumulative = policy.cumsum()
-    return int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
+    return np.asarray(np.searchsorted(cumulative, u * cumulative[-1], side="right"), np.int64)
 
 
 def _matched(regrets: Float64s) -> Float64s:

@@ -16,6 +16,7 @@ import numpy as np
 from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
+from stratkit.search.regret_matching import inverse_cdf
 from stratkit.search.subgame import SOLVERS, Leaves, Solver
 
 AT_ONCE = 512  # subgames that are solved together
@@ -83,9 +84,9 @@ def solve(
 def draw_stops(search: PBSSearch, seed: int, games: Int64s, nodes: Int32s) -> Int64s:
     """After how many updates of either player to stop, int64 [n], in games of these numbers at
     subgames that begin at `nodes`."""
-    weights = np.cumsum(SOLVERS[search.kind].weights(search.updates))
+    weights = SOLVERS[search.kind].weights(search.updates)
     u = uniform(seed, games, nodes, Stream.STOP)
-    return np.asarray(np.searchsorted(weights, u * weights[-1], side="right"), np.int64)
+    return inverse_cdf(weights, u)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from learn.games import as_parts, episodes, gradient, optimizer
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import Views, annealed
+from stratkit.learn.algorithm import Views
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Batch, Layout, make_batch
 from stratkit.learn.mmd import (
@@ -28,6 +28,7 @@ from stratkit.learn.mmd import (
 )
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve
+from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained, game_weights
 from stratkit.nets import legal_policy
 

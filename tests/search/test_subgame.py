@@ -187,7 +187,7 @@ def test_beliefs_follow_the_policy_and_fall_back_to_what_was_believed() -> None:
     expected = {0: [2 / 3, 1 / 3, 0], 2: [0, 0, 1]}
     for bid, belief in zip(nodes.tolist(), found, strict=True):
         assert belief == pytest.approx(expected.get(bid, [0.5, 0.25, 0.25]))
-    rows = np.zeros((subgames.leaves, subgames.input_size), np.float32)
+    rows = np.zeros((subgames.leaves, subgames.tree.game.pbs_inputs), np.float32)
     other = subgames.begin(1, np.array([[0.2, 0.3, 0.5]]))
     subgames.reach(1, policy, other)
     subgames.inputs(1, (reach, other), rows)
