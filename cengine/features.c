@@ -211,6 +211,29 @@ void sk_features(int32_t width, int32_t height, const uint8_t *packed, int64_t n
     }
 }
 
+/* An own piece that can only attack: what the best attack on a neighbour brings. */
+static void cornered_piece(const board *b, int square, float *out)
+{
+    int type = cell_type(b->cells[square]), beside[DIRECTIONS], attacks = 0;
+    float wins = 0, loses = 1;
+    if (type >= TYPES || !type_moves(type))
+        return;
+    neighbours(b, square, beside);
+    for (int d = 0; d < DIRECTIONS; d++) {
+        uint8_t cell = beside[d] < 0 ? LAKE : b->cells[beside[d]];
+        if (!is_piece(cell) && cell != LAKE)
+            return;
+        if (!is_piece(cell) || !cell_side(cell))
+            continue;
+        meeting m = met(b, beside[d], type);
+        wins = m.wins > wins ? m.wins : wins;
+        loses = m.loses < loses ? m.loses : loses;
+        attacks++;
+    }
+    out[0] = wins;
+    out[1] = attacks ? loses : 0.0f;
+}
+
 void sk_outcomes(int32_t width, int32_t height, const uint8_t *packed, int64_t n, float *out)
 {
     int squares = width * height;
@@ -219,11 +242,13 @@ void sk_outcomes(int32_t width, int32_t height, const uint8_t *packed, int64_t n
         observation o;
         memcpy(&o, row, sizeof o);
         memset(out, 0, (size_t)(OUTCOMES * squares) * sizeof *out);
-        int type = o.selected < squares ? cell_type(row[sizeof o + o.selected]) : TYPES;
-        if (type >= TYPES)
-            continue;
         board b = open_board(width, height, &o, row + sizeof o);
+        int type = o.selected < squares ? cell_type(b.cells[o.selected]) : TYPES;
         for (int s = 0; s < squares; s++) {
+            if (o.selected >= squares && is_piece(b.cells[s]) && !cell_side(b.cells[s]))
+                cornered_piece(&b, s, out + s * OUTCOMES);
+            if (type >= TYPES)
+                continue;
             meeting m = met(&b, s, type);
             float *at = out + s * OUTCOMES;
             at[0] = m.wins;

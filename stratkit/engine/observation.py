@@ -25,7 +25,7 @@ LAST_MOVES, RATIOS, PHASE_AND_STAGE = slice(37, 77), slice(77, 79), slice(79, 81
 SELECTED_PIECE = 81
 PUBLIC = slice(ENEMY_PUBLIC.start, OWN_PUBLIC.stop)
 PLANES = 82
-FEATURES, COUNTS, OUTCOMES = 48, 51, 3  # of `board_features` and `selected_outcomes`
+FEATURES, COUNTS, OUTCOMES = 48, 51, 3  # of `board_features` and `attack_outcomes`
 
 
 def observation_dtype(squares: int) -> np.dtype[np.void]:
@@ -106,10 +106,11 @@ def board_features(packed: Bytes, shape: tuple[int, int, int]) -> tuple[Float32s
     return np.moveaxis(out, -1, 1), counts
 
 
-def selected_outcomes(packed: Bytes, shape: tuple[int, int, int]) -> Float32s:
+def attack_outcomes(packed: Bytes, shape: tuple[int, int, int]) -> Float32s:
     """Of the selected piece, on each square: the probabilities that its attack there wins, that it
-    loses, and that a neighbour could take it there. float32 [n, H * W, 3]; 0 where nothing is
-    selected."""
+    loses, and that a neighbour could take it there. Where nothing is selected, of each own piece
+    that can only attack: the highest probability that an attack wins, the lowest that it loses, and
+    0. float32 [n, H * W, 3]."""
     _, height, width = shape
     out = np.empty((len(packed), height * width, OUTCOMES), np.float32)
     lib.sk_outcomes(

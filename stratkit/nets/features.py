@@ -31,10 +31,10 @@ from stratkit.engine.observation import (
     RATIOS,
     SELECTED,
     SHOWN_PLIES,
+    attack_outcomes,
     board_features,
-    selected_outcomes,
 )
-from stratkit.engine.stratego import BOMB, FLAG, MOVED, PIECE, REVEALED, SIDE, TYPE, TYPES
+from stratkit.engine.stratego import BOMB, FLAG, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, TYPES
 from stratkit.nets.expand import expand
 
 LATEST = 8  # plies that have a feature each
@@ -58,9 +58,11 @@ def features(
 def outcomes(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = None) -> Tensor:
     """Of the selected piece, on each square: the probabilities that its attack there wins, that it
     loses, and the danger to it if it stands there: that of the neighbour that most probably takes
-    it. float32 [n, H * W, 3]; 0 where nothing is selected. Arguments as of `features`."""
+    it. Where nothing is selected, of each own piece that can only attack: the highest probability
+    that an attack wins, the lowest that it loses, and 0. float32 [n, H * W, 3]. Arguments as of
+    `features`."""
     if packed.device.type == "cpu" and pub is None:
-        return torch.from_numpy(selected_outcomes(packed.contiguous().numpy(), shape))
+        return torch.from_numpy(attack_outcomes(packed.contiguous().numpy(), shape))
     return outcomes_in_torch(packed, shape, pub)
 
 
@@ -93,14 +95,36 @@ def outcomes_in_torch(packed: Tensor, shape: tuple[int, int, int], pub: Tensor |
     chosen = (packed[:, SELECTED] != NO_SQUARE)[:, None]
     square = torch.where(chosen, packed[:, SELECTED, None], 0).long()
     type_ = packed[:, CELLS:].gather(1, square) & TYPE
-    wins, loses, danger = _meetings(expand(packed, shape, pub)[:, ENEMY_PUBLIC])
+    enemy = expand(packed, shape, pub)[:, ENEMY_PUBLIC]
+    wins, loses, danger = _meetings(enemy)
     worst = _beside(danger).amax(0)
     index = torch.where(chosen, type_, 0).long()[:, :, None, None]
     picked = [
         block.gather(1, index.expand(-1, -1, *shape[1:])).flatten(1)
         for block in (wins, loses, worst)
     ]
-    return torch.stack(picked, 2) * chosen[:, :, None]
+    cornered = _cornered(packed[:, CELLS:].view(-1, 1, *shape[1:]), enemy)
+    return torch.where(chosen[:, :, None], torch.stack(picked, 2), cornered)
+
+
+def _cornered(cells: Tensor, enemy: Tensor) -> Tensor:
+    """Of each own piece that can only attack, what its best attack brings: [n, H * W, 3]."""
+    own = (cells & (PIECE | SIDE)) == PIECE
+    type_ = cells & TYPE
+    moves = own & (type_ != FLAG) & (type_ != BOMB) & (type_ < len(TYPES))
+    free, attacked = (
+        _beside(kind.float())[:, :, 0] > 0
+        for kind in (
+            ((cells & PIECE) == 0) & (cells != LAKE),
+            (cells & (PIECE | SIDE)) == PIECE | SIDE,
+        )
+    )
+    met = _own_meetings(cells, own, enemy)
+    wins = met[:, :4].amax(1)
+    loses = torch.where(attacked.transpose(0, 1), met[:, 4:8], torch.inf).amin(1)
+    found = torch.stack([wins, loses, torch.zeros_like(wins)], 3)
+    only = moves[:, 0] & ~free.any(0) & attacked.any(0)
+    return torch.where(only[..., None], found, 0.0).flatten(1, 2)
 
 
 def _own_meetings(cells: Tensor, own: Tensor, enemy: Tensor) -> Tensor:

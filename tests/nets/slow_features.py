@@ -89,12 +89,35 @@ def features(record: np.void, width: int, height: int) -> tuple[Array, Array]:
 def outcomes(record: np.void, width: int, height: int) -> Array:
     """float32 [height * width, 3]."""
     out = np.zeros((height * width, 3), np.float32)
+    enemy = planes(record, width, height)[13:25]
     if record["selected"] == 255:
+        for square in range(height * width):
+            out[square, :2] = cornered(record["cells"], enemy, *divmod(square, width))
         return out
     kind = int(record["cells"][record["selected"]]) & 0x0F
-    enemy = planes(record, width, height)[13:25]
     for square in range(height * width):
         y, x = divmod(square, width)
         out[square] = meeting(kind, enemy[:, y, x])
         out[square, 2] = max(one[2] for one in beside(kind, enemy, y, x))
     return out
+
+
+def cornered(cells: Array, enemy: Array, y: int, x: int) -> tuple[float, float]:
+    """What the best attack of the piece there brings, if it is the side's own and has no other
+    move."""
+    _, height, width = enemy.shape
+    cell = int(cells[y * width + x])
+    if not cell & 0x80 or cell & 0x40 or cell & 0x0F in (FLAG, BOMB):
+        return 0.0, 0.0
+    found = []
+    for up, right in STEPS:
+        if not (0 <= y + up < height and 0 <= x + right < width):
+            continue
+        other = int(cells[(y + up) * width + x + right])
+        if other == 0:
+            return 0.0, 0.0
+        if other & 0xC0 == 0xC0:
+            found.append(meeting(cell & 0x0F, enemy[:, y + up, x + right]))
+    if not found:
+        return 0.0, 0.0
+    return max(one[0] for one in found), min(one[1] for one in found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +11,9 @@ import torch
 from nets.random_play import views_of_games
 from nets.slow_features import features as slow_features
 from nets.slow_features import outcomes as slow_outcomes
-from stratkit.engine import Game, observation_dtype
-from stratkit.engine.observation import COUNTS, FEATURES, OUTCOMES
+from stratkit.engine import Batch, Game, observation_dtype
+from stratkit.engine.observation import CELLS, COUNTS, FEATURES, OUTCOMES, PHASE, STAGE
+from stratkit.engine.stratego import PIECE, REVEALED, TYPE
 from stratkit.nets.expand import expand
 from stratkit.nets.features import features, features_in_torch, outcomes, outcomes_in_torch
 
@@ -64,3 +67,27 @@ def test_the_right_board_is_needed() -> None:
     for function in (features, outcomes):
         with pytest.raises(ValueError, match="shape"):
             function(packed, (82, 6, 6))
+
+
+def test_a_piece_that_can_only_attack_is_told_from_one_that_can_move() -> None:
+    """As the engine's list of moves has it, without the rules that forbid repetitions."""
+    game = Game("mini", {"two_squares": 0, "more_squares": 0})
+    batch, rng, found = Batch(game, 256), np.random.default_rng(3), 0
+    while (batch.endings() == 0).any():
+        legal, seen, sides = batch.legal(), batch.observe(), batch.actors()
+        brings = outcomes(torch.from_numpy(seen), game.shape).numpy()
+        for row in np.flatnonzero((sides >= 0) & (seen[:, PHASE] == 0) & (seen[:, STAGE] == 0)):
+            cells, ends = seen[row, CELLS:], defaultdict[int, list[int]](list)
+            for start, end in batch.moves(int(row), int(sides[row])):
+                ends[start].append(int(cells[end]))
+            attackers = {start for start, cells in ends.items() if all(c & PIECE for c in cells)}
+            told = set(np.flatnonzero(brings[row].any(1)))
+            assert told <= attackers
+            for start in attackers - told:  # both fall for certain
+                assert {c & (REVEALED | TYPE) for c in ends[start]} == {
+                    REVEALED | (int(cells[start]) & TYPE)
+                }
+            found += len(told)
+        noise = rng.random(legal.shape) * legal
+        batch.apply(np.where(sides >= 0, noise.argmax(1), -1).astype(np.int32))
+    assert found > 100

@@ -13,6 +13,7 @@ from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
 from stratkit.nets import build
 from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.features import outcomes
 from stratkit.nets.fromto import DEPLOY, TARGET, FromTo
 
 
@@ -30,7 +31,8 @@ def test_shapes_legality_and_a_uniform_beginning(name: str) -> None:
     logits, value = build("fromto", game.shape, seed=1)(packed, legal)
     assert logits.shape == legal.shape and value.shape == (len(packed),)
     assert torch.equal(torch.isfinite(logits), legal.bool())
-    assert not logits[legal.bool()].any() and not value.any()
+    certain = (outcomes(packed, game.shape)[..., 1] == 1)[legal.bool()]
+    assert torch.equal(logits[legal.bool()], torch.where(certain, -4.0, 0.0)) and not value.any()
 
 
 def test_both_parts_of_a_move_share_one_position() -> None:
@@ -123,7 +125,7 @@ def test_what_an_attack_brings_for_certain_has_a_weight_of_its_own() -> None:
     net = build("fromto:8x1", game.shape, seed=1)
     assert isinstance(net, FromTo)
     with torch.no_grad():
-        net.met += torch.tensor([0.0, 0.0, 0.0, 2.0, -3.0])
+        net.met.copy_(torch.tensor([0.0, 0.0, 0.0, 2.0, -3.0]))
     inputs = net.prepare(packed)
     wins, loses = (inputs.outcomes[..., at] == 1 for at in (0, 1))
     found = net(packed, legal)[0][legal.bool()]
