@@ -26,7 +26,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from stratkit.engine import Game
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.data import Batch, EpisodeChunk, Layout, make_batch
+from stratkit.learn.data import EpisodeChunk, Layout, StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import resolve
 from stratkit.nets import build, unet
@@ -165,7 +165,7 @@ class Bench:
 
     # ---- the learner ----
 
-    def learn(self, net: str, batch: Batch, chunk: int, flop: float) -> None:
+    def learn(self, net: str, batch: StepBatch, chunk: int, flop: float) -> None:
         options = {"seed": 1, "chunk": chunk, "precision": self.precision}
         settings = resolve(net, {}, {}, options)
         shape, actions = self.game.shape, self.game.actions
@@ -314,7 +314,7 @@ def enough(run: pathlib.Path) -> bool:
     return metrics.exists() and metrics.read_text().count("\n") >= 4
 
 
-def random_batch(game: Game, states: int = 0, games_wanted: int = 0) -> Batch:
+def random_batch(game: Game, states: int = 0, games_wanted: int = 0) -> StepBatch:
     """At least so many states and so many random games."""
     parts, there, count = [], 0, 0
     for finished in games(game, RandomPlayer(1), 64):
@@ -328,7 +328,7 @@ def random_batch(game: Game, states: int = 0, games_wanted: int = 0) -> Batch:
 
 
 @torch.no_grad()
-def flops(game: Game, net: str, batch: Batch) -> tuple[float, float, float]:
+def flops(game: Game, net: str, batch: StepBatch) -> tuple[float, float, float]:
     """FLOP of the policy, of the value, and of both, of a mean state of the batch; without the rows
     that fill the heads up."""
     network = build(net, game.shape, 1)

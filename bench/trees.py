@@ -58,7 +58,7 @@ def main(games: str = "256", nodes: str = "200", plies: str = "10") -> None:
     assert isinstance(player, NetworkPlayer)
     roots = positions(player.evaluator, int(games), int(plies))
     network = Timed(player.evaluator.net, player.evaluator.network, -(-roots.size // 8) * 8)
-    trees = SearchTrees(roots, 2, int(nodes), most=1.0)
+    trees = SearchTrees(roots, 2, int(nodes), largest_return=1.0)
     actors = roots.actors()
     for row in range(roots.size):
         moves = roots.moves(row, int(actors[row]))

@@ -15,7 +15,7 @@ from stratkit.learn.config import ReBeLConfig
 from stratkit.learn.rebel import Buffer, ValueLearner
 from stratkit.nets.pbs import build_pbs
 from stratkit.search.generate import Examples, Generator, examples_of
-from stratkit.search.leaves import Network, Oracle
+from stratkit.search.leaves import ExactLeaves, NetworkLeaves
 from stratkit.search.safe import PBSSearch, play_through
 from stratkit.search.subgame import SOLVERS, Leaves
 from stratkit.search.value_error import random_states
@@ -37,13 +37,13 @@ torch.set_num_threads(1)
 sets = tree.infosets(whole)
 
 
-def of_selfplay(network: Network) -> Iterator[Examples]:
+def of_selfplay(network: NetworkLeaves) -> Iterator[Examples]:
     play = Generator(tree, LEARNING, GAMES, seed)
     while True:
         yield play.examples(network)
 
 
-def of_random_states(network: Network) -> Iterator[Examples]:
+def of_random_states(network: NetworkLeaves) -> Iterator[Examples]:
     for number in range(sys.maxsize):
         states = random_states(tree, GAMES, seed + number)
         subgames = Subgames(tree, states.nodes, LEARNING.depth)
@@ -61,16 +61,16 @@ def exploitability(leaves: Leaves) -> float:
     return evaluate(whole, policy).exploitability
 
 
-print("solved leaves", "", f"{exploitability(Oracle(16)):.4f}", sep="\t", flush=True)
+print("solved leaves", "", f"{exploitability(ExactLeaves(16)):.4f}", sep="\t", flush=True)
 for name, made in (("self-play", of_selfplay), ("random", of_random_states)):
     learner = ValueLearner(build_pbs("pbs:128x128", game, seed), ReBeLConfig(), BATCH)
     buffer = Buffer(100_000, game.pbs_inputs, game.hands, seed)
-    source = made(Network(learner.network))
+    source = made(NetworkLeaves(learner.network))
     for point in range(POINTS + 1):
         while buffer.added < examples * point // POINTS:
             some = next(source)
             buffer.add(some.rows, some.values)
             while (learner.step + 1) * BATCH <= USES * buffer.added:
                 learner.update(buffer)
-        found = exploitability(Network(learner.average))
+        found = exploitability(NetworkLeaves(learner.average))
         print(name, buffer.added, f"{found:.4f}", sep="\t", flush=True)

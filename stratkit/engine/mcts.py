@@ -37,7 +37,7 @@ class SearchTrees:
     Moves are chosen by PUCT: the largest q(a) + c(N) p(a) sqrt(N) / (1 + n(a)), with
     c(N) = ln((N + 19653) / 19652) + `cpuct`, and q(a) = -1 for a move without a visit. Ends of
     games are proven values, which spread through the tree as bounds; chance is averaged. Returns
-    are divided by `unit`, the largest return, and evaluated values beyond `most` count as `most`.
+    are divided by `unit`, and evaluated values beyond `largest_return` count as that.
 
     The result is a function of the states, of the answers and of nothing else, at any number of
     `threads`, which are for the trees.
@@ -53,14 +53,14 @@ class SearchTrees:
         nodes: int,
         cpuct: float = 2.5,
         unit: float = 1.0,
-        most: float = np.inf,
+        largest_return: float = np.inf,
         threads: int = 1,
     ) -> None:
         if roots.game.players != 2 or actions not in (1, 2):
             raise ValueError("trees are for two players, and moves of one or two actions")
-        if not 1 <= nodes <= MOST_NODES or threads < 1 or not unit > 0 or not most > 0:
+        if not 1 <= nodes <= MOST_NODES or threads < 1 or not unit > 0 or not largest_return > 0:
             raise ValueError(f"a tree has 1 to {MOST_NODES:,} nodes, and a unit above 0")
-        settings = ffi.new("sk_mcts_settings *", (actions, nodes, cpuct, unit, most))
+        settings = ffi.new("sk_mcts_settings *", (actions, nodes, cpuct, unit, largest_return))
         handle = lib.sk_mcts_open(roots.handle, roots.size, settings[0], threads)
         if handle == ffi.NULL:
             raise MemoryError(f"{roots.size} trees of {roots.game.name}")

@@ -26,13 +26,13 @@ from torch import Tensor
 from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
 from stratkit.learn.config import ALGORITHMS, AdamConfig
-from stratkit.learn.data import Batch
+from stratkit.learn.data import StepBatch
 from stratkit.nets import Network
 
 CPU = torch.device("cpu")
 
 
-class Views(NamedTuple):
+class DistinctViews(NamedTuple):
     """Some different views [m] of a batch: what the networks read, and the legal actions, uint8
     [m, A]."""
 
@@ -81,7 +81,7 @@ class Algorithm(ABC, Generic[F, T]):
         """What the networks read, made from packed observations, uint8 [m, B]."""
         return self.trained.prepare_shared(observations)
 
-    def outputs(self, views: Views) -> Outputs:
+    def outputs(self, views: DistinctViews) -> Outputs:
         """What the trained network says of some views, each [m, ...]: the loss is a function of
         these. Called with or without recording a graph."""
         embedding = self.trained.embed(views.inputs)
@@ -93,18 +93,18 @@ class Algorithm(ABC, Generic[F, T]):
         return self.config.rate(step)
 
     @abstractmethod
-    def forward(self, views: Views, outputs: Outputs, step: int) -> F:
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> F:
         """What else targets and losses need to know of some views, without a graph: a NamedTuple of
         tensors [m, ...]. `outputs`: of `outputs`, without their graph. `step`: updates done."""
 
     @abstractmethod
-    def targets(self, batch: Batch, outputs: Outputs, forward: F, counts: Tensor) -> T:
+    def targets(self, batch: StepBatch, outputs: Outputs, forward: F, counts: Tensor) -> T:
         """What all steps [n] of whole episodes, or of slices, are to learn. `outputs`, `forward`:
         of all views. `counts`: float32 [P], how many steps of each player all ranks learn from."""
 
     @abstractmethod
     def loss(
-        self, batch: Batch, steps: slice, outputs: Outputs, forward: F, targets: T
+        self, batch: StepBatch, steps: slice, outputs: Outputs, forward: F, targets: T
     ) -> tuple[Tensor, Tensor]:
         """The loss of some steps, and its metrics [number of `loss_metrics`]. Losses and metrics of
         parts add up to the whole's. `outputs`: of the view of each of these steps, with a graph;

@@ -22,9 +22,9 @@ from torch import Tensor
 
 from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import AlphaZeConfig
-from stratkit.learn.data import Batch
+from stratkit.learn.data import StepBatch
 from stratkit.learn.rnad import average_rate, follow, value_loss
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.nets import build, legal_policy, place
@@ -92,12 +92,14 @@ class AlphaZe(Algorithm[Forward, Targets]):
         part = min(1.0, (step - c.warm_up) / c.lr_cosine)
         return c.lr_floor + (rate - c.lr_floor) * (1 + math.cos(math.pi * part)) / 2
 
-    def forward(self, views: Views, outputs: Outputs, step: int) -> Forward:
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
         logits, value = outputs
         pi, log_pi = legal_policy(logits, views.legal)
         return Forward(torch.stack([-(pi * log_pi).sum(1), value], 1))
 
-    def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
+    def targets(
+        self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
+    ) -> Targets:
         if batch.target is None or batch.root_value is None:
             what = "episodes without targets of a search (selfplay --actors search=pc-pimc)"
             raise InputError(what)
@@ -108,7 +110,7 @@ class AlphaZe(Algorithm[Forward, Targets]):
         return Targets(batch.target, estimate, weight, parts)
 
     def loss(
-        self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+        self, batch: StepBatch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         target, estimate, weight, parts = (x[steps] for x in targets)

@@ -18,9 +18,9 @@ from torch import Tensor
 from stratkit.engine.diplomacy import Graph
 from stratkit.engine.observation import CELLS
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import BeliefConfig
-from stratkit.learn.data import Batch
+from stratkit.learn.data import StepBatch
 from stratkit.learn.rnad import average_rate, follow
 from stratkit.nets import place
 from stratkit.nets.belief import BeliefNet
@@ -70,20 +70,22 @@ class Belief(Algorithm[Forward, Targets]):
         """Packed observations, and the truth that `make_batch` has put behind each."""
         return observations[:, : self.packed], observations[:, self.packed :]
 
-    def outputs(self, views: Views) -> Outputs:
+    def outputs(self, views: DistinctViews) -> Outputs:
         """log p of the truth by the network, and if all worlds are alike: float32 [m] each."""
         online: Any = self.trained
         log_p, uniform = online.log_probabilities(*views.inputs)
         return log_p, uniform + 0 * log_p
 
-    def forward(self, views: Views, outputs: Outputs, step: int) -> Forward:
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
         return Forward(-torch.stack(outputs, 1))
 
-    def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
+    def targets(
+        self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
+    ) -> Targets:
         return Targets((batch.player >= 0) / counts.sum().clamp_min(1))
 
     def loss(
-        self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+        self, batch: StepBatch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
     ) -> tuple[Tensor, Tensor]:
         log_p, uniform = outputs
         loss = -(targets.weight[steps] * log_p).sum()

@@ -1,10 +1,9 @@
 """Every setting of a training run, and the algorithms by name.
 
-`RunConfig` says how a run goes about it, whatever it learns; `Algorithm.run` is the part of it that
-a run of that algorithm has. Each algorithm has a dataclass of its
-hyper-parameters. Both are configuration, command line and help at once: a setting is a field with a
-default, a help text and a range, and its option is its name, with - for _. This module imports
-neither torch nor numpy: `train --help` needs it.
+`RunConfig` says how a run goes about it, whatever it learns (of ReBeL, only `CommonRunConfig`).
+Each algorithm has a dataclass of its hyper-parameters. Both are configuration, command line and
+help at once: a setting is a field with a default, a help text and a range, and its option is its
+name, with - for _. This module imports neither torch nor numpy: `train --help` needs it.
 """
 
 from __future__ import annotations
@@ -357,7 +356,7 @@ class ReBeLConfig(AdamConfig):
     )
 
 
-class Algorithm(NamedTuple):
+class AlgorithmKind(NamedTuple):
     """An entry of `ALGORITHMS`. `config`: its hyper-parameters; `presets`: settings by the kind of
     network, which replace the defaults; `module`, `name`: the class that implements it, a
     `learn.algorithm.Algorithm`; `slices`: it learns from slices of games, too; `hidden`: it learns
@@ -378,16 +377,16 @@ class Algorithm(NamedTuple):
 
 REBEL = "rebel"
 RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
-ALGORITHMS: Mapping[str, Algorithm] = {
-    RNAD: Algorithm(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
-    "mmd": Algorithm(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", slices=True),
-    "alphaze": Algorithm(
+ALGORITHMS: Mapping[str, AlgorithmKind] = {
+    RNAD: AlgorithmKind(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
+    "mmd": AlgorithmKind(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", slices=True),
+    "alphaze": AlgorithmKind(
         AlphaZeConfig, ALPHAZE_PRESETS, "stratkit.learn.alphaze", "AlphaZe", searched=True
     ),
-    "belief": Algorithm(
+    "belief": AlgorithmKind(
         BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", hidden=True
     ),
-    REBEL: Algorithm(
+    REBEL: AlgorithmKind(
         ReBeLConfig,
         PBS_PRESETS,
         "stratkit.learn.rebel",

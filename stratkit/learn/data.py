@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from stratkit.arrays import Bytes
-from stratkit.engine import Batch as States
 from stratkit.engine import (
+    Batch,
     Game,
     IllegalAction,
     Replay,
@@ -42,7 +42,7 @@ class EpisodeChunk:
 
 
 @dataclass(frozen=True)
-class Batch:
+class StepBatch:
     """The steps of some episodes, whole games or slices, one after the other, and the different
     views in them.
 
@@ -91,19 +91,19 @@ class Batch:
         """float32 [P]: how many steps of each player are learned from."""
         return step_counts(self.player, self.returns.shape[1])
 
-    def to(self, device: torch.device) -> Batch:
+    def to(self, device: torch.device) -> StepBatch:
         """The same on a device; from pinned memory, while the host goes on."""
         return self._each(lambda x: x.to(device, non_blocking=True))
 
-    def pinned(self) -> Batch:
+    def pinned(self) -> StepBatch:
         """The same in memory that a GPU can fetch from by itself."""
         return self._each(lambda x: x.pin_memory())
 
-    def _each(self, function: Callable[[Tensor], Tensor]) -> Batch:
+    def _each(self, function: Callable[[Tensor], Tensor]) -> StepBatch:
         moved: dict[str, Any] = {
             name: function(x) if isinstance(x, Tensor) else x for name, x in vars(self).items()
         }
-        return Batch(**moved)
+        return StepBatch(**moved)
 
     def grid(self, x: Tensor, fill: float = 0.0) -> Tensor:
         """[n, ...] -> [time, B, ...]: episodes side by side, the steps `placed` in order."""
@@ -150,7 +150,7 @@ class Layout:
     searched: bool = False
 
 
-def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layout()) -> Batch:
+def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layout()) -> StepBatch:
     """Replays the episodes and lays their steps out as a batch.
 
     InputError, with file, episode and action: an illegal action or target, a wrong end, play that
@@ -177,7 +177,7 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layo
         target, root_value = _searches(chunks, episodes, played, kept)
     placed = (actor >= 0).nonzero()[0]
     moment = _moment(actor >= 0, episode)
-    return Batch(
+    return StepBatch(
         observations=torch.from_numpy(observations),
         legal=torch.from_numpy(legal),
         view=torch.from_numpy(view),
@@ -269,7 +269,7 @@ def truths(game: Game, episodes: Episodes) -> Bytes:
     """`engine.hidden_types` before each action of episodes, which are legal games: uint8 [sum of
     length, squares]."""
     n, lengths = len(episodes), episodes.length
-    batch, starts, at = States(game, n), episodes.start.tobytes(), 0
+    batch, starts, at = Batch(game, n), episodes.start.tobytes(), 0
     for row, size in enumerate(episodes.start_length.tolist()):
         batch.start(row, starts[at : at + size])
         at += size

@@ -29,9 +29,9 @@ from torch import Tensor
 
 from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import MMDConfig
-from stratkit.learn.data import Batch
+from stratkit.learn.data import StepBatch
 from stratkit.learn.rnad import average_rate, follow, value_loss
 from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
@@ -222,7 +222,7 @@ class MMD(Algorithm[Forward, Targets]):
         c = self.config
         return annealed(c.eta, c.eta_floor, c.eta_power, step, c.anneal_after)
 
-    def forward(self, views: Views, outputs: Outputs, step: int) -> Forward:
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
         logits, value = outputs
         pi, log_pi = legal_policy(logits, views.legal)
         log_magnet = self._log_magnet(views)
@@ -230,7 +230,7 @@ class MMD(Algorithm[Forward, Targets]):
         eta = torch.full_like(value, self.eta(step))
         return Forward(pi, log_magnet, eta, torch.stack([entropy, kl, value], 1))
 
-    def _log_magnet(self, views: Views) -> Tensor:
+    def _log_magnet(self, views: DistinctViews) -> Tensor:
         """Logarithms of the magnet's policy, float32 [m, A] or [m, 1]. A uniform one is local: of a
         move that is made as two actions, uniform over the pieces and then over a piece's moves."""
         if self.config.magnet == "uniform":
@@ -239,7 +239,9 @@ class MMD(Algorithm[Forward, Targets]):
         logits = average.logits(average.embed(views.inputs), views.inputs, views.legal)
         return legal_policy(logits, views.legal)[1]
 
-    def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
+    def targets(
+        self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
+    ) -> Targets:
         value = outputs[1][batch.view]
         player, rewards = batch.grid(batch.player, fill=-1), batch.rewards()
         actor = batch.grid(batch.actor, fill=-1)
@@ -266,7 +268,7 @@ class MMD(Algorithm[Forward, Targets]):
         return Targets(advantage / batch.unit, estimate, weight, parts)
 
     def loss(
-        self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+        self, batch: StepBatch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         advantage, estimate, weight, parts = (x[steps] for x in targets)

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from torch.optim.adam import adam
 
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import AdamConfig, RunConfig
-from stratkit.learn.data import Batch
+from stratkit.learn.data import StepBatch
 from stratkit.learn.memory import fitting
 from stratkit.learn.ranks import Ranks
 from stratkit.storage.checkpoints import tensors_of
@@ -65,7 +65,7 @@ class Optimizer:
         torch.set_num_threads(1)
         self._pool = ThreadPoolExecutor(config.threads, "learner", torch.set_num_threads, (1,))
 
-    def update(self, batch: Batch) -> dict[str, float]:
+    def update(self, batch: StepBatch) -> dict[str, float]:
         """One optimizer step on `batch`. Returns its metrics: of the loss and of the views (see
         `Algorithm`), `grad_norm` before it is clipped, and the schedule's."""
         batch = batch.to(self.device)
@@ -120,7 +120,7 @@ class Optimizer:
 
     # ---- the parts of an update ----
 
-    def _fitting(self, batch: Batch) -> int:
+    def _fitting(self, batch: StepBatch) -> int:
         """The chunk of each thread for which the memory that is free now has room."""
         part = slice(0, min(len(batch.observations), MEASURED))
 
@@ -140,7 +140,7 @@ class Optimizer:
             size += -size % unit
         return [slice(at, min(at + size, rows)) for at in range(0, rows, size)]
 
-    def _forward(self, batch: Batch, part: slice, keep: bool) -> tuple[Outputs, Any]:
+    def _forward(self, batch: StepBatch, part: slice, keep: bool) -> tuple[Outputs, Any]:
         """What the networks say of some views; the outputs with their graph if it is kept."""
         views = self._views(batch, part)
         with self._autocast():
@@ -159,8 +159,8 @@ class Optimizer:
         first = first[: max(1, number + -number % unit)].sort().values
         return [first[part] for part in self._split(len(first), unit // self.config.threads)]
 
-    def _views(self, batch: Batch, part: slice | Tensor) -> Views:
-        return Views(self.algorithm.prepare(batch.observations[part]), batch.legal[part])
+    def _views(self, batch: StepBatch, part: slice | Tensor) -> DistinctViews:
+        return DistinctViews(self.algorithm.prepare(batch.observations[part]), batch.legal[part])
 
     def _autocast(self) -> torch.autocast:
         """The layers of networks in bfloat16, where that is asked for. Weights, the last layers,
@@ -169,7 +169,7 @@ class Optimizer:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
 
     def _loss(
-        self, batch: Batch, part: slice, outputs: Outputs, forward: Any, targets: Any
+        self, batch: StepBatch, part: slice, outputs: Outputs, forward: Any, targets: Any
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """The metrics of the loss of some steps, and its gradient with respect to the outputs of
         each of these steps."""
@@ -179,7 +179,7 @@ class Optimizer:
         return metrics, torch.autograd.grad(loss, leaves)
 
     def _backward(
-        self, batch: Batch, part: slice | Tensor, outputs: Outputs | None, grad_outputs: Outputs
+        self, batch: StepBatch, part: slice | Tensor, outputs: Outputs | None, grad_outputs: Outputs
     ) -> tuple[Tensor, ...]:
         """The gradient with respect to the parameters that comes through some views. They are
         evaluated again where their graph was not kept."""

@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from stratkit.engine.diplomacy import Graph
-from stratkit.learn.algorithm import CPU, Algorithm, Outputs, Views
+from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import RNaDConfig
-from stratkit.learn.data import Batch
+from stratkit.learn.data import StepBatch
 from stratkit.learn.step_weights import explained_parts, weights_of
 from stratkit.learn.v_trace import v_trace
 from stratkit.nets import Network, build, legal_policy, place, process
@@ -36,7 +36,7 @@ NETWORKS = ("online", "target", "regularization", "previous", "average")
 def reference_update(
     networks: Mapping[str, Network],
     adam: torch.optim.Adam,
-    batch: Batch,
+    batch: StepBatch,
     config: RNaDConfig,
     step: int,
 ) -> tuple[float, float]:
@@ -291,7 +291,7 @@ class RNaD(Algorithm[Forward, Targets]):
         self.networks = dict(zip(NETWORKS, (online, *copies), strict=True))
         self._one_regularization = True  # both regularisation policies are the same network
 
-    def forward(self, views: Views, outputs: Outputs, step: int) -> Forward:
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
         inputs, legal = views
         logits, value = outputs
         pi, log_pi = legal_policy(logits, legal)
@@ -314,7 +314,7 @@ class RNaD(Algorithm[Forward, Targets]):
             torch.stack(metrics, 1),
         )
 
-    def _log_regularization(self, views: Views, alpha: float) -> Tensor:
+    def _log_regularization(self, views: DistinctViews, alpha: float) -> Tensor:
         """Logarithms of the mixture of the regularisation policies, float32 [m, A]."""
 
         def log_policy(name: str) -> Tensor:
@@ -328,7 +328,9 @@ class RNaD(Algorithm[Forward, Targets]):
             return log_policy("previous")
         return mixture(log_policy("regularization"), log_policy("previous"), alpha)
 
-    def targets(self, batch: Batch, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
+    def targets(
+        self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
+    ) -> Targets:
         config = self.config
         trace = v_trace(
             batch.grid(forward.target_value[batch.view]),
@@ -346,7 +348,7 @@ class RNaD(Algorithm[Forward, Targets]):
         return Targets(batch.flat(trace.q_correction), batch.flat(trace.value), weight, parts)
 
     def loss(
-        self, batch: Batch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+        self, batch: StepBatch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         view, weight = batch.view[steps], targets.weight[steps]

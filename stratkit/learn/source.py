@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
-from stratkit.learn.data import Batch, EpisodeChunk, Layout, make_batch
+from stratkit.learn.data import EpisodeChunk, Layout, StepBatch, make_batch
 from stratkit.learn.request import STDIN
 from stratkit.learn.window import Window
 from stratkit.storage.episodes import SLICES, EpisodeReader, Header, SeenGames
@@ -57,7 +57,7 @@ class PreparedBatch:
     """A batch, how far the inputs were read, the seconds that replaying took, and how many of its
     episodes are new."""
 
-    batch: Batch
+    batch: StepBatch
     progress: Progress
     seconds: float
     fresh: int

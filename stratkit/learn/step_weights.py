@@ -6,10 +6,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from stratkit.learn.data import Batch
+from stratkit.learn.data import StepBatch
 
 
-def weights_of(batch: Batch, counts: Tensor, weight_by: str) -> Tensor:
+def weights_of(batch: StepBatch, counts: Tensor, weight_by: str) -> Tensor:
     """The weight of each step [n] in the loss: by `step_weights`, or, of `weight_by` "game", by
     `game_weights`. `counts`: N_k of all ranks."""
     weight = step_weights(batch.player, counts)
@@ -44,13 +44,13 @@ def game_weights(player: Tensor, weight: Tensor) -> Tensor:
     return out
 
 
-def outcomes(batch: Batch) -> Tensor:
+def outcomes(batch: StepBatch) -> Tensor:
     """What the game of each step [n] brought the player who acts there: float32."""
     player = batch.grid(batch.player, fill=-1)
     return batch.flat(batch.returns.gather(1, player.clamp_min(0).T).T)
 
 
-def explained_parts(batch: Batch, value: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
+def explained_parts(batch: StepBatch, value: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
     """Of each step [n] its part in the explained variance of the batch, as far as games have ended:
     what the network said is compared with how they did. With several ranks, a mean over them.
     Setups that are judged by the outcome are left out: before the first move there is little to

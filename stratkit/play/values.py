@@ -14,7 +14,7 @@ from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.pbs import open_tree, search_of, value_leaves
 from stratkit.players.spec import parse_player
 from stratkit.search.generate import Generator
-from stratkit.search.leaves import Oracle
+from stratkit.search.leaves import ExactLeaves
 from stratkit.search.subgame import Leaves
 from stratkit.storage.examples import ExampleHeader, ExampleWriter
 from stratkit.storage.streams import check_reader
@@ -46,7 +46,7 @@ class ValueSelfplay:
         self.tree = open_tree(self.game, str(self.asked.search))
         games = options.slots or GAMES
         self.generator = Generator(self.tree, search_of(self.asked), games, options.seed)
-        self.leaves: Leaves = Oracle()
+        self.leaves: Leaves = ExactLeaves()
         if options.by_network:
             import torch
 

@@ -49,11 +49,11 @@ class Candidates:
 
 
 def candidates(
-    root: Batch, blueprint: Blueprint, samples: int, most: int, seed: int
+    root: Batch, blueprint: Blueprint, samples: int, max_candidates: int, seed: int
 ) -> list[Candidates]:
     """For each player who acts in the turn of `root`, a batch of one row, in their order: of
-    `samples` whole actions that the blueprint draws, at most `most`, those of highest joint
-    probability.
+    `samples` whole actions that the blueprint draws, at most `max_candidates`, those of highest
+    joint probability.
 
     `ValueError`: the row is in no simultaneous turn.
     """
@@ -64,7 +64,7 @@ def candidates(
     now = Batch.gathered([(root, [0])])
     while now.turns()[0] == turn:
         drawn = _sampled(now, blueprint, samples, seed, len(found))
-        some = _most_probable(*drawn, most, int(now.actors()[0]))
+        some = _most_probable(*drawn, max_candidates, int(now.actors()[0]))
         for action in some.actions[0]:  # the others are not shown which
             now.apply(np.array([action], np.int32))
         found.append(some)
@@ -97,10 +97,12 @@ def _sampled(
     return np.stack(columns, axis=1), logprobs
 
 
-def _most_probable(actions: Int32s, logprobs: Float64s, most: int, player: int) -> Candidates:
-    """The different ones, at most `most`, by falling probability."""
+def _most_probable(
+    actions: Int32s, logprobs: Float64s, max_candidates: int, player: int
+) -> Candidates:
+    """The different ones, at most `max_candidates`, by falling probability."""
     different, first = np.unique(actions, axis=0, return_index=True)
-    order = np.argsort(-logprobs[first], kind="stable")[:most]
+    order = np.argsort(-logprobs[first], kind="stable")[:max_candidates]
     return Candidates(np.ascontiguousarray(different[order]), logprobs[first][order], player)
 
 
@@ -108,13 +110,13 @@ def _most_probable(actions: Int32s, logprobs: Float64s, most: int, player: int) 
 class Cells:
     """What pairs of whole actions are worth to the first of two players: the mean return of
     `rollouts` games that the blueprint plays on for `actions` actions (0: its value at once), in
-    units of the game's largest return. `most`: beyond that no return lies. With `plies` so many
-    plies are played instead of actions."""
+    units of the game's returns. `largest_return`: beyond that none lies. With `plies` so many plies
+    are played instead of actions."""
 
     blueprint: Blueprint
     rollouts: int
     actions: int = TO_THE_END
-    most: float = np.inf
+    largest_return: float = np.inf
     plies: bool = False
 
     def table(
@@ -140,7 +142,7 @@ class Cells:
                 batch.apply(np.ascontiguousarray(column))
         keys = (np.int64(sample) << 40) + part
         movers = np.full(len(part), mover, np.int8)
-        budget = self.actions, seed, keys, self.most, self.plies
+        budget = self.actions, seed, keys, self.largest_return, self.plies
         return play_out(batch, movers, self.blueprint, *budget)
 
 

@@ -29,13 +29,13 @@ LOSERS_FROM, LOST = 64, 0.02
 @dataclass(frozen=True)
 class JointCells:
     """What joint whole actions are worth: the mean of `rollouts` games that the blueprint plays on
-    for `plies` plies (0: its values at once), in units of the game's largest return. `most`: beyond
-    that no value lies. All joint actions have the same random numbers."""
+    for `plies` plies (0: its values at once), in units of the game's returns. No value lies beyond
+    `largest_return`. All joint actions have the same random numbers."""
 
     blueprint: Blueprint
     rollouts: int
     plies: int
-    most: float = np.inf
+    largest_return: float = np.inf
 
     def values(
         self, root: Batch, candidates: Sequence[Candidates], joint: Int64s, seed: int
@@ -61,10 +61,10 @@ class JointCells:
             for column in some.actions[chosen].T:
                 batch.apply(np.ascontiguousarray(column))
         play_on(batch, self.blueprint, self.plies, seed, part % self.rollouts, plies=True)
-        return values_of_all(batch, self.blueprint, self.most)
+        return values_of_all(batch, self.blueprint, self.largest_return)
 
 
-def values_of_all(batch: Batch, blueprint: Blueprint, most: float = np.inf) -> Float64s:
+def values_of_all(batch: Batch, blueprint: Blueprint, largest_return: float = np.inf) -> Float64s:
     """What each player may expect, float64 [n, P], where turns begin: the return, or, as each sees
     it when its time comes to choose, the blueprint's value. A player who chooses nothing in this
     turn has 0: in Diplomacy it is out, unless units are retreated or built."""
@@ -79,7 +79,7 @@ def values_of_all(batch: Batch, blueprint: Blueprint, most: float = np.inf) -> F
         new = rows[~asked[rows, actors[rows]]]
         if len(new):
             values = blueprint.values(now.observe()[new])
-            out[new, actors[new]] = np.clip(values, -most, most)
+            out[new, actors[new]] = np.clip(values, -largest_return, largest_return)
             asked[new, actors[new]] = True
         any_ = np.full(now.size, -1, np.int32)  # the others are not shown which
         any_[rows] = now.legal()[rows].argmax(1)

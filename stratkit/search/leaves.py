@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stratkit.nets.pbs import PBSNet
 
 
-class Oracle:
+class ExactLeaves:
     """Solves every leaf's public belief state to the end of the game, by `updates` of CFR, in which
     it goes on from what it found for the same leaf before: what a perfect network would say."""
 
@@ -40,7 +40,7 @@ class Oracle:
         return np.nan_to_num(solver.values(player)).astype(np.float32)
 
 
-class Network:
+class NetworkLeaves:
     """Asks a value network, which answers in units of the game's largest return."""
 
     def __init__(self, network: PBSNet) -> None:

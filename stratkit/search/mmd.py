@@ -73,9 +73,8 @@ class Clock:
 class MMDSearch(Search):
     """A budget and a step. `rollouts` of all moves together; `worlds` of a decision (None: as many
     as there are rollouts for every move); `depth` in plies of `actions` actions; step size `eta`
-    and `tau`, in units of `unit`, the largest return; `most`, beyond which no return lies, where
-    that is known; `seconds` of a decision, if there is a limit: then the result depends on the
-    machine."""
+    and `tau`, in units of `unit`; `largest_return`, beyond which none lies, where that is known;
+    `seconds` of a decision, if there is a limit: then the result depends on the machine."""
 
     rollouts: int
     depth: int
@@ -85,7 +84,7 @@ class MMDSearch(Search):
     worlds: int | None = None
     actions: int = 1
     unit: float = 1.0
-    most: float = np.inf
+    largest_return: float = np.inf
     seconds: float | None = None
 
     def budget(self, moves: int) -> tuple[int, int]:
@@ -153,6 +152,6 @@ def _values(
         [np.full(len(c), root.side, np.int8) for root, c in zip(roots, copies, strict=True)]
     )
     depth = asked.depth * asked.actions
-    found = play_out(batch, movers, blueprint, depth, seed, keys, asked.most) / asked.unit
+    found = play_out(batch, movers, blueprint, depth, seed, keys, asked.largest_return) / asked.unit
     ends = np.cumsum([len(c) for c in copies])
     return [part.reshape(-1, m) for part, m in zip(np.split(found, ends[:-1]), sizes, strict=True)]

@@ -38,7 +38,7 @@ NOISE_SHAPE = 10.0  # divided by the number of moves, as in AlphaZero
 class PIMC(Search):
     """`worlds` of a decision, with trees of `nodes` simulations each. `combine`: policies, not
     values (PC-PIMC); `draw`: from their mean. `noise`: the part of each root's priors that is drawn
-    from a Dirichlet distribution. `cpuct`, `actions`, `unit` and `most` as in `SearchTrees`;
+    from a Dirichlet distribution. `cpuct`, `actions`, `unit`, `largest_return` as in `SearchTrees`;
     `seconds` of a decision, if there is a limit: then the result depends on the machine."""
 
     worlds: int
@@ -50,7 +50,7 @@ class PIMC(Search):
     noise: float = 0.0
     actions: int = 1
     unit: float = 1.0
-    most: float = np.inf
+    largest_return: float = np.inf
     seconds: float | None = None
 
     def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
@@ -59,7 +59,9 @@ class PIMC(Search):
         believed = self.belief(roots, [self.worlds] * len(roots), blueprint, seed)
         order = np.arange(self.worlds)
         batch = Batch.gathered([(one.worlds, order) for one in believed])
-        trees = SearchTrees(batch, self.actions, self.nodes, self.cpuct, self.unit, self.most)
+        trees = SearchTrees(
+            batch, self.actions, self.nodes, self.cpuct, self.unit, self.largest_return
+        )
         for i, root in enumerate(roots):
             trees.begin(i * self.worlds, root.moves, self._priors(root, seed))
         grow(trees, blueprint, until)

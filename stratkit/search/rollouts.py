@@ -18,17 +18,17 @@ def play_out(
     actions: int,
     seed: int,
     keys: npt.NDArray[np.int64],
-    most: float = np.inf,
+    largest_return: float = np.inf,
     plies: bool = False,
 ) -> npt.NDArray[np.float64]:
     """`play_on`; what the player `movers` int8 [n] of two gets then, float64 [n]: the return, or
-    what the blueprint expects, at `most`: a network may expect more than a game can return, and
-    would then put off a win for ever."""
+    what the blueprint expects, at most `largest_return`: a network may expect more than a game can
+    return, and would then put off a win for ever."""
     actors, packed = play_on(batch, blueprint, actions, seed, keys, plies)
     out = batch.returns()[np.arange(batch.size), movers].astype(np.float64)
     rows = np.flatnonzero(actors >= 0)
     if len(rows):
-        values = np.clip(blueprint.values(packed[rows]), -most, most)
+        values = np.clip(blueprint.values(packed[rows]), -largest_return, largest_return)
         out[rows] = np.where(actors[rows] == movers[rows], values, -values)
     return np.asarray(out, np.float64)
 

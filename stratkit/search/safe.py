@@ -34,7 +34,7 @@ class PBSSearch:
 
 
 @dataclass(frozen=True)
-class Found:
+class SolvedSubgames:
     """Some solved subgames. Policies float64 [E] of all their choices: `average`, what was `played`
     at the iteration that was drawn, and what is `believed` of both then."""
 
@@ -58,14 +58,14 @@ def solve(
     leaves: Leaves,
     search: PBSSearch,
     stops: Int64s,
-) -> Found:
+) -> SolvedSubgames:
     """Solves `subgames` from `beliefs`; of subgame i what is played after stops[i] updates of
     either player is kept (of average play: nothing but the average)."""
     solver = SOLVERS[search.kind](subgames, beliefs, leaves)
     if not search.safe:
         solver.solve(search.updates)
         average = solver.averaged()
-        return Found(solver, average, average, average)
+        return SolvedSubgames(solver, average, average, average)
     played, believed = solver.policy.copy(), solver.policy.copy()
     wanted = np.bincount(stops, minlength=search.updates // 2 + 1)
     stop_of_choice = stops[subgames.subgame]
@@ -78,7 +78,7 @@ def solve(
             np.copyto(believed, solver.believed(), where=now)
 
     solver.solve(search.updates, keep)
-    return Found(solver, solver.averaged(), played, believed)
+    return SolvedSubgames(solver, solver.averaged(), played, believed)
 
 
 def draw_stops(search: PBSSearch, seed: int, games: Int64s, nodes: Int32s) -> Int64s:

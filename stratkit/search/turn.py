@@ -37,18 +37,18 @@ Solved = Mapping[tuple[int, bytes], Weights]  # by the side and the digest of wh
 
 @dataclass(frozen=True)
 class TurnSearch:
-    """Regret matching over at most `most` candidates of each player, out of `samples` draws; a
-    joint action is worth the mean of `games` rollouts of `depth` plies. `play`: the average
+    """Regret matching over at most `max_candidates` of each player, out of `samples` draws; a joint
+    action is worth the mean of `games` rollouts of `depth` plies. `play`: the average
     policies, or the final ones. A turn's random numbers depend on the seed and on what is public.
     """
 
-    most: int
+    max_candidates: int
     samples: int
     iterations: int
     games: int
     depth: int
     play: str = AVERAGE
-    largest: float = np.inf
+    largest_return: float = np.inf
     _solved: OrderedDict[bytes, Solved] = field(default_factory=OrderedDict)
 
     def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
@@ -77,7 +77,7 @@ class TurnSearch:
         return self._solved[key]
 
     def _solve(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
-        some = candidates(begun, blueprint, self.samples, self.most, seed)
+        some = candidates(begun, blueprint, self.samples, self.max_candidates, seed)
         of = self._between_two if begun.game.players == 2 else self._among_all
         mixed, worth = of(begun, some, blueprint, seed)
         found: dict[tuple[int, bytes], Weights] = {}
@@ -93,7 +93,7 @@ class TurnSearch:
     ) -> tuple[Sequence[Float64s], Sequence[Float64s]]:
         """The policies of both players and what their candidates are worth, from a table."""
         first, second = some[0].actions, some[1].actions if len(some) > 1 else _nobody()
-        cells = Cells(blueprint, self.games, self.depth, self.largest, plies=True)
+        cells = Cells(blueprint, self.games, self.depth, self.largest_return, plies=True)
         table = cells.table(begun, first, second, seed)
         mixed = solve(table, self.iterations, seed, self.play)
         return mixed, (table @ mixed[1], -(mixed[0] @ table))
@@ -102,7 +102,7 @@ class TurnSearch:
         self, begun: Batch, some: Sequence[Candidates], blueprint: Blueprint, seed: int
     ) -> tuple[Sequence[Float64s], Sequence[Float64s]]:
         """The same of any number of players, from the joint actions that are asked for."""
-        cells = JointCells(blueprint, self.games, self.depth, self.largest)
+        cells = JointCells(blueprint, self.games, self.depth, self.largest_return)
         players = [each.player for each in some]
 
         def values(joint: Int64s) -> Float64s:

@@ -14,7 +14,7 @@ import numpy as np
 from stratkit.arrays import Float64s, Int32s
 from stratkit.engine import PublicTree, Subgames
 from stratkit.search.generate import Generator, rows_of
-from stratkit.search.leaves import Network
+from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.safe import PBSSearch
 from stratkit.search.subgame import CFRD
 
@@ -62,7 +62,7 @@ def decisions_left(tree: PublicTree) -> Int32s:
 
 
 def states_of_selfplay(
-    tree: PublicTree, search: PBSSearch, network: Network, n: int, seed: int
+    tree: PublicTree, search: PBSSearch, network: NetworkLeaves, n: int, seed: int
 ) -> States:
     """The first `n` states behind the opening to which self-play leads."""
     play = Generator(tree, search, GAMES, seed)
@@ -93,7 +93,7 @@ def random_states(tree: PublicTree, n: int, seed: int) -> States:
 
 
 def value_errors(
-    tree: PublicTree, network: Network, states: States, updates: int
+    tree: PublicTree, network: NetworkLeaves, states: States, updates: int
 ) -> list[ErrorsAt]:
     """Errors at `states` by what is left, the least first; exact values are those of so many
     `updates` of CFR to the end of the game."""

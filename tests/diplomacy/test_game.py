@@ -165,7 +165,7 @@ def test_the_first_turn_is_searched_as_the_simultaneous_one_it_is() -> None:
     """Whole orders of both powers by sampling; what pairs of them come to; mixtures of them."""
     game, map_ = Game("diplomacy:tiny"), board("tiny")
     root, blueprint = Batch(game, 1), UniformBlueprint()
-    blue, red = candidates(root, blueprint, samples=400, most=6, seed=1)
+    blue, red = candidates(root, blueprint, samples=400, max_candidates=6, seed=1)
     for power, some in enumerate((blue, red)):
         assert len(some) == 6 and (np.diff(some.logprobs) <= 0).all()
         for actions in some.actions:

@@ -46,10 +46,10 @@ def searched(name: str, number: int = 6, seed: int = 3) -> tuple[Game, list[Epis
 
 
 def outputs_of(learner: Optimizer, batch: Any) -> tuple[Any, Any]:
-    from stratkit.learn.algorithm import Views
+    from stratkit.learn.algorithm import DistinctViews
 
     algorithm = learner.algorithm
-    outputs = algorithm.outputs(Views(algorithm.prepare(batch.observations), batch.legal))
+    outputs = algorithm.outputs(DistinctViews(algorithm.prepare(batch.observations), batch.legal))
     return tuple(x.detach().double() for x in outputs)  # type: ignore[return-value]
 
 

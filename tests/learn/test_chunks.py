@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from learn.games import as_parts, episodes, gradient, optimizer
 from learn.test_rnad_update import setting, vector_batch
-from stratkit.learn.data import Batch, Layout, make_batch
+from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.memory import kept_bytes
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.rnad import NETWORKS
@@ -46,7 +46,7 @@ def test_a_chunk_fills_half_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> No
 
 def learners(
     net: str, threads: int, *chunks: int, **options: object
-) -> tuple[list[Optimizer], Batch]:
+) -> tuple[list[Optimizer], StepBatch]:
     """A learner for each size of a chunk, five updates old, so that all networks differ."""
     if net.startswith("mlp"):
         first, batch = vector_batch(rows=64)

@@ -11,7 +11,7 @@ import torch
 from learn.games import as_parts, episodes, optimizer
 from learn.test_learned_slices import cut
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import Views
+from stratkit.learn.algorithm import DistinctViews
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Layout, make_batch
 from stratkit.learn.mmd import MMD
@@ -63,7 +63,7 @@ def test_it_comes_to_the_equilibrium_of_setups() -> None:
     algorithm = MMD("plain+deployment", game.shape, game.actions, config, seed=1)
     adam = torch.optim.Adam(algorithm.trained.parameters(), lr=0.03)
     share = torch.tensor([1 / number[key] for key in keys])
-    views = Views(algorithm.prepare(batch.observations), batch.legal)
+    views = DistinctViews(algorithm.prepare(batch.observations), batch.legal)
     for step in range(150):
         adam.param_groups[0]["lr"] = 0.03 * (1 - step / 150)
         outputs = algorithm.outputs(views)
@@ -121,9 +121,11 @@ def test_filter_and_explained_variance_are_those_of_play() -> None:
     for quantile in (0.0, 0.75):
         config = MMDConfig(advantage_filter=quantile)
         algorithm = MMD("plain+deployment", game.shape, game.actions, config, seed=1)
-        outputs = algorithm.outputs(Views(algorithm.prepare(batch.observations), batch.legal))
+        outputs = algorithm.outputs(
+            DistinctViews(algorithm.prepare(batch.observations), batch.legal)
+        )
         known = tuple(x.detach() for x in outputs)
-        views = Views(None, batch.legal)
+        views = DistinctViews(None, batch.legal)
         forward = algorithm.forward(views, known, 0)
         targets = algorithm.targets(batch, known, forward, batch.step_counts())
         weights[quantile] = targets.weight

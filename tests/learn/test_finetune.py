@@ -13,7 +13,7 @@ from learn import slow_rnad
 from learn.games import as_parts, episodes, optimizer
 from stratkit.errors import InputError
 from stratkit.learn.config import RNaDConfig
-from stratkit.learn.data import Batch, make_batch
+from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import resolve
 from stratkit.learn.rnad import Forward, action_values
@@ -21,7 +21,7 @@ from stratkit.nets import legal_policy, process
 from stratkit.players.spec import parse_player
 
 
-def a_learner(**options: object) -> tuple[Optimizer, Batch]:
+def a_learner(**options: object) -> tuple[Optimizer, StepBatch]:
     game, found = episodes("nano", 6)
     batch = make_batch(game, as_parts(game, found))
     learner = optimizer("plain", game.shape, resolve("tiny", {}, {}, {"seed": 1, **options}))
@@ -30,7 +30,7 @@ def a_learner(**options: object) -> tuple[Optimizer, Batch]:
     return learner, batch
 
 
-def forward(learner: Optimizer, batch: Batch) -> tuple[Tensor, Forward]:
+def forward(learner: Optimizer, batch: StepBatch) -> tuple[Tensor, Forward]:
     """The logits and the rest of all views."""
     outputs, found = learner._forward(batch, slice(None), keep=False)
     return outputs[0], found

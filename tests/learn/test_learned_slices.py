@@ -13,9 +13,9 @@ from learn.games import as_parts, changed, episodes, given_setup
 from learn.test_mmd_update import slow_estimates
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import Views
+from stratkit.learn.algorithm import DistinctViews
 from stratkit.learn.config import MMDConfig
-from stratkit.learn.data import Batch, make_batch
+from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.mmd import MMD, Targets
 from stratkit.learn.step_weights import explained
 from stratkit.storage.episodes import Episode
@@ -39,21 +39,21 @@ def cut(game: Episode, length: int) -> list[Episode]:
     ]
 
 
-def targets_of(game: Game, batch: Batch, **settings: object) -> tuple[Targets, Tensor]:
+def targets_of(game: Game, batch: StepBatch, **settings: object) -> tuple[Targets, Tensor]:
     """What the steps are to learn, and the value of each, by a network with drawn weights."""
     algorithm = MMD("plain", game.shape, game.actions, MMDConfig(**settings), seed=1)  # type: ignore[arg-type]
     draw = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in algorithm.trained.parameters():
             parameter += 0.1 * torch.randn(parameter.shape, generator=draw)
-        views = Views(algorithm.prepare(batch.observations), batch.legal)
+        views = DistinctViews(algorithm.prepare(batch.observations), batch.legal)
         outputs = algorithm.outputs(views)
         forward = algorithm.forward(views, outputs, 0)
         found = algorithm.targets(batch, outputs, forward, batch.step_counts())
     return found, outputs[1][batch.view]
 
 
-def keyed(batch: Batch, *columns: Tensor) -> dict[tuple[bytes, int, int], list[float]]:
+def keyed(batch: StepBatch, *columns: Tensor) -> dict[tuple[bytes, int, int], list[float]]:
     """Columns of the steps that are learned from, by what tells a step: its view and action, and
     how often these came before."""
     out: dict[tuple[bytes, int, int], list[float]] = {}
@@ -106,8 +106,8 @@ def test_the_value_stands_for_what_follows() -> None:
         for parameter in algorithm.trained.parameters():
             parameter += 0.1 * torch.randn(parameter.shape, generator=draw)
         pi = algorithm.forward(
-            Views(algorithm.prepare(batch.observations), batch.legal),
-            algorithm.outputs(Views(algorithm.prepare(batch.observations), batch.legal)),
+            DistinctViews(algorithm.prepare(batch.observations), batch.legal),
+            algorithm.outputs(DistinctViews(algorithm.prepare(batch.observations), batch.legal)),
             0,
         ).pi
     ratio = pi[batch.view, batch.action] / batch.mu
@@ -141,7 +141,7 @@ def test_what_is_compared_with_the_outcome_are_games_that_ended() -> None:
     assert targets.explained.sum() == pytest.approx(expected.item(), abs=1e-5)
 
 
-def _episode(batch: Batch) -> list[int]:
+def _episode(batch: StepBatch) -> list[int]:
     number = torch.arange(len(batch.returns)).expand(batch.time, -1)
     return [int(x) for x in batch.flat(number.clone().float())]
 

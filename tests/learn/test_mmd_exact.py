@@ -17,9 +17,9 @@ from learn.games import as_parts
 from solve.slow_tree import Node, grow
 from solve.small_games import tree_of
 from stratkit.engine import Game, replay_many
-from stratkit.learn.algorithm import Views
+from stratkit.learn.algorithm import DistinctViews
 from stratkit.learn.config import MMDConfig
-from stratkit.learn.data import Batch, make_batch
+from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.mmd import MMD
 from stratkit.nets import legal_policy
 from stratkit.solve.exploitability import evaluate
@@ -41,10 +41,10 @@ class AllGames:
     """Every game of Kuhn poker as one batch; `episode`: of each step, int64 [n]."""
 
     game: Game
-    batch: Batch
+    batch: StepBatch
     episode: Tensor
 
-    def played_by(self, policy: Tensor) -> Batch:
+    def played_by(self, policy: Tensor) -> StepBatch:
         """The batch as if this policy, float64 [u, A], had acted."""
         b = self.batch
         mu = torch.where(b.player >= 0, policy[b.view, b.action], 1.0)
@@ -95,12 +95,12 @@ def reach_of(games: AllGames, mu: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def expected_gradient(
-    algorithm: MMD, games: AllGames, batch: Batch, logits: Tensor, value: Tensor, step: int = 0
+    algorithm: MMD, games: AllGames, batch: StepBatch, logits: Tensor, value: Tensor, step: int = 0
 ) -> tuple[Tensor, Tensor]:
     """Of the loss with respect to the logits, float64 [u, A], and to the value, [u]."""
     outputs = (logits, value)
     inputs = algorithm.prepare(batch.observations)
-    forward = algorithm.forward(Views(inputs, batch.legal), outputs, step)
+    forward = algorithm.forward(DistinctViews(inputs, batch.legal), outputs, step)
     targets = algorithm.targets(batch, outputs, forward, batch.step_counts())
     weight = games.probability(batch.mu)[games.episode] * (batch.player >= 0)
     leaves = tuple(x[batch.view].requires_grad_() for x in outputs)
@@ -113,7 +113,7 @@ def expected_gradient(
     )
 
 
-def exact_values(games: AllGames, batch: Batch, pi: Tensor) -> tuple[Tensor, Tensor]:
+def exact_values(games: AllGames, batch: StepBatch, pi: Tensor) -> tuple[Tensor, Tensor]:
     """q of each view's actions, float64 [u, A], and its value [u]: what came before by mu, what
     follows by pi."""
     past, reach = reach_of(games, batch.mu)

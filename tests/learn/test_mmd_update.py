@@ -14,9 +14,9 @@ from torch import Tensor
 
 from learn.games import as_parts, episodes, gradient, optimizer
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import Views
+from stratkit.learn.algorithm import DistinctViews
 from stratkit.learn.config import MMDConfig
-from stratkit.learn.data import Batch, Layout, make_batch
+from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.mmd import (
     MMD,
     NETWORKS,
@@ -39,7 +39,7 @@ def setting(**options: object) -> Settings:
     return resolve("plain", {}, {}, {"seed": 1, **options}, "mmd")
 
 
-def a_batch(**options: object) -> tuple[Optimizer, Batch]:
+def a_batch(**options: object) -> tuple[Optimizer, StepBatch]:
     game, found = episodes("nano", 12)
     learner = optimizer("plain", game.shape, setting(**options))
     return learner, make_batch(game, as_parts(game, found), Layout(16))
@@ -299,7 +299,7 @@ def test_the_filter_leaves_setups_as_they_are() -> None:
         batch = replace(batch, by_outcome=setup)
         algorithm = learner.algorithm
         with torch.no_grad():
-            views = Views(algorithm.prepare(batch.observations), batch.legal)
+            views = DistinctViews(algorithm.prepare(batch.observations), batch.legal)
             outputs = algorithm.outputs(views)
             forward = algorithm.forward(views, outputs, 0)
             targets = algorithm.targets(batch, outputs, forward, batch.step_counts())

@@ -14,9 +14,9 @@ from learn.games import as_parts, episodes, gradient, optimizer
 from learn.versus import share_of_wins
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import Views
+from stratkit.learn.algorithm import DistinctViews
 from stratkit.learn.config import RNaDConfig
-from stratkit.learn.data import Batch, Layout, make_batch
+from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve
 from stratkit.learn.rnad import NETWORKS, RNaD, mixture, reference_update
@@ -37,7 +37,7 @@ def hyper(learner: Optimizer) -> RNaDConfig:
     return config
 
 
-def a_batch(seed: int = 0, rows: int = 1) -> tuple[Optimizer, Batch]:
+def a_batch(seed: int = 0, rows: int = 1) -> tuple[Optimizer, StepBatch]:
     game, found = episodes("nano", 12, seed)
     batch = make_batch(game, as_parts(game, found), Layout(rows))
     return optimizer("plain", game.shape, setting()), batch
@@ -84,7 +84,7 @@ def test_the_average_follows_at_its_rate_once_it_is_old_enough() -> None:
     torch.testing.assert_close(weights(learner, "average"), expected)
 
 
-def vector_batch(rows: int) -> tuple[Optimizer, Batch]:
+def vector_batch(rows: int) -> tuple[Optimizer, StepBatch]:
     """40 random games of Kuhn poker; chance's actions are among them."""
     game = Game("kuhn")
     seatings = iter(Seating(number, (0, 0)) for number in range(40))
@@ -200,7 +200,7 @@ def test_a_policy_without_a_part_in_the_mixture_is_not_evaluated(alpha: float, a
         learner.update(batch)
     algorithm = learner.algorithm
     assert isinstance(algorithm, RNaD)
-    views = Views(algorithm.prepare(batch.observations), batch.legal)
+    views = DistinctViews(algorithm.prepare(batch.observations), batch.legal)
     called: list[str] = []
     logarithms = {}
     for name in ("regularization", "previous"):
@@ -263,7 +263,7 @@ def test_a_longer_iteration_does_not_forget_a_policy() -> None:
     other.load(learner.tensors(), learner.step)
     algorithm = other.algorithm
     assert isinstance(algorithm, RNaD) and algorithm.schedule.iteration(other.step)[0] == 0
-    views = Views(algorithm.prepare(batch.observations), batch.legal)
+    views = DistinctViews(algorithm.prepare(batch.observations), batch.legal)
     with torch.no_grad():
         seen = [algorithm._log_regularization(views, alpha) for alpha in (0.1, 0.9)]
     assert not torch.equal(*seen)

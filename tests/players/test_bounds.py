@@ -18,9 +18,9 @@ from stratkit.players.testtime.board import Board
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.players.testtime.value_bounds import (
+    BoundsRoot,
     Determinization,
     Reply,
-    Root,
     State,
     _best_of_worst,
 )
@@ -47,7 +47,7 @@ def compare(cells: bytes) -> tuple[int, int]:
     """Compares the bounds of red's moves; how many of them bind, and answers by hidden pieces."""
     batch = slow_bounds.begin(cells, 0)
     packed = batch.observe()[0].tobytes()
-    root = Root(packed, Board.of(6, 6, packed), None, 0)
+    root = BoundsRoot(packed, Board.of(6, 6, packed), None, 0)
     finite = hidden = 0
     for move in legal_moves(batch, 0):
         found = bounds.determinizations(root, *move)
@@ -166,17 +166,17 @@ def test_the_two_squares_rule_forbids_answers() -> None:
         scene.play(*moves)
     packed, board = scene.packed(), scene.board()
     origin, back = scene.move("D4D5")
-    assert bounds._crosses_too_often(Root(packed, board, None, 3), origin, back)
-    assert not bounds._crosses_too_often(Root(packed, board, None, 0), origin, back)
-    assert not bounds._crosses_too_often(Root(packed, board, None, 4), origin, back)
+    assert bounds._crosses_too_often(BoundsRoot(packed, board, None, 3), origin, back)
+    assert not bounds._crosses_too_often(BoundsRoot(packed, board, None, 0), origin, back)
+    assert not bounds._crosses_too_often(BoundsRoot(packed, board, None, 4), origin, back)
     for other in ("D4D3", "D4C4"):
-        assert not bounds._crosses_too_often(Root(packed, board, None, 3), *scene.move(other))
+        assert not bounds._crosses_too_often(BoundsRoot(packed, board, None, 3), *scene.move(other))
 
 
 def test_the_ends_of_games() -> None:
     def bound(pieces: str, move: str, **rules: int) -> float:
         scene = Scene(pieces, **rules)
-        root = Root(scene.packed(), scene.board(), None, 3)
+        root = BoundsRoot(scene.packed(), scene.board(), None, 3)
         cases = bounds.determinizations(root, *scene.move(move))
         for state in (answer.state for case in cases for answer in case.replies):
             state.value = 0.5 if math.isnan(state.value) else state.value
@@ -199,7 +199,7 @@ def test_one_question_of_bounded_size() -> None:
             many if looked.append(start) is None else []
         )
         states: list[State] = []
-        root = Root(b"", answers[0].state.board, None, 0)
+        root = BoundsRoot(b"", answers[0].state.board, None, 0)
         policy = np.array([0.1, 0.5, 0.0, 0.4], np.float32)
         found = bounds.look_ahead(root, [(i, i) for i in range(4)], policy, states)
     finally:

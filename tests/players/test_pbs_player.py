@@ -17,7 +17,7 @@ from stratkit.players.open import open_player
 from stratkit.players.player import Views
 from stratkit.players.searching.pbs import PBSPlayer
 from stratkit.players.spec import parse_player
-from stratkit.search.leaves import Oracle
+from stratkit.search.leaves import ExactLeaves
 from stratkit.search.safe import play_through
 from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import evaluate, jackknife_of_sums
@@ -48,7 +48,7 @@ def test_what_is_played_is_what_exploit_counts() -> None:
     """Kuhn to depth 1: the mixture over games, by the probabilities of each player's own play."""
     pair, games = pair_of("kuhn"), 64
     player = opened("search=cfr,iterations=4,depth=1,random", "kuhn")
-    player.leaves = Oracle(2)
+    player.leaves = ExactLeaves(2)
     sums = np.zeros(len(pair.tree.actions))
     for game in range(games):
         sums += pair.tree.reach(pair.tree.flat(player.policy(views_of(pair, game))))[1:]

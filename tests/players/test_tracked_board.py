@@ -57,7 +57,7 @@ def test_two_plies_give_the_engines_next_observation(name: str, games: int) -> N
             assert bytes(last.cells) == then[3][CELLS:]
             assert list(last.unrevealed[OWN]) == list(after["own_unrevealed"])
             assert list(last.unrevealed[OTHER]) == list(after["enemy_unrevealed"])
-            root = bounds.Root(packed, board, None, 0)
+            root = bounds.BoundsRoot(packed, board, None, 0)
             quiet = int(after["no_attack"])
             ply = bytes((origin, target, second, start, end, first))
             assert bounds._state(root, last, quiet, ply).packed == then[3]

@@ -12,7 +12,7 @@ from stratkit.learn.config import ReBeLConfig
 from stratkit.learn.rebel import Buffer, ValueLearner, loss_of
 from stratkit.nets.pbs import PBSNet
 from stratkit.search.generate import Generator
-from stratkit.search.leaves import Network
+from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.safe import PBSSearch, play_through
 from stratkit.search.subgame import nothing
 from stratkit.solve.exploitability import evaluate
@@ -120,13 +120,13 @@ def test_a_network_learns_liars_dice() -> None:
     generator = Generator(pair.public, PBSSearch(updates=16), 32, seed=0)
 
     def exploitability() -> float:
-        leaves = Network(learner.average)
+        leaves = NetworkLeaves(learner.average)
         sums = play_through(pair.public, leaves, PBSSearch(updates=64), 16, 0, 1)[0]
         return evaluate(pair.tree, pair.to_tree(pair.public.normalised(sums))).exploitability
 
     untrained = exploitability()
     while buffer.added < 3000:
-        examples = generator.examples(Network(network))
+        examples = generator.examples(NetworkLeaves(network))
         buffer.add(examples.rows, examples.values)
         while learner.step * 128 < 8 * buffer.added:
             metrics = learner.update(buffer)

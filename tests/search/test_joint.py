@@ -37,7 +37,7 @@ power C home CCC units A CCC
 def test_pairs_are_worth_what_the_table_of_two_players_says() -> None:
     blueprint = GreedyBlueprint(TINY)
     root = Batch(TINY, 1)
-    some = candidates(root, blueprint, samples=64, most=5, seed=1)
+    some = candidates(root, blueprint, samples=64, max_candidates=5, seed=1)
     assert [each.player for each in some] == [0, 1] and min(map(len, some)) > 2
     joint = np.indices([len(each) for each in some]).reshape(2, -1).T
     found = JointCells(blueprint, rollouts=1, plies=0).values(root, some, joint, seed=1)
@@ -50,7 +50,7 @@ def test_pairs_are_worth_what_the_table_of_two_players_says() -> None:
 def test_rollouts_to_the_end_have_the_games_returns() -> None:
     blueprint = UniformBlueprint()
     root = Batch(TINY, 1)
-    some = candidates(root, blueprint, samples=64, most=64, seed=2)
+    some = candidates(root, blueprint, samples=64, max_candidates=64, seed=2)
     cells = JointCells(blueprint, rollouts=8, plies=99)
     a, b = (len(each) - 1 for each in some)  # the first ones stand and support, the last ones move
     joint = np.array([[0, 0], [a, b], [0, 0], [a, 0], [0, b]])

@@ -195,7 +195,7 @@ def test_values_beyond_what_a_game_returns_do_not_count() -> None:
             return self._policy(observations, legal), np.full(len(legal), 9.0, np.float32)
 
     batch = Batch(Game("hex:3"), 1)
-    trees = SearchTrees(batch, 1, 1, most=0.5)
+    trees = SearchTrees(batch, 1, 1, largest_return=0.5)
     trees.begin(0, moves_of(batch, 0), np.full((1, 9), 1 / 9, np.float32))
     grow(trees, Bold())
     root = trees.root(0)

@@ -7,7 +7,7 @@ import pytest
 
 from engine.public import Pair, pair_of
 from stratkit.engine import Subgames
-from stratkit.search.leaves import Oracle
+from stratkit.search.leaves import ExactLeaves
 from stratkit.search.safe import PBSSearch, draw_stops, play_through
 from stratkit.search.subgame import CFRD, SOLVERS
 from stratkit.solve.exploitability import evaluate
@@ -67,7 +67,7 @@ def at_root(name: str, depth: int, kind: str = "cfr", updates: int = 512) -> tup
     beliefs = public.prior(public.opening, 0)[None], public.prior(public.opening, 1)[None]
     subgames = Subgames(public, np.array([public.opening], np.int32), depth)
     assert subgames.leaves
-    solver = SOLVERS[kind](subgames, beliefs, Oracle(64))
+    solver = SOLVERS[kind](subgames, beliefs, ExactLeaves(64))
     solver.solve(updates)
     return tuple(float(solver.values(p)[0] @ beliefs[p][0]) for p in (0, 1))  # type: ignore
 
@@ -108,12 +108,12 @@ def policy_of(pair: Pair, sums: np.ndarray) -> np.ndarray:
 def test_safe_search_plays_the_equilibrium_that_average_search_misses() -> None:
     """Modified rock-paper-scissors, .4 / .4 / .2: Figure 1 and section 6 of the paper."""
     pair = pair_of(RPS)
-    safe = play_through(pair.public, Oracle(32), PBSSearch(updates=512, depth=1), 400, 1, 4)
+    safe = play_through(pair.public, ExactLeaves(32), PBSSearch(updates=512, depth=1), 400, 1, 4)
     policy = policy_of(pair, safe)
     assert policy[:3] == pytest.approx([0.4, 0.4, 0.2], abs=0.02)
     assert policy[3:] == pytest.approx([0.4, 0.4, 0.2], abs=0.08)
     search = PBSSearch(updates=512, depth=1, safe=False)
-    average = policy_of(pair, play_through(pair.public, Oracle(32), search, 1, 1, 1))
+    average = policy_of(pair, play_through(pair.public, ExactLeaves(32), search, 1, 1, 1))
     assert average[:3] == pytest.approx([0.4, 0.4, 0.2], abs=0.02)
     assert average[3:].max() > 0.95
     assert evaluate(pair.tree, average).exploitability > 0.4
@@ -121,7 +121,7 @@ def test_safe_search_plays_the_equilibrium_that_average_search_misses() -> None:
 
 def test_with_an_oracle_safe_play_comes_close_to_cfr_the_more_games_are_played() -> None:
     pair = pair_of("liars_dice:1x4")
-    sums = play_through(pair.public, Oracle(8), PBSSearch(updates=32), 64, 1, 64)
+    sums = play_through(pair.public, ExactLeaves(8), PBSSearch(updates=32), 64, 1, 64)
 
     def mean(games: int) -> float:
         some = [sums[at : at + games] for at in range(0, 64, games)]
@@ -135,7 +135,7 @@ def test_with_an_oracle_safe_play_comes_close_to_cfr_the_more_games_are_played()
 
 def test_to_the_end_of_the_game_what_is_played_is_the_average() -> None:
     pair = pair_of("leduc")
-    sums = play_through(pair.public, Oracle(), PBSSearch(updates=32, depth=0), 5, 3, 2)
+    sums = play_through(pair.public, ExactLeaves(), PBSSearch(updates=32, depth=0), 5, 3, 2)
     assert sums[0] == pytest.approx(1.5 * sums[1])  # three games and two
     assert policy_of(pair, sums) == pytest.approx(solved(pair, "cfr", 32)[0], abs=1e-12)
 
@@ -144,7 +144,7 @@ def test_games_do_not_depend_on_each_other() -> None:
     """Equal seeds, equal games, however many are played together."""
     pair = pair_of("liars_dice:1x3")
     two, four = (
-        play_through(pair.public, Oracle(4), PBSSearch(updates=8), n, 7, n) for n in (2, 4)
+        play_through(pair.public, ExactLeaves(4), PBSSearch(updates=8), n, 7, n) for n in (2, 4)
     )
     assert four[:2] == pytest.approx(two, abs=1e-12)
     assert abs(four[3] - four[2]).max() > 1e-3

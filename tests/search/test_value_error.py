@@ -16,7 +16,7 @@ from stratkit.arrays import Float32s
 from stratkit.engine import Game, Subgames
 from stratkit.nets.pbs import build_pbs
 from stratkit.search.generate import rows_of
-from stratkit.search.leaves import Network
+from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.safe import PBSSearch
 from stratkit.search.subgame import CFRD
 from stratkit.search.value_error import (
@@ -30,7 +30,7 @@ from stratkit.search.value_error import (
 GAME = "liars_dice:1x3"
 
 
-class Known(Network):
+class Known(NetworkLeaves):
     """Says of some states what is true, and so much more."""
 
     def __init__(self, states: States, more: float) -> None:
@@ -84,7 +84,7 @@ def test_what_is_left_are_the_bids_that_are_left_and_the_call() -> None:
 
 def test_states_of_self_play_are_those_to_which_it_leads() -> None:
     public, game = pair_of(GAME).public, Game(GAME)
-    network = Network(build_pbs("pbs:8", game, 1))
+    network = NetworkLeaves(build_pbs("pbs:8", game, 1))
     states = states_of_selfplay(public, PBSSearch(updates=4), network, 150, 1)
     assert len(states) == 150 and (states.nodes > public.opening).all()
     assert (public.actors[states.nodes] >= 0).all()

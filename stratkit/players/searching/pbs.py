@@ -16,7 +16,7 @@ from stratkit.engine import Game, PublicTree, Subgames, sample
 from stratkit.errors import InputError, UsageError
 from stratkit.players.player import Decision, Floats, Player, Views
 from stratkit.players.searching.options import SearchOptions
-from stratkit.search.leaves import Network, Oracle
+from stratkit.search.leaves import ExactLeaves, NetworkLeaves
 from stratkit.search.safe import PBSSearch, draw_stops, solve
 from stratkit.search.subgame import Leaves
 
@@ -179,10 +179,12 @@ def search_of(asked: SearchOptions) -> PBSSearch:
 def open_exact(game: Game, asked: SearchOptions, seed: int) -> PBSPlayer:
     """A player that solves what lies beyond the depth of its search, too: what a perfect network
     would say is found anew in every iteration. `UsageError`: the game cannot be searched so."""
-    return PBSPlayer(game, search_of(asked), Oracle(), seed)
+    return PBSPlayer(game, search_of(asked), ExactLeaves(), seed)
 
 
-def value_leaves(weights: Mapping[str, Floats], metadata: Mapping[str, Any], game: Game) -> Network:
+def value_leaves(
+    weights: Mapping[str, Floats], metadata: Mapping[str, Any], game: Game
+) -> NetworkLeaves:
     """What a value network says of leaves: by its weights, and the metadata of a checkpoint.
     `InputError`: it is none, or for another game."""
     from stratkit.nets.pbs import load_pbs
@@ -193,4 +195,4 @@ def value_leaves(weights: Mapping[str, Floats], metadata: Mapping[str, Any], gam
     if (metadata["game"], metadata["rules"]) != (game.name, game.rules):
         what = f"a value network for {metadata['game']}, not for {game.name}, or by other rules"
         raise InputError(what)
-    return Network(load_pbs(str(metadata["net"]), weights, game))
+    return NetworkLeaves(load_pbs(str(metadata["net"]), weights, game))

@@ -34,7 +34,7 @@ def _mmd(asked: SearchOptions, game: Game, belief: Belief) -> Search:
         worlds=asked.worlds,
         actions=2 if on_board else 1,
         unit=game.unit,
-        most=1.0 if on_board else np.inf,
+        largest_return=1.0 if on_board else np.inf,
         seconds=asked.time,
     )
 
@@ -51,7 +51,7 @@ def _pimc(asked: SearchOptions, game: Game, belief: Belief) -> Search:
         noise=asked.noise,
         actions=2 if on_board else 1,
         unit=game.unit,
-        most=1.0 if on_board else np.inf,
+        largest_return=1.0 if on_board else np.inf,
         seconds=asked.time,
     )
 
@@ -59,13 +59,13 @@ def _pimc(asked: SearchOptions, game: Game, belief: Belief) -> Search:
 def _rm(asked: SearchOptions, game: Game, belief: Belief) -> Search:
     on_board = len(game.shape) == 3
     return TurnSearch(
-        most=asked.candidates,
+        max_candidates=asked.candidates,
         samples=asked.samples,
         iterations=asked.iterations,
         games=asked.games,
         depth=asked.depth,
         play=asked.play,
-        largest=1.0 if on_board else np.inf,
+        largest_return=1.0 if on_board else np.inf,
     )
 
 

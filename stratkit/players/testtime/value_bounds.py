@@ -64,7 +64,7 @@ class ValueBounds:
         for row, (moves, track) in enumerate(zip(turns.moves, turns.tracks, strict=True)):
             packed = turns.views.observations[row].tobytes()
             excluded = track.excluded if track and self.inputs.asked.memory != "off" else None
-            root = Root(packed, self.inputs.board(packed), excluded, self.two_squares)
+            root = BoundsRoot(packed, self.inputs.board(packed), excluded, self.two_squares)
             position = State(root.board, packed, excluded)
             states.append(position)
             decisions.append((position, look_ahead(root, moves, policy[row], states)))
@@ -88,7 +88,7 @@ class ValueBounds:
 
 
 def look_ahead(
-    root: Root, moves: Moves, policy: Floats, states: list[State]
+    root: BoundsRoot, moves: Moves, policy: Floats, states: list[State]
 ) -> dict[int, list[Determinization]]:
     """The determinizations of the moves that may be played, by their place in `moves`.
 
@@ -171,7 +171,7 @@ def _best_of_worst(pieces: Sequence[Mapping[int, float]], left: bytes) -> float:
 
 
 @dataclass(frozen=True)
-class Root:
+class BoundsRoot:
     """A turn of play as the mover sees it: the observation, its board, what memory excludes (or
     None), and how often a border may be crossed in consecutive turns (0: any number)."""
 
@@ -181,7 +181,7 @@ class Root:
     two_squares: int
 
 
-def determinizations(root: Root, start: int, end: int) -> list[Determinization]:
+def determinizations(root: BoundsRoot, start: int, end: int) -> list[Determinization]:
     """One for each type that the attacked piece may have; one where that is known, or nothing is
     attacked."""
     board = root.board
@@ -194,7 +194,7 @@ def determinizations(root: Root, start: int, end: int) -> list[Determinization]:
 
 
 def _determinization(
-    root: Root, start: int, end: int, kind: int, attacked: bool
+    root: BoundsRoot, start: int, end: int, kind: int, attacked: bool
 ) -> Determinization:
     after = root.board.play(start, end, defender=kind)
     excluded = root.excluded
@@ -221,7 +221,7 @@ def _determinization(
 
 
 def _replies(
-    root: Root,
+    root: BoundsRoot,
     after: Board,
     excluded: list[int] | None,
     ply: bytes,
@@ -244,7 +244,7 @@ def _replies(
         yield Reply(state, square if attacks and hidden else NONE, kind)
 
 
-def _state(root: Root, board: Board, no_attack: int, plies: bytes) -> State:
+def _state(root: BoundsRoot, board: Board, no_attack: int, plies: bytes) -> State:
     """The observation of the same side two plies on."""
     old = root.packed
     count = min(number(old, PLIES) + 2, 65535)
@@ -268,7 +268,7 @@ def _state(root: Root, board: Board, no_attack: int, plies: bytes) -> State:
     return State(board, packed, None, value)
 
 
-def _at_limit(root: Root, plies: int, no_attack: int) -> bool:
+def _at_limit(root: BoundsRoot, plies: int, no_attack: int) -> bool:
     """Whether the game is drawn by a limit, so many plies on."""
     most, played = number(root.packed, MAX_PLIES), number(root.packed, PLIES) + plies
     most_no_attack = number(root.packed, MAX_NO_ATTACK)
@@ -321,7 +321,7 @@ def is_safe(board: Board, start: int, end: int) -> bool:
     )
 
 
-def _crosses_too_often(root: Root, start: int, end: int) -> bool:
+def _crosses_too_often(root: BoundsRoot, start: int, end: int) -> bool:
     """Whether the two-squares rule forbids the enemy's move, as far as the shown plies tell."""
     if not root.two_squares:
         return False
