@@ -107,7 +107,7 @@ class AdamConfig(Options):
         """Some settings, and those without which they could not be checked."""
         return dict(values)
 
-    def post(self, step: int) -> str:
+    def acting(self, step: int) -> str:
         """What self-play does to the policy published after so many steps, in the words of a
         PLAYER, or `none`."""
         return "none"
@@ -201,7 +201,7 @@ class RNaDConfig(PlayConfig):
                 out[other] = (1,) * len(out[name])
         return out
 
-    def post(self, step: int) -> str:
+    def acting(self, step: int) -> str:
         if self.actors == "raw" or not (self.threshold or self.quanta):
             return "none"
         return f"threshold={self.threshold!r},quanta={self.quanta}"
@@ -319,7 +319,7 @@ class AlphaZeConfig(PlayConfig):
         if self.replays > self.window:
             raise InputError("--replays is more than --window keeps", text=self.replays)
 
-    def post(self, step: int) -> str:
+    def acting(self, step: int) -> str:
         if step >= self.true_sight:
             return self.actors
         keys = self.actors.split(",")

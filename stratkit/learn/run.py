@@ -346,7 +346,7 @@ class _Run:
             "step": self.optimizer.step,
             "episodes": self.episodes,
             "batch": self.config.batch,
-            "post": self.settings.hyper.post(self.optimizer.step),
+            "post": self.settings.hyper.acting(self.optimizer.step),
         }
 
     def _checkpoint_metadata(self) -> dict[str, Any]:

@@ -61,23 +61,23 @@ class Actor:
     @property
     def true_sight(self) -> bool:
         """Whether the search looks at the true state alone."""
-        return self.follower.manner.true_sight if self.follower else self._true_sight
+        return self.follower.acting.true_sight if self.follower else self._true_sight
 
     def _open_search(self, keys: str) -> None:
         """A search without a network."""
-        from stratkit.play.follower import manner
+        from stratkit.play.follower import acting_policy
         from stratkit.players.open import open_player
 
-        asked = manner(keys, RANDOM)
+        asked = acting_policy(keys, RANDOM)
         self._true_sight = asked.true_sight
         spec = replace(parse_player(RANDOM), options=asked.options)
         self.player = open_player(spec, self.game, self.options.seed, self.slots).player
 
     def _open_policy(self) -> None:
         """A network that stays as it is."""
-        from stratkit.play.follower import manner, open_policy
+        from stratkit.play.follower import acting_policy, open_policy
 
-        options, asked = self.options, manner(self.options.actors or "none")
+        options, asked = self.options, acting_policy(self.options.actors or "none")
         self._true_sight = asked.true_sight
         entrant = open_policy(options.policy, self.game, options.seed, self.slots, asked.options)
         self.player, self.network, self.step = entrant.player, entrant.sha256, entrant.step

@@ -25,19 +25,19 @@ from stratkit.storage.schema import Count, Positive
 
 
 @dataclass(frozen=True)
-class Manner:
+class ActingPolicy:
     """How self-play plays a policy: `options` of a PLAYER, and whether a search sees the truth."""
 
     options: Any
     true_sight: bool = False
 
 
-def manner(keys: str, policy: str = "policy") -> Manner:
+def acting_policy(keys: str, policy: str = "policy") -> ActingPolicy:
     """What the keys of a PLAYER, or `none`, ask for. `UsageError`: they are no such keys."""
     options = parse_player(policy if keys == "none" else f"{keys},{policy}").options
     searching = getattr(options, "searching", options)
     if not (searching and searching.belief == "true"):
-        return Manner(options)
+        return ActingPolicy(options)
     if searching.search not in ("pimc", "pc-pimc") or (searching.worlds or 1) > 1:
         what = "belief=true is one known world: it goes with search=pimc|pc-pimc and worlds=1"
         raise UsageError(what, text=keys)
@@ -45,8 +45,8 @@ def manner(keys: str, policy: str = "policy") -> Manner:
     if seen.time is not None:
         raise UsageError("self-play that learns has no time limit", text=keys)
     if options is searching:
-        return Manner(seen, True)
-    return Manner(replace(options, searching=seen), True)
+        return ActingPolicy(seen, True)
+    return ActingPolicy(replace(options, searching=seen), True)
 
 
 def open_policy(
@@ -83,6 +83,7 @@ class Follower:
         self.learned: list[int] = [0]
         self.began = (0, 0)
         self._stamp: object = None
+        self.acting = acting_policy("none")
 
     @property
     def period(self) -> int:
@@ -94,7 +95,7 @@ class Follower:
     def make_player(self, seed: int, rows: int) -> Player:
         """The player that plays by the weights published now, and after a `refresh` by later
         ones."""
-        options: NetworkOptions = self.manner.options
+        options: NetworkOptions = self.acting.options
         self.rows = rows
         with error_context(self.run):
             self.player = network_player(
@@ -109,7 +110,7 @@ class Follower:
 
     @property
     def _processing(self) -> tuple[float, int]:
-        processing: tuple[float, int] = self.manner.options.post.processing(deploying=False)
+        processing: tuple[float, int] = self.acting.options.post.processing(deploying=False)
         return processing
 
     def refresh(self) -> bool:
@@ -134,13 +135,13 @@ class Follower:
             what = f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules"
             raise InputError(what)
         post = self.given or str(metadata.get("post", "none"))
-        before, self.manner = getattr(self, "manner", None), manner(post)
+        before, self.acting = self.acting, acting_policy(post)
         if self.player is not None:
             if metadata["net"] != self.net:
                 what = f"the learner had the network {self.net} before, and now another one"
                 raise InputError(what, text=metadata["net"])
             self.player.load(weights, self._processing)
-            if before != self.manner:
+            if before != self.acting:
                 self._search_otherwise(post)
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
@@ -151,7 +152,7 @@ class Follower:
 
     def _search_otherwise(self, post: str) -> None:
         """Another search from now on. `InputError`: there was none before, or now there is none."""
-        searching = self.manner.options.searching
+        searching = self.acting.options.searching
         if bool(searching) != (self.stage is not None):
             what = "the learner wants another kind of self-play than before: start it again"
             raise InputError(what, text=post)

@@ -208,7 +208,7 @@ class Table:
         self._numbers[live] += 1
 
     def _note(self, rows: Rows, targets: Targets, values: npt.NDArray[np.float32]) -> None:
-        """What the search of these rows teaches."""
+        """What networks are to learn of the search of these rows."""
         for k, row in enumerate(rows.tolist()):
             if not np.isnan(values[k]):
                 log = self._found.setdefault(row, SearchLog())
@@ -269,10 +269,10 @@ class Table:
             mu=self._mu[rows, :longest][played],
             start=np.empty(0, np.uint8),
             first=None if self.slice_length is None else self._first[rows],
-            **self._lessons(rows, length),
+            **self._search_targets(rows, length),
         )
 
-    def _lessons(self, rows: Rows, length: npt.NDArray[np.int64]) -> dict[str, Any]:
+    def _search_targets(self, rows: Rows, length: npt.NDArray[np.int64]) -> dict[str, Any]:
         """The columns of a search, if there was any. Slices have none."""
         logs = [self._found.get(row) for row in rows.tolist()] if self._found else []
         if self.slice_length is not None or not any(logs):

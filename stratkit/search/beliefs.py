@@ -142,12 +142,12 @@ class NetworkBelief:
         out = []
         for root, n, worlds, part in zip(roots, counts, drawn, _parts(sizes), strict=True):
             assign_types(worlds, types[part])
-            kept = meeting(worlds, n, root.excluded) if root.excluded else worlds
+            kept = worlds_without(worlds, n, root.excluded) if root.excluded else worlds
             out.append(Believed(kept, float(n), n))
         return out
 
 
-def meeting(worlds: Batch, n: int, excluded: Sequence[int]) -> Batch:
+def worlds_without(worlds: Batch, n: int, excluded: Sequence[int]) -> Batch:
     """`n` of these worlds in which no hidden piece of the enemy has a type that is `excluded`
     (`Root.excluded`); any worlds, if there are none."""
     types = hidden_types(worlds)

@@ -65,7 +65,7 @@ class Found:
     target: Vector | None = None
 
     @property
-    def lesson(self) -> tuple[Vector, float]:
+    def search_target(self) -> tuple[Vector, float]:
         """What a network is to learn: the policy, and the value that it has by q."""
         target = self.policy if self.target is None else self.target
         return target, float(target @ self.q)

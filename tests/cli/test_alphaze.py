@@ -113,18 +113,18 @@ def test_self_play_obeys_what_is_published(tmp_path: pathlib.Path) -> None:
 
     follower = Follower(str(tmp_path), game)
     publish("search=pc-pimc,nodes=9,belief=true", 1)
-    assert follower.refresh() and follower.manner.true_sight
+    assert follower.refresh() and follower.acting.true_sight
     follower.make_player(1, 4)
     assert follower.stage is not None and follower.stage.search.worlds == 1  # type: ignore[attr-defined]
     publish("search=pc-pimc,worlds=5,nodes=9", 2)
-    assert follower.refresh() and not follower.manner.true_sight
+    assert follower.refresh() and not follower.acting.true_sight
     search = follower.stage.search
     assert (search.worlds, search.nodes) == (5, 9)  # type: ignore[attr-defined]
     publish("none", 3)
     with pytest.raises(InputError, match="wants another kind of self-play"):
         follower.refresh()
     given = Follower(str(tmp_path), game, "search=mmd,rollouts=9")
-    assert given.refresh() and given.manner.options.searching.search == "mmd"
+    assert given.refresh() and given.acting.options.searching.search == "mmd"
 
 
 def test_what_makes_no_sense_is_refused(tmp_path: pathlib.Path) -> None:

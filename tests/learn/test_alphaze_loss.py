@@ -128,8 +128,8 @@ def test_the_rate_falls_along_a_cosine_and_weights_decay() -> None:
 
 def test_true_sight_comes_first() -> None:
     config = AlphaZeConfig(actors="search=pc-pimc,worlds=4,nodes=50,pick=drawn", true_sight=3)
-    assert config.post(2) == "search=pc-pimc,nodes=50,pick=drawn,worlds=1,belief=true"
-    assert config.post(3) == config.actors
+    assert config.acting(2) == "search=pc-pimc,nodes=50,pick=drawn,worlds=1,belief=true"
+    assert config.acting(3) == config.actors
     for wrong, what in (({"actors": "raw"}, "needs a search"), ({"replays": 21}, "--window")):
         with pytest.raises(InputError, match=what):
             AlphaZeConfig(**wrong)  # type: ignore[arg-type]

@@ -96,13 +96,13 @@ def test_without_post_processing_nothing_is_removed() -> None:
 
 
 def test_settings_of_fine_tuning() -> None:
-    def post(**options: object) -> str:
-        return resolve("tiny", {}, {}, {"seed": 1, **options}).hyper.post(0)
+    def acting(**options: object) -> str:
+        return resolve("tiny", {}, {}, {"seed": 1, **options}).hyper.acting(0)
 
-    assert post() == post(threshold=0.03) == post(actors="processed") == "none"
-    asked = post(threshold=0.03, quanta=32, actors="processed")
+    assert acting() == acting(threshold=0.03) == acting(actors="processed") == "none"
+    asked = acting(threshold=0.03, quanta=32, actors="processed")
     assert asked == "threshold=0.03,quanta=32"
     assert parse_player(f"{asked},run").options.post.processing(False) == (0.03, 32)
     for wrong in ({"actors": "prosessed"}, {"threshold": 2.0}, {"quanta": -1}, {"quanta": 10**6}):
         with pytest.raises(InputError):
-            post(**wrong)
+            acting(**wrong)

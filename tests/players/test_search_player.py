@@ -32,7 +32,7 @@ from stratkit.players.spec import parse_player
 from stratkit.players.testtime.explain import text
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
-from stratkit.search.beliefs import meeting
+from stratkit.search.beliefs import worlds_without
 from stratkit.storage.columns import Episode
 
 PIECES = "M:A1 k:C3 E:B2 Y:F6 x:D4 P:E3 O:F2"
@@ -226,10 +226,10 @@ def test_worlds_meet_what_memory_excludes(plies: int) -> None:
 
     drawn = worlds(scene.batch, 0, 60, seed=1)
     excluded[scene.seen(where)] = 1 << types(drawn)[0]
-    kept = meeting(drawn, 40, excluded)
+    kept = worlds_without(drawn, 40, excluded)
     assert kept.size == 40
     assert set(types(kept)) == set(types(drawn)) - {types(drawn)[0]} != set()
-    everything = meeting(drawn, 60, [0xFFF] * 36)
+    everything = worlds_without(drawn, 60, [0xFFF] * 36)
     assert [everything.save(row) for row in range(60)] == [drawn.save(row) for row in range(60)]
 
 

@@ -14,7 +14,14 @@ from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Floats
 from stratkit.players.searching.options import SETUPS_AND, SearchOptions
 from stratkit.players.testtime.stages import Staged, Turns
-from stratkit.search.beliefs import BELIEFS, CANDIDATES, Belief, NetworkBelief, Weighed, meeting
+from stratkit.search.beliefs import (
+    BELIEFS,
+    CANDIDATES,
+    Belief,
+    NetworkBelief,
+    Weighed,
+    worlds_without,
+)
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Found, Root, Search
 from stratkit.search.mmd import MMDSearch
@@ -148,7 +155,7 @@ class SearchStage:
         def draw(n: int, seed: int) -> Batch:
             if not excluded:
                 return worlds(n, seed)
-            return meeting(worlds(CANDIDATES * n, seed), n, excluded)
+            return worlds_without(worlds(CANDIDATES * n, seed), n, excluded)
 
         def turn() -> Batch | None:
             try:

@@ -47,18 +47,18 @@ Log = Callable[[Explanation], None]
 
 @dataclass
 class Plan:
-    """What was decided when a move began: of each piece, the policy over its destinations; and of
-    what a search teaches, if there was one, the value and the same of each piece."""
+    """What was decided when a move began: of each piece, the policy over its destinations; of a
+    search, if there was one, the value, and the same of each piece as `targets`."""
 
     plies: int
     destinations: dict[int, tuple[list[int], Floats]]
     value: float = float("nan")
-    lesson: dict[int, tuple[list[int], Floats]] = field(default_factory=dict)
+    targets: dict[int, tuple[list[int], Floats]] = field(default_factory=dict)
 
 
-class Lessons:
-    """What the search of n views teaches: of each a policy of single actions and a value, or
-    nothing."""
+class SearchTargets:
+    """What networks are to learn of the search of n views: of each a policy of single actions and
+    a value, or nothing."""
 
     def __init__(self, n: int) -> None:
         self.policies: list[tuple[npt.ArrayLike, npt.ArrayLike] | None] = [None] * n
@@ -68,7 +68,7 @@ class Lessons:
         self.policies[row], self.values[row] = (actions, policy), value
 
     @property
-    def targets(self) -> Targets:
+    def column(self) -> Targets:
         return Targets.of(self.policies)
 
 
@@ -152,7 +152,7 @@ class PostprocessedPlayer(Player):
 
     def policy(self, views: Views) -> Floats:
         with self._lock:
-            return self._policy(views, Lessons(len(views)), values=False)[0]
+            return self._policy(views, SearchTargets(len(views)), values=False)[0]
 
     def explained(self, log: Log) -> PostprocessedPlayer:
         return PostprocessedPlayer(
@@ -167,20 +167,21 @@ class PostprocessedPlayer(Player):
         return [replace(turn, value=value_of[turn.game]) for turn in turns]
 
     def _act(self, views: Views, values: bool) -> Decision:
-        lessons = Lessons(len(views))
+        targets = SearchTargets(len(views))
         with self._lock:
-            policy, expected = self._policy(views, lessons, values)
+            policy, expected = self._policy(views, targets, values)
         chosen = sample(policy, views.legal, self.seed, views.games, views.numbers)
         if self.search is None:
             return Decision(*chosen, expected)
-        return Decision(*chosen, expected, targets=lessons.targets, root_value=lessons.values)
+        return Decision(*chosen, expected, targets=targets.column, root_value=targets.values)
 
-    def _policy(self, views: Views, lessons: Lessons, values: bool) -> tuple[Floats, Floats | None]:
+    def _policy(
+        self, views: Views, targets: SearchTargets, values: bool
+    ) -> tuple[Floats, Floats | None]:
         """The policy, and the network's values, of what it is shown, if they are wanted."""
         if not self.on_board:
-            policy, expected = self.evaluator.evaluate_distinct(
-                views.observations, views.legal, values
-            )
+            seen = views.observations, views.legal, values
+            policy, expected = self.evaluator.evaluate_distinct(*seen)
             left: list[tuple[str, Floats]] = [("network", policy)]
             searches: Sequence[Found | None] = [None] * len(views)
             if self.search:
@@ -189,9 +190,9 @@ class PostprocessedPlayer(Player):
                 searches = staged.searches or searches
                 for row, found in enumerate(staged.searches or ()):
                     if found:
-                        target, value = found.lesson
+                        target, value = found.search_target
                         actions = np.flatnonzero(views.legal[row])
-                        lessons.note(row, actions, target, value * self.game.unit)
+                        targets.note(row, actions, target, value * self.game.unit)
             left += self._through(self.single_stages, Turns(views), left[-1][1])[1:]
             self._explain_actions(views, left, expected, searches)
             return left[-1][1], expected
@@ -204,8 +205,8 @@ class PostprocessedPlayer(Player):
             out[deploying] = self._deploy(views.take(deploying), out[deploying])
         if self.move_stages or self.log:
             first, second = (np.flatnonzero(playing & (stage == k)) for k in (0, 1))
-            self._choose_moves(views, shown, first, out, lessons)
-            self._choose_ends(views, second, out, lessons)
+            self._choose_moves(views, shown, first, out, targets)
+            self._choose_ends(views, second, out, targets)
         return out, expected
 
     def _show(self, views: Views, playing: Bools) -> Shown:
@@ -271,7 +272,7 @@ class PostprocessedPlayer(Player):
     # ---- whole moves ----
 
     def _choose_moves(
-        self, views: Views, shown: Shown, rows: Int64s, out: Floats, lessons: Lessons
+        self, views: Views, shown: Shown, rows: Int64s, out: Floats, targets: SearchTargets
     ) -> None:
         """Decides on whole moves, and leaves in `out` the policy of their first actions."""
         moves = [views.moves(int(row)) for row in rows]
@@ -296,8 +297,8 @@ class PostprocessedPlayer(Player):
         for index, row in enumerate(rows):
             some, m = moves[index], len(moves[index])
             found = searches[index]
-            lesson = found.lesson if found else None
-            out[row] = self._plan(views, int(row), some, left[-1][1][index], lesson, lessons)
+            target = found.search_target if found else None
+            out[row] = self._plan(views, int(row), some, left[-1][1][index], target, targets)
             value = None if values is None else float(values[index])
             bound = None if bounds is None else bounds[index, :m]
             stages = [(name, policy[index, :m]) for name, policy in left]
@@ -334,24 +335,24 @@ class PostprocessedPlayer(Player):
         row: int,
         moves: Moves,
         policy: Floats,
-        lesson: tuple[Float64s, float] | None,
-        lessons: Lessons,
+        search_target: tuple[Float64s, float] | None,
+        targets: SearchTargets,
     ) -> Floats:
         """Remembers the policy of the destinations; returns that of the pieces, [actions]."""
         first, ends = _split(moves, policy, self.game.actions)
         plan = Plan(self._plies(views, row), ends)
-        if lesson:
-            target, value = lesson
-            pieces, plan.lesson = _split(moves, target, self.game.actions)
+        if search_target:
+            target, value = search_target
+            pieces, plan.targets = _split(moves, target, self.game.actions)
             plan.value = value * self.game.unit
             (squares,) = np.nonzero(pieces)
-            lessons.note(row, squares, pieces[squares], plan.value)
+            targets.note(row, squares, pieces[squares], plan.value)
         seat = _seat(views, row)
         if seat in self._plans:
             self._plans[seat] = plan
         return first
 
-    def _choose_ends(self, views: Views, rows: Int64s, out: Floats, lessons: Lessons) -> None:
+    def _choose_ends(self, views: Views, rows: Int64s, out: Floats, targets: SearchTargets) -> None:
         """Destinations as they were decided on when the move began."""
         unplanned = []
         for row in rows:
@@ -362,8 +363,8 @@ class PostprocessedPlayer(Player):
                 if found:
                     out[row] = 0
                     out[row, found[0]] = found[1]
-                    if selected in plan.lesson:
-                        lessons.note(int(row), *plan.lesson[selected], plan.value)
+                    if selected in plan.targets:
+                        targets.note(int(row), *plan.targets[selected], plan.value)
                     continue
             unplanned.append(row)
         if unplanned:  # somebody else has selected the piece
