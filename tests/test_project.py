@@ -95,6 +95,17 @@ def imports(path: pathlib.Path) -> list[str]:
     return names
 
 
+def test_a_room_that_lists_its_files_lists_all_of_them() -> None:
+    listing = 0
+    for room in ROOMS:
+        files = {path.name for path in (PACKAGE / room).glob("*.py")} - {"__init__.py"}
+        text = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text())) or ""
+        if listed := re.findall(r"^ *(\w+\.py) ", text, re.M):
+            assert set(listed) == files and len(listed) == len(files), f"{room}: {listed}"
+            listing += 1
+    assert listing >= 6
+
+
 def test_rooms_import_only_what_they_may() -> None:
     assert set(ROOMS) == {p.parent.name for p in PACKAGE.glob("*/__init__.py")}
     checked = 0

@@ -1,22 +1,31 @@
-"""Learning from whole episodes.
+"""Learning: each algorithm a file that reads like its paper, and a loop that knows none of them.
 
-algorithm.py  what the optimizer needs of an algorithm
-rnad.py       R-NaD, from top to bottom
-mmd.py        magnetic mirror descent, likewise
-v_trace.py    the value estimates of its episodes
-optimizer.py  one update of any algorithm: chunks, threads, ranks, precision, Adam
-memory.py     how many views have room in the memory of the device
-config.py     every setting, and the algorithms by name
-request.py    what `train` is asked for, and where its settings come from
-data.py       episodes -> batches, by replay through the engine
-source.py     where episodes come from: streams, files, folders
-consumed.py   from how many episodes of which files a run has learned
-metrics.py    the metrics of a step
-curves.py     the metrics of several runs as a picture
+algorithm.py    what the optimizer needs of an algorithm
+rnad.py         R-NaD, from top to bottom
+mmd.py          magnetic mirror descent, likewise
+alphaze.py      AlphaZero's loss: what a search has found
+belief.py       beliefs about hidden pieces
+rebel.py        ReBeL's value network, from examples of values
+v_trace.py      R-NaD's value estimates
+step_weights.py what each step counts in the loss, and outcomes
+optimizer.py    one update of any algorithm: chunks, threads, ranks, precision, Adam
+schedule.py     how rates fall with the steps
+memory.py       how many views have room in the memory of the device
+config.py       every setting, and the algorithms by name
+options.py      settings as fields of dataclasses
+presets.py      settings that go with a kind of network
+request.py      what `train` is asked for, and where its settings come from
+data.py         episodes -> batches, by replay through the engine
+source.py       where episodes come from: streams, files, folders
+window.py       old episodes that are learned from again
+consumed.py     from how many episodes of which files a run has learned
+metrics.py      the metrics of a step
+curves.py       the metrics of several runs as a picture
 tensorboard.py  the same for TensorBoard
-weights.py    the first weights of a run, where they are another network's
-ranks.py      several learners that work as one
-observer.py   who is told how a run goes
-folder.py     a run's folder: its lock, its checkpoints
-run.py        the loop around all of it: published weights, checkpoints, metrics
+weights.py      the first weights of a run, where they are another network's
+ranks.py        several learners that work as one
+observer.py     who is told how a run goes
+folder.py       a run's folder: its lock, its checkpoints
+run.py          the loop around all of it: published weights, checkpoints, metrics
+rebel_run.py    the same for ReBeL, from examples
 """

@@ -1,8 +1,8 @@
 """What the learner needs of an algorithm.
 
-An algorithm is a file of its own that reads like its paper: `rnad.py`, `mmd.py`, `alphaze.py`. It
-knows networks, targets and losses. It knows neither chunks nor threads, ranks, precision and Adam:
-those are the optimizer's (`optimizer.py`), which in turn knows no algorithm.
+An algorithm is a file of its own that reads like its paper: `rnad.py`, `mmd.py`, `alphaze.py`,
+`belief.py`. It knows networks, targets and losses. It knows neither chunks nor threads, ranks,
+precision and Adam: those are the optimizer's (`optimizer.py`), which in turn knows no algorithm.
 
 One update goes through the methods in this order:
 

@@ -6,8 +6,11 @@ network.py    what every network is to those who use one
 unet.py       DeepNash's torso and four heads
 plain.py      a small residual network for small boards
 fromto.py     a residual network that looks once for both parts of a move
+rise.py       AlphaZe**'s residual network
 graph.py      a graph network for the maps of Diplomacy
 mlp.py        a multilayer perceptron for observations that are vectors
+belief.py     which types hidden pieces have
+pbs.py        values of hands at public belief states
 deployment.py a network of its own for the deployment, beside any of these
 presets.py    sizes by name, and `build`
 evaluator.py  a network where it computes: batches, device, weights; policies and values

@@ -9,6 +9,7 @@ groups.py      what games cannot tell: groups that never met, or won everything
 elo.py         maximum-likelihood Elo: Davidson's model and its fit
 sequential.py  Elo game by game, with a factor K
 bootstrap.py   ratings with intervals
+shares.py      games of more than two players: the mean score of one alone among others
 sprt.py        the sequential test of one player against another
 residuals.py   where one number cannot tell the players' strength
 report.py      all that is said, and as JSON (formats/rating.md)

@@ -12,6 +12,8 @@ leaves.py     what hands may expect where a subgame ends
 generate.py   self-play at public belief states: examples for a value network
 equilibrium.py  a simultaneous turn as a game between candidates
 joint.py      the same among any number of players
+regret_matching.py  sampled regret matching between any number of players
 turn.py       play by equilibria of simultaneous turns
 safe.py       whole games by search at public belief states
+value_error.py  how far a value network is from exact values
 """
