@@ -15,6 +15,7 @@ One update goes through the methods in this order:
 
 from __future__ import annotations
 
+import copy
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
 from stratkit.learn.config import ALGORITHMS, AdamConfig
 from stratkit.learn.data import StepBatch
-from stratkit.nets import Network
+from stratkit.nets import Network, build, place
 
 CPU = torch.device("cpu")
 
@@ -55,22 +56,51 @@ Outputs = tuple[Tensor, ...]  # of the trained network, each [m, ...]
 class Algorithm(ABC, Generic[F, T]):
     """The state of an algorithm, and its equations.
 
-    `net`: the name of the networks' kind (`nets.build`).
-    `networks`: by the names that they have in a checkpoint. The first one is trained by gradients
-    and acts in self-play.
+    `net`, `shape`, `actions`, `seed`, `graph`: which untrained network, for which observations and
+    how many actions (`nets.build`); it computes on `device`. `InputError`: none for this algorithm.
+
+    `networks`: by the names that they have in a checkpoint, `network_names`. The first one is
+    trained by gradients and acts in self-play; the others begin as its copies.
     `loss_metrics`: the names of what `loss` reports, as sums over the steps. `view_metrics`: the
     names of what `forward` reports, as means over the steps that are learned from.
-    `sparse`: many steps have no gradient, so that it pays to look which. `decay`: by this part, of
-    the learning rate, every step shrinks the weights (AdamW).
     """
 
-    net: str
     config: AdamConfig
-    sparse = False
-    decay = 0.0
-    networks: dict[str, Network]
+    network_names: tuple[str, ...] = ("online", "average")  # the average is for play
     loss_metrics: tuple[str, ...]
     view_metrics: tuple[str, ...]
+
+    def __init__(
+        self,
+        net: str,
+        shape: tuple[int, ...],
+        actions: int | None,
+        config: AdamConfig,
+        seed: int,
+        device: torch.device = CPU,
+        graph: Graph | None = None,
+    ) -> None:
+        self.net, self.config = net, config
+        online = self.untrained(shape, actions, seed, graph)
+        place(online, device)
+        copies = (copy.deepcopy(online).requires_grad_(False) for _ in self.network_names[1:])
+        self.networks = dict(zip(self.network_names, (online, *copies), strict=True))
+
+    def untrained(
+        self, shape: tuple[int, ...], actions: int | None, seed: int, graph: Graph | None
+    ) -> Network:
+        """The network with its first weights."""
+        return build(self.net, shape, seed, actions, graph)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether many steps have no gradient, so that it pays to look which."""
+        return False
+
+    @property
+    def decay(self) -> float:
+        """By this part of the learning rate every step shrinks the weights (AdamW)."""
+        return 0.0
 
     @property
     def trained(self) -> Network:

@@ -12,7 +12,6 @@ from what the network says. Nothing pulls towards an equilibrium: the limit is t
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -20,16 +19,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
+from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import AlphaZeConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.rnad import average_rate, follow, value_loss
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
-from stratkit.nets import build, legal_policy, place
-
-NETWORKS = ("online", "average")  # the average follows the acting one, for play
+from stratkit.nets import legal_policy
 
 
 def policy_loss(log_pi: Tensor, target: Tensor, weight: Tensor) -> Tensor:
@@ -61,28 +57,15 @@ class Targets(NamedTuple):
 
 
 class AlphaZe(Algorithm[Forward, Targets]):
-    """The network and its update. Arguments as `RNaD`'s."""
+    """The network and its update."""
 
+    config: AlphaZeConfig
     loss_metrics = ("policy_loss", "value_loss", "target_kl", "explained")
     view_metrics = ("entropy", "value")
 
-    def __init__(
-        self,
-        net: str,
-        shape: tuple[int, ...],
-        actions: int | None,
-        config: AlphaZeConfig,
-        seed: int,
-        device: torch.device = CPU,
-        graph: Graph | None = None,
-    ) -> None:
-        self.net = net
-        self.config: AlphaZeConfig = config
-        self.decay = config.decay
-        online = build(net, shape, seed, actions, graph)
-        place(online, device)
-        average = copy.deepcopy(online).requires_grad_(False)
-        self.networks = dict(zip(NETWORKS, (online, average), strict=True))
+    @property
+    def decay(self) -> float:
+        return self.config.decay
 
     def learning_rate(self, step: int) -> float:
         """Constant after the warm-up; or from there along half a cosine to its floor."""

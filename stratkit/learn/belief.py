@@ -8,7 +8,6 @@ Whether anybody sampled the actions, and from which policy, does not matter. (At
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -18,14 +17,11 @@ from torch import Tensor
 from stratkit.engine.diplomacy import Graph
 from stratkit.engine.observation import CELLS
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
+from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import BeliefConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.rnad import average_rate, follow
-from stratkit.nets import place
 from stratkit.nets.belief import BeliefNet
-
-NETWORKS = ("online", "average")  # the average is what believes
 
 
 class Forward(NamedTuple):
@@ -41,30 +37,19 @@ class Targets(NamedTuple):
 
 
 class Belief(Algorithm[Forward, Targets]):
-    """The network and its update. Arguments as `RNaD`'s; `InputError`: the game is on no board."""
+    """The network and its update. `InputError`: the game is on no board."""
 
+    config: BeliefConfig
     loss_metrics = ("loss",)
     view_metrics = ("nats", "uniform")
 
-    def __init__(
-        self,
-        net: str,
-        shape: tuple[int, ...],
-        actions: int | None,
-        config: BeliefConfig,
-        seed: int,
-        device: torch.device = CPU,
-        graph: Graph | None = None,
-    ) -> None:
+    def untrained(
+        self, shape: tuple[int, ...], actions: int | None, seed: int, graph: Graph | None
+    ) -> Any:
         if len(shape) != 3:
             raise InputError("a belief network is for boards, and this game has none")
-        self.net = net
-        self.config: BeliefConfig = config
-        online: Any = BeliefNet(net, shape, seed)
-        place(online, device)
-        average = copy.deepcopy(online).requires_grad_(False)
-        self.networks = dict(zip(NETWORKS, (online, average), strict=True))
         self.packed = CELLS + shape[1] * shape[2]
+        return BeliefNet(self.net, shape, seed)
 
     def prepare(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Packed observations, and the truth that `make_batch` has put behind each."""

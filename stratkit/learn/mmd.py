@@ -20,7 +20,6 @@ different views.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -29,7 +28,7 @@ from torch import Tensor
 
 from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
+from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.rnad import average_rate, follow, value_loss
@@ -37,11 +36,10 @@ from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.learn.v_trace import scan
 from stratkit.netnames import DEPLOYMENT
-from stratkit.nets import build, legal_policy, place
+from stratkit.nets import Network, legal_policy
 
 # The acting network is learned by gradients. The average follows it, for play, and as a magnet
 # where that is asked for.
-NETWORKS = ("online", "average")
 
 
 # ---- Advantages and values ----
@@ -191,31 +189,23 @@ class Targets(NamedTuple):
 
 
 class MMD(Algorithm[Forward, Targets]):
-    """MMD's networks and its update. Arguments as `RNaD`'s."""
+    """MMD's networks and its update."""
 
+    config: MMDConfig
     loss_metrics = ("policy_loss", "value_loss", "clipped", "explained")
     view_metrics = ("entropy", "kl", "value")
 
-    def __init__(
-        self,
-        net: str,
-        shape: tuple[int, ...],
-        actions: int | None,
-        config: MMDConfig,
-        seed: int,
-        device: torch.device = CPU,
-        graph: Graph | None = None,
-    ) -> None:
-        if config.deployment_only and not net.endswith(DEPLOYMENT):
+    def untrained(
+        self, shape: tuple[int, ...], actions: int | None, seed: int, graph: Graph | None
+    ) -> Network:
+        if self.config.deployment_only and not self.net.endswith(DEPLOYMENT):
             what = f"to learn the deployment alone needs a network of its own, NAME{DEPLOYMENT}"
-            raise InputError(what, text=net)
-        self.net = net
-        self.config: MMDConfig = config
-        self.sparse = config.advantage_filter > 0
-        online = build(net, shape, seed, actions, graph)
-        place(online, device)
-        average = copy.deepcopy(online).requires_grad_(False)
-        self.networks = dict(zip(NETWORKS, (online, average), strict=True))
+            raise InputError(what, text=self.net)
+        return super().untrained(shape, actions, seed, graph)
+
+    @property
+    def sparse(self) -> bool:
+        return self.config.advantage_filter > 0
 
     def eta(self, step: int) -> float:
         """The temperature of update number `step`."""

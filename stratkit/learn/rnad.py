@@ -12,20 +12,19 @@ steps, whatever episodes they are from; [m] are different views.
 
 from __future__ import annotations
 
-import copy
+import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from stratkit.engine.diplomacy import Graph
-from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
+from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.step_weights import explained_parts, weights_of
 from stratkit.learn.v_trace import v_trace
-from stratkit.nets import Network, build, legal_policy, place, process
+from stratkit.nets import Network, legal_policy, process
 
 # The acting network is learned by gradients. The target network follows it and gives v-trace its
 # values. Regularisation policies, the present and the previous one, are copies of past target
@@ -263,33 +262,18 @@ class Targets(NamedTuple):
 
 
 class RNaD(Algorithm[Forward, Targets]):
-    """R-NaD's networks and its update.
+    """R-NaD's networks and its update."""
 
-    net, shape, actions, seed: which untrained network, for which observations and how many actions
-    (see `nets.build`).
-    """
-
+    config: RNaDConfig
+    network_names = NETWORKS
     loss_metrics = ("policy_loss", "value_loss", "explained")
     view_metrics = ("entropy", "kl", "value", "removed")
+    _one_regularization = True  # both regularisation policies are the same network
 
-    def __init__(
-        self,
-        net: str,
-        shape: tuple[int, ...],
-        actions: int | None,
-        config: RNaDConfig,
-        seed: int,
-        device: torch.device = CPU,
-        graph: Graph | None = None,
-    ) -> None:
-        self.net = net
-        self.config: RNaDConfig = config
-        self.schedule = EntropySchedule(config.sizes, config.repeats, config.ramp)
-        online = build(net, shape, seed, actions, graph)
-        place(online, device)
-        copies = (copy.deepcopy(online).requires_grad_(False) for _ in NETWORKS[1:])
-        self.networks = dict(zip(NETWORKS, (online, *copies), strict=True))
-        self._one_regularization = True  # both regularisation policies are the same network
+    @functools.cached_property
+    def schedule(self) -> EntropySchedule:
+        config = self.config
+        return EntropySchedule(config.sizes, config.repeats, config.ramp)
 
     def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
         inputs, legal = views

@@ -19,7 +19,6 @@ from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.mmd import (
     MMD,
-    NETWORKS,
     behaviour_loss,
     estimates,
     largest,
@@ -32,7 +31,7 @@ from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained, game_weights
 from stratkit.nets import legal_policy
 
-INFINITY = math.inf
+INFINITY, NETWORKS = math.inf, ("online", "average")
 
 
 def setting(**options: object) -> Settings:
@@ -246,7 +245,7 @@ def test_the_rate_of_a_step_is_adam_s() -> None:
 
 def test_the_average_follows_and_no_other_network_is_there() -> None:
     learner, batch = a_batch(average_rate=0.01)
-    assert tuple(learner.algorithm.networks) == NETWORKS == ("online", "average")
+    assert tuple(learner.algorithm.networks) == NETWORKS
     learner.update(batch)
     assert torch.equal(weights(learner, "average"), weights(learner, "online"))
     learner.step = 10_000
@@ -309,12 +308,12 @@ def test_the_filter_leaves_setups_as_they_are() -> None:
     assert weight[1].sum().item() == pytest.approx(weight[0].sum().item())
 
 
-def test_what_is_not_learned_from_is_not_differentiated() -> None:
+def test_what_is_not_learned_from_is_not_differentiated(monkeypatch: pytest.MonkeyPatch) -> None:
     """And where all of it is, the gradient is the same."""
     rows, gradients = [], []
     for sparse in (True, False):
         learner, batch = a_batch(advantage_filter=0.8, rows=16)
-        learner.algorithm.sparse = sparse
+        monkeypatch.setattr(MMD, "sparse", sparse)
         network = learner.algorithm.trained
         embed = network.embed
 
