@@ -33,7 +33,7 @@ from stratkit.engine.diplomacy import (
     VIEW,
     map_of,
 )
-from stratkit.players.searching.blueprints import UniformBlueprint
+from stratkit.players.searching.blueprints import FunctionBlueprint
 
 FAR = 20  # more moves than any way has
 TEMPERATURE = 0.05  # of the softmax of scores
@@ -45,7 +45,7 @@ _FALL = 0.5 ** np.arange(FAR + 1)
 _SPRING = np.append([1.0, 0.9], 0.9 * 0.5 ** np.arange(1, FAR))
 
 
-class GreedyBlueprint(UniformBlueprint):
+class GreedyBlueprint(FunctionBlueprint):
     """The policy of `game`, Diplomacy on any map: a softmax of the scores of orders. A position is
     worth the squares of centres, those counted that a unit stands on."""
 
@@ -68,7 +68,7 @@ class GreedyBlueprint(UniformBlueprint):
         found = np.stack([distances[:, self.map.coasts[c]].min(1) for c in self.centres], axis=1)
         return np.asarray(np.minimum(found, FAR))
 
-    def values(self, observations: Bytes, pub: Float32s | None = None) -> Float32s:
+    def values(self, observations: Bytes) -> Float32s:
         views = self._views(observations)
         held = np.zeros((len(views), len(self.map.powers)))
         owner = views["position"]["owner"]

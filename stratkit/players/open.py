@@ -209,14 +209,18 @@ def open_search(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Playe
     """A search from the player `random` or `heuristic` as the blueprint. `UsageError`: the game
     cannot be searched so."""
     from stratkit.engine.stratego import VARIANTS
-    from stratkit.players.searching.blueprints import HeuristicBlueprint, UniformBlueprint
+    from stratkit.players.searching.blueprints import (
+        FunctionBlueprint,
+        HeuristicBlueprint,
+        UniformBlueprint,
+    )
     from stratkit.players.searching.stage import SearchStage
     from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
     if spec.options.of_beliefs:
         return _open_exact(spec, game, setting)
     searching, belief = _believing(spec.options)
-    blueprint = UniformBlueprint()
+    blueprint: FunctionBlueprint = UniformBlueprint()
     if spec.spec == "heuristic":
         blueprint = HeuristicBlueprint(game, VARIANTS[game.name].counts)
     search = SearchStage(game, blueprint, searching, setting.seed)

@@ -27,3 +27,14 @@ class Blueprint(Protocol):
     def values(self, observations: Bytes) -> Floats:
         """float32 [n]: what the acting sides may expect."""
         ...
+
+
+class PlayableBlueprint(Blueprint, Protocol):
+    """A blueprint by which a player can play, with a search or without."""
+
+    def evaluate(
+        self, observations: Bytes, legal: Bytes, pub: Floats | None = None, values: bool = False
+    ) -> tuple[Floats, Floats | None]:
+        """As `evaluate_distinct`. `pub`: the two blocks of public information that a network is
+        shown instead of the observation's, as in `nets.expand`; others do not look at them."""
+        ...

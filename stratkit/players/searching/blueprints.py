@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,8 +19,9 @@ TEMPERATURE = NOISE / 2  # the heuristic's moves differ in worth by a noise of t
 WORTH = np.where(np.arange(len(VALUES)) == FLAG, 0.0, VALUES)
 
 
-class UniformBlueprint:
-    """All legal actions alike; what is not over is worth nothing."""
+class FunctionBlueprint(ABC):
+    """A blueprint that is a function of the observation. `observations` are packed, uint8
+    [n, observation_bytes], and `legal` actions uint8 [n, A]."""
 
     def evaluate(
         self, observations: Bytes, legal: Bytes, pub: Floats | None = None, values: bool = False
@@ -32,14 +34,26 @@ class UniformBlueprint:
     ) -> tuple[Floats, Floats | None]:
         return self.evaluate(observations, legal, values=values)
 
-    def values(self, observations: Bytes, pub: Floats | None = None) -> Floats:
+    @abstractmethod
+    def values(self, observations: Bytes) -> Floats:
+        """float32 [n]: what the acting sides may expect."""
+
+    @abstractmethod
+    def _policy(self, observations: Bytes, legal: Bytes) -> Floats:
+        """float32 [n, A]: the probability of each action, 0 where illegal."""
+
+
+class UniformBlueprint(FunctionBlueprint):
+    """All legal actions alike; what is not over is worth nothing."""
+
+    def values(self, observations: Bytes) -> Floats:
         return np.zeros(len(observations), np.float32)
 
     def _policy(self, observations: Bytes, legal: Bytes) -> Floats:
         return np.asarray(legal / legal.sum(1, keepdims=True), np.float32)
 
 
-class HeuristicBlueprint(UniformBlueprint):
+class HeuristicBlueprint(FunctionBlueprint):
     """The heuristic player's scores as a policy: their softmax, at the temperature of its noise. A
     position is worth the difference of both sides' pieces, as a share of an army, flags apart."""
 
@@ -48,7 +62,7 @@ class HeuristicBlueprint(UniformBlueprint):
         self.game, self.army = game, float(WORTH @ np.array(counts))
         self.rules = HeuristicPlayer(game, 0)
 
-    def values(self, observations: Bytes, pub: Floats | None = None) -> Floats:
+    def values(self, observations: Bytes) -> Floats:
         seen = observations.view(self.rules.dtype)[:, 0]
         cells = seen["cells"]
         worth = np.append(WORTH, np.zeros(4))[cells & TYPE]

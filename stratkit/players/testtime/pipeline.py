@@ -30,12 +30,12 @@ from stratkit.players.player import (
     Sides,
     Views,
 )
-from stratkit.players.searching.blueprints import UniformBlueprint
 from stratkit.players.testtime.inputs import Inputs
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.stages import Quanta, Stage, Threshold, Turns, WithoutRepeatedThreats
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
+from stratkit.search.blueprint import PlayableBlueprint
 from stratkit.search.decision import Found
 from stratkit.storage.columns import Targets
 
@@ -93,7 +93,7 @@ class PostprocessedPlayer(Player):
 
     def __init__(
         self,
-        evaluator: Evaluator | UniformBlueprint,
+        evaluator: PlayableBlueprint,
         game: Game,
         seed: int,
         asked: PostProcessing,
