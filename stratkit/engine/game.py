@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 
@@ -66,6 +67,9 @@ class Game:
         self.observation_bytes: int = is_.observation_bytes
         # Of the expanded observation: planes (C, H, W), or a vector (C,).
         self.shape: tuple[int, ...] = (is_.planes, is_.height, is_.width)[: 3 if is_.height else 1]
+        self.is_stratego = len(self.shape) == 3  # only its variants are seen as planes
+        self.actions_per_ply = 2 if self.is_stratego else 1  # a piece, and its destination
+        self.largest_return = 1.0 if self.is_stratego else math.inf  # inf: not known
         self.hands: int = is_.hands  # in public belief states; 0: the game has none
         self.public_bytes: int = is_.public_bytes
         self.pbs_inputs = 1 + self.public_bytes + 2 * self.hands  # of a row of `Subgames.inputs`

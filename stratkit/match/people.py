@@ -54,7 +54,7 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
     if path is None:
         yield MoveLog(None, game, False)
         return
-    if len(game.shape) != 3 and not game.hands and not is_hex(game):
+    if not game.is_stratego and not game.hands and not is_hex(game):
         what = "--explain is for Stratego, Hex and public belief states"
         raise UsageError(f"{what}, not for {game.name}")
     if path == "-":
@@ -85,7 +85,7 @@ def _logging(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
     if isinstance(player, Logged):
         logged = player.logged(lambda text: print(f"{entrant.name}: {text}\n", file=stream))
         return replace(cast("Entrant[Player]", entrant), player=logged)
-    if not isinstance(player, Explainer) or (len(game.shape) != 3 and not is_hex(game)):
+    if not isinstance(player, Explainer) or (not game.is_stratego and not is_hex(game)):
         return entrant
 
     from stratkit.engine.stratego import variant

@@ -58,7 +58,7 @@ def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[P
 
 def check_board(spec: PlayerSpec, game: Game) -> None:
     """`InputError`: the player needs a board, which the game has not."""
-    if len(game.shape) != 3:
+    if not game.is_stratego:
         raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
 
 
@@ -104,7 +104,7 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
 
     post: PostProcessing = spec.options.post
     searching, belief = _believing(spec.options.searching)
-    if post.of_stratego and len(game.shape) != 3:
+    if post.of_stratego and not game.is_stratego:
         what = f"{game.name} has no such post-processing: {options_text(post)[:-1]}"
         raise UsageError(what, text=spec.text)
     with error_context(path):

@@ -231,7 +231,7 @@ def log_likelihoods(
     enemy = _actors(game, actions)
     enemy = (enemy >= 0) & (enemy != np.repeat([p.side for p in pasts], sizes)[:, None])
     placing = np.arange(actions.shape[1]) < np.repeat([p.placements for p in pasts], sizes)[:, None]
-    each = 2 if len(game.shape) == 3 else 1  # actions of a ply
+    each = game.actions_per_ply
     later = np.cumsum((enemy & ~placing)[:, ::-1], axis=1)[:, ::-1]  # and this one
     counted = enemy & np.where(placing, deployment, later <= each * last)
     rows, numbers, seen, legal = _views(game, actions, counted)

@@ -130,7 +130,7 @@ class Evaluator:
         network = spec.kind is NETWORK
         searching = spec.options.searching if network else spec.options
         post = network and spec.options.post != PostProcessing()
-        if len(self.tree.game.shape) == 3 and (post or searching):
+        if self.tree.game.is_stratego and (post or searching):
             what = "search improves" if searching else "post-processing judges"
             raise UsageError(f"{what} whole moves, not single actions", text=text)
         some = list_checkpoints(spec.spec) if network else []

@@ -32,6 +32,13 @@ RPS = pathlib.Path(__file__).parents[2] / "formats/samples/modified_rps.matrix"
 GAMES = (*VARIANTS, "kuhn", "leduc", "liars_dice:2x3", "hex:4", "dark_hex:3", f"matrix:{RPS}")
 
 
+def test_games_say_whether_they_are_stratego() -> None:
+    for game in map(Game, GAMES):
+        is_it = game.name in VARIANTS
+        found = game.is_stratego, game.actions_per_ply, game.largest_return
+        assert found == ((True, 2, 1.0) if is_it else (False, 1, np.inf))
+
+
 def random_games(
     name: str, n: int, seed: int, threads: int = 1
 ) -> tuple[Batch, list[np.ndarray], list[tuple[np.ndarray, ...]]]:

@@ -31,7 +31,6 @@ from stratkit.storage.checkpoints import load_network, resolve
 
 
 def _mmd(asked: SearchOptions, game: Game, belief: Belief) -> Search:
-    on_board = len(game.shape) == 3
     return MMDSearch(
         rollouts=asked.rollouts,
         depth=asked.depth,
@@ -39,15 +38,14 @@ def _mmd(asked: SearchOptions, game: Game, belief: Belief) -> Search:
         tau=asked.magnet,
         belief=belief,
         worlds=asked.worlds,
-        actions=2 if on_board else 1,
+        actions=game.actions_per_ply,
         unit=game.unit,
-        largest_return=1.0 if on_board else np.inf,
+        largest_return=game.largest_return,
         seconds=asked.time,
     )
 
 
 def _pimc(asked: SearchOptions, game: Game, belief: Belief) -> Search:
-    on_board = len(game.shape) == 3
     return PIMC(
         worlds=asked.trees,
         nodes=max(1, asked.nodes // asked.trees) if asked.split else asked.nodes,
@@ -56,15 +54,14 @@ def _pimc(asked: SearchOptions, game: Game, belief: Belief) -> Search:
         draw=asked.pick == "drawn",
         cpuct=asked.cpuct,
         noise=asked.noise,
-        actions=2 if on_board else 1,
+        actions=game.actions_per_ply,
         unit=game.unit,
-        largest_return=1.0 if on_board else np.inf,
+        largest_return=game.largest_return,
         seconds=asked.time,
     )
 
 
 def _rm(asked: SearchOptions, game: Game, belief: Belief) -> Search:
-    on_board = len(game.shape) == 3
     return TurnSearch(
         max_candidates=asked.candidates,
         samples=asked.samples,
@@ -72,7 +69,7 @@ def _rm(asked: SearchOptions, game: Game, belief: Belief) -> Search:
         games=asked.games,
         depth=asked.depth,
         play=asked.play,
-        largest_return=1.0 if on_board else np.inf,
+        largest_return=game.largest_return,
     )
 
 
@@ -178,13 +175,13 @@ class SearchStage:
 
 
 def _belief(asked: SearchOptions, game: Game) -> Belief:
-    word, on_board = asked.belief, len(game.shape) == 3
+    word = asked.belief
     if word == "true":
         what = "is for self-play that learns (selfplay --actors): nobody else sees the truth"
         raise UsageError(f"belief=true {what}")
-    if word.startswith("setups") and not on_board:
+    if word.startswith("setups") and not game.is_stratego:
         raise UsageError(f"belief={word} is for Stratego, not for {game.name}")
-    if word == "policy" and not on_board and Batch(game, 1).histories() is None:
+    if word == "policy" and not game.is_stratego and Batch(game, 1).histories() is None:
         raise UsageError(f"belief={word}: states of {game.name} do not tell how they came about")
     if asked.belief_file is None:
         return BELIEFS[word]

@@ -103,13 +103,12 @@ class PostprocessedPlayer(Player):
         self.evaluator, self.game, self.seed = evaluator, game, seed
         self.asked, self.log, self.search = asked, log, search
         self.random_ties = asked.ties == "random"
-        self.on_board = len(game.shape) == 3
         self.single_stages = self._rounding(deploying=False)
         searching: list[Stage] = [search] if search else []
-        deploying = self.on_board and search is not None and search.deploys
+        deploying = game.is_stratego and search is not None and search.deploys
         self.deployment_stages = [*searching * deploying, *self._rounding(deploying=True)]
         self.move_stages = [*searching * (not deploying), *self.single_stages]
-        if self.on_board:
+        if game.is_stratego:
             self.inputs = Inputs(game, asked)
             self.tracker = Tracker(self.inputs.width, self.inputs.height)
             if not asked.repeat_threats:
@@ -134,14 +133,14 @@ class PostprocessedPlayer(Player):
         with self._lock:
             for seat in zip(games.tolist(), sides.tolist(), strict=True):
                 self._plans[seat] = None
-                if self.on_board:
+                if self.game.is_stratego:
                     self.tracker.begin(*seat)
 
     def end(self, games: Games, sides: Sides) -> None:
         with self._lock:
             for seat in zip(games.tolist(), sides.tolist(), strict=True):
                 del self._plans[seat]
-                if self.on_board:
+                if self.game.is_stratego:
                     self.tracker.end(*seat)
 
     def act(self, views: Views) -> Decision:
@@ -179,7 +178,7 @@ class PostprocessedPlayer(Player):
         self, views: Views, targets: SearchTargets, values: bool
     ) -> tuple[Floats, Floats | None]:
         """The policy, and the network's values, of what it is shown, if they are wanted."""
-        if not self.on_board:
+        if not self.game.is_stratego:
             seen = views.observations, views.legal, values
             policy, expected = self.evaluator.evaluate_distinct(*seen)
             left: list[tuple[str, Floats]] = [("network", policy)]
