@@ -1,18 +1,27 @@
-"""The folder of a run, RUN (formats/run.md): its lock, and the checkpoints to go on from."""
+"""The folder of a run, RUN (formats/run.md): its lock, the checkpoints to go on from, and what
+every learner writes there."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, error_context
 from stratkit.learn.config import RNAD
-from stratkit.learn.request import Request, check_algorithm, check_settings, without_former
+from stratkit.learn.metrics import as_line, open_metrics
+from stratkit.learn.observer import Observer
+from stratkit.learn.request import (
+    Request,
+    Settings,
+    check_algorithm,
+    check_settings,
+    without_former,
+)
 from stratkit.learn.source import plain_path
 from stratkit.netnames import check_net
 from stratkit.storage import schema
@@ -26,6 +35,7 @@ from stratkit.storage.checkpoints import (
     resolve,
     save_checkpoint,
 )
+from stratkit.storage.progress import METRICS
 from stratkit.storage.schema import Count, Text
 
 
@@ -55,18 +65,19 @@ class ResumePoint:
 
 @contextlib.contextmanager
 def open_run(request: Request, warn: Callable[[str], None]) -> Iterator[ResumePoint | None]:
-    """Makes the folder or finds what is in it; nobody else learns there meanwhile."""
+    """Makes the folder or finds what is in it; nobody else learns there meanwhile. `InputError`:
+    the checkpoint to go on from is another network's, algorithm's or game's than is asked for."""
     folder = Path(request.run)
     if request.resume and not folder.is_dir():
         raise InputError("there is no such run to resume", file=request.run)
     with _locked_folder(folder):
         if request.resume:
-            yield _read_newest(folder, warn)
+            yield _asked_for(request, _read_newest(folder, warn))
             return
         if any(entry != "lock" for entry in os.listdir(folder)):
             what = "holds files already: --resume goes on with a run, another --out begins one"
             raise InputError(what, file=request.run)
-        yield None if request.start is None else _begin_at(request.start)
+        yield None if request.start is None else _asked_for(request, _begin_at(request.start))
 
 
 @contextlib.contextmanager
@@ -108,6 +119,20 @@ def _begin_at(start: str) -> ResumePoint:
     return replace(read_checkpoint(resolve(start), inputs={}), fresh=True)
 
 
+def _asked_for(request: Request, point: ResumePoint) -> ResumePoint:
+    """The same; `InputError`: something else is asked for."""
+    net = point.metadata["net"]
+    if request.game not in (None, point.game.name):
+        what = f"the run learns {point.game.name}"
+        raise InputError(what, file=request.run, text=request.game)
+    if request.net not in (None, net):
+        raise InputError(f"the run has the network {net}", file=request.run, text=request.net)
+    if request.algorithm not in (None, point.algorithm):
+        what = f"learned by {point.algorithm}, which alone can go on with it"
+        raise InputError(what, file=os.fspath(point.path), text=request.algorithm)
+    return point
+
+
 def read_checkpoint(path: Path, inputs: Mapping[str, int] | None = None) -> ResumePoint:
     """The checkpoint, with all that is needed to go on from it, or with other `inputs` than its
     own; `InputError` names the file."""
@@ -125,15 +150,78 @@ def read_checkpoint(path: Path, inputs: Mapping[str, int] | None = None) -> Resu
         return ResumePoint(path, tensors, metadata, Game(metadata["game"], metadata["rules"]))
 
 
-def write_checkpoint(
-    run: str, step: int, tensors: Tensors, metadata: Mapping[str, Any], overwrite: bool
-) -> None:
-    """Writes the checkpoint of this step. `overwrite`: one that is there could not be read."""
-    path = checkpoint_path(run, step)
-    if not path.parent.exists():
-        path.parent.mkdir()
-        sync_folder(path.parent.parent)
-    save_checkpoint(path, tensors, metadata, overwrite)
+class RunFolder:
+    """What a learner of `game`, by the network `net` and with these `settings`, writes into the
+    folder `run`: a line a step, and checkpoints. `point`: from which it goes on, if from any."""
+
+    def __init__(
+        self,
+        run: str,
+        point: ResumePoint | None,
+        game: Game,
+        net: str,
+        settings: Settings,
+        observer: Observer,
+    ) -> None:
+        self.run, self.game, self.net = run, game, net
+        self.settings, self.observer = settings, observer
+        # A file that is there already could not be read, or the run would have gone on from it.
+        self.overwrite = point is not None
+        self.parents = [point.metadata["sha256"]] if point else []
+        self.saved = -1  # the step of the last checkpoint
+        self._metrics: BinaryIO | None = None
+
+    def begin(self, step: int, metadata: Mapping[str, Any]) -> None:
+        """After so many steps; `metadata` as `checkpoint_metadata`."""
+        self._metrics = open_metrics(Path(self.run) / METRICS, step)
+        self.observer.begin(metadata)
+
+    def close(self) -> None:
+        if self._metrics:
+            self._metrics.close()
+
+    def metadata(self, step: int, episodes: int) -> dict[str, Any]:
+        """What checkpoints and published weights have in common."""
+        return {
+            "game": self.game.name,
+            "rules": self.game.rules,
+            "net": self.net,
+            "algorithm": self.settings.algorithm,
+            "step": step,
+            "episodes": episodes,
+            "batch": self.settings.run.batch,
+        }
+
+    def checkpoint_metadata(
+        self, metadata: Mapping[str, Any], networks: Sequence[str], inputs: Mapping[str, int]
+    ) -> dict[str, Any]:
+        """Of a checkpoint, beside `metadata`: its networks, and what was read of which files."""
+        return {
+            **metadata,
+            "networks": list(networks),
+            "config": self.settings.to_json(),
+            "seed": self.settings.run.seed,
+            "parents": self.parents,
+            "inputs": inputs,
+        }
+
+    def log(self, metrics: Mapping[str, Any]) -> None:
+        """Writes the line of a step."""
+        assert self._metrics is not None
+        metrics = {**metrics, **self.observer.more()}
+        self._metrics.write(as_line(metrics))
+        self.observer.step(metrics)
+
+    def save(self, tensors: Tensors, metadata: Mapping[str, Any]) -> None:
+        """Writes a checkpoint; older ones go as the settings say."""
+        step, config = metadata["step"], self.settings.run
+        path = checkpoint_path(self.run, step)
+        if not path.parent.exists():
+            path.parent.mkdir()
+            sync_folder(path.parent.parent)
+        save_checkpoint(path, tensors, metadata, self.overwrite)
+        self.observer.saved(step)
+        delete_old(self.run, step, config.keep, config.milestone)
 
 
 def delete_old(run: str, newest: int, keep: int, milestone: int) -> None:

@@ -11,8 +11,7 @@ import contextlib
 import os
 import select
 import time
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -20,8 +19,7 @@ import numpy as np
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, StratkitError, UsageError, error_context
 from stratkit.learn.config import REBEL, ReBeLConfig
-from stratkit.learn.folder import ResumePoint, delete_old, open_run, write_checkpoint
-from stratkit.learn.metrics import as_line, open_metrics
+from stratkit.learn.folder import ResumePoint, RunFolder, open_run
 from stratkit.learn.observer import Observer
 from stratkit.learn.rebel import Buffer, ValueLearner
 from stratkit.learn.request import STDIN, Outcome, Request, resolve, several_ranks
@@ -31,7 +29,6 @@ from stratkit.nets.network import load_weights
 from stratkit.nets.pbs import build_pbs
 from stratkit.storage.checkpoints import checkpoint_path, load_network, publish_policy, tensors_of
 from stratkit.storage.examples import ExampleHeader, ExampleReader, Values
-from stratkit.storage.progress import METRICS
 
 
 def train_values(
@@ -62,6 +59,8 @@ def _check(request: Request) -> None:
 
 
 class _ValueRun:
+    """A run: its inputs, its learner and buffer, once the game is known, and what is written."""
+
     def __init__(
         self,
         request: Request,
@@ -71,30 +70,18 @@ class _ValueRun:
     ) -> None:
         self.request, self.point, self.stop, self.observer = request, point, stop, observer
         metadata = dict(point.metadata) if point else {}
-        if point and point.algorithm != REBEL:
-            what = f"learned by {point.algorithm}, which alone can go on with it"
-            raise InputError(what, file=os.fspath(point.path), text=REBEL)
-        if point and request.net not in (None, metadata["net"]):
-            what = f"the run has the network {metadata['net']}"
-            raise InputError(what, file=request.run, text=request.net)
-        if point and request.game not in (None, point.game.name):
-            what = f"the run learns {point.game.name}"
-            raise InputError(what, file=request.run, text=request.game)
         self.net = request.net or metadata.get("net") or DEFAULT_PBS
         asked = request.settings or {}, request.options or {}
         self.settings = resolve(self.net, metadata.get("config", {}), *asked, REBEL)
         self.config, self.hyper = self.settings.run, cast(ReBeLConfig, self.settings.hyper)
         self.examples = int(metadata.get("episodes", 0))
         self.consumed = dict(metadata.get("inputs", {}))  # examples by file
-        self.parents = [metadata["sha256"]] if point else []
-        self.metrics: BinaryIO | None = None
-        self.saved = -1
+        self.closing = contextlib.ExitStack()
         self.truncated: list[str] = []
         self.game: Game | None = None
 
     def close(self) -> None:
-        if self.metrics:
-            self.metrics.close()
+        self.closing.close()
 
     def learn(self) -> Outcome:
         error: Exception | None = None
@@ -128,6 +115,9 @@ class _ValueRun:
 
     def open(self, game: Game) -> None:
         """Begins, or goes on, with this game."""
+        run, settings = self.request.run, self.settings
+        self.folder = RunFolder(run, self.point, game, self.net, settings, self.observer)
+        self.closing.callback(self.folder.close)
         network = build_pbs(self.net, game, self.config.seed)
         if self.request.weights and not self.point:
             weights, metadata, _ = load_network(self.request.weights, None)
@@ -142,11 +132,10 @@ class _ValueRun:
             with error_context(os.fspath(self.point.path)):
                 self.learner.load(self.point.tensors, int(self.point.metadata["step"]))
                 self.buffer.load(self.point.tensors, self.examples)
-            self.saved = self.learner.step
+            self.folder.saved = self.learner.step
         self.game = game
         self.began = [self.examples, time.time_ns()]
-        self.metrics = open_metrics(Path(self.request.run) / METRICS, self.learner.step)
-        self.observer.begin(self._checkpoint_metadata())
+        self.folder.begin(self.learner.step, self._checkpoint_metadata())
         self._publish()
         self._save()
 
@@ -160,21 +149,15 @@ class _ValueRun:
             start, lr = time.perf_counter(), self.learner.learning_rate()
             metrics = self.learner.update(self.buffer)
             if not np.isfinite(list(metrics.values())).all():
-                last = checkpoint_path(self.request.run, self.saved)
+                last = checkpoint_path(self.request.run, self.folder.saved)
                 what = f"the loss is not finite; the last good checkpoint is {last}"
                 raise StratkitError(what, where=f"step {self.learner.step}")
             seconds = {"wait": waited, "update": time.perf_counter() - start}
-            self._log({**metrics, "lr": lr, "seconds": seconds})
+            line = {"step": self.learner.step, "examples": self.examples, **metrics, "lr": lr}
+            self.folder.log({**line, "seconds": seconds, "time": time.time()})
             waited = 0.0
             if self.learner.step % self.config.save_every == 0:
                 self._save()
-
-    def _log(self, metrics: Mapping[str, Any]) -> None:
-        assert self.metrics is not None
-        line = {"step": self.learner.step, "examples": self.examples, **metrics}
-        line = {**line, "time": time.time(), **self.observer.more()}
-        self.metrics.write(as_line(line))
-        self.observer.step(line)
 
     # ---- examples ----
 
@@ -232,26 +215,11 @@ class _ValueRun:
     # ---- what is written ----
 
     def _metadata(self) -> dict[str, Any]:
-        assert self.game is not None
-        return {
-            "game": self.game.name,
-            "rules": self.game.rules,
-            "net": self.net,
-            "algorithm": REBEL,
-            "step": self.learner.step,
-            "episodes": self.examples,
-            "batch": self.config.batch,
-        }
+        return self.folder.metadata(self.learner.step, self.examples)
 
     def _checkpoint_metadata(self) -> dict[str, Any]:
-        return {
-            **self._metadata(),
-            "networks": ["online", "average"],
-            "config": self.settings.to_json(),
-            "seed": self.config.seed,
-            "parents": self.parents,
-            "inputs": {name: n for name, n in self.consumed.items() if name != STDIN_NAME},
-        }
+        inputs = {name: n for name, n in self.consumed.items() if name != STDIN_NAME}
+        return self.folder.checkpoint_metadata(self._metadata(), ["online", "average"], inputs)
 
     def _publish(self) -> None:
         weights = tensors_of(self.learner.tensors(), "online")
@@ -259,13 +227,11 @@ class _ValueRun:
 
     def _save(self) -> None:
         """Writes a checkpoint, unless there is one of this step."""
-        if self.learner.step == self.saved:
+        if self.learner.step == self.folder.saved:
             return
-        self.saved, run = self.learner.step, self.request.run
+        self.folder.saved = self.learner.step
         tensors = {**self.learner.tensors(), **self.buffer.tensors()}
-        write_checkpoint(run, self.saved, tensors, self._checkpoint_metadata(), bool(self.point))
-        self.observer.saved(self.saved)
-        delete_old(run, self.saved, self.config.keep, self.config.milestone)
+        self.folder.save(tensors, self._checkpoint_metadata())
 
 
 class _Stopped(Exception):

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import graph_of
@@ -23,14 +23,8 @@ from stratkit.learn.algorithm import open_algorithm
 from stratkit.learn.config import ALGORITHMS, RNAD, RunConfig
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.data import Layout
-from stratkit.learn.folder import (
-    ResumePoint,
-    delete_old,
-    open_run,
-    read_checkpoint,
-    write_checkpoint,
-)
-from stratkit.learn.metrics import Stats, as_line, batch_stats, metrics_of, open_metrics
+from stratkit.learn.folder import ResumePoint, RunFolder, open_run, read_checkpoint
+from stratkit.learn.metrics import Stats, batch_stats, metrics_of
 from stratkit.learn.observer import Observer
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
@@ -66,7 +60,7 @@ def train(
     try:
         if ranks.rank == 0:
             with open_run(request, warn) as point:
-                game = _game(request, point)
+                game = point.game if point else Game(request.game) if request.game else None
                 with contextlib.closing(_Run(request, ranks, point, game, stop, observer)) as run:
                     return run.learn()
         begun = ranks.exchange(None)[0]  # what rank 0 says as soon as it knows
@@ -84,17 +78,9 @@ def train(
         ranks.close()
 
 
-def _game(request: Request, point: ResumePoint | None) -> Game | None:
-    """The game, where it is known before the first episode."""
-    if point is None:
-        return Game(request.game) if request.game else None
-    if request.game not in (None, point.game.name):
-        what = f"the run learns {point.game.name}"
-        raise InputError(what, file=request.run, text=request.game)
-    return point.game
-
-
 class _Run:
+    """A run of one rank: its source, its optimizer and, of rank 0, what is written."""
+
     def __init__(
         self,
         request: Request,
@@ -106,24 +92,16 @@ class _Run:
     ) -> None:
         self.request, self.ranks, self.stop, self.observer = request, ranks, stop, observer
         self.metadata = metadata = dict(point.metadata) if point else {}
-        if point and request.net not in (None, metadata["net"]):
-            what = f"the run has the network {metadata['net']}"
-            raise InputError(what, file=request.run, text=request.net)
-        if point and request.algorithm not in (None, point.algorithm):
-            what = f"learned by {point.algorithm}, which alone can go on with it"
-            raise InputError(what, file=os.fspath(point.path), text=request.algorithm)
         self.algorithm = point.algorithm if point else request.algorithm or RNAD
         self.device = device_of(request.device)
         self.episodes = int(metadata.get("episodes", 0))
         self.began = [self.episodes, time.time_ns()]
-        self.parents = [metadata["sha256"]] if point else []
         self.consumed = Consumed(metadata.get("inputs", {}), ranks.size)  # by all ranks
         self.duplicates = [0] * ranks.size
         self.point = point
-        self.saved = -1
         self.saving = 0.0  # seconds of the checkpoint after the step before
         self.error: Exception | None = None  # that ended the inputs
-        self.metrics: BinaryIO | None = None
+        self.closing = contextlib.ExitStack()
         self.source = Source(
             request.inputs,
             self._plan,
@@ -158,8 +136,7 @@ class _Run:
 
     def close(self) -> None:
         self.source.stop()
-        if self.metrics:
-            self.metrics.close()
+        self.closing.close()
 
     def learn(self) -> Outcome:
         rank = self.ranks.rank
@@ -170,8 +147,7 @@ class _Run:
             return Outcome(0, 0, None, stopped=True)
         self._open_optimizer(game)
         if rank == 0:
-            self.metrics = open_metrics(Path(self.request.run) / METRICS, self.optimizer.step)
-            self.observer.begin(self._checkpoint_metadata())
+            self.folder.begin(self.optimizer.step, self._checkpoint_metadata())
         begun = self.optimizer.step
         self._publish()
         self._save()
@@ -194,7 +170,9 @@ class _Run:
         )
 
     def _open_optimizer(self, game: Game) -> None:
-        self.game = game
+        run, settings = self.request.run, self.settings
+        self.folder = RunFolder(run, self.point, game, self.net, settings, self.observer)
+        self.closing.callback(self.folder.close)
         of_game, hyper = (game.shape, game.actions), self.settings.hyper
         algorithm = open_algorithm(
             self.algorithm, self.net, *of_game, hyper, self.config.seed, self.device, graph_of(game)
@@ -207,7 +185,7 @@ class _Run:
                 self.optimizer.load(self.point.tensors, int(self.point.metadata["step"]))
                 if not self.optimizer.is_finite():
                     raise InputError("its weights are not all finite")
-            self.saved = -1 if self.point.fresh else self.optimizer.step
+            self.folder.saved = -1 if self.point.fresh else self.optimizer.step
 
     def _begin(self, game: Game | None) -> None:
         """Tells the other ranks what is to be done."""
@@ -304,7 +282,7 @@ class _Run:
         }
         if self.ranks.rank == 0:
             so_far = {"episodes": self.episodes, "duplicates": sum(self.duplicates)}
-            self._log(metrics_of(self.optimizer.step, stats, metrics, seconds, so_far))
+            self.folder.log(metrics_of(self.optimizer.step, stats, metrics, seconds, so_far))
         # The line first: who goes on from a checkpoint drops lines that are too new, but could not
         # make up one that is missing.
         if self.optimizer.step % self.config.save_every == 0:
@@ -325,39 +303,20 @@ class _Run:
             what = "the update has made weights that are not finite"
         else:
             return
-        last = checkpoint_path(self.request.run, self.saved)
+        last = checkpoint_path(self.request.run, self.folder.saved)
         what += f"; the last good checkpoint is {last}"
         raise InputError(what, where=f"step {self.optimizer.step}")
-
-    def _log(self, metrics: Mapping[str, Any]) -> None:
-        assert self.metrics is not None
-        metrics = {**metrics, **self.observer.more()}
-        self.metrics.write(as_line(metrics))
-        self.observer.step(metrics)
 
     # ---- what is written ----
 
     def _metadata(self) -> dict[str, Any]:
-        return {
-            "game": self.game.name,
-            "rules": self.game.rules,
-            "net": self.net,
-            "algorithm": self.algorithm,
-            "step": self.optimizer.step,
-            "episodes": self.episodes,
-            "batch": self.config.batch,
-            "post": self.settings.hyper.acting(self.optimizer.step),
-        }
+        step = self.optimizer.step
+        acting = self.settings.hyper.acting(step)
+        return {**self.folder.metadata(step, self.episodes), "post": acting}
 
     def _checkpoint_metadata(self) -> dict[str, Any]:
-        return {
-            **self._metadata(),
-            "networks": list(self.optimizer.algorithm.networks),
-            "config": self.settings.to_json(),
-            "seed": self.config.seed,
-            "parents": self.parents,
-            "inputs": self.consumed.files,
-        }
+        networks = list(self.optimizer.algorithm.networks)
+        return self.folder.checkpoint_metadata(self._metadata(), networks, self.consumed.files)
 
     def _publish(self) -> None:
         if self.ranks.rank:
@@ -373,16 +332,11 @@ class _Run:
 
     def _save(self) -> None:
         """Writes a checkpoint, unless there is one of this step; then what it has passed may go."""
-        if self.optimizer.step == self.saved:
+        if self.optimizer.step == self.folder.saved:
             return
-        self.saved = self.optimizer.step
+        self.folder.saved = self.optimizer.step
         if self.ranks.rank == 0:
-            # A file that is there already could not be read, or the run would have gone on from it.
-            overwrite, run = bool(self.point), self.request.run
-            metadata = self._checkpoint_metadata()
-            write_checkpoint(run, self.saved, self.optimizer.tensors(), metadata, overwrite)
-            self.observer.saved(self.saved)
-            delete_old(run, self.saved, self.config.keep, self.config.milestone)
+            self.folder.save(self.optimizer.tensors(), self._checkpoint_metadata())
         if self.request.consume:
             self._consume()
 
