@@ -14,18 +14,39 @@ from stratkit.players.searching.options import ALPHAZE, ATARAXOS, SearchOptions
 from stratkit.players.spec import parse_player
 from stratkit.players.testtime.options import DEEPNASH, FAST, PRESETS, PostProcessing
 from stratkit.storage.records import RENAMED_KEYS
-from stratkit.ucc.kind import PLAYERS
+from stratkit.ucc.kind import PLAYERS, ProgramOptions
 
 KEYS = {"name", *(key for kind in PLAYERS for key, _ in kind.accepted())}
 
 
+def paragraphs(page: str) -> list[tuple[list[str], str]]:
+    """The keys that a paragraph of a page begins with, and the text of all of it."""
+    parts = page.split(".TP\n")[1:]
+    return [(re.findall(r"([a-z-]+)=", part.partition("\n")[0]), part) for part in parts]
+
+
 def test_the_manual_has_a_paragraph_for_each_key() -> None:
     page = (ROOT / "man/match.1").read_text().replace("\\-", "-")
-    keys = page[page.index("before it. Keys:") : page.index("The stages apply")]
-    terms = [line for line in keys.splitlines() if re.match(r"\.(B|BI) \S+=", line)]
-    found = [key for term in terms for key in re.findall(r"([a-z-]+)=", term)]
-    assert sorted(set(found) - {"preset"}) == sorted(KEYS - {"preset"}) and len(found) > 15
-    assert found.count("preset") == len(NETWORK.presets) and len(set(found)) == len(KEYS)
+    keys = page[page.index(".SS Keys of every player") : page.index(".SS A player of your own")]
+    found = [key for terms, _ in paragraphs(keys) for key in terms]
+    program = {key for key, _ in options_of(ProgramOptions)}
+    searching = {key for key, _ in options_of(SearchOptions)} - program - {"search"}
+    assert set(found) - {"preset"} == KEYS - searching - {"preset"} and len(found) > 15
+    assert found.count("preset") == len(NETWORK.presets)
+    assert len(set(found)) == len(found) - found.count("preset") + 1
+
+
+def test_the_page_of_search_has_the_keys_of_a_search_with_their_defaults() -> None:
+    page = (ROOT / "man/stratkit-search.7").read_text().replace("\\-", "-")
+    said = paragraphs(page.split("\n.SH KEYS\n")[1].split("\n.SH ")[0])
+    defaults = {key: getattr(SearchOptions(), key) for key, _ in options_of(SearchOptions)}
+    assert {key for terms, _ in said for key in terms} == set(defaults) - {"search"}
+    for terms, text in said:
+        for value in (defaults[key] for key in terms if key != "worlds"):
+            word = {None: "no bound", False: "off"}.get(value) if not value else str(value)
+            word = f"{value:g}".replace("0.", ".") if isinstance(value, float) else word
+            said_so = rf"\(default:? {word}\)|^\.B {word}\n\(the default\)"
+            assert re.search(said_so, text, re.M), terms
 
 
 def test_the_manual_has_the_preset() -> None:
