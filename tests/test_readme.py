@@ -87,6 +87,27 @@ def test_the_makefile_makes_and_goes_on(tmp_path: pathlib.Path) -> None:
     assert "rating.html' is up to date" in make(2)
 
 
+@pytest.mark.slow
+def test_a_bot_is_checked_and_plays(tmp_path: pathlib.Path) -> None:
+    """A busy machine may start it later than the manager of 2012 waited: only that may be wrong."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (script,) = blocks("sh bot")
+    check, game = script.replace("-n 100", "-n 2 -q").splitlines()
+    path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
+    done = []
+    for line in (check, game):
+        settings = {**os.environ, "PATH": path}
+        asked = ["bash", "-c", line]
+        done.append(
+            subprocess.run(asked, cwd=tmp_path, env=settings, capture_output=True, text=True)
+        )
+    wrong = [line for line in done[0].stdout.splitlines() if line.startswith("wrong")]
+    assert all("the original manager waits 2 s" in line for line in wrong), done[0]
+    assert wrong or "ok: BLUE: sets up for another game after QUIT" in done[0].stdout
+    assert done[1].returncode == 0, done[1].stderr
+    assert len((tmp_path / "bot.jsonl").read_text().splitlines()) == 1 + 2
+
+
 def test_the_way_from_logs_to_an_agent_has_ten_commands() -> None:
     tutorial = README.partition("Ten commands.")[2].partition("\n## ")[0]
     scripts = re.findall(r"^```sh run\n(.*?)^```$", tutorial, re.M | re.S)
