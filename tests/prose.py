@@ -1,6 +1,6 @@
 """Long sentences of README, manual and formats.
 
-python tests/prose.py [WORDS]      prints those of more than so many words (40), longest first
+python tests/prose.py [WORDS]      prints those of more than so many words (25), longest first
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).parents[1]
-LONGEST = 40  # words of a sentence
+LONGEST = 25  # words of a sentence
 
 # After these a point ends no sentence.
 NO_END = "".join(rf"(?<!\b{short}\.)" for short in (r"e\.g", r"i\.e", "al", "cf", "vs", "No"))

@@ -8,13 +8,20 @@ import pytest
 
 from prose import LONGEST, long_sentences, pages, sentences, words
 
-ALLOWED = 0  # sentences of more than LONGEST words; this number may only shrink
+# Sentences of more than LONGEST words, on what users read and on lab pages. These numbers may only
+# shrink. What is left are mostly lists, in pages of formats.
+ALLOWED = 20
+ALLOWED_IN_BENCH = 55
+MOST = 40  # words of any sentence
 
 
 def test_no_sentence_is_long() -> None:
     found = long_sentences()
-    assert len(found) <= ALLOWED, "\n".join(f"{n} words in {page}: {s}" for n, page, s in found)
-    assert LONGEST == 40
+    of_bench = [one for one in found if one[1].startswith("bench/")]
+    others = [one for one in found if one not in of_bench]
+    for some, allowed in ((others, ALLOWED), (of_bench, ALLOWED_IN_BENCH)):
+        assert len(some) <= allowed, "\n".join(f"{n} words in {page}: {s}" for n, page, s in some)
+    assert found[0][0] <= MOST and LONGEST == 25
 
 
 def test_every_page_is_read() -> None:
