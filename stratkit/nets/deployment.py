@@ -52,10 +52,12 @@ class DeploymentNet(nn.Module):
         return relu(last_layer(self.hidden, relu(last_layer(self.entry, inputs))))
 
     def logits(self, embedding: Tensor) -> Tensor:
+        """float32 [n, S] of embeddings [n, HIDDEN]; 0 outside of the zone."""
         logits = last_layer(self.policy, embedding)
         return pad(logits, (0, self.squares - self.zone))
 
     def value(self, embedding: Tensor) -> Tensor:
+        """float32 [n], of detached embeddings [n, HIDDEN]."""
         return last_layer(self.critic, embedding.detach())[:, 0]
 
 
@@ -72,6 +74,9 @@ class Inputs(NamedTuple):
 
 
 class Embedding(NamedTuple):
+    """deployment: float32 [k, HIDDEN], of the k rows that deploy; play: the other network's, of the
+    others."""
+
     deployment: Tensor
     play: Any
 
