@@ -2,12 +2,16 @@
 
     python bench/beliefs.py BELIEF [PLAYER [GAMES [SEED [PICTURE]]]]
 
-A PLAYER plays GAMES against itself. At each of its plies all worlds are weighed by the exact
-probability of the enemy's setup and of all that it has played: that is the posterior, the best
-belief there is. Printed are the nats that each belief is expected to need for the true world; the
-least, the posterior's, is its entropy. Where more than MOST worlds agree with what is public, MOST
-of them stand for all. `both` is the product of setups and network: the best belief, if the network
-has learned from games that began from uniform setups.
+A PLAYER plays GAMES against itself. At each of the first PLIES plies all worlds are weighed by the
+exact probability of the enemy's setup and of all that it has played: that is the posterior, the
+best belief there is. Printed are the nats that each belief is expected to need for the true world;
+the least, the posterior's, is its entropy. Where more than MOST worlds agree with what is public,
+MOST of them stand for all. `both` is the product of setups and network: the best belief, if the
+network has learned from games in which a setup's pieces stood on its squares in any order alike.
+
+Then come differences of two beliefs with their standard errors, paired by moments, which are one
+of each game at a ply. Plies of fewer than LEAST games are left out. An interrupt (Ctrl-C) ends the
+measurement early, with the games that are done.
 """
 
 from __future__ import annotations
@@ -29,8 +33,11 @@ from stratkit.players.network import NetworkPlayer
 from stratkit.players.searching.stage import load_belief
 from stratkit.search.beliefs import FLOOR, LAST
 
-MOST = 160
+MOST = 80
+PLIES = 100
+LEAST = 20
 BELIEFS = ("uniform", "setups", "policy", "network", "both", "posterior")
+PAIRS = (("network", "uniform"), ("both", "uniform"), ("both", "setups"), ("policy", "uniform"))
 Array = np.ndarray
 
 
@@ -141,12 +148,12 @@ def measure(game: Game, evaluator: object, network: object, actions: Array, side
     setup[enemy.squares] = _order(kind)[order]
     true = setup[enemy.squares]
     agree, some, done = np.ones(len(types), bool), np.empty(0, np.int64), 0
-    for ply in range((len(actions) - start) // 2):
+    for ply in range(min(PLIES, (len(actions) - start) // 2)):
         if ply % 2 == side:
             agree, hidden, at = enemy.told(truth, types, true, agree)
         if ply % 2 == side and hidden.any():
             some = some[agree[some]]
-            if len(some) < MOST // 2 and len(some) < agree.sum():
+            if len(some) < MOST // 3 and len(some) < agree.sum():
                 some = np.flatnonzero(agree)
                 some = random.permutation(some)[:MOST]
                 known = odds(game, evaluator, enemy, types[some])
@@ -203,23 +210,37 @@ def main(belief: str, player: str = "barrage-v0", games: str = "12", seed: str =
     table = Table(game, [NetworkPlayer(trained.evaluator, game, int(seed))], seatings, int(games))
     episodes = [e for ended in table.rounds() if ended for e, _, _ in ended]
     found: dict[int, list[Array]] = defaultdict(list)
-    for number, episode in enumerate(sorted(episodes, key=lambda e: e.number)):
-        for side in (0, 1):
-            random = np.random.default_rng(2 * number + side)
-            measure(game, trained.evaluator, network, episode.actions, side, found, random)
-        print(number + 1, "games", file=sys.stderr, flush=True)
-    print("ply games " + " ".join(f"{name:>9}" for name in BELIEFS))
-    plies = sorted(ply for ply in found if len(found[ply]) >= int(games) // 2)
+    try:
+        for number, episode in enumerate(sorted(episodes, key=lambda e: e.number)):
+            actions = episode.actions[: 2 * (variant(game.name).pieces + PLIES)]
+            for side in (0, 1):
+                random = np.random.default_rng(2 * number + side)
+                measure(game, trained.evaluator, network, actions, side, found, random)
+            print(number + 1, "games", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+    plies = sorted(ply for ply in found if len(found[ply]) >= min(LEAST, int(games)))
     means = np.array([np.mean(found[ply], axis=0) for ply in plies])
+    print("ply games " + " ".join(f"{name:>9}" for name in BELIEFS))
     for ply, row in zip(plies, means, strict=True):
         print(f"{ply:3} {len(found[ply]):5} " + " ".join(f"{x:9.3f}" for x in row))
-    for name in ("network", "both"):
-        for other in ("uniform", "setups"):
-            gains = means[:, BELIEFS.index(other)] - means[:, BELIEFS.index(name)]
-            print(f"{name} below {other} at {(gains > 0).sum()} of {len(plies)} plies;"
-                  f" least {gains.min():+.3f} at ply {plies[gains.argmin()]}")  # fmt: skip
+    for one, other in PAIRS:
+        compare(one, other, plies, found)
     if picture:
         draw(np.array(plies), means, picture)
+
+
+def compare(one: str, other: str, plies: list[int], found: dict[int, list[Array]]) -> None:
+    """Prints by how much a belief is below another one, ply by ply."""
+    first, second = BELIEFS.index(one), BELIEFS.index(other)
+    gains = [np.array(found[ply])[:, second] - np.array(found[ply])[:, first] for ply in plies]
+    means = np.array([gain.mean() for gain in gains])
+    errors = np.array([gain.std(ddof=1) / len(gain) ** 0.5 for gain in gains])
+    sure = (means > 2 * errors).sum()
+    print(f"\n{one} below {other} at {(means > 0).sum()} of {len(plies)} plies, by more than two")
+    print(f"standard errors at {sure}; least {means.min():+.3f} at ply {plies[means.argmin()]}")
+    for ply, gain, error in zip(plies, means, errors, strict=True):
+        print(f"{ply:3} {gain:+.3f} +- {error:.3f}")
 
 
 def draw(plies: Array, means: Array, picture: str) -> None:
