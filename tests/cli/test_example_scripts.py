@@ -11,7 +11,18 @@ from running import ROOT
 
 EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
 ATTACKS = "players/attacks.py"
+SEARCH = "search_picture.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
+
+
+def test_a_decision_is_read_from_its_log() -> None:
+    script = runpy.run_path(str(ROOT / "examples" / SEARCH))
+    (decision,) = script["decisions"]((ROOT / "examples/search.md").read_text())
+    assert len(decision) == 11
+    assert decision[1] == ("A2 B2 scout", 7.0, 25.6, 0.197, 0.072)
+    fourth = "K3 K4 miner    6.3   4.3  -  -  too rare  q +0.445 +- 0.003"
+    ((move,),) = script["decisions"](f"game 1, search in 8 worlds (...):\n{fourth}\n")
+    assert move == ("K3 K4 miner", 6.3, 4.3, 0.445, 0.003)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +35,13 @@ VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
         (CALIBRATION, "nowhere a b", "calibration.py: no such file or folder"),
         (ATTACKS, "barrage-v1 many", "usage: attacks.py PLAYER [GAMES [SEED]]"),
         (ATTACKS, "nowhere", "attacks.py: no such file or folder"),
+        (SEARCH, "log", "usage: search_picture.py LOG PICTURE.png [N]"),
+        (SEARCH, "nowhere a", "search_picture.py: nowhere: no such file"),
+        (
+            SEARCH,
+            f"{ROOT}/examples/search.md a 2",
+            f"search_picture.py: {ROOT}/examples/search.md: 1 d",
+        ),
         (VALUES, "nowhere", "value_error.py: nowhere: no such file or folder"),
         (BELIEFS, "a b c d", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),
         (BELIEFS, "kuhn many", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),

@@ -1,0 +1,58 @@
+"""A decision that was searched, as a picture: `search_picture.py LOG PICTURE.png [N]`.
+
+LOG is of `match --explain` (or a page that quotes it), of which the Nth decision with a search is
+drawn, the first one by default: each move's probability before and after the search, and q with
+its standard error.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import sys
+
+MOVE = re.compile(r"(\w+ \w+ .*?)  +([\d.]+|-) +([\d.]+|-) .*q ([+-][\d.]+) \+- ([\d.]+)")
+
+
+def decisions(text: str) -> list[list[tuple[str, float, float, float, float]]]:
+    """Of each searched decision its moves: name, per cent before and after, q and its error."""
+    found: list[list[tuple[str, float, float, float, float]]] = []
+    for line in text.splitlines():
+        move = MOVE.match(line)
+        if move and found:
+            name, *numbers = move.groups()
+            before, after, q, error = (0.0 if x == "-" else float(x) for x in numbers)
+            found[-1].append((name.strip(), before, after, q, error))
+        elif "search in " in line and " worlds " in line:
+            found.append([])
+    return found
+
+
+def main(log: str, picture: str, number: str = "1") -> None:
+    if not pathlib.Path(log).is_file():
+        sys.exit(f"search_picture.py: {log}: no such file")
+    found = decisions(pathlib.Path(log).read_text())
+    if not number.isdigit() or not 0 < int(number) <= len(found):
+        sys.exit(f"search_picture.py: {log}: {len(found)} decisions with a search")
+    names, before, after, q, errors = zip(*found[int(number) - 1], strict=True)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 1.2 + 0.3 * len(names)), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    at = range(len(names))
+    left.barh([y - 0.2 for y in at], before, 0.4, label="network")
+    left.barh([y + 0.2 for y in at], after, 0.4, label="search")
+    left.set_yticks(at, names)
+    left.invert_yaxis()
+    left.set_xlabel("per cent")
+    left.legend()
+    right.errorbar(q, at, xerr=errors, fmt="o", capsize=3)
+    right.axvline(0, color="grey", linewidth=0.8)
+    right.set_xlabel("q, with its standard error")
+    figure.savefig(picture, dpi=100)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit("usage: search_picture.py LOG PICTURE.png [N]")
+    main(*sys.argv[1:])
