@@ -204,6 +204,7 @@ def main(belief: str, player: str = "barrage-v0", games: str = "12", seed: str =
          picture: str = "") -> None:  # fmt: skip
     torch.set_num_threads(1)
     trained = load(player, net="online", rows=256)
+    trained.evaluator.elastic = True  # faster: worlds become fewer, and rows are not padded
     game = Game(trained.game.name)
     network = load_belief(belief, game)
     seatings = Seatings(Seating(number, (0, 0)) for number in range(int(games)))
@@ -220,6 +221,8 @@ def main(belief: str, player: str = "barrage-v0", games: str = "12", seed: str =
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
     plies = sorted(ply for ply in found if len(found[ply]) >= min(LEAST, int(games)))
+    if not plies:
+        sys.exit(f"no ply of {LEAST} games")
     means = np.array([np.mean(found[ply], axis=0) for ply in plies])
     print("ply games " + " ".join(f"{name:>9}" for name in BELIEFS))
     for ply, row in zip(plies, means, strict=True):
