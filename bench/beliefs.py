@@ -2,12 +2,12 @@
 
     python bench/beliefs.py BELIEF [PLAYER [GAMES [SEED [PICTURE]]]]
 
-A PLAYER plays GAMES against itself. At each of the first PLIES plies all worlds are weighed by the
-exact probability of the enemy's setup and of all that it has played: that is the posterior, the
-best belief there is. Printed are the nats that each belief is expected to need for the true world;
-the least, the posterior's, is its entropy. Where more than MOST worlds agree with what is public,
-MOST of them stand for all. `both` is the product of setups and network: the best belief, if the
-network has learned from games in which a setup's pieces stood on its squares in any order alike.
+A PLAYER plays GAMES against itself. Printed are the nats that each belief needs for the true world
+at each of the first PLIES plies: - log of its probability. `setups` is the exact probability of the
+enemy's setup among those that agree with what is public, `both` its product with the network's.
+Both need a sum over all these setups. DRAWN setups stand for it, the true one among them: so the
+sum is too large rather than too small, and the two are not flattered. `both` is for networks that
+have learned from games in which a setup's pieces stood on its squares in any order alike.
 
 Then come differences of two beliefs with their standard errors, paired by moments, which are one
 of each game at a ply. Plies of fewer than LEAST games are left out. An interrupt (Ctrl-C) ends the
@@ -24,21 +24,20 @@ import numpy as np
 import torch
 
 from stratkit.engine import Batch, Game, hidden_types
-from stratkit.engine.history import placing_actions
 from stratkit.engine.stratego import BOMB, FLAG, NO_PIECE, Variant, placements, variant
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.load import load
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.searching.stage import load_belief
-from stratkit.search.beliefs import FLOOR, LAST
 
-MOST = 80
+DRAWN = 64
 PLIES = 100
 LEAST = 20
-BELIEFS = ("uniform", "setups", "policy", "network", "both", "posterior")
-PAIRS = (("network", "uniform"), ("both", "uniform"), ("both", "setups"), ("policy", "uniform"))
+BELIEFS = ("uniform", "setups", "network", "both")
+PAIRS = (("network", "uniform"), ("both", "uniform"), ("both", "setups"))
 Array = np.ndarray
+Random = np.random.Generator
 
 
 def all_types(kind: Variant) -> Array:
@@ -89,102 +88,95 @@ class Enemy:
         self.at = [s if s != NO_PIECE and standing[s] else NO_PIECE for s in self.at]
 
 
-def odds(game: Game, evaluator: object, enemy: Enemy, types: Array) -> tuple[Array, Array, Array]:
-    """Of worlds in which the enemy's pieces had these types, [n, pieces] by square: log p of the
-    setup [n], and of each of its plies [n, plies], as it is and with the floor. A world in which
-    a ply is illegal has -inf from there on."""
-    kind, actions, n = enemy.kind, enemy.actions, len(types)
-    setups = np.full((n, kind.zone), NO_PIECE, np.uint8)
-    setups[:, enemy.squares] = types
-    placing = placing_actions(kind, setups)
-    first, start = kind.pieces * (1 - enemy.side), 2 * kind.pieces
-    batch, alive = Batch(game, n), np.ones(n, bool)
-    setup, plies, floored = np.zeros(n), [], []
-    for number, known in enumerate(actions.tolist()):
-        now = np.full(n, known, np.int32)
-        if first <= number < first + kind.pieces:
-            now = np.ascontiguousarray(placing[:, number - first])
-        theirs = number < start and first <= number < first + kind.pieces
-        theirs |= number >= start and (number - start) // 2 % 2 != enemy.side
-        legal = batch.legal()
-        alive &= legal[np.arange(n), now] > 0
-        if theirs:
-            rows = np.flatnonzero(alive)
-            p = np.zeros(n)
-            if len(rows):
-                policy = evaluator.evaluate_distinct(batch.observe()[rows], legal[rows])[0]  # type: ignore
-                p[rows] = policy[np.arange(len(rows)), now[rows]]
-            low = (1 - FLOOR) * p + FLOOR / np.maximum(legal.sum(1), 1) * alive
+class Deployment:
+    """Setups of the enemy as a network deploys them, on the squares that it took."""
+
+    def __init__(self, game: Game, evaluator: object, enemy: Enemy) -> None:
+        self.game, self.evaluator, self.enemy = game, evaluator, enemy
+        self.order = order(enemy.kind)
+        self.first = enemy.kind.pieces * (1 - enemy.side)
+
+    def draw(self, must: Array, may: Array, forced: Array, random: Random) -> tuple[Array, Array]:
+        """Setups that agree with what is public, types [n, pieces] by square, and the log of
+        their weights [n]: the expected weight is the probability of all setups that agree. must
+        [pieces]: the type of a piece that is known, or NO_PIECE. may: whether it can be a bomb or
+        the flag. forced [n, pieces]: the order of squares in which the first rows place, or -1."""
+        n, squares = len(forced), self.enemy.squares
+        types, logs = np.full((n, len(squares)), NO_PIECE, np.uint8), np.zeros(n)
+        batch = Batch(self.game, n)
+        for action in self.enemy.actions[: self.first]:
+            batch.apply(np.full(n, action, np.int32))
+        for number, type_ in enumerate(self.order):
+            seen, legal = batch.observe(), batch.legal()
+            policy = self.evaluator.evaluate(seen, legal)[0][:, squares]  # type: ignore
+            free = types == NO_PIECE
+            known = free & (must == type_)
+            allowed = known | free & (must == NO_PIECE) & (may | (type_ not in (FLAG, BOMB)))
+            left = (self.order[number:] == type_).sum()
+            allowed = np.where((known.sum(1) == left)[:, None], known, allowed)
+            p = policy * allowed
+            mass = p.sum(1).astype(np.float64)
             with np.errstate(divide="ignore"):
-                one, two = np.log(p), np.log(low)
-            if number < start:
-                setup += one
-            elif (number - start) % 2 == 0:
-                plies.append(one)
-                floored.append(two)
-            else:
-                plies[-1] += one
-                floored[-1] += two
-        batch.apply(np.where(alive, now, -1).astype(np.int32))
-    return setup, np.array(plies).reshape(-1, n).T, np.array(floored).reshape(-1, n).T
+                logs += np.log(mass)
+            p = np.where(mass[:, None] > 0, p, free)
+            sums = np.cumsum(p, 1)
+            at = (sums > random.random(n)[:, None] * sums[:, -1:]).argmax(1)
+            at = np.where(forced[:, number] >= 0, forced[:, number], at)
+            types[np.arange(n), at] = type_
+            batch.apply(squares[at].astype(np.int32))
+        return types, logs
 
-
-def normalised(log_weights: Array) -> Array:
-    weights = np.exp(log_weights - log_weights.max())
-    return weights / weights.sum()
+    def probability(self, true: Array) -> float:
+        """The log probability of a setup: of all orders in which equal pieces can be placed."""
+        places = [np.flatnonzero(true == t) for t in dict.fromkeys(self.order.tolist())]
+        orders = itertools.product(*(itertools.permutations(place) for place in places))
+        rows = np.array([[at for place in one for at in place] for one in orders])
+        n, squares, logs = len(rows), self.enemy.squares, np.zeros(len(rows))
+        batch = Batch(self.game, n)
+        for action in self.enemy.actions[: self.first]:
+            batch.apply(np.full(n, action, np.int32))
+        for at in rows.T:
+            policy = self.evaluator.evaluate(batch.observe(), batch.legal())[0]  # type: ignore
+            logs += np.log(policy[np.arange(n), squares[at]].astype(np.float64))
+            batch.apply(squares[at].astype(np.int32))
+        return float(np.logaddexp.reduce(logs))
 
 
 def measure(game: Game, evaluator: object, network: object, actions: Array, side: int,
-            found: dict[int, list[Array]], random: np.random.Generator) -> None:  # fmt: skip
-    """Adds to `found`, by ply, the nats of `BELIEFS` [6] at the plies of a side of a game."""
+            found: dict[int, list[Array]], random: Random) -> None:  # fmt: skip
+    """Adds to `found`, by ply, the nats of `BELIEFS` [4] at the plies of a side of a game."""
     kind = variant(game.name)
     enemy, truth, start = Enemy(kind, actions, side), Batch(game, 1), 2 * kind.pieces
     for action in actions[:start]:
         truth.apply(np.array([action], np.int32))
-    types = all_types(kind)
-    first = kind.pieces * (1 - side)
-    setup = np.full(kind.zone, NO_PIECE, np.uint8)
-    order = np.argsort(actions[first : first + kind.pieces])
-    setup[enemy.squares] = _order(kind)[order]
-    true = setup[enemy.squares]
-    agree, some, done = np.ones(len(types), bool), np.empty(0, np.int64), 0
+    types, deployment = all_types(kind), Deployment(game, evaluator, enemy)
+    placed = actions[kind.pieces * (1 - side) :][: kind.pieces]
+    true = order(kind)[np.argsort(placed)]
+    forced = np.full((DRAWN, kind.pieces), -1)
+    forced[0] = np.searchsorted(enemy.squares, placed)
+    real = deployment.probability(true)
+    agree, told = np.ones(len(types), bool), b""
     for ply in range(min(PLIES, (len(actions) - start) // 2)):
         if ply % 2 == side:
             agree, hidden, at = enemy.told(truth, types, true, agree)
         if ply % 2 == side and hidden.any():
-            some = some[agree[some]]
-            if len(some) < MOST // 3 and len(some) < agree.sum():
-                some = np.flatnonzero(agree)
-                some = random.permutation(some)[:MOST]
-                known = odds(game, evaluator, enemy, types[some])
-                index = dict(zip(some.tolist(), range(len(some)), strict=True))
-            rows = [index[one] for one in some.tolist()]
-            placed, played, floored = (x[rows] for x in known)
-            boards = np.full((len(some), kind.squares), NO_PIECE, np.uint8)
-            boards[:, at[hidden]] = types[some][:, hidden]
-            views = np.repeat(truth.observe(), len(some), 0)
-            told = network.log_probabilities(views, boards)  # type: ignore[attr-defined]
-            logs = {
-                "uniform": np.zeros(len(some)),
-                "setups": placed,
-                "policy": floored[:, max(0, done - LAST) : done].sum(1),
-                "network": told,
-                "both": placed + told,
-                "posterior": placed + played[:, :done].sum(1),
-            }
-            p = normalised(logs["posterior"])
-            with np.errstate(divide="ignore", invalid="ignore"):
-                far = {
-                    name: np.where(p > 0, p * (np.log(p) - np.log(normalised(x))), 0).sum()
-                    for name, x in logs.items()
-                }
-            least = np.log(agree.sum()) - far["uniform"]
-            found[ply].append(np.array([least + far[name] for name in BELIEFS]))
+            if told != hidden.tobytes() + enemy.moved.tobytes():
+                told = hidden.tobytes() + enemy.moved.tobytes()
+                must = np.where(hidden, NO_PIECE, true)
+                worlds, logs = deployment.draw(must, ~enemy.moved, forced, random)
+                some = np.isfinite(logs)  # the others have met a dead end
+            boards = np.full((some.sum(), kind.squares), NO_PIECE, np.uint8)
+            boards[:, at[hidden]] = worlds[some][:, hidden]
+            views = np.repeat(truth.observe(), len(boards), 0)
+            said = network.log_probabilities(views, boards)  # type: ignore[attr-defined]
+            mean = np.logaddexp.reduce(logs[some]) - np.log(DRAWN)
+            both = np.logaddexp.reduce(logs[some] + said) - np.log(DRAWN)
+            uniform = np.log(agree.sum())
+            found[ply].append(np.array([uniform, mean - real, -said[0], both - real - said[0]]))
         for action in actions[start + 2 * ply : start + 2 * ply + 2]:
             truth.apply(np.array([action], np.int32))
         if ply % 2 != side:
             enemy.move(*actions[start + 2 * ply : start + 2 * ply + 2].tolist())
-            done += 1
         if truth.actors()[0] < 0:
             break
         cells = np.frombuffer(truth.save(0), np.uint8, kind.squares)
@@ -192,7 +184,7 @@ def measure(game: Game, evaluator: object, network: object, actions: Array, side
         enemy.clear(mine if side else mine[::-1])
 
 
-def _order(kind: Variant) -> Array:
+def order(kind: Variant) -> Array:
     """The types in the order in which they are placed."""
     setup = np.full(kind.zone, NO_PIECE, np.uint8)
     pieces = [t for t, n in enumerate(kind.counts) for _ in range(n)]
@@ -253,9 +245,9 @@ def draw(plies: Array, means: Array, picture: str) -> None:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 1.4))
     for k, name in enumerate(BELIEFS):
         above.plot(plies, means[:, k], label=name)
-        below.plot(plies, means[:, k] - means[:, -1], label=name)
+        below.plot(plies, means[:, k] - means[:, 1], label=name)
     above.set_ylabel("nats")
-    below.set_ylabel("nats above the posterior")
+    below.set_ylabel("nats above the setups")
     below.set_xlabel("plies played")
     above.legend(ncols=3)
     figure.savefig(picture, dpi=100)
