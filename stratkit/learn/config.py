@@ -265,6 +265,11 @@ class MMDConfig(PlayConfig):
     c: float = option(1.0, "clip of v-trace's importance weight of the trace", more_than=0)
     average_rate: float = _average_rate(0.001)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.eta < self.eta_floor:
+            raise InputError(f"--eta is below --eta-floor, {self.eta_floor:g}", text=self.eta)
+
     @property
     def deployment_only(self) -> bool:
         return self.learn == "deployment"

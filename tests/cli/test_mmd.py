@@ -122,6 +122,14 @@ def test_bad_settings(tmp_path: pathlib.Path, words: tuple[object, ...], wrong: 
     assert not (tmp_path / "run").exists()
 
 
+def test_a_floor_above_the_beginning_is_refused(tmp_path: pathlib.Path, games: str) -> None:
+    """The preset of a small board has a floor."""
+    learning = ("--algorithm", "mmd", "--net", "plain")
+    done = run("train", games, "--out", tmp_path / "run", *learning, "--eta", ".001")
+    assert (done.status, done.err) == (1, "train: --eta is below --eta-floor, 0.01: '0.001'\n")
+    assert not (tmp_path / "run").exists()
+
+
 def test_settings_of_mmd_need_mmd(tmp_path: pathlib.Path, games: str) -> None:
     out = tmp_path / "run"
     done = run("train", games, "--out", out, "--magnet", "uniform")

@@ -335,7 +335,7 @@ def test_what_is_not_learned_from_is_not_differentiated(monkeypatch: pytest.Monk
         {"eta": 1.0}, {"eta_power": 2.0}, {"anneal_after": 1.0}, {"ratio_clip": 1e-3},
         {"kl_mu": 1.0}, {"advantage_lambda": 1.0}, {"value_lambda": 0.0}, {"value_weight": 2.0},
         {"rho": 0.5}, {"c": 0.5}, {"magnet": "average"}, {"lr_power": 2.0}, {"average_rate": 1.0},
-        {"warm_up": 9}, {"eta_floor": 1.0}, {"lr_floor": 1.0}, {"weight_by": "game"},
+        {"warm_up": 9}, {"eta_floor": 0.1}, {"lr_floor": 1.0}, {"weight_by": "game"},
         {"advantage_filter": 0.5},
     ],
     ids=lambda change: next(iter(change)),
