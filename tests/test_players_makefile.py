@@ -45,3 +45,9 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     names = [player["name"] for player in header["players"]]
     assert names == ["random", "heuristic", "raw", "fast"] and len(games) == 12
     assert "is up to date" in make(learner, "STEPS=2", "micro-v1.jsonl")
+
+    (tmp_path / "micro-v1.safetensors").unlink()
+    said = make(learner, "STEPS=2", "SHARP=1", "micro-v1.safetensors")
+    assert said.count("selfplay ") == 1 and "--eta .001" in said
+    metadata = load_network(tmp_path / "micro-v1.safetensors", None)[1]
+    assert metadata["step"] == 1 and metadata["config"]["eta"] == 0.001

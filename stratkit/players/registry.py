@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from stratkit.players.open import Entrant
     from stratkit.players.spec import PlayerSpec
 
-# Networks that come with stratkit; stratkit-players(7) tells of each. The newest comes last.
-SHIPPED = ("barrage-v0", "barrage-v1")
+# Networks that come with stratkit; stratkit-players(7) tells of each.
+SHIPPED = ("barrage-v0", "barrage-v1", "classic-v1")
 
 # For who wants to play and not to choose: the best search of those tried, at most a second a move.
 STRONG = {

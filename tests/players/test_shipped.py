@@ -52,12 +52,13 @@ def test_they_beat_weaker_ones_and_are_recorded_by_their_names(
     assert won.count(1) >= least
 
 
-def test_without_the_repetition_rules_the_newest_plays_on() -> None:
+@pytest.mark.parametrize("name", ["barrage-v1", "classic-v1"])
+def test_without_the_repetition_rules_they_play_on(name: str) -> None:
     """Programs of 2012 know none: games must end, and by no fault."""
     free = ("--two-squares", "off", "--more-squares", "off", "--max-plies", 60)
-    deep = "name=deep,preset=strong,rollouts=16,barrage-v1"
-    players = deep, "preset=fast,barrage-v1"
-    done = run("match", *players, "--game", "barrage", *free, "-n", 2, "--seed", 3, "-q", "-o", "-")
+    players = f"name=deep,preset=strong,rollouts=16,{name}", f"preset=fast,{name}"
+    game = name.split("-")[0]
+    done = run("match", *players, "--game", game, *free, "-n", 2, "--seed", 3, "-q", "-o", "-")
     assert done.status == 0
     assert done.err.count("more_squares 1, and 0 in this game") == 2
     header, *games = map(json.loads, done.out.splitlines())
@@ -65,11 +66,12 @@ def test_without_the_repetition_rules_the_newest_plays_on() -> None:
     assert all(game["fault"] is None and game["moves"] for game in games)
 
 
-def test_a_person_meets_the_newest(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("player", ["barrage-v1", "classic-v1"])
+def test_a_person_meets_them(player: str, tmp_path: pathlib.Path) -> None:
     """As README's first screen says, without the browser."""
-    (line,) = re.findall(r"^```sh play\n(.*)\n```$", (ROOT / "README.md").read_text(), re.M)
+    play = f"^match human preset=strong,{player} .*$"
+    (line,) = re.findall(play, (ROOT / "README.md").read_text(), re.M)
     words = line.replace(" --browser", "").replace("mine.jsonl", str(tmp_path / "a")).split()
-    assert words[:2] == ["match", "human"] and words[2].endswith(f",{SHIPPED[-1]}")
     done = run(*words, stdin=b"\nsave\n")
     assert done.status == 0 and "match: to go on: match human" in done.err, done.err
 
@@ -78,9 +80,11 @@ def test_hints_and_other_games() -> None:
     with pytest.raises(InputError, match="did you mean 'barrage-v0'"):
         open_player(parse_player("barage-v0"), Game("barrage"), seed=1, rows=4)
     for name in SHIPPED:
-        done = here("match", name, "random", "--game", "classic", "-n", 2, "-o", "-")
+        made_for = name.split("-")[0]
+        game = "barrage" if made_for == "classic" else "classic"
+        done = here("match", name, "random", "--game", game, "-n", 2, "-o", "-")
         assert done.status == 1
-        assert done.error_line == f"match: {name}: a network for barrage, not for classic"
+        assert done.error_line == f"match: {name}: a network for {made_for}, not for {game}"
 
 
 @pytest.mark.parametrize(
