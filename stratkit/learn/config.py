@@ -218,10 +218,7 @@ class MMDConfig(PlayConfig):
         words=("uniform", "average"),
     )
     eta: float = option(
-        0.05,
-        "strength of the regularisation, at first, in the game's unit of returns",
-        at_least=0,
-        less_than=1e6,
+        0.05, "temperature at first, in the game's unit of returns", at_least=0, less_than=1e6
     )
     eta_power: float = option(
         0.3, "eta falls with this power of the steps; 0: constant", at_least=0, at_most=10
