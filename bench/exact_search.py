@@ -27,7 +27,7 @@ def main(game: str, steps: str, tau: str = "0.01") -> None:
     reach, q = tree.reach(policy), action_values(tree, policy) / unit
     values = [tree.backup(player, policy, tree.payoffs(player, reach)) for player in (0, 1)]
     print(f"{game}, mmd:{steps}: {evaluate(tree, policy).nash_conv / unit:.4f}")
-    for eta in (0.3, 1, 3, 10, 50):
+    for eta in (0.3, 1, 3, 10, 30, 50):
         logits = (np.log(np.maximum(policy, 1e-9)) + eta * q) / (1 + float(tau))
         new = np.exp(log_softmax(tree, logits))
         after = [tree.backup(player, new, tree.payoffs(player, reach)) for player in (0, 1)]
