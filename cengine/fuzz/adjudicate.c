@@ -1,5 +1,5 @@
-/* Phases of Diplomacy on the maps that come with the engine. The input: the map, whether units stand
- * anywhere, then a byte or two for each province of each phase, which choose its order. */
+/* Phases of Diplomacy on the maps that come with the engine. The input: the map, whether units
+ * stand anywhere, then a byte or two for each province of each phase, which choose its order. */
 #include <string.h>
 
 #include "../diplomacy/diplomacy.h"

@@ -146,7 +146,9 @@ def test_doctor_finds_all_well(tmp_path: pathlib.Path) -> None:
     assert status == 0
     assert found["engine"] == "works: Kuhn poker is solved as it should be\n"
     assert found["players"].count("sound") == len(SHIPPED)
-    assert all(f"{name}: barrage, step " in found["players"] for name in SHIPPED)
+    for name in SHIPPED:
+        game = name.split("-")[0]
+        assert f"{name}: {game}, step " in found["players"]
     assert re.match(r"[\d.]+\S*, \d+ MB, \d+ threads\n", found["torch"])
     assert found["commands"] == (
         f"match is another program: {tmp_path}/match\n-> stratkit match starts ours\n"
