@@ -129,7 +129,7 @@ class PlayConfig(AdamConfig):
 
     weight_by: str = option(
         "step",
-        "what has one vote in the loss: each step, or each game, however long it is",
+        "what has one vote in the loss: each decision (step), or each game",
         words=("step", "game"),
     )
 
@@ -249,7 +249,7 @@ class MMDConfig(PlayConfig):
     )
     advantage_filter: float = option(
         0.0,
-        "learn from steps whose absolute advantage is at least this quantile; 0: from all",
+        "learn from decisions whose absolute advantage is at least this quantile; 0: all",
         at_least=0,
         less_than=1,
     )

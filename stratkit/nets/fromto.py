@@ -38,7 +38,8 @@ CERTAIN = 0.999  # probabilities above are of what is known
 MET = (
     OUTCOMES + 2
 )  # what is read of an attack: its outcomes, and whether it wins or loses for certain
-# Positions in which such a loss could be unlearned are rare, and mostly lost (bench/learning.md).
+# Its last number is of certain losses: positions in which they could be unlearned are rare, and
+# mostly lost (bench/learning-barrage.md).
 FIRST_MET = [0.0, 0.0, 0.0, 0.0, -4.0]
 ROWS = 8  # positions come in multiples of this: the library prepares anew for every other number
 

@@ -23,11 +23,11 @@ THREE = """
 year 1901
 win 5
 years 1
-inland AAA * army XXX YYY
-inland XXX * army AAA BBB
-inland YYY * army AAA CCC
-inland BBB * army XXX
-inland CCC * army YYY
+inland AAA * army DDD EEE
+inland DDD * army AAA BBB
+inland EEE * army AAA CCC
+inland BBB * army DDD
+inland CCC * army EEE
 power A home AAA units A AAA
 power B home BBB units A BBB
 power C home CCC units A CCC
