@@ -1,13 +1,13 @@
 """A graph network for Diplomacy: provinces tell their neighbours what they hold.
 
-A block adds to each province a layer of itself and of the mean of its neighbours, as in GraphSAGE
+A block adds to each province a layer of itself and of the sum of its neighbours, as in GraphSAGE
 (Hamilton et al. 2017) and, with blocks between the same nodes, as in the encoders of DipNet
 (Paquette et al. 2019). Weights are the same everywhere. What a province is, a learned vector of its
 own tells. So the network is as large on any map, up to those vectors.
 
 An order is up to three actions. The verb's logits come from the province that is asked. A
 location's come from its province, the one that is asked, and the one that is helped, by additive
-attention (Bahdanau et al. 2015).
+attention (Bahdanau et al. 2015). They are computed where they are legal alone: few locations are.
 """
 
 from __future__ import annotations
@@ -52,34 +52,36 @@ class GraphNet(Network):
         if len(shape) != 1 or (shape[0] - graph.everywhere) % n:
             raise InputError(f"{shape} are no features of {n} provinces")
         near = torch.from_numpy(graph.near).float()
-        near = near / near.sum(1, keepdim=True).clamp_min(1)
+        near = near / near.sum(1, keepdim=True).clamp_min(1).sqrt()
         self.register_buffer("near", near, persistent=False)  # the game's, not learned
         self.register_buffer("parent", torch.from_numpy(graph.parent).long(), persistent=False)
         self.entry = nn.Linear((shape[0] - graph.everywhere) // n, channels)
-        self.place = nn.Parameter(torch.zeros(n, 1, channels))
+        self.place = nn.Parameter(torch.randn(n, 1, channels) / 8)
         self.moment = nn.Linear(graph.everywhere, channels, bias=False)
         self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
-        self.verb = nn.Linear(channels, len(VERBS))
+        self.verb = nn.Sequential(
+            nn.Linear(channels, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, len(VERBS))
+        )
         self.square = nn.Linear(channels, HIDDEN)
         self.coast = nn.Parameter(torch.zeros(len(graph.parent), HIDDEN))
         self.context = nn.Linear(2 * channels + STAGES * len(VERBS), HIDDEN, bias=False)
         self.policy = nn.Linear(HIDDEN, 1, bias=False)
-        for weight in (self.verb.weight, self.verb.bias, self.policy.weight):
+        for weight in (*self.verb[2].parameters(), self.policy.weight):
             nn.init.zeros_(weight)  # play begins uniform
         self.critic = nn.Sequential(
-            nn.Linear(2 * channels + graph.everywhere, channels), nn.ReLU(), value_layer(channels)
+            nn.Linear(channels + graph.everywhere, HIDDEN), nn.ReLU(), value_layer(HIDDEN)
         )
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
         """Nothing public is there to replace."""
         n, first = len(self.near), self.shape[0] - self.everywhere
-        numbers = packed[:, : self.shape[0]].float()
-        provinces, everywhere = numbers[:, :first], numbers[:, first:].clone()
+        provinces = packed[:, :first].reshape(len(packed), n, -1).float()
+        everywhere = packed[:, first : self.shape[0]].float()
         everywhere[:, -COUNTERS:] *= UNIT
         at, stage, verb, whom = (self._view(packed, name) for name in _ASKED)
         asked = one_hot(stage * len(VERBS) + verb, STAGES * len(VERBS)).float()
         whom = torch.where(whom == NONE, n, whom)
-        return Inputs(provinces.reshape(len(packed), n, -1), everywhere, asked, at, whom)
+        return Inputs(provinces, everywhere, asked, at, whom)
 
     def _view(self, packed: Tensor, name: str) -> Tensor:
         """This byte of what a power knows, behind the features: int64 [n]."""
@@ -100,32 +102,33 @@ class GraphNet(Network):
         none = embedding.new_zeros(len(embedding), 1, embedding.shape[2])
         whom = _rows(torch.cat([embedding, none], 1), inputs.whom)
         context = self.context(torch.cat([at, whom, inputs.asked], 1))
-        hidden = self.square(embedding)[:, self.parent] + self.coast + context[:, None]
-        logits = torch.cat(
-            [last_layer(self.verb, at), last_layer(self.policy, relu(hidden))[..., 0]], 1
-        )
-        return logits.masked_fill(~legal.bool(), -torch.inf)
+        first = len(VERBS)
+        row, location = legal[:, first:].nonzero(as_tuple=True)
+        hidden = self.square(embedding[row, self.parent[location]]) + self.coast[location]
+        found = last_layer(self.policy, relu(hidden + context[row]))[:, 0]
+        places = found.new_full((len(legal), len(self.coast)), -torch.inf)
+        places = places.index_put((row, location), found)
+        verbs = last_layer(self.verb, at).masked_fill(~legal[:, :first].bool(), -torch.inf)
+        return torch.cat([verbs, places], 1)
 
     def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
-        """Values float32 [n] for the acting side: from the means and maxima over the map."""
-        board = torch.cat([embedding.mean(1), embedding.amax(1), inputs.everywhere], 1)
-        return last_layer(self.critic, board)[:, 0]
+        """Values float32 [n] for the acting side: from the sum over the map."""
+        board = embedding.sum(1) / len(self.near) ** 0.5
+        return last_layer(self.critic, torch.cat([board, inputs.everywhere], 1))[:, 0]
 
 
 class Block(nn.Module):
-    """A layer of each province and of the mean of its neighbours, beside the identity."""
+    """A layer of each province and of its neighbours, beside the identity."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(channels)
         self.own = nn.Linear(channels, channels)
         self.others = nn.Linear(channels, channels, bias=False)
 
     def forward(self, x: Tensor, near: Tensor) -> Tensor:
-        """x: float32 [P, n, C]; near: [P, P], rows of sum 1."""
-        y = self.norm(x)
-        told = (near @ self.others(y).flatten(1)).view_as(x)
-        return x + relu(self.own(y) + told)
+        """x: float32 [P, n, C]; near: [P, P], weights of neighbours."""
+        told = (near @ self.others(x).flatten(1)).view_as(x)
+        return x + relu(self.own(x) + told)
 
 
 _ASKED = ("at", "stage", "verb", "whom")

@@ -136,7 +136,7 @@ def test_a_position_does_not_depend_on_its_company() -> None:
 
 def test_names_and_sizes() -> None:
     sizes = [sum(p.numel() for p in made(FVA, n).parameters()) for n in ("graph", "graph:32x3")]
-    assert sizes == [20_747, 20_747]
+    assert sizes == [20_587, 20_587]
     with pytest.raises(InputError, match="channels and blocks are given as in"):
         made(FVA, "graph:32")
     for game in (Game("mini"), Game("kuhn")):
