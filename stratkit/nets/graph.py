@@ -1,39 +1,56 @@
 """A graph network for Diplomacy: provinces tell their neighbours what they hold.
 
-A block adds to each province a layer of itself and of the sum of its neighbours, as in GraphSAGE
-(Hamilton et al. 2017) and, with blocks between the same nodes, as in the encoders of DipNet
-(Paquette et al. 2019). Weights are the same everywhere. What a province is, a learned vector of its
-own tells. So the network is as large on any map, up to those vectors.
+A power orders its units one after the other, and meanwhile the position stays as it is: one
+embedding serves all orders of a phase. In it a block adds to each province a layer of itself and of
+the sum of its neighbours, as in GraphSAGE (Hamilton et al. 2017) and, with blocks between the same
+nodes, as in the encoders of DipNet (Paquette et al. 2019). Weights are the same everywhere. What a
+province is, a learned vector of its own tells. So the network is as large on any map, up to those
+vectors.
 
-An order is up to three actions. The verb's logits come from the province that is asked. A
-location's come from its province, the one that is asked, and the one that is helped, by additive
-attention (Bahdanau et al. 2015). They are computed where they are legal alone: few locations are.
+An order is up to three actions. Each location is compared with what is asked, by additive attention
+(Bahdanau et al. 2015), in the light of the own orders so far. Its own comparison gives a legal
+location's logit, the sum of all beside the unit those of the verbs.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot, relu
 
-from stratkit.engine.diplomacy import ASK_WHITHER, NONE, VERBS, VIEW, Graph
+from stratkit.engine import distinct_views
+from stratkit.engine.diplomacy import ASK_VERB, ASK_WHITHER, NONE, VERBS, VIEW, Graph
 from stratkit.errors import InputError
 from stratkit.nets.network import Network, last_layer, value_layer
 
 HIDDEN = 32  # of a location and what it is compared with
 COUNTERS, UNIT = 2, 1 / 16  # years, and those without a change: the last features, in this unit
 STAGES = ASK_WHITHER + 1
+# The features of a province end with what is asked there, the own orders, and those of the phase
+# before (cengine/diplomacy/seen.c).
+ASKED, ORDERS = 2, len(VERBS) + 2
+OWN = slice(-2 * ORDERS, -ORDERS)
 
 
 class Inputs(NamedTuple):
-    """What the network reads of n views: float32 [n, P, F] of provinces, [n, E] of the moment and
-    [n, stages * verbs] of what is asked; int64 [n] provinces, `whom` P for none."""
+    """What the network reads of n views, which have m positions.
+
+    Of positions: float32 [m, P, F] and [m, E], and their bytes `key`, uint8 [m, K]. Of each view:
+    its `position`, int64 [n]; own orders so far, with whether a province has been asked, float32
+    [n, P, O]; what is asked, float32 [n, stages * verbs]; `stage`, and provinces, `whom` P for
+    none, int64 [n].
+    """
 
     provinces: Tensor
     everywhere: Tensor
+    key: Tensor
+    position: Tensor
+    orders: Tensor
     asked: Tensor
+    stage: Tensor
     at: Tensor
     whom: Tensor
 
@@ -55,66 +72,124 @@ class GraphNet(Network):
         near = near / near.sum(1, keepdim=True).clamp_min(1).sqrt()
         self.register_buffer("near", near, persistent=False)  # the game's, not learned
         self.register_buffer("parent", torch.from_numpy(graph.parent).long(), persistent=False)
-        self.entry = nn.Linear((shape[0] - graph.everywhere) // n, channels)
+        features = (shape[0] - graph.everywhere) // n - ASKED - ORDERS
+        moment = graph.everywhere - STAGES - len(VERBS)
+        self.entry = nn.Linear(features, channels)
         self.place = nn.Parameter(torch.randn(n, 1, channels) / 8)
-        self.moment = nn.Linear(graph.everywhere, channels, bias=False)
+        self.moment = nn.Linear(moment, channels, bias=False)
         self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
-        self.verb = nn.Sequential(
-            nn.Linear(channels, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, len(VERBS))
-        )
         self.square = nn.Linear(channels, HIDDEN)
+        self.order = nn.Linear(ORDERS + 1, HIDDEN, bias=False)
         self.coast = nn.Parameter(torch.zeros(len(graph.parent), HIDDEN))
-        self.context = nn.Linear(2 * channels + STAGES * len(VERBS), HIDDEN, bias=False)
+        asked = 2 * (channels + ORDERS + 1) + STAGES * len(VERBS)
+        self.context = nn.Linear(asked, HIDDEN, bias=False)
+        self.verb = nn.Linear(2 * HIDDEN, len(VERBS))
         self.policy = nn.Linear(HIDDEN, 1, bias=False)
-        for weight in (*self.verb[2].parameters(), self.policy.weight):
+        for weight in (*self.verb.parameters(), self.policy.weight):
             nn.init.zeros_(weight)  # play begins uniform
         self.critic = nn.Sequential(
-            nn.Linear(channels + graph.everywhere, HIDDEN), nn.ReLU(), value_layer(HIDDEN)
+            nn.Linear(channels + moment, HIDDEN), nn.ReLU(), value_layer(HIDDEN)
         )
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
-        """Nothing public is there to replace."""
-        n, first = len(self.near), self.shape[0] - self.everywhere
-        provinces = packed[:, :first].reshape(len(packed), n, -1).float()
-        everywhere = packed[:, first : self.shape[0]].float()
-        everywhere[:, -COUNTERS:] *= UNIT
-        at, stage, verb, whom = (self._view(packed, name) for name in _ASKED)
-        asked = one_hot(stage * len(VERBS) + verb, STAGES * len(VERBS)).float()
-        whom = torch.where(whom == NONE, n, whom)
-        return Inputs(provinces, everywhere, asked, at, whom)
+        """Each view has a position of its own. Nothing public is there to replace."""
+        every = torch.arange(len(packed), device=packed.device)
+        return self._inputs(packed, self._keys(packed), every, every)
 
-    def _view(self, packed: Tensor, name: str) -> Tensor:
-        """This byte of what a power knows, behind the features: int64 [n]."""
-        return packed[:, self.shape[0] + _OFFSETS[name]].long()
+    def prepare_shared(self, packed: Tensor) -> Inputs:
+        """Views share positions: on a CPU each is there once. A GPU would wait for their number."""
+        if packed.device.type != "cpu":
+            return self.prepare(packed)
+        keys = self._keys(packed)
+        first, each = distinct_views(keys.numpy(), np.zeros((len(keys), 1), np.uint8))
+        rows = torch.from_numpy(first.astype(np.int64))
+        return self._inputs(packed, keys[rows], rows, torch.from_numpy(each.astype(np.int64)))
+
+    def _inputs(self, packed: Tensor, keys: Tensor, rows: Tensor, position: Tensor) -> Inputs:
+        n, first = len(self.near), self.shape[0] - self.everywhere
+        features = packed[:, :first].reshape(len(packed), n, -1)
+        moment = packed[rows, first : self.shape[0]].float()
+        moment[:, -COUNTERS:] *= UNIT
+        moment = torch.cat([moment[:, : -COUNTERS - STAGES - len(VERBS)], moment[:, -COUNTERS:]], 1)
+        at, stage, verb, whom = (self._seen(packed, name)[:, 0].long() for name in _ASKED)
+        asked = one_hot(stage * len(VERBS) + verb, STAGES * len(VERBS)).float()
+        done = torch.arange(n, device=packed.device) < at[:, None]
+        orders = torch.cat([features[:, :, OWN], done[:, :, None]], 2).float()
+        seen = features[rows]
+        seen = torch.cat([seen[:, :, : -ASKED - 2 * ORDERS], seen[:, :, -ORDERS:]], 2).float()
+        whom = torch.where(whom == NONE, n, whom)
+        return Inputs(seen, moment, keys, position, orders, asked, stage, at, whom)
+
+    def _seen(self, packed: Tensor, name: str) -> Tensor:
+        """The bytes of this part of what a power knows, which is behind the features."""
+        kind, offset = VIEW.fields[name][:2]  # type: ignore[index]
+        at = self.shape[0] + int(offset)
+        return packed[:, at : at + kind.itemsize]
+
+    def _keys(self, packed: Tensor) -> Tensor:
+        """Of each view what all views of its power and phase share."""
+        return torch.cat([self._seen(packed, name) for name in ("position", "last", "power")], 1)
 
     def embed(self, inputs: Inputs) -> Tensor:
-        """float32 [n, P, C]."""
+        """float32 [m, P, C], a row for each position."""
+        return self._embed(inputs.provinces, inputs.everywhere)
+
+    def _embed(self, provinces: Tensor, everywhere: Tensor) -> Tensor:
         # Provinces come first meanwhile: their neighbours are then one product of matrices.
-        x: Tensor = self.entry(inputs.provinces.transpose(0, 1))
-        x = relu(x + self.moment(inputs.everywhere) + self.place)
+        x: Tensor = self.entry(provinces.transpose(0, 1))
+        x = relu(x + self.moment(everywhere) + self.place)
         for block in self.blocks:
             x = block(x, self.near)
         return x.transpose(0, 1)
 
+    def embed_after(self, inputs: Inputs, before: Any) -> tuple[Tensor, Any]:
+        """The positions of the orders before are remembered."""
+        places, known = before or ({}, None)
+        keys = [row.tobytes() for row in inputs.key.numpy()]
+        at = torch.tensor([places.get(key, -1) for key in keys])
+        new = (at < 0).nonzero()[:, 0]
+        if known is None or len(new) == len(at):
+            found = self.embed(inputs)
+        else:
+            found = known[at]
+            if len(new):
+                found[new] = self._embed(inputs.provinces[new], inputs.everywhere[new])
+        return found, (dict(zip(keys, range(len(keys)), strict=True)), found)
+
     def logits(self, embedding: Tensor, inputs: Inputs, legal: Tensor) -> Tensor:
-        """Logits float32 [n, A], -inf where illegal."""
-        at = _rows(embedding, inputs.at)
-        none = embedding.new_zeros(len(embedding), 1, embedding.shape[2])
-        whom = _rows(torch.cat([embedding, none], 1), inputs.whom)
-        context = self.context(torch.cat([at, whom, inputs.asked], 1))
-        first = len(VERBS)
-        row, location = legal[:, first:].nonzero(as_tuple=True)
-        hidden = self.square(embedding[row, self.parent[location]]) + self.coast[location]
-        found = last_layer(self.policy, relu(hidden + context[row]))[:, 0]
-        places = found.new_full((len(legal), len(self.coast)), -torch.inf)
-        places = places.index_put((row, location), found)
-        verbs = last_layer(self.verb, at).masked_fill(~legal[:, :first].bool(), -torch.inf)
-        return torch.cat([verbs, places], 1)
+        """Logits float32 [n, A], -inf where illegal. Only legal locations are looked at, and those
+        beside the unit whose verb is asked."""
+        first, n = len(VERBS), len(self.near)
+        rows = torch.arange(len(legal), device=legal.device)
+        position, at, whom, orders = inputs.position, inputs.at, inputs.whom, inputs.orders
+        helped = (whom < n)[:, None]
+        whom = whom.clamp_max(n - 1)
+        context = self.context(
+            torch.cat([
+                embedding[position, at], orders[rows, at],
+                embedding[position, whom] * helped, orders[rows, whom] * helped, inputs.asked,
+            ], 1)
+        )  # fmt: skip
+        verbs, places = legal[:, :first].bool(), legal[:, first:].bool()
+        looked = places.clone()
+        looked[:, :n] |= (self.near[at] > 0) & (inputs.stage == ASK_VERB)[:, None]
+        row, location = looked.nonzero(as_tuple=True)
+        province = self.parent[location]
+        hidden = self.square(embedding[position[row], province])
+        hidden = hidden + self.order(orders[row, province]) + self.coast[location]
+        hidden = relu(hidden + context[row])
+        around = hidden.new_zeros(len(legal), HIDDEN).index_add(0, row, hidden)
+        of_verbs = last_layer(self.verb, torch.cat([relu(context), around], 1))
+        found = last_layer(self.policy, hidden)[:, 0]
+        of_places = found.new_zeros(places.shape).index_put((row, location), found)
+        logits = torch.cat([of_verbs, of_places], 1)
+        return logits.masked_fill(~torch.cat([verbs, places], 1), -torch.inf)
 
     def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
         """Values float32 [n] for the acting side: from the sum over the map."""
         board = embedding.sum(1) / len(self.near) ** 0.5
-        return last_layer(self.critic, torch.cat([board, inputs.everywhere], 1))[:, 0]
+        values = last_layer(self.critic, torch.cat([board, inputs.everywhere], 1))[:, 0]
+        return values[inputs.position]
 
 
 class Block(nn.Module):
@@ -132,9 +207,3 @@ class Block(nn.Module):
 
 
 _ASKED = ("at", "stage", "verb", "whom")
-_OFFSETS = {name: int(VIEW.fields[name][1]) for name in _ASKED}  # type: ignore[index]
-
-
-def _rows(embedding: Tensor, province: Tensor) -> Tensor:
-    """[n, C]: one province of each view."""
-    return embedding[torch.arange(len(embedding), device=embedding.device), province]
