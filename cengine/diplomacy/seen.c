@@ -15,18 +15,18 @@ static uint8_t *put_unit(uint8_t *out, const dip_map *map, uint8_t unit, int pow
     return out + 2 + map->powers;
 }
 
-static uint8_t *put_orders(uint8_t *out, const dip_map *map, const dip_order *orders, int p)
+/* The verb of each province's order, how many move there, and how many help its unit: `out` is that
+ * of the first province, and the next one's is `stride` further. */
+static void put_orders(uint8_t *out, const dip_map *map, const dip_order *orders, int stride)
 {
-    out[orders[p].verb] = 1;
-    for (int q = 0; q < map->provinces; q++) {
-        int moves = orders[q].verb == DIP_MOVE || orders[q].verb == DIP_VIA;
-        if (moves && map->parent[orders[q].whither] == p)
-            out[DIP_VERBS] += 1;
-        if (orders[q].verb >= DIP_SUPPORT_HOLD && orders[q].verb <= DIP_CONVOY
-            && orders[q].whom == p)
-            out[DIP_VERBS + 1] += 1;
+    for (int p = 0; p < map->provinces; p++) {
+        dip_order order = orders[p];
+        out[p * stride + order.verb] = 1;
+        if (order.verb == DIP_MOVE || order.verb == DIP_VIA)
+            out[map->parent[order.whither] * stride + DIP_VERBS] += 1;
+        else if (order.verb >= DIP_SUPPORT_HOLD && order.verb <= DIP_CONVOY)
+            out[order.whom * stride + DIP_VERBS + 1] += 1;
     }
-    return out + FEATURES_OF_ORDERS;
 }
 
 static int features_of_province(const dip_map *map)
@@ -41,8 +41,10 @@ int dip_features(const dip_map *map)
 
 void dip_write_features(const dip_map *map, const dip_view *view, uint8_t *out)
 {
-    int power = view->power;
+    int power = view->power, stride = features_of_province(map);
     memset(out, 0, (size_t)dip_features(map));
+    put_orders(out + stride - 2 * FEATURES_OF_ORDERS, map, view->own, stride);
+    put_orders(out + stride - FEATURES_OF_ORDERS, map, view->last, stride);
     for (int p = 0; p < map->provinces; p++) {
         uint8_t unit = view->position.unit[p];
         out = put_unit(out, map, unit, power);
@@ -56,8 +58,7 @@ void dip_write_features(const dip_map *map, const dip_view *view, uint8_t *out)
         *out++ = (uint8_t)(view->position.contested[p / 8] >> p % 8 & 1);
         *out++ = p == view->at;
         *out++ = p == view->whom;
-        out = put_orders(out, map, view->own, p);
-        out = put_orders(out, map, view->last, p);
+        out += 2 * FEATURES_OF_ORDERS;
     }
     out[view->position.phase] = 1;
     out[5 + power] = 1;

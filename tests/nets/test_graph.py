@@ -13,10 +13,10 @@ from nets.random_play import views_of_games
 from running import run
 from stratkit import load
 from stratkit.engine import Game
-from stratkit.engine.diplomacy import NONE, VERBS, VIEW, Graph, graph_of, map_of
+from stratkit.engine.diplomacy import VERBS, Graph, graph_of, map_of
 from stratkit.errors import InputError
 from stratkit.nets import Network, build
-from stratkit.nets.graph import GraphNet
+from stratkit.nets.graph import GraphNet, Inputs
 
 FVA = Game("diplomacy:fva")
 
@@ -30,19 +30,20 @@ def views(game: Game, longest: int = 60) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.from_numpy(seen.observations), torch.from_numpy(seen.legal)
 
 
-def permuted(packed: torch.Tensor, game: Game, new: np.ndarray) -> torch.Tensor:
-    """Observations of the same positions on a map whose province p is called new[p]."""
-    first, n = game.shape[0], len(new)
-    graph = graph_of(game)
-    assert graph is not None
-    out, old = packed.numpy().copy(), np.argsort(new)
-    provinces = packed.numpy()[:, : first - graph.everywhere].reshape(len(out), n, -1)
-    out[:, : first - graph.everywhere] = provinces[:, old].reshape(len(out), -1)
-    view = np.ascontiguousarray(out[:, first:]).view(VIEW)[:, 0]
-    for name in ("at", "whom"):
-        view[name] = np.where(view[name] == NONE, NONE, new[np.minimum(view[name], n - 1)])
-    out[:, first:] = view[:, None].view(np.uint8)
-    return torch.from_numpy(out)
+def permuted(inputs: Inputs, new: np.ndarray) -> Inputs:
+    """Of the same positions on a map whose province p is called new[p]."""
+    old, numbers = torch.from_numpy(np.argsort(new)), torch.from_numpy(np.append(new, len(new)))
+    return inputs._replace(
+        provinces=inputs.provinces[:, old],
+        orders=inputs.orders[:, old],
+        at=numbers[inputs.at],
+        whom=numbers[inputs.whom],
+    )
+
+
+def said(net: Network, inputs: Inputs, legal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    embedding = net.embed(inputs)
+    return net.logits(embedding, inputs, legal), net.value(embedding, inputs)
 
 
 @pytest.mark.parametrize("name", ["fva", "standard", "tiny", "pure"])
@@ -88,8 +89,9 @@ def test_the_order_of_the_provinces_does_not_matter(fault: str | None) -> None:
     packed, legal = views(FVA)
     actions = np.append(np.arange(len(VERBS)), len(VERBS) + old_locations)
     with torch.no_grad():
-        logits, value = net(packed, legal)
-        found, found_value = again(permuted(packed, FVA, new), legal[:, actions])
+        inputs = net.prepare(packed)
+        logits, value = said(net, inputs, legal)
+        found, found_value = said(again, permuted(inputs, new), legal[:, actions])
     wanted = logits[:, actions]
     if fault:
         assert (wanted - found)[wanted.isfinite()].abs().max() > 1e-3
@@ -99,7 +101,7 @@ def test_the_order_of_the_provinces_does_not_matter(fault: str | None) -> None:
 
 
 def test_what_lies_too_far_away_is_not_seen() -> None:
-    """With two blocks a verb's logits depend on provinces up to two borders away alone."""
+    """With two blocks a verb's logits depend on provinces up to three borders away alone."""
     graph = graph_of(FVA)
     assert graph is not None
     net = drawn(made(FVA, "graph:8x2"))
@@ -107,9 +109,11 @@ def test_what_lies_too_far_away_is_not_seen() -> None:
     packed, legal = views(FVA, longest=1)
     inputs = net.prepare(packed[:1])
     inputs.provinces.requires_grad_()
-    verbs = net.logits(net.embed(inputs), inputs, torch.ones_like(legal[:1]))[0, : len(VERBS)]
+    legal = torch.zeros_like(legal[:1])
+    legal[:, : len(VERBS)] = 1
+    verbs = net.logits(net.embed(inputs), inputs, legal)[0, : len(VERBS)]
     (seen,) = torch.autograd.grad(verbs.square().sum(), inputs.provinces)
-    steps = np.linalg.matrix_power(np.eye(len(graph.near), dtype=int) + graph.near, 2)
+    steps = np.linalg.matrix_power(np.eye(len(graph.near), dtype=int) + graph.near, 3)
     reached = steps[int(inputs.at[0])] > 0
     assert np.array_equal(seen[0].abs().sum(1).numpy() > 0, reached) and not reached.all()
 
@@ -134,9 +138,28 @@ def test_a_position_does_not_depend_on_its_company() -> None:
     assert_close(torch.cat([row for row, _ in alone]), logits[::20], rtol=1e-4, atol=1e-5)
 
 
+def test_views_of_a_phase_share_a_position() -> None:
+    packed, legal = views(FVA)
+    net = drawn(made(FVA))
+    assert isinstance(net, GraphNet)
+    before: object = None
+    with torch.no_grad():
+        wanted, values = said(net, net.prepare(packed), legal)
+        shared = net.prepare_shared(packed)
+        assert len(shared.provinces) < len(packed) / 3
+        found, found_values = said(net, shared, legal)
+        assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+        assert_close(found_values, values, rtol=1e-4, atol=1e-5)
+        for at in range(0, len(packed), 3):  # some positions are remembered, others are new
+            inputs = net.prepare_shared(packed[at : at + 5])
+            embedding, before = net.embed_after(inputs, before)
+            logits = net.logits(embedding, inputs, legal[at : at + 5])
+            assert_close(logits, wanted[at : at + 5], rtol=1e-4, atol=1e-5)
+
+
 def test_names_and_sizes() -> None:
     sizes = [sum(p.numel() for p in made(FVA, n).parameters()) for n in ("graph", "graph:32x3")]
-    assert sizes == [20_587, 20_587]
+    assert sizes == [19_819, 19_819]
     with pytest.raises(InputError, match="channels and blocks are given as in"):
         made(FVA, "graph:32")
     for game in (Game("mini"), Game("kuhn")):
