@@ -33,6 +33,7 @@ STAGES = ASK_WHITHER + 1
 # before (cengine/diplomacy/seen.c).
 ASKED, ORDERS = 2, len(VERBS) + 2
 OWN = slice(-2 * ORDERS, -ORDERS)
+OURS = 2  # the feature of a unit of the acting power: its type comes before
 
 
 class Inputs(NamedTuple):
@@ -87,8 +88,9 @@ class GraphNet(Network):
         self.policy = nn.Linear(HIDDEN, 1, bias=False)
         for weight in (*self.verb.parameters(), self.policy.weight):
             nn.init.zeros_(weight)  # play begins uniform
+        self.ordered = nn.Linear(channels + ORDERS + 1, HIDDEN)
         self.critic = nn.Sequential(
-            nn.Linear(channels + moment, HIDDEN), nn.ReLU(), value_layer(HIDDEN)
+            nn.Linear(channels + moment + HIDDEN, HIDDEN), nn.ReLU(), value_layer(HIDDEN)
         )
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
@@ -186,10 +188,18 @@ class GraphNet(Network):
         return logits.masked_fill(~torch.cat([verbs, places], 1), -torch.inf)
 
     def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
-        """Values float32 [n] for the acting side: from the sum over the map."""
+        """Values float32 [n] for the acting side: from sums over the map, and over the provinces
+        with which the own orders so far have to do. So the value tells what an order is worth
+        before the phase is carried out."""
+        position, orders = inputs.position, inputs.orders
+        ours = inputs.provinces[:, :, OURS][position] * orders[:, :, -1]
+        row, province = (orders[:, :, 1:ORDERS].amax(2) + ours).nonzero(as_tuple=True)
+        hidden = torch.cat([embedding[position[row], province], orders[row, province]], 1)
+        hidden = relu(self.ordered(hidden)) / 4
+        ordered = hidden.new_zeros(len(orders), HIDDEN).index_add(0, row, hidden)
         board = embedding.sum(1) / len(self.near) ** 0.5
-        values = last_layer(self.critic, torch.cat([board, inputs.everywhere], 1))[:, 0]
-        return values[inputs.position]
+        board = torch.cat([board, inputs.everywhere], 1)[position]
+        return last_layer(self.critic, torch.cat([board, ordered], 1))[:, 0]
 
 
 class Block(nn.Module):

@@ -159,7 +159,7 @@ def test_views_of_a_phase_share_a_position() -> None:
 
 def test_names_and_sizes() -> None:
     sizes = [sum(p.numel() for p in made(FVA, n).parameters()) for n in ("graph", "graph:32x3")]
-    assert sizes == [19_819, 19_819]
+    assert sizes == [22_315, 22_315]
     with pytest.raises(InputError, match="channels and blocks are given as in"):
         made(FVA, "graph:32")
     for game in (Game("mini"), Game("kuhn")):
