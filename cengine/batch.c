@@ -77,6 +77,11 @@ void sk_batch_copy(sk_batch *to, int32_t to_row, const sk_batch *from, int32_t f
     memmove(state_at(to, to_row), state_at(from, from_row), (size_t)to->game->is.state_bytes);
 }
 
+void sk_batch_put(sk_batch *batch, int32_t row, const void *state)
+{
+    memcpy(state_at(batch, row), state, (size_t)batch->game->is.state_bytes);
+}
+
 void sk_batch_gather(sk_batch *to, int32_t to_row, const sk_batch *from, const int32_t *rows,
                      int32_t n)
 {

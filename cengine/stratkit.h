@@ -219,6 +219,10 @@ int32_t sk_tree_exceeds(const sk_game *game, double terminals);
 const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes,
                          sk_tree **out);
 void sk_tree_close(sk_tree *tree);
+/* Of a tree that has not grown: the first state of each information set, and the number of actions
+ * before it, will be written to a row of the batch and to depths. Both must have room for all sets,
+ * and outlive the growth. */
+void sk_tree_keep(sk_tree *tree, sk_batch *states, int32_t *depths);
 /* Enumerates about so many histories more; *whole becomes 1 when none is left. Allocates. */
 const char *sk_tree_grow(sk_tree *tree, int64_t steps, int32_t *whole);
 void sk_tree_describe(const sk_tree *tree, sk_tree_size *out);

@@ -146,7 +146,12 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
         top->choices = game->ops->legal(game, state, top->outcomes);
         game->ops->chance(game, state, top->probabilities);
     } else {
+        int64_t known = tree->n_infosets;
         wrong = sk_tree_intern(tree, state, who, sequence[who], &top->infoset);
+        if (!wrong && tree->kept && tree->n_infosets > known) {
+            sk_batch_put(tree->kept, top->infoset, state);
+            tree->kept_depths[top->infoset] = (int32_t)tree->depth;
+        }
         wrong = wrong ? wrong : GROW(tree, decisions, tree->n_decisions + 1);
         if (wrong)
             return wrong;
@@ -198,6 +203,12 @@ const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_b
     tree->memory.most_bytes = most_bytes;
     tree->stride = ((size_t)game->is.state_bytes + 63) / 64 * 64;
     return NULL;
+}
+
+void sk_tree_keep(sk_tree *tree, sk_batch *states, int32_t *depths)
+{
+    tree->kept = states;
+    tree->kept_depths = depths;
 }
 
 void sk_tree_close(sk_tree *tree)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "batch.h"
 #include "game.h"
 #include "room.h"
 
@@ -73,6 +74,9 @@ struct sk_tree {
     uint8_t *states; /* [depth + 1][stride]: of the path */
     size_t stride;
     int64_t depth, room_path, room_states;
+
+    sk_batch *kept; /* gets the first state of each information set, or NULL */
+    int32_t *kept_depths;
 
     world *worlds; /* the path of tree_worlds.c, and its states */
     uint8_t *world_states;

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.arrays import Bytes, Float64s, Int8s, Int64s
+from stratkit.arrays import Bytes, Float64s, Int8s, Int32s, Int64s
+from stratkit.engine.batch import Batch
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text
 from stratkit.engine.observation import distinct_views
@@ -46,14 +47,9 @@ class Tree:
     ) -> None:
         if game.players == 2 and lib.sk_tree_exceeds(game.handle, float(most_histories)):
             raise InputError(_too_large(game, most_histories))
-        opened = ffi.new("sk_tree **")
-        wrong = lib.sk_tree_open(game.handle, most_histories, most_bytes, opened)
-        if wrong != ffi.NULL:
-            raise InputError(f"game {game.name}: {text(wrong)}")
-        handle = opened[0]
-        self._handle = ffi.gc(handle, lib.sk_tree_close)
-        self.game = game
-        self._enumerate()
+        self.game, self._limits = game, (most_histories, most_bytes)
+        self._handle = handle = self._opened()
+        self._enumerate(handle)
         size = self._size()
         self.histories: int = size.nodes
         self.terminals: int = size.terminals
@@ -66,10 +62,17 @@ class Tree:
         lib.sk_tree_actions(handle, pointer(self.actions, "int32", (size.actions,), writable=True))
         self.owner = np.repeat(np.arange(size.infosets, dtype=np.int32), np.diff(self.first))
 
-    def _enumerate(self) -> None:
+    def _opened(self) -> Any:
+        opened = ffi.new("sk_tree **")
+        wrong = lib.sk_tree_open(self.game.handle, *self._limits, opened)
+        if wrong != ffi.NULL:
+            raise InputError(f"game {self.game.name}: {text(wrong)}")
+        return ffi.gc(opened[0], lib.sk_tree_close)
+
+    def _enumerate(self, handle: Any) -> None:
         whole = ffi.new("int32_t *")
         while not whole[0]:
-            wrong = lib.sk_tree_grow(self._handle, STEP, whole)
+            wrong = lib.sk_tree_grow(handle, STEP, whole)
             if wrong == ffi.NULL:
                 continue
             if text(wrong) == "too large to enumerate":
@@ -102,6 +105,15 @@ class Tree:
         packed = np.empty((len(self), self.game.observation_bytes), np.uint8)
         self._read_sets(packed)
         return packed
+
+    def states(self) -> tuple[Batch, Int32s]:
+        """A batch whose row i is a state in which information set i acts, and the number of actions
+        before it, int32 [I]. Enumerates all histories again: most callers need no states."""
+        batch, depths = Batch(self.game, len(self)), np.zeros(len(self), np.int32)
+        again = self._opened()
+        lib.sk_tree_keep(again, batch.handle, pointer(depths, "int32", depths.shape, writable=True))
+        self._enumerate(again)
+        return batch, depths
 
     def legal(self) -> Bytes:
         """uint8 [I, actions of the game]: 1 where legal."""

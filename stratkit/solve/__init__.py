@@ -4,7 +4,6 @@
     cfr.py              counterfactual regret minimisation and its variants
     flop.py             fictitious linear optimistic play
     mmd.py              magnetic mirror descent, with exact expectations
-    states.py           a state in each information set, for players that search from states
     determinized.py     what determinized search comes to with all worlds
     regret_matching.py  sampled regret matching of a game that is one simultaneous turn
     tabular.py          R-NaD on any tree, with exact expectations

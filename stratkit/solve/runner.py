@@ -19,7 +19,6 @@ from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import evaluate, jackknife, jackknife_of_sums
 from stratkit.solve.report import Entry, Report
 from stratkit.solve.solver import open_solver, parse_solver
-from stratkit.solve.states import states_of
 from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
@@ -202,7 +201,7 @@ class Evaluator:
         """A state of each information set, as its player sees it; games are the sets' numbers."""
         from stratkit.players.player import Views
 
-        batch, numbers = states_of(self.tree)
+        batch, numbers = self.tree.states()
         rows = np.arange(batch.size)
         seen = batch.actors(), batch.legal(), batch.observe()
         return Views.of_batch(batch, rows, rows, numbers, seen)

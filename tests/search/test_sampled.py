@@ -14,13 +14,12 @@ from stratkit.search.beliefs import uniform_belief
 from stratkit.search.decision import Found, Root
 from stratkit.search.mmd import MMDSearch
 from stratkit.solve.exploitability import evaluate
-from stratkit.solve.states import states_of
 
 END = 50  # plies: all games are over
 
 
 def roots_of(tree: Tree, policy: np.ndarray) -> list[Root]:
-    batch, numbers = states_of(tree)
+    batch, numbers = tree.states()
     dense, legal = tree.dense(policy), tree.legal()
 
     def root(i: int) -> Root:
@@ -48,7 +47,7 @@ def flat(found: list[Found]) -> np.ndarray:
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "liars_dice:1x3"])
 def test_a_state_of_every_information_set(name: str) -> None:
     tree = tree_of(name)
-    batch, numbers = states_of(tree)
+    batch, numbers = tree.states()
     np.testing.assert_array_equal(batch.observe(), tree.observations())
     np.testing.assert_array_equal(batch.legal(), tree.legal())
     np.testing.assert_array_equal(batch.actors(), tree.players)
