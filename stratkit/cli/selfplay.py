@@ -14,6 +14,7 @@ from stratkit.cli.options import GAME_NAME, OneOf, Text, device_option, option, 
 from stratkit.cli.progress import Progress
 from stratkit.cli.tool import Tool, run
 from stratkit.play import MAX_SLOTS
+from stratkit.players.registry import KINDS, words_of
 from stratkit.storage.streams import discard_stdout, input_name, open_input, open_output
 
 if TYPE_CHECKING:
@@ -65,6 +66,12 @@ class Part(click.ParamType[tuple[int, int]]):
     "(default: those that a followed learner publishes, or none).",
     Text(),
 )
+@option(
+    "--opponent PLAYER",
+    "A frozen player of match on all sides but one, the next one in every game: only the policy's "
+    "own decisions are learned from.",
+    Text(*words_of(KINDS)),
+)
 @option("--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin.")
 @seed_option
 @option("--first-game K", "Number of the first game.", click.IntRange(0, 2**62), default=0)
@@ -106,8 +113,10 @@ class Part(click.ParamType[tuple[int, int]]):
 def command(**given: Any) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder; or examples of values (--search)."""
+    from stratkit.cli.player import read_player
     from stratkit.play.options import SelfplayOptions
 
+    given["opponent"] = given["opponent"] and read_player(given["opponent"])
     options = SelfplayOptions(**given)
     options.check()
     # Who reads the pipe shows how it goes, on the same terminal; a learner also says what is wrong.

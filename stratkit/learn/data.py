@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from stratkit.arrays import Bytes
+from stratkit.arrays import Bools, Bytes
 from stratkit.engine import (
     Batch,
     Game,
@@ -31,11 +31,13 @@ CUT = "cut"  # the ending of an episode that was stopped before the end of its g
 
 @dataclass(frozen=True)
 class EpisodeChunk:
-    """Some episodes, the names of their endings, and where they were read, for messages."""
+    """Some episodes, the names of their endings, and where they were read, for messages; whether
+    they are `against` a frozen player, of whose sides nothing was sampled."""
 
     episodes: Episodes
     endings: Sequence[str]
     file: str
+    against: bool = False
 
     def __len__(self) -> int:
         return len(self.episodes)
@@ -168,9 +170,9 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layo
         observations = np.concatenate([observations, truth], axis=1)
         kept, episode, player, actor = _moments(episodes, played, truth)
     else:
-        kept, episode, player, actor = _steps(
-            episodes, played, ended, placing, layout.deployment_only
-        )
+        frozen = np.repeat(_against(chunks), episodes.length) & np.isnan(episodes.mu)
+        whole = placing if layout.deployment_only else ~frozen
+        kept, episode, player, actor = _steps(episodes, played, ended, placing, whole)
     observations, legal, view = _views(observations, legal, kept, layout.rows)
     target, root_value = None, None
     if layout.searched:
@@ -219,11 +221,7 @@ Steps = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8], NDArray[np
 
 
 def _steps(
-    episodes: Episodes,
-    played: Replay,
-    ended: NDArray[np.bool_],
-    by_outcome: NDArray[np.bool_],
-    only: bool = False,
+    episodes: Episodes, played: Replay, ended: Bools, by_outcome: Bools, whole: Bools
 ) -> Steps:
     """Which actions of whole games, or of slices, are steps of a batch: their rows [n], and of each
     its episode, the player who learns from it, and the actor in whose chain it is; -1: none.
@@ -234,12 +232,12 @@ def _steps(
     by its ratios.
 
     What is judged `by_outcome` is learned from with the end of its game: it is a step of the last
-    slice. `only`: of whole games nothing else is.
+    slice. `whole`: which actions are steps if games are whole.
     """
     actor = np.where(~np.isnan(episodes.mu), played.actors, -1).astype(np.int8)
     episode = np.repeat(np.arange(len(episodes)), episodes.length)
     if episodes.first is None:
-        kept = by_outcome.nonzero()[0] if only else np.arange(len(actor))
+        kept = whole.nonzero()[0]
         return kept, episode[kept], actor[kept], actor[kept]
     player, sliced = actor.copy(), episodes.sliced
     start = np.cumsum(episodes.length) - episodes.length + episodes.first
@@ -255,6 +253,11 @@ def _steps(
     player = np.where(by_outcome, actor, player)
     kept = ((actor >= 0) & wanted).nonzero()[0]
     return kept, episode[kept], player[kept], actor[kept]
+
+
+def _against(chunks: Sequence[EpisodeChunk]) -> Bools:
+    """Of each episode, whether it is against a frozen player."""
+    return np.repeat([chunk.against for chunk in chunks], [len(chunk) for chunk in chunks])
 
 
 def _moments(episodes: Episodes, played: Replay, truth: Bytes) -> Steps:
@@ -284,7 +287,7 @@ def truths(game: Game, episodes: Episodes) -> Bytes:
     return out
 
 
-def _moment(chained: NDArray[np.bool_], episode: NDArray[np.int64]) -> NDArray[np.int64]:
+def _moment(chained: Bools, episode: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of each step [n], how many steps of its episode are in a chain before it. `episode`: of each
     its number, ascending."""
     before = np.concatenate([[0], np.cumsum(chained)])
@@ -301,7 +304,7 @@ def _searches(
     illegal action."""
     n, targets = len(played.legal), episodes.targets
     policy = np.zeros(played.legal.shape, np.float32)
-    choice = (played.actors >= 0) & ~played.given & (played.legal.sum(1) > 1)
+    choice = ~np.isnan(episodes.mu) & ~played.given & (played.legal.sum(1) > 1)
     count = np.zeros(n, np.int64) if targets is None else targets.count
     _refuse(chunks, played, choice & (count == 0), "no target: no search has played this action")
     if targets is not None:
@@ -317,13 +320,18 @@ def _searches(
 
 
 def _refuse(
-    chunks: Sequence[EpisodeChunk], played: Replay, wrong: NDArray[np.bool_], what: str
+    chunks: Sequence[EpisodeChunk],
+    played: Replay,
+    wrong: Bools,
+    what: str,
+    values: NDArray[np.float32] | None = None,
 ) -> None:
-    """`InputError` if something is wrong with an action: with the first one."""
+    """`InputError` if something is wrong with an action: with the first one, and its value."""
     if wrong.any():
         at = int(wrong.argmax())
         row = int(np.searchsorted(played.offsets, at, side="right")) - 1
-        raise _at(chunks, row, at - int(played.offsets[row]), what, None)
+        text = None if values is None else values[at]
+        raise _at(chunks, row, at - int(played.offsets[row]), what, text)
 
 
 def _replay(
@@ -357,22 +365,22 @@ def _replay(
         what = "the returns are not those of the game"
         raise _at(chunks, row, None, what, episodes.returns[row])
     if sampled:
-        _check_sampled(chunks, played, episodes.mu)
+        _check_sampled(chunks, episodes, played)
     return played
 
 
-def _check_sampled(chunks: Sequence[EpisodeChunk], played: Replay, mu: NDArray[np.float32]) -> None:
-    """Play must have been sampled; given actions (setups) and chance may be in an episode."""
-    in_play = (played.actors >= 0) & ~played.given
-    for wrong, what in (
-        (np.isnan(mu) & in_play, "this action of play was not sampled (mu is NaN)"),
-        ((mu <= 0) | (mu > 1 + MU_ROUNDING), "mu is no probability"),
-    ):
-        if wrong.any():
-            at = int(wrong.argmax())
-            row = int(np.searchsorted(played.offsets, at, side="right")) - 1
-            text = None if np.isnan(mu[at]) else mu[at]
-            raise _at(chunks, row, at - int(played.offsets[row]), what, text)
+def _check_sampled(chunks: Sequence[EpisodeChunk], episodes: Episodes, played: Replay) -> None:
+    """Play must have been sampled; given actions (setups) and chance may be in an episode, and all
+    that a frozen player did."""
+    mu, none = episodes.mu, np.isnan(episodes.mu) & (played.actors >= 0) & ~played.given
+    if none.any():
+        episode = np.repeat(np.arange(len(episodes)), episodes.length)
+        sampled = (played.actors >= 0) & ~np.isnan(mu)
+        learner = np.zeros(episodes.returns.shape, np.bool_)
+        learner[episode[sampled], played.actors[sampled]] = True
+        none &= ~_against(chunks)[episode] | learner[episode, np.maximum(played.actors, 0)]
+    _refuse(chunks, played, none, "this action of play was not sampled (mu is NaN)")
+    _refuse(chunks, played, (mu <= 0) | (mu > 1 + MU_ROUNDING), "mu is no probability", mu)
 
 
 def _at(

@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from stratkit.engine import Game
@@ -290,7 +290,8 @@ class Source:
             if skipped:
                 self._skip[name] -= skipped
             if skipped < len(episodes):
-                yield EpisodeChunk(episodes[skipped:], header.endings, name)
+                against = header.opponent is not None
+                yield EpisodeChunk(episodes[skipped:], header.endings, name, against)
             if self._stopped.is_set():
                 return
         self._duplicates = before + reader.duplicates
@@ -326,4 +327,4 @@ class Source:
 
 
 def _cut(chunk: EpisodeChunk, first: int, last: int) -> EpisodeChunk:
-    return EpisodeChunk(chunk.episodes[first:last], chunk.endings, chunk.file)
+    return replace(chunk, episodes=chunk.episodes[first:last])

@@ -61,9 +61,11 @@ def explained_parts(batch: StepBatch, value: Tensor, weight: Tensor, counts: Ten
 
 def explained(value: Tensor, outcome: Tensor, weight: Tensor) -> Tensor:
     """Parts whose sum is the explained variance, 1 - Var(outcome - value) / Var(outcome): float32
-    [n]. All float32 [n]; weight: 0 where a step does not count. Without any variance all are 0."""
+    [n]. All float32 [n]; weight: 0 where a step does not count. Without any variance, such as where
+    all games against a frozen player were lost, all are 0."""
     share = weight / weight.sum().clamp_min(torch.finfo(weight.dtype).tiny)
     variance = (share * (outcome - (share * outcome).sum()).square()).sum()
     error = outcome - value
     unexplained = share * (error - (share * error).sum()).square()
-    return torch.where(variance > 0, share - unexplained / variance.clamp_min(1e-12), 0.0)
+    least = 1e-9 * (share * outcome.square()).sum()  # what rounding may make of none
+    return torch.where(variance > least, share - unexplained / variance.clamp_min(1e-12), 0.0)

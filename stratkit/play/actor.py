@@ -14,7 +14,7 @@ from stratkit.play import MAX_SLOTS
 from stratkit.play.finished import in_order
 from stratkit.play.options import RANDOM, SelfplayOptions
 from stratkit.play.seating import GameSource, Opening
-from stratkit.play.selfplay import SelfplayGames, ending_names
+from stratkit.play.selfplay import Frozen, SelfplayGames, ending_names
 from stratkit.play.table import Table
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
@@ -25,6 +25,7 @@ from stratkit.storage.streams import check_reader
 if TYPE_CHECKING:  # these need torch, random play does not
     from stratkit.play.backpressure import BackPressure, FolderBackPressure
     from stratkit.play.follower import Follower
+    from stratkit.players.open import Entrant
 
 SLOTS = 128  # games at a time, where nobody waits for them
 POLL = 0.001  # seconds between looks at the learner, while there is nothing to play
@@ -32,7 +33,8 @@ POLL = 0.001  # seconds between looks at the learner, while there is nothing to 
 
 class Actor:
     """Plays the games that the options ask for. `say` shows remarks, `warn` what cannot wait. Opens
-    a fixed policy at once, so that its header is known; that of a learner may not be there yet."""
+    a fixed policy and an opponent at once, so that the header is known; the policy of a learner may
+    not be there yet."""
 
     def __init__(
         self, options: SelfplayOptions, say: Callable[[str], None], warn: Callable[[str], None]
@@ -57,6 +59,7 @@ class Actor:
                 self._open_policy()
         elif options.actors:
             self._open_search(options.actors)
+        self.opponent = self._open_opponent()
 
     @property
     def true_sight(self) -> bool:
@@ -84,6 +87,26 @@ class Actor:
         if entrant.caution:
             self.warn(entrant.caution)
 
+    def _open_opponent(self) -> Entrant[Player] | None:
+        """The frozen player of the other sides, if there is one."""
+        if self.options.opponent is None:
+            return None
+        from stratkit.players.open import open_player
+
+        rows = -(-3 * self.slots // 8)  # about half of the games wait for it: little padding
+        entrant = open_player(self.options.opponent, self.game, self.options.seed, rows)
+        if entrant.sha256 or entrant.belief:
+            import torch
+
+            torch.set_num_threads(1)  # as for the policy
+        if entrant.caution:
+            self.warn(entrant.caution)
+        return entrant
+
+    @property
+    def _opponents(self) -> list[Player]:
+        return [self.opponent.player] if self.opponent else []
+
     def header(self) -> Header:
         """What the episodes share."""
         return Header(
@@ -96,6 +119,8 @@ class Actor:
             network=self.network,
             step=self.step,
             post=self.options.actors or ("published" if self.follower else "none"),
+            opponent=self.opponent.spec if self.opponent else None,
+            opponent_network=self.opponent.sha256 if self.opponent else None,
         )
 
     @property
@@ -115,7 +140,8 @@ class Actor:
         )
         if options.slice is None:
             numbers, expected = itertools.tee(numbers)
-        source: GameSource = SelfplayGames(self.game, numbers, opening, self.step)
+        against = self.opponent is not None
+        source: GameSource = SelfplayGames(self.game, numbers, opening, self.step, against)
         if self.follower is not None:
             from stratkit.play.backpressure import FollowedGames
 
@@ -127,7 +153,7 @@ class Actor:
         self._place()
         table = Table(
             self.game,
-            [self.player],
+            [self.player, *map(Frozen, self._opponents)],
             source,
             self.slots,
             options.threads,
@@ -165,7 +191,7 @@ class Actor:
         return BackPressure(follower, options.max_ahead, self.slots)
 
     def _place(self) -> None:
-        """A network to where it computes."""
+        """Networks to where they compute."""
         if self.options.by_network:
             import torch
 
@@ -173,7 +199,8 @@ class Actor:
 
             device = self.options.device
             bf16 = (self.options.precision or PRECISIONS[device]) == "bf16"
-            place(self.player, device, torch.bfloat16 if bf16 else torch.float32)
+            for player in (self.player, *self._opponents):
+                place(player, device, torch.bfloat16 if bf16 else torch.float32)
 
     def _pause(self, seconds: float) -> None:
         if self.options.output == "-":

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from stratkit.errors import UsageError
-from stratkit.players.spec import parse_player
+from stratkit.players.spec import PlayerSpec, parse_player
 
 RANDOM = "random"  # the policy that is no network
 
@@ -20,6 +20,7 @@ class SelfplayOptions:
     follow: bool
     policy: str
     actors: str | None
+    opponent: PlayerSpec | None
     search: str | None
     setups: str | None
     seed: int
@@ -82,6 +83,7 @@ class SelfplayOptions:
         """What else is asked for must mean something for examples."""
         not_said = {
             "--actors": self.actors is None,
+            "--opponent": self.opponent is None,
             "--setups": self.setups is None,
             "--first-game": self.first_game == 0,
             "--part": self.part is None,

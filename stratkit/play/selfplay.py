@@ -1,4 +1,5 @@
-"""Self-play: one policy on every seat, its games as episodes, in the order of their numbers."""
+"""Self-play: one policy on every seat, or on one of each game, the others' being a frozen player's;
+its games as episodes, in the order of their numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +9,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from stratkit.engine import Game
+from stratkit.errors import UsageError
 from stratkit.play.seating import GameSource, Opening, Seated
 from stratkit.play.table import CUT
+from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
 
 
 def ending_names(game: Game) -> tuple[str, ...]:
@@ -17,14 +20,40 @@ def ending_names(game: Game) -> tuple[str, ...]:
     return (*game.endings, CUT)
 
 
+class Frozen(Player):
+    """An opponent of self-play: nobody learns from what `player` decides, so no probability and no
+    target of a search is handed on. `UsageError`: it resigned."""
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+
+    def begin(self, games: Games, sides: Sides) -> None:
+        self.player.begin(games, sides)
+
+    def act(self, views: Views) -> Decision:
+        decision = decide(self.player, views)
+        if decision.resigned is not None and decision.resigned.any():
+            raise UsageError("the opponent resigned, but self-play plays games out")
+        return Decision(decision.actions, np.full(len(views), np.nan, np.float32))
+
+    def end(self, games: Games, sides: Sides) -> None:
+        self.player.end(games, sides)
+
+
 class SelfplayGames(GameSource):
-    """The games `numbers`, the same player on every seat, begun as soon as there is a slot; `step`
-    is its policy's."""
+    """The games `numbers`, begun as soon as there is a slot; `step` is the policy's. Player 0 has
+    every seat; or `against` player 1 one seat, the next one in every game."""
 
     def __init__(
-        self, game: Game, numbers: Iterator[int], opening: Opening | None, step: int = -1
+        self,
+        game: Game,
+        numbers: Iterator[int],
+        opening: Opening | None,
+        step: int = -1,
+        against: bool = False,
     ) -> None:
         self.players, self.opening, self.step = game.players, opening, step
+        self.against = against
         self._numbers, self.ended = numbers, False
 
     def take(self, free: int) -> Seated:
@@ -33,6 +62,8 @@ class SelfplayGames(GameSource):
         self.ended = self.ended or n < free
         openings = [self.opening(number) for number in numbers.tolist()] if self.opening else ()
         seats = np.zeros((n, self.players), np.int32)
+        if self.against:
+            seats += np.arange(self.players, dtype=np.int32) != numbers[:, None] % self.players
         return Seated(numbers, seats, np.full(n, self.step), openings)
 
     def worth_playing(self, live: int) -> bool:

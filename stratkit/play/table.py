@@ -60,8 +60,8 @@ class Table:
     which games to begin. `max_actions` cuts longer games (return 0), None cuts none. `seed` is
     chance's. The `adjudicator`, if any, may end games from their first ply on. `slice_length`: hand
     on games that go on, too, whenever so many actions came since the last time. `true_sight`: asked
-    before every round whether worlds are copies of the true state, which only self-play may want
-    ("TrueSight learning", AlphaZe**).
+    before every round whether worlds are copies of the true state for the first player, which only
+    self-play may want ("TrueSight learning", AlphaZe**).
     """
 
     def __init__(
@@ -185,7 +185,8 @@ class Table:
         for index, player in enumerate(self.players):
             mine = rows[choosing & (seat == index)]
             if player is not None and len(mine):
-                asked.append((mine, player, self._views(mine)))
+                truth = index == 0 and self.true_sight()
+                asked.append((mine, player, self._views(mine, truth)))
         return chosen, asked
 
     def _act(
@@ -214,7 +215,7 @@ class Table:
                 log = self._found.setdefault(row, SearchLog())
                 log.note(int(self._numbers[row]), targets.take(slice(k, k + 1)), values[k])
 
-    def _views(self, rows: Rows) -> Views:
+    def _views(self, rows: Rows, true_sight: bool) -> Views:
         seen = self._actors[rows], self._legal[rows], self._observations[rows]
         views = Views.of_batch(
             self.batch,
@@ -224,7 +225,7 @@ class Table:
             seen,
             lambda row: self._actions[row, : self._numbers[row]],
         )
-        if not self.true_sight():
+        if not true_sight:
             return views
 
         def truth(row: int, n: int, seed: int = 0) -> Batch:

@@ -62,7 +62,8 @@ class Header:
     ends (code 0: it does not say); `seed` and `first_game`, the lowest number, of the writer;
     `network`, the SHA-256 of the policy's file, or None; `step`, its step, or -1; `post`, what was
     done to the network's policy before an action was drawn. `version` is `SLICES` where games are
-    handed on in slices.
+    handed on in slices. `opponent`, the PLAYER of the sides that the policy did not play, and
+    `opponent_network`, the SHA-256 of its file; only then they are written.
 
     The fields are in the order of the file, and their types are its schema.
     """
@@ -77,6 +78,8 @@ class Header:
     network: Sha256 | None = None
     step: Annotated[int, Meta(ge=-1, le=2**63 - 1)] = -1
     post: Text = "none"
+    opponent: Text | None = None
+    opponent_network: Sha256 | None = None
 
     def __post_init__(self) -> None:
         schema.check_seed(self.seed)
@@ -106,8 +109,7 @@ class EpisodeWriter(PartWriter):
         self._size = 0
         self._count = 0
         self._closed = False
-        line = {"frame": "header", "stratkit": FORMAT, **asdict(header)}
-        self._put([_json_line({**line, "rules": dict(sorted(header.rules.items()))})])
+        self._put([_json_line({"frame": "header", "stratkit": FORMAT, **_header_fields(header)})])
 
     def write(self, episodes: Episodes) -> None:
         """Adds episodes; they may wait in memory for others.
@@ -155,6 +157,15 @@ class EpisodeWriter(PartWriter):
             self._closed = True
 
 
+def _header_fields(header: Header) -> dict[str, Any]:
+    """The header's fields as JSON has them: rules sorted."""
+    fields = {**asdict(header), "rules": dict(sorted(header.rules.items()))}
+    for name in ("opponent", "opponent_network"):
+        if fields[name] is None:
+            del fields[name]
+    return fields
+
+
 def _json_line(value: Mapping[str, object]) -> bytes:
     return schema.compact(value) + b"\n"
 
@@ -178,8 +189,8 @@ def _pack(columns: Columns, count: int) -> list[bytes]:
 
 
 class SeenGames:
-    """Which games were met already: seed, number and network of each, or the step that it began at,
-    where self-play followed a learner. Memory is bounded.
+    """Which games were met already: seed, number, opponent and network of each, or the step that it
+    began at, where self-play followed a learner. Memory is bounded.
 
     Readers that share one notice when two files hold the same game.
     """
@@ -198,7 +209,8 @@ class SeenGames:
         return fresh
 
     def _stream(self, header: Header, policy: str | int) -> Numbers:
-        key = (header.game, header.seed, policy)
+        opponent = header.opponent, header.opponent_network
+        key = (header.game, header.seed, policy, opponent)
         if key not in self._streams:
             if len(self._streams) >= MOST_STREAMS:
                 del self._streams[next(iter(self._streams))]  # the oldest

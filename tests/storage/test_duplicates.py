@@ -20,8 +20,13 @@ def test_games_met_before_are_left_out_and_counted() -> None:
 
 def test_another_seed_or_network_is_another_game() -> None:
     others = [dataclasses.replace(HEADER, seed=6), dataclasses.replace(HEADER, network="0" * 64)]
+    weights = {"opponent": "net=online,x", "opponent_network": "0" * 64}
+    others += [
+        dataclasses.replace(HEADER, opponent="random"),
+        dataclasses.replace(HEADER, **weights),
+    ]
     got, reader = read(STREAM + b"".join(stream_of(TEN, other) for other in others))
-    assert len(got) == 30
+    assert len(got) == 50
     assert reader.duplicates == 0
 
 

@@ -223,6 +223,8 @@ def first_lines(name: str) -> list[dict[str, Any]]:
 def test_the_tables_of_episodes() -> None:
     header, some, _, trailer = first_lines("episodes.eps")
     assert fields("episodes.md", "Header") == list(header)
+    more = {one.name for one in dataclasses.fields(episodes.Header)} - header.keys()
+    assert set(fields("episodes.md", "Header", 1)) == more
     assert fields("episodes.md", "Frames of episodes") == list(some)
     assert fields("episodes.md", "Trailer") == list(trailer)
     rows = table("episodes.md", "Frames of episodes", 1)
