@@ -46,6 +46,11 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     assert names == ["random", "heuristic", "raw", "fast"] and len(games) == 12
     assert "is up to date" in make(learner, "STEPS=2", "micro-v1.jsonl")
 
+    said = make(learner, "RESPOND=1", "FROZEN=preset=fast,", "micro-v1-responder.jsonl")
+    assert "--opponent preset=fast,./micro-v1.safetensors" in said
+    header = json.loads((tmp_path / "micro-v1-responder.jsonl").read_text().splitlines()[0])
+    assert [player["name"] for player in header["players"]] == ["responder", "frozen"]
+
     (tmp_path / "micro-v1.safetensors").unlink()
     said = make(learner, "STEPS=2", "SHARP=1", "micro-v1.safetensors")
     assert said.count("selfplay ") == 1 and "--eta .001" in said
