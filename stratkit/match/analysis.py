@@ -58,9 +58,13 @@ class Analyst:
     def turn(self, log: Log, ply: int) -> str:
         """What the side to move would play after so many plies of a game, as text. `InputError`:
         the game is another one, or over there."""
+        return text(self.explanation(log, ply), self.variant, numbered=False)
+
+    def explanation(self, log: Log, ply: int) -> Explanation:
+        """The same, not yet as text."""
         for at, batch in enumerate(self._boards(log)):
             if at == ply and batch.actors()[0] >= 0:
-                return text(self._explain(batch, ply), self.variant, numbered=False)
+                return self._explain(batch, ply)
         raise InputError(f"the game is over after {log.plies} plies", text=f"--ply {ply}")
 
     def opinions(self, log: Log, tell: Callable[[int], object]) -> list[Opinion]:

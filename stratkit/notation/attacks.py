@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stratkit.arrays import Bools, Bytes, Int64s
+from stratkit.arrays import Bools, Bytes, Int8s, Int64s
 from stratkit.engine.combat import LOSES, WINS, fight
 from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SIDE, TYPE, TYPES
 
@@ -45,22 +45,41 @@ def count_attacks(played: Played) -> tuple[Counter[str], Counter[str]]:
     if len(played.boards) < 2:
         return counts
     variant = played.log.variant
-    cells = np.frombuffer(b"".join(played.boards), np.uint8).reshape(-1, variant.squares)
-    before, after = cells[:-1], cells[1:]
-    ply = np.arange(len(before))
-    start, end = np.frombuffer(played.log.moves, np.uint8).reshape(-1, 2)[: len(ply)].T
-    attacker, met = before[ply, start], before[ply, end]
-    attack = met & PIECE != 0
-    known = attack & (met & REVEALED != 0)
-    lost = known & (_OUTCOME[attacker & TYPE, met & TYPE] == LOSES)
-    beside = _beside(after, ply % 2, variant.height, variant.width)
-    won = attack & (_OUTCOME[attacker & TYPE, met & TYPE] == WINS)
-    taken = np.append(beside[ply[:-1], end[1:]] & won[1:], False)
+    attack, known, outcome, end = _attacks(played)
+    ply = np.arange(len(attack))
+    beside = _beside(_cells(played)[1:], ply % 2, variant.height, variant.width)
+    taken = np.append(beside[ply[:-1], end[1:]] & attack[1:] & (outcome[1:] == WINS), False)
+    lost = known & (outcome == LOSES)
     sums = (np.ones(len(ply)), attack, known, lost, beside.sum(1), taken)
     for side in (0, 1):
         for name, each in zip(COUNTED, sums, strict=True):
             counts[side][name] = int(each[side::2].sum())
     return counts
+
+
+def lost_attacks(played: Played) -> list[int]:
+    """The plies (from 0) of the attacks in which the attacker alone falls, and knew it. Needs
+    `boards`."""
+    if len(played.boards) < 2:
+        return []
+    _, known, outcome, _ = _attacks(played)
+    return [int(ply) for ply in np.flatnonzero(known & (outcome == LOSES))]
+
+
+def _cells(played: Played) -> Bytes:
+    """The boards, uint8 [plies + 1, squares]."""
+    return np.frombuffer(b"".join(played.boards), np.uint8).reshape(len(played.boards), -1)
+
+
+def _attacks(played: Played) -> tuple[Bools, Bools, Int8s, Bytes]:
+    """Of each ply: is it an attack, and one on a piece of known type; what `fight` says of the two
+    pieces; and the square that the move ends on."""
+    before = _cells(played)[:-1]
+    ply = np.arange(len(before))
+    start, end = np.frombuffer(played.log.moves, np.uint8).reshape(-1, 2)[: len(ply)].T
+    attacker, met = before[ply, start], before[ply, end]
+    attack = met & PIECE != 0
+    return attack, attack & (met & REVEALED != 0), _OUTCOME[attacker & TYPE, met & TYPE], end
 
 
 def _beside(cells: Bytes, side: Int64s, height: int, width: int) -> Bools:

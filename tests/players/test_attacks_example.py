@@ -1,19 +1,28 @@
-"""examples/players/attacks.py: what it expects and how it judges."""
+"""examples/players/attacks.py and lost_attacks.py: what they expect and how they judge."""
 
 from __future__ import annotations
 
+import json
+import pathlib
+import re
 import runpy
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import stratkit
-from running import ROOT
+from running import ROOT, run
 from stratkit.engine import Batch
 from stratkit.engine.stratego import BOMB, MINER, SCOUT, SPY
+from stratkit.players.player import Explanation
+from stratkit.search.decision import Found
 
-script = SimpleNamespace(**runpy.run_path(str(ROOT / "examples" / "players" / "attacks.py")))
+PLAYERS = ROOT / "examples" / "players"
+script = SimpleNamespace(**runpy.run_path(str(PLAYERS / "attacks.py")))
+lost = SimpleNamespace(**runpy.run_path(str(PLAYERS / "lost_attacks.py")))
 
 
 def test_moves_have_the_probabilities_of_both_their_actions(
@@ -64,3 +73,38 @@ def test_the_best_of_the_others_is_judged_by_games_that_did_not_choose_it() -> N
     half = script.TIMES // 2
     lucky = np.repeat(np.array([1, -1], np.float32), half)[None]
     assert script.judged(np.zeros(script.TIMES, np.float32), lucky) == ("sacrifice", -1)
+
+
+@pytest.mark.parametrize(
+    ("q", "error", "kind"),
+    [
+        ((-0.5, -0.2, -0.6), 0.01, "a mistake"),
+        ((-0.5, -0.2, -0.6), 0.2, "justified"),
+        ((-0.5, -0.45, -0.6), 0.01, "justified"),
+        ((0.5, -0.2, -0.6), 0.01, "justified"),
+        ((-1.0, -0.95, -0.95), 0.001, "hopeless"),
+        ((-1.0,), 0.01, "forced"),
+    ],
+)
+def test_what_justifies_a_lost_attack(q: tuple[float, ...], error: float, kind: str) -> None:
+    values = np.array(q)
+    found = Found(values, values, np.full(len(q), error), 8, 8, 8)
+    moves = [(at, at + 1) for at in range(len(q))]
+    turn = Explanation(0, 0, np.zeros(1, np.uint8), moves, [], 0.0, None, found)
+    assert lost.judged(turn, (0, 1))[0] == kind
+
+
+def test_every_lost_attack_of_a_match_is_looked_at(tmp_path: pathlib.Path) -> None:
+    games = tmp_path / "games.jsonl"
+    two = ("name=a,barrage-v0", "name=b,barrage-v0", "--game", "barrage", "-n", 16, "--seed", 3)
+    assert run("match", *two, "-o", games).status == 0
+    done = run("fenfs", "stats", "--attacks", "--json", games)
+    counts = json.loads(done.out)["inputs"]["attacks"]["a"]
+    assert counts["known_lost"] > 0
+    search = "search=mmd,rollouts=32,depth=0,barrage-v0"
+    told = subprocess.run(
+        [sys.executable, PLAYERS / "lost_attacks.py", search, "a", games],
+        capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    assert len(told) == counts["known_lost"] + 1
+    assert sum(map(int, re.findall(r"[0-9]+", told[-1]))) == counts["known_lost"]
