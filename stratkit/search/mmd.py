@@ -31,15 +31,17 @@ MOST_WORLDS = 4096
 FIRST = 8  # worlds of the first part of a search with a time limit
 
 
-def step(policy: Vector, q: Vector, eta: float, tau: float) -> Vector:
+def step(policy: Vector, q: Vector, eta: float, tau: float, explore: float = 0.0) -> Vector:
     """The policy pi', float64 [m], that maximises
 
         <pi', q> - alpha KL(pi' | uniform) - KL(pi' | policy) / eta,    tau = eta alpha
 
     which is [policy exp(eta q) uniform^tau]^(1 / (1 + tau)), normalised. `policy`, `q`: float64
-    [m], of legal moves.
+    [m], of legal moves. `explore`: the part of the policy that is uniform before, so that q can
+    bring back what a network never plays.
     """
     uniform = np.full(len(q), 1 / len(q))
+    policy = (1 - explore) * policy + explore * uniform
     logits = np.log(np.maximum(policy, LEAST)) + eta * q + tau * np.log(uniform)
     logits /= 1 + tau
     weights = np.exp(logits - logits.max())
@@ -73,8 +75,9 @@ class Clock:
 class MMDSearch(Search):
     """A budget and a step. `rollouts` of all moves together; `worlds` of a decision (None: as many
     as there are rollouts for every move); `depth` in plies of `actions` actions; step size `eta`
-    and `tau`, in units of `unit`; `largest_return`, beyond which none lies, where that is known;
-    `seconds` of a decision, if there is a limit: then the result depends on the machine."""
+    and `tau`, in units of `unit`; `explore`, as of `step`; `largest_return`, beyond which none
+    lies, where that is known; `seconds` of a decision, if there is a limit: then the result depends
+    on the machine."""
 
     rollouts: int
     depth: int
@@ -84,6 +87,7 @@ class MMDSearch(Search):
     worlds: int | None = None
     actions: int = 1
     unit: float = 1.0
+    explore: float = 0.0
     largest_return: float = np.inf
     seconds: float | None = None
 
@@ -112,7 +116,7 @@ class MMDSearch(Search):
         for root, some, b in zip(roots, values, believed, strict=True):
             each = np.concatenate(some)  # [rollouts of a move, m]
             q = each.mean(0)
-            policy = step(root.policy, q, self.eta, self.tau)
+            policy = step(root.policy, q, self.eta, self.tau, self.explore)
             drawn = min(len(each), b.worlds.size)
             out.append(Found(policy, q, standard_error(each), drawn, b.effective, b.candidates))
         return out

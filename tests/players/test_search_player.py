@@ -161,6 +161,16 @@ def test_no_step_leaves_the_policy() -> None:
     np.testing.assert_allclose(player.policy(scene.views()), raw.policy(scene.views()), atol=1e-5)
 
 
+def test_all_of_the_policy_can_be_uniform_before_the_step() -> None:
+    scene, told = Scene(PIECES), []
+    keys = {"rollouts": "24", "depth": "0", "eta": "0", "magnet": "0", "explore": "1"}
+    player, *_ = searching(scene.game, log=told.append, **keys)
+    player.policy(scene.views())
+    (one,) = told
+    assert one.search is not None and np.ptp(one.stages[0][1]) > 0.01
+    np.testing.assert_allclose(one.search.policy, 1 / len(one.moves))
+
+
 def test_games_of_trees_do_not_depend_on_their_company() -> None:
     game = Game("mini")
     alone = play(game, searching(game, **TREES)[0], games=2, slots=1, most=30)

@@ -116,6 +116,14 @@ def test_what_the_blueprint_never_plays_can_come_back_and_nothing_overflows() ->
     assert step(policy, np.zeros(3), 1.0, 100.0) == pytest.approx([1 / 3] * 3, abs=0.1)
 
 
+def test_a_move_that_is_never_played_comes_back_by_its_value() -> None:
+    policy, q = np.array([1.0, 0.0, 0.0]), np.array([-0.2, 0.0, -0.4])
+    assert step(policy, q, 30.0, 0.0)[0] > 0.999
+    part = np.exp(30 * q) * np.array([0.98 + 0.02 / 3, 0.02 / 3, 0.02 / 3])
+    assert step(policy, q, 30.0, 0.0, 0.02) == pytest.approx(part / part.sum())
+    assert step(policy, q, 30.0, 0.0, 0.02)[1] > 0.7
+
+
 @pytest.mark.parametrize(
     ("rollouts", "worlds", "moves", "budget"),
     [(256, None, 10, (25, 1)), (256, None, 300, (1, 1)), (256, 5, 10, (5, 5)), (8, 9, 4, (9, 1))],

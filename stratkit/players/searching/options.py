@@ -60,6 +60,12 @@ class SearchOptions:
     magnet: float = option(
         0.01, number(0.0, 100.0), "pull towards the uniform policy", needs="search=mmd"
     )
+    explore: float = option(
+        0.0,
+        number(0.0, 1.0),
+        "part of the policy that is uniform before values change it",
+        needs="search=mmd",
+    )
     nodes: int = option(
         800, whole(1, 1_000_000), "simulations of the tree of each world", needs=TREES
     )

@@ -37,6 +37,7 @@ def _mmd(asked: SearchOptions, game: Game, belief: Belief) -> Search:
         eta=asked.eta,
         tau=asked.magnet,
         belief=belief,
+        explore=asked.explore,
         worlds=asked.worlds,
         actions=game.actions_per_ply,
         unit=game.unit,
