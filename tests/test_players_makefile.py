@@ -51,6 +51,10 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     header = json.loads((tmp_path / "micro-v1-responder.jsonl").read_text().splitlines()[0])
     assert [player["name"] for player in header["players"]] == ["responder", "frozen"]
 
+    make("KNOWN=32", "micro-v1-belief")
+    metadata = load_network(tmp_path / "micro-v1-belief" / "policy.safetensors", None)[1]
+    assert (metadata["algorithm"], metadata["step"], metadata["game"]) == ("belief", 1, "micro")
+
     (tmp_path / "micro-v1.safetensors").unlink()
     said = make(learner, "STEPS=2", "SHARP=1", "micro-v1.safetensors")
     assert said.count("selfplay ") == 1 and "--eta .001" in said
