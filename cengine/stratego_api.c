@@ -26,11 +26,12 @@ int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs)
     return n;
 }
 
-/* The enemy's hidden pieces, if both sides have deployed; which of them never moved. */
-static sk_bits hidden_pieces(const stratego *game, const stratego_state *state, sk_bits *still)
+/* The hidden pieces of a side, if both sides have deployed; which of them never moved. */
+static sk_bits hidden_pieces(const stratego *game, const stratego_state *state, int side,
+                             sk_bits *still)
 {
-    int placing = state->phase == PLACING || state->phase == FINISHED, enemy = !state->side;
-    sk_bits hidden = placing ? 0 : state->pieces[enemy];
+    int placing = state->phase == PLACING || state->phase == FINISHED;
+    sk_bits hidden = placing ? 0 : state->pieces[side];
     hidden &= ~having(state->cells, game->squares, CELL_REVEALED);
     *still = hidden & ~having(state->cells, game->squares, CELL_MOVED);
     return hidden;
@@ -45,45 +46,48 @@ int sk_stratego_hidden(const sk_batch *batch, int32_t size, uint8_t *types)
     for (int32_t row = 0; row < size; row++, types += game->squares) {
         const stratego_state *state = state_of(batch, row);
         sk_bits still;
-        for (sk_bits set = hidden_pieces(game, state, &still); set; set &= set - 1)
+        for (sk_bits set = hidden_pieces(game, state, !state->side, &still); set; set &= set - 1)
             types[framed(game, state->side, lsb(set))] = cell_type(state->cells[lsb(set)]);
     }
     return 1;
 }
 
-/* Gives the enemy's hidden pieces these types, in the frame of the side to act. 0: they are not
+/* Gives the hidden pieces of `whose` these types, in the frame of the side to act. 0: they are not
  * what public information allows; the state is then as it was. */
-static int assign(const stratego *game, stratego_state *state, const uint8_t *types)
+static int assign(const stratego *game, stratego_state *state, int whose, const uint8_t *types)
 {
-    int side = state->side, left[TYPES];
-    sk_bits still, hidden = hidden_pieces(game, state, &still);
+    int left[TYPES];
+    sk_bits still, hidden = hidden_pieces(game, state, whose, &still);
     for (int type = 0; type < TYPES; type++)
-        left[type] = hidden ? state->unrevealed[!side][type] : 0;
+        left[type] = hidden ? state->unrevealed[whose][type] : 0;
     for (int square = 0; square < game->squares; square++) {
-        uint8_t type = types[framed(game, side, square)];
+        uint8_t type = types[framed(game, state->side, square)];
         if (!(hidden & bit(square)) != (type == NO_SQUARE))
             return 0;
         if (type != NO_SQUARE
             && (type >= TYPES || !left[type]-- || !(type_moves(type) || (still & bit(square)))))
             return 0;
     }
-    state->movers[!side] &= ~hidden;
+    state->movers[whose] &= ~hidden;
     for (sk_bits set = hidden; set; set &= set - 1) {
-        int square = lsb(set), type = types[framed(game, side, square)];
+        int square = lsb(set), type = types[framed(game, state->side, square)];
         state->cells[square] = (uint8_t)((state->cells[square] & ~CELL_TYPE) | type);
         if (type_moves(type))
-            state->movers[!side] |= bit(square);
+            state->movers[whose] |= bit(square);
     }
+    if (whose == state->side && state->phase == SELECTING)
+        state->legal = stratego_selectable(game, state);
     return 1;
 }
 
-int32_t sk_stratego_assign(sk_batch *batch, int32_t size, const uint8_t *types)
+int32_t sk_stratego_assign(sk_batch *batch, int32_t size, int32_t own, const uint8_t *types)
 {
     const stratego *game = as_stratego(sk_batch_game(batch));
     int32_t refused = -1;
     for (int32_t row = size - 1; row >= 0; row--) {
         stratego_state *state = (stratego_state *)state_of(batch, row);
-        if (!state || !assign(game, state, types + (size_t)row * (size_t)game->squares))
+        const uint8_t *given = types + (size_t)row * (size_t)game->squares;
+        if (!state || !assign(game, state, own ? state->side : !state->side, given))
             refused = row;
     }
     return refused;

@@ -189,9 +189,10 @@ int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs);
  * pieces in the acting side's frame, 255 elsewhere, and everywhere before both sides have deployed.
  * 0: this is no Stratego. */
 int sk_stratego_hidden(const sk_batch *batch, int32_t size, uint8_t *types);
-/* Gives the enemy's hidden pieces of all rows these types, as sk_stratego_hidden has them. Returns
+/* Gives the hidden pieces of all rows these types, as sk_stratego_hidden has them: the enemy's; or,
+ * between two plies, those of the side to act (`own`), which may then have no legal move. Returns
  * -1, or the first row that public information does not allow: such rows stay as they were. */
-int32_t sk_stratego_assign(sk_batch *batch, int32_t size, const uint8_t *types);
+int32_t sk_stratego_assign(sk_batch *batch, int32_t size, int32_t own, const uint8_t *types);
 /* Number of sequences of `depth` legal plies (1 to 100) from row `row`; -1 when the row is not
  * between two plies. Takes as long as there are sequences: for tests. */
 int64_t sk_stratego_perft(const sk_batch *batch, int32_t row, int32_t depth);

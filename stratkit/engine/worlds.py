@@ -50,11 +50,12 @@ def _squares(batch: Batch) -> int:
     return max(batch.game.start_bytes - 5, 0)
 
 
-def assign_types(worlds: Batch, types: Bytes) -> None:
+def assign_types(worlds: Batch, types: Bytes, own: bool = False) -> None:
     """Makes worlds others of the same side: the enemy's hidden pieces get these types, uint8 [size,
-    squares] as of `hidden_types`. `ValueError`: public information does not allow it."""
+    squares] as of `hidden_types`. `own`: the pieces of the side to act, between two plies; with
+    some types it has no legal move. `ValueError`: public information does not allow it."""
     shape = (worlds.size, _squares(worlds))
-    row = lib.sk_stratego_assign(worlds.handle, worlds.size, pointer(types, "uint8", shape))
+    row = lib.sk_stratego_assign(worlds.handle, worlds.size, own, pointer(types, "uint8", shape))
     if row >= 0:
         raise ValueError(f"{worlds.game.name}: these are no types of hidden pieces, in row {row}")
 
