@@ -15,5 +15,7 @@ joint.py      the same among any number of players
 regret_matching.py  sampled regret matching between any number of players
 turn.py       play by equilibria of simultaneous turns
 safe.py       whole games by search at public belief states
+hands.py      which types hidden pieces of Stratego can have
+endgame.py    re-solving endgames of Stratego, where either side has few hands
 value_error.py  how far a value network is from exact values
 """

@@ -88,11 +88,20 @@ def said(
     return out
 
 
-@pytest.mark.parametrize("belief", ["uniform", "setups", "policy", "setups+network"])
-def test_a_search_never_knows_what_is_hidden(belief: str) -> None:
-    rng, compared, changed = random.Random(3), 0, 0
-    words = {"search": "mmd", "rollouts": "12", "depth": "1"}
-    words["belief"] = "uniform" if belief == "setups+network" else belief
+SEARCHES = [
+    *({"belief": word} for word in ("uniform", "setups", "policy", "setups+network")),
+    {"search": "endgame", "hands": "1000"},
+]
+
+
+@pytest.mark.parametrize("words", SEARCHES, ids=lambda words: " ".join(words.values()))
+def test_a_search_never_knows_what_is_hidden(words: dict[str, str]) -> None:
+    rng, compared, changed, acted = random.Random(3), 0, 0, 0
+    belief = words.get("belief", "")
+    if belief:
+        words = {"search": "mmd", "rollouts": "12", "depth": "1", "belief": belief}
+    if belief == "setups+network":
+        words["belief"] = "uniform"
     network = build("plain:4x1", GAME.shape, 2, GAME.actions)
     for weight in network.parameters():
         weight.data.normal_(std=0.5)  # policies and values that differ from move to move
@@ -116,5 +125,9 @@ def test_a_search_never_knows_what_is_hidden(belief: str) -> None:
         assert first == second
         changed += int((hidden_types(both[0]) != hidden_types(both[1])).any(1).sum())
         compared += len(some)
+        acted += sum(one.search is not None and one.search.worlds > 1 for one in told)
+    assert acted > compared / 4
     assert changed > compared / 2
-    print(f"{belief}: {compared:,} positions, {changed:,} of them with other ranks")
+    print(
+        f"{belief or words['search']}: {compared:,} positions, {changed:,} of them with other ranks"
+    )

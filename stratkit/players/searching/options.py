@@ -33,8 +33,9 @@ class SearchOptions:
 
     search: str | None = option(
         None,
-        one_of("mmd", "pimc", "pc-pimc", *PBS_WORDS, "rm"),
-        "improve the policy of each move by a search from there; rm: of simultaneous turns",
+        one_of("mmd", "pimc", "pc-pimc", *PBS_WORDS, "rm", "endgame"),
+        "improve the policy of each move by a search from there; rm: of simultaneous turns; "
+        "endgame: where little is hidden",
     )
     rollouts: int = option(
         512, whole(1, 1_000_000), "games played on for all moves together", needs="search=mmd"
@@ -55,10 +56,16 @@ class SearchOptions:
         10.0,
         number(0.0, 1000.0),
         "step size: how far values change the policy",
-        needs="search=mmd",
+        needs="search=mmd|endgame",
     )
     magnet: float = option(
-        0.01, number(0.0, 100.0), "pull towards the uniform policy", needs="search=mmd"
+        0.01, number(0.0, 100.0), "pull towards the uniform policy", needs="search=mmd|endgame"
+    )
+    hands: int = option(
+        100,
+        whole(1, 10_000),
+        "search where neither side's hidden pieces can be more than so many assignments",
+        needs="search=endgame",
     )
     explore: float = option(
         0.0,

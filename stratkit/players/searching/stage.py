@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from stratkit.engine import Batch, Game, has_worlds
+from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.nets.belief import BeliefEvaluator, BeliefNet
 from stratkit.nets.evaluator import Evaluator
@@ -24,6 +25,7 @@ from stratkit.search.beliefs import (
 )
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Found, Root, Search
+from stratkit.search.endgame import EndgameSearch
 from stratkit.search.mmd import MMDSearch
 from stratkit.search.pimc import PIMC
 from stratkit.search.turn import TurnSearch
@@ -74,12 +76,19 @@ def _rm(asked: SearchOptions, game: Game, belief: Belief) -> Search:
     )
 
 
+def _endgame(asked: SearchOptions, game: Game, belief: Belief) -> Search:
+    if game.name not in VARIANTS:
+        raise UsageError(f"search=endgame is for Stratego on boards, not for {game.name}")
+    return EndgameSearch(most=asked.hands, eta=asked.eta, tau=asked.magnet, belief=belief)
+
+
 # By the word of `search=`: how a search of a game is made of its options and a belief.
 SEARCHES: dict[str, Callable[[SearchOptions, Game, Belief], Search]] = {
     "mmd": _mmd,
     "pimc": _pimc,
     "pc-pimc": _pimc,
     "rm": _rm,
+    "endgame": _endgame,
 }
 
 

@@ -1,0 +1,269 @@
+"""Re-solving of endgames of Stratego at public belief states (Brown et al. 2020, ReBeL), with a
+blueprint that knows no beliefs.
+
+Where both sides have few hands, a subgame of two plies is solved for some of either, all alike
+likely. What everybody knows is public; a battle reveals its pieces and cuts the hands.
+
+    Plies     whole moves of many states, and the blueprint's policy of them
+    Choices   information sets and moves of one side
+    Subgame   both plies: what may be chosen, and what that comes to
+    solved    the equilibrium of policies near the blueprint (piKL, Jacob et al. 2022)
+
+A leaf is worth what the blueprint expects with the own hand and public information: that is the
+approximation. The blueprint holds both sides since an equilibrium of such values alone is one of
+their errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
+from stratkit.engine import Batch, assign_types, distinct_views, hidden_types, uniform
+from stratkit.engine.observation import observation_dtype
+from stratkit.engine.random_streams import Stream
+from stratkit.engine.stratego import NO_PIECE, TYPE
+from stratkit.search.beliefs import Belief
+from stratkit.search.blueprint import Blueprint
+from stratkit.search.decision import Found, Root, Search
+from stratkit.search.hands import hands
+from stratkit.search.mmd import step
+
+FLOOR = 1e-4  # of a blueprint's policy: a move that it never makes may be the best
+
+
+class Plies:
+    """All whole moves of the rows of `batch`, in which the game goes on; only those `wanted`, int64
+    [k], if they are named. `row` int64 [n] is where each is made, `move` int64 [n] what it is:
+    start * squares + end in the frame of its side, `infoset` int64 [n] what the side has seen
+    before. They are chosen in `views` uint8 [v, observation_bytes], where `legal` uint8 [v, A] is
+    allowed."""
+
+    def __init__(self, batch: Batch, wanted: Int64s | None = None) -> None:
+        squares, legal = batch.game.actions, batch.legal()
+        rows, start = np.nonzero(legal)
+        self._chosen = Batch.gathered([(batch, rows)])
+        self._chosen.apply(start.astype(np.int32))
+        ends = self._chosen.legal()
+        allowed = np.full(squares**2, wanted is None, np.uint8)
+        if wanted is not None:
+            allowed[wanted] = 1
+        self._at, self._end = np.nonzero(ends & allowed.reshape(squares, squares)[start])
+        self.row, start = rows[self._at], start[self._at]
+        self.move = start * squares + self._end
+        seen = np.concatenate([batch.observe(), self._chosen.observe()])
+        may = np.concatenate([legal, ends])
+        first, which = distinct_views(seen, may)
+        self.views, self.legal = seen[first], may[first]
+        self.infoset = which[self.row]
+        self._said = (self.infoset, start), (which[batch.size + self._at], self._end)
+
+    def policy(self, said: Float32s) -> Float64s:
+        """The probability of each move, float64 [n], by what is `said` to the views, float32
+        [v, A]."""
+        start, end = self._said
+        return (said[start] * said[end]).astype(np.float64)
+
+    def after(self, moves: Int64s) -> Batch:
+        """The states behind these moves."""
+        batch = Batch.gathered([(self._chosen, self._at[moves])])
+        batch.apply(self._end[moves].astype(np.int32))
+        return batch
+
+
+class Choices:
+    """What a side may choose: m pairs of an information set and a move, `sets` and `moves` int64
+    [m], out of n such pairs, of which some are the same: `which` int64 [n]. Of the m `priors`
+    float64 [m] are the blueprint's policy, from that of all n."""
+
+    def __init__(self, sets: Int64s, moves: Int64s, policy: Float64s) -> None:
+        size = int(moves.max()) + 1
+        found, at, self.which = np.unique(
+            sets * size + moves, return_index=True, return_inverse=True
+        )
+        self.sets, self.moves = found // size, found % size
+        self._first = np.flatnonzero(np.diff(self.sets, prepend=-1))
+        self._sizes = np.diff(np.append(self._first, len(found)))
+        self.priors = self._normalised(np.maximum(policy[at], FLOOR))
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    def response(self, values: Float64s, eta: float) -> Float64s:
+        """The policies proportional to priors exp(eta values), float64 [m]."""
+        logits = np.log(self.priors) + eta * values
+        logits -= np.repeat(np.maximum.reduceat(logits, self._first), self._sizes)
+        return self._normalised(np.exp(logits))
+
+    def _normalised(self, weights: Float64s) -> Float64s:
+        sums = np.add.reduceat(weights, self._first)
+        return np.asarray(weights / np.repeat(sums, self._sizes), np.float64)
+
+
+class Subgame:
+    """Two plies from a decision of `root`, with `own` hands and the `other` side's, uint8 [n,
+    squares] each. All hands make the moves `wanted`, if they can. The steps are
+
+        views, legal   what the blueprint's policy is asked for, then told
+        told           keeps replies that are not rare; `leaves` are their views, to be valued
+        solved
+    """
+
+    def __init__(self, root: Root, own: Bytes, other: Bytes, seed: int, wanted: Int64s) -> None:
+        self.side, self.pairs, self._others = root.side, len(own) * len(other), len(other)
+        begun = Batch.gathered([(root.draw(1, seed), np.zeros(self.pairs, np.int32))])
+        assign_types(begun, np.tile(other, (len(own), 1)))
+        assign_types(begun, np.repeat(own, len(other), axis=0), own=True)
+        self._plies = [Plies(begun, wanted)]
+        after = self._plies[0].after(np.arange(len(self._plies[0].row)))
+        live = after.actors() >= 0
+        self._over, self._live = np.flatnonzero(~live), np.flatnonzero(live)
+        self._returns = after.returns()[self._over, self.side].astype(np.float64)
+        self.leaves = np.empty((0, begun.game.observation_bytes), np.uint8)
+        if len(self._live):
+            self._plies.append(Plies(Batch.gathered([(after, self._live)])))
+        self.views = np.concatenate([plies.views for plies in self._plies])
+        self.legal = np.concatenate([plies.legal for plies in self._plies])
+
+    def told(self, said: Float32s, least: float) -> None:
+        """What the blueprint says to `views`, float32 [v, A]. Replies of a smaller probability
+        than `least` are left out, unless they are the likeliest."""
+        first, k = self._plies[0], len(self._plies[0].views)
+        self.own = Choices(first.row // self._others, first.move, first.policy(said[:k]))
+        if len(self._plies) == 1:
+            return
+        second = self._plies[1]
+        policy = second.policy(said[k:])
+        best = np.zeros(second.infoset.max() + 1)
+        np.maximum.at(best, second.infoset, policy)
+        kept = np.flatnonzero(policy >= np.minimum(least, best[second.infoset]))
+        self.replies = Choices(second.infoset[kept], second.move[kept], policy[kept])
+        self._choice = self.own.which[self._live][second.row[kept]]
+        later = second.after(kept)
+        self._value = later.returns()[:, self.side].astype(np.float64)
+        self._asked = np.flatnonzero(later.actors() >= 0)
+        if len(self._asked):
+            leaves = later.observe()[self._asked]
+            first_of, self._leaf = distinct_views(leaves, np.zeros((len(leaves), 1), np.uint8))
+            self.leaves = leaves[first_of]
+
+    def solved(
+        self, values: Float32s, iterations: int, eta: float, reply_eta: float
+    ) -> tuple[Float64s, Float64s]:
+        """The own average policy and what its choices are worth, float64 [own choices], if leaves
+        are worth `values` float32 [leaves], by smooth fictitious play: each side answers the
+        average of the other by `Choices.response`, and averages weigh linearly."""
+        weight = 1 / self._others
+        ended = self.own.which[self._over]
+        alone = np.zeros(len(self.own))
+        np.add.at(alone, ended, self._returns * weight)
+        if len(self._plies) == 1:
+            return self.own.response(alone, eta), alone
+        if len(self._asked):
+            self._value[self._asked] = values[self._leaf]
+        table = np.zeros((len(self.own), len(self.replies)), np.float32)
+        there = np.zeros_like(table)
+        np.add.at(table, (self._choice, self.replies.which), self._value * weight)
+        np.add.at(there, (self._choice, self.replies.which), weight)
+        mine, theirs, q = self.own.priors.copy(), self.replies.priors.copy(), alone
+        for n in range(iterations):
+            now = mine.astype(np.float32)
+            reach = now @ there
+            worth = np.divide(now @ table, reach, out=np.zeros_like(reach), where=reach > 0)
+            part = 2 / (n + 2)
+            theirs += part * (self.replies.response(-worth.astype(np.float64), reply_eta) - theirs)
+            q = alone + table @ theirs.astype(np.float32)
+            mine += part * (self.own.response(q, eta) - mine)
+        return mine, q
+
+
+@dataclass(frozen=True)
+class EndgameSearch(Search):
+    """Searches where neither side has more than `most` hands, of which `own` and `other` are looked
+    at, drawn where they are more. Moves of less than `least` by the blueprint are not looked at,
+    nor replies of less than `least_reply`. The policy is a `step` from the blueprint's by `eta` and
+    `tau`; the other side's step is `reply_eta`."""
+
+    most: int
+    eta: float
+    tau: float
+    belief: Belief
+    own: int = 4
+    other: int = 8
+    iterations: int = 32
+    reply_eta: float = 10.0
+    least: float = 0.003
+    least_reply: float = 0.03
+
+    def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
+        """Two calls of the blueprint serve all decisions."""
+        own = [self.hands(root, seed) for root in roots]
+        few = [root for root, some in zip(roots, own, strict=True) if some is not None]
+        believed = iter(self.belief(few, [self.other] * len(few), blueprint, seed))
+        games = [
+            None if some is None else self.subgame(root, some, next(believed).worlds, seed)
+            for root, some in zip(roots, own, strict=True)
+        ]
+        some = [game for game in games if game is not None]
+        if some:
+            views, legal = zip(*((game.views, game.legal) for game in some), strict=True)
+            said = blueprint.evaluate_distinct(np.concatenate(views), np.concatenate(legal))[0]
+            ends = np.cumsum([len(one) for one in views])
+            for game, part in zip(some, np.split(said, ends[:-1]), strict=True):
+                game.told(part, self.least_reply)
+        sizes = [0 if game is None else len(game.leaves) for game in games]
+        values = np.empty(0, np.float32)
+        if any(sizes):
+            values = blueprint.values(np.concatenate([game.leaves for game in some]))
+        parts = np.split(np.clip(values, -1, 1), np.cumsum(sizes[:-1]))
+        return [
+            self._found(root, game, part)
+            for root, game, part in zip(roots, games, parts, strict=True)
+        ]
+
+    def hands(self, root: Root, seed: int) -> Bytes | None:
+        """Own hands of a decision, uint8 [n, squares], the true one first; None: one of the sides
+        has too many."""
+        seen = np.frombuffer(root.seen, observation_dtype(_squares(root)))[0]
+        own = hands(seen["cells"], seen["own_unrevealed"].tolist(), False, self.most)
+        other = hands(seen["cells"], seen["enemy_unrevealed"].tolist(), True, self.most)
+        if own is None or other is None:
+            return None
+        true = (own == np.where(own[0] != NO_PIECE, seen["cells"] & TYPE, NO_PIECE)).all(1)
+        keys = root.key(seed, Stream.BELIEF) + np.arange(self.most)
+        drawn = uniform(seed, keys, np.zeros(self.most, np.int32), Stream.BELIEF)
+        return own[np.lexsort((drawn[: len(own)], ~true))[: self.own]]
+
+    def subgame(self, root: Root, own: Bytes, worlds: Batch, seed: int) -> Subgame:
+        """That of a decision with these own hands and the enemy's of these worlds."""
+        wanted = _moves(root)[root.policy >= min(self.least, root.policy.max())]
+        return Subgame(root, own, hidden_types(worlds), seed, wanted)
+
+    def _found(self, root: Root, game: Subgame | None, values: Float32s) -> Found:
+        """Moves that were not looked at keep their probability, and have the mean q."""
+        zeros = np.zeros(len(root.moves))
+        if game is None:
+            return Found(root.policy, zeros, zeros, worlds=1, effective=1.0, candidates=1)
+        worth = game.solved(values, self.iterations, self.eta, self.reply_eta)[1]
+        mine = game.own.sets == 0
+        places = np.searchsorted(game.own.moves[mine], moves := _moves(root))
+        places = np.minimum(places, mine.sum() - 1)
+        looked = game.own.moves[mine][places] == moves
+        q, policy = worth[mine][places], root.policy.copy()
+        found = step(policy[looked], q[looked], self.eta, self.tau)
+        q[~looked] = found @ q[looked]
+        policy[looked] = found * policy[looked].sum()
+        return Found(policy, q, zeros, game.pairs, float(game.pairs), game.pairs)
+
+
+def _squares(root: Root) -> int:
+    return len(root.seen) - observation_dtype(1).itemsize + 1
+
+
+def _moves(root: Root) -> Int64s:
+    """The moves of a decision, int64 [m], as `Plies.move` has them."""
+    moves: Int64s = np.array(root.moves, np.int64) @ np.array([_squares(root), 1])
+    return moves

@@ -1,0 +1,111 @@
+"""Re-solving of endgames against exact truth: hands, and subgames that reach the end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stratkit.engine import Batch, Game, PublicTree, Subgames, hidden_types, worlds
+from stratkit.engine.observation import observation_dtype
+from stratkit.errors import UsageError
+from stratkit.players.searching.blueprints import UniformBlueprint
+from stratkit.players.searching.options import SearchOptions
+from stratkit.players.searching.stage import SearchStage
+from stratkit.search.decision import Root
+from stratkit.search.endgame import EndgameSearch
+from stratkit.search.hands import hands
+from stratkit.search.subgame import CFRD
+
+
+def played(game: Game, actions: int, seed: int) -> Batch | None:
+    """A game of random actions, so many; None if it is over before."""
+    batch, rng = Batch(game, 1), np.random.default_rng(seed)
+    for _ in range(actions):
+        legal = np.flatnonzero(batch.legal()[0])
+        if not len(legal):
+            return None
+        batch.apply(np.array([rng.choice(legal)], np.int32))
+    return batch if batch.actors()[0] >= 0 else None
+
+
+def root_of(batch: Batch) -> Root:
+    side = int(batch.actors()[0])
+    moves = batch.moves(0, side)
+    return Root(
+        game=0,
+        number=0,
+        side=side,
+        moves=moves,
+        policy=np.full(len(moves), 1 / len(moves)),
+        draw=lambda n, seed: worlds(batch, 0, n, seed),
+        seen=batch.observe()[0].tobytes(),
+    )
+
+
+def test_hands_are_those_of_the_worlds() -> None:
+    """Every assignment is found among many worlds, and no other."""
+    compared = 0
+    for seed in range(40):
+        batch = played(Game("mini"), 16 + 2 * 30, seed)
+        if batch is None:
+            continue
+        seen = batch.observe().view(observation_dtype(36))[0, 0]
+        found = hands(seen["cells"], seen["enemy_unrevealed"].tolist(), True, 60)
+        if found is None:
+            continue
+        drawn = hidden_types(worlds(batch, 0, 1500, seed))
+        assert {row.tobytes() for row in drawn} == {row.tobytes() for row in found}
+        assert len(found) == len({row.tobytes() for row in found})
+        compared += len(found)
+    assert compared > 30
+
+
+@pytest.fixture(scope="module")
+def tree() -> PublicTree:
+    return PublicTree(Game("nano"))
+
+
+def test_two_plies_before_the_end_it_is_exact(tree: PublicTree) -> None:
+    """The value of the subgame is that of its public belief state, which CFR-D solves, with every
+    hand as likely as the others."""
+    search = EndgameSearch(most=100, eta=0, tau=0, own=6, other=6, least=0)
+    compared, uneven = 0, 0
+    sets = {
+        (int(who), seen.tobytes()): int(node)
+        for who, seen, node in zip(tree.set_players, tree.packed, tree.set_nodes, strict=True)
+    }
+    for seed in range(14):
+        batch = played(tree.game, 6 + 2 * 6, seed)
+        if batch is None:
+            continue
+        root = root_of(batch)
+        node = sets[root.side, root.seen]
+        game = search.subgame(root, 1)
+        assert game is not None
+        game.told(UniformBlueprint().evaluate(game.views, game.legal)[0], 0.0)
+        assert not len(game.leaves)
+        own = int(game.own.sets.max()) + 1
+        ranges = [slice(tree.hand[node, p], tree.hand[node + 1, p]) for p in (0, 1)]
+        numbers = [tree.number[p][ranges[p]] for p in (0, 1)]
+        sizes = own, game.pairs // own
+        if [len(x) for x in numbers] != list(sizes[:: 1 - 2 * root.side]):
+            uneven += 1
+            continue
+        beliefs = []
+        for p in (0, 1):
+            belief = np.zeros((1, tree.game.hands))
+            belief[0, numbers[p]] = 1 / len(numbers[p])
+            beliefs.append(belief)
+        solver = CFRD(Subgames(tree, np.array([node], np.int32), 0), tuple(beliefs))
+        solver.solve(400)
+        exact = float(np.nansum(solver.values(root.side) * beliefs[root.side]))
+        policy, worth = game.solved(np.empty(0, np.float32), 500, 500.0, 500.0)
+        assert policy @ worth / own == pytest.approx(exact, abs=0.01), seed
+        compared += 1
+    assert compared > 10 and uneven == 0
+
+
+def test_it_is_for_boards() -> None:
+    asked = SearchOptions(search="endgame")
+    with pytest.raises(UsageError, match="is for Stratego on boards, not for moves:nano"):
+        SearchStage(Game("moves:nano"), UniformBlueprint(), asked, 1)
