@@ -96,7 +96,7 @@ class SearchOptions:
         "uniform",
         word_or_file("uniform", "setups", "policy", f"{SETUPS_AND}policy", "true"),
         f"which worlds are how likely; a belief network; {SETUPS_AND}FILE; true, in self-play",
-        needs=SAMPLED,
+        needs=f"{SAMPLED}|endgame",
     )
     time: float | None = option(
         None,
