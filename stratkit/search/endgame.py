@@ -202,7 +202,8 @@ class EndgameSearch(Search):
         """Two calls of the blueprint serve all decisions."""
         own = [self.hands(root, seed) for root in roots]
         few = [root for root, some in zip(roots, own, strict=True) if some is not None]
-        believed = iter(self.belief(few, [self.other] * len(few), blueprint, seed))
+        counts = [self.other] * len(few)
+        believed = iter(self.belief(few, counts, blueprint, seed) if few else ())
         games = [
             None if some is None else self.subgame(root, some, next(believed).worlds, seed)
             for root, some in zip(roots, own, strict=True)
