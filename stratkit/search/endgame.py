@@ -1,8 +1,9 @@
 """Re-solving of endgames of Stratego at public belief states (Brown et al. 2020, ReBeL), with a
 blueprint that knows no beliefs.
 
-Where both sides have few hands, a subgame of two plies is solved for some of either, all alike
-likely. What everybody knows is public; a battle reveals its pieces and cuts the hands.
+Where both sides have few hands, a subgame of two plies is solved for some of either: own hands are
+alike likely, the enemy's are drawn as is believed. What everybody knows is public; a battle reveals
+its pieces and cuts the hands.
 
     Plies     whole moves of many states, and the blueprint's policy of them
     Choices   information sets and moves of one side
@@ -182,10 +183,10 @@ class Subgame:
 
 @dataclass(frozen=True)
 class EndgameSearch(Search):
-    """Searches where neither side has more than `most` hands, of which `own` and `other` are looked
-    at, drawn where they are more. Moves of less than `least` by the blueprint are not looked at,
-    nor replies of less than `least_reply`. The policy is a `step` from the blueprint's by `eta` and
-    `tau`; the other side's step is `reply_eta`."""
+    """Searches where neither side has more than `most` hands. Of these it looks at `own`, all alike
+    likely, and `other`, which it draws by the `belief`. Moves of less than `least` by the blueprint
+    are not looked at, nor replies of less than `least_reply`. The policy is a `step` from the
+    blueprint's by `eta` and `tau`; the other side's step is `reply_eta`."""
 
     most: int
     eta: float
@@ -205,7 +206,9 @@ class EndgameSearch(Search):
         counts = [self.other] * len(few)
         believed = iter(self.belief(few, counts, blueprint, seed) if few else ())
         games = [
-            None if some is None else self.subgame(root, some, next(believed).worlds, seed)
+            None
+            if some is None
+            else self.subgame(root, some, hidden_types(next(believed).worlds), seed)
             for root, some in zip(roots, own, strict=True)
         ]
         some = [game for game in games if game is not None]
@@ -238,10 +241,10 @@ class EndgameSearch(Search):
         drawn = uniform(seed, keys, np.zeros(self.most, np.int32), Stream.BELIEF)
         return own[np.lexsort((drawn[: len(own)], ~true))[: self.own]]
 
-    def subgame(self, root: Root, own: Bytes, worlds: Batch, seed: int) -> Subgame:
-        """That of a decision with these own hands and the enemy's of these worlds."""
+    def subgame(self, root: Root, own: Bytes, other: Bytes, seed: int) -> Subgame:
+        """That of a decision with these hands; one that is there twice is twice as likely."""
         wanted = _moves(root)[root.policy >= min(self.least, root.policy.max())]
-        return Subgame(root, own, hidden_types(worlds), seed, wanted)
+        return Subgame(root, own, other, seed, wanted)
 
     def _found(self, root: Root, game: Subgame | None, values: Float32s) -> Found:
         """Moves that were not looked at keep their probability, and have the mean q."""

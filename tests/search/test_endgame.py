@@ -11,6 +11,7 @@ from stratkit.errors import UsageError
 from stratkit.players.searching.blueprints import UniformBlueprint
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage
+from stratkit.search.beliefs import uniform_belief
 from stratkit.search.decision import Root
 from stratkit.search.endgame import EndgameSearch
 from stratkit.search.hands import hands
@@ -68,7 +69,7 @@ def tree() -> PublicTree:
 def test_two_plies_before_the_end_it_is_exact(tree: PublicTree) -> None:
     """The value of the subgame is that of its public belief state, which CFR-D solves, with every
     hand as likely as the others."""
-    search = EndgameSearch(most=100, eta=0, tau=0, own=6, other=6, least=0)
+    search = EndgameSearch(100, eta=0, tau=0, belief=uniform_belief, own=6, least=0)
     compared, uneven = 0, 0
     sets = {
         (int(who), seen.tobytes()): int(node)
@@ -80,8 +81,12 @@ def test_two_plies_before_the_end_it_is_exact(tree: PublicTree) -> None:
             continue
         root = root_of(batch)
         node = sets[root.side, root.seen]
-        game = search.subgame(root, 1)
-        assert game is not None
+        own_hands = search.hands(root, 1)
+        assert own_hands is not None
+        seen = batch.observe().view(observation_dtype(12))[0, 0]
+        other = hands(seen["cells"], seen["enemy_unrevealed"].tolist(), True, 100)
+        assert other is not None
+        game = search.subgame(root, own_hands, other, 1)
         game.told(UniformBlueprint().evaluate(game.views, game.legal)[0], 0.0)
         assert not len(game.leaves)
         own = int(game.own.sets.max()) + 1
@@ -109,3 +114,23 @@ def test_it_is_for_boards() -> None:
     asked = SearchOptions(search="endgame")
     with pytest.raises(UsageError, match="is for Stratego on boards, not for moves:nano"):
         SearchStage(Game("moves:nano"), UniformBlueprint(), asked, 1)
+
+
+def test_a_hand_that_is_there_twice_is_twice_as_likely() -> None:
+    batch = played(Game("nano"), 6 + 2 * 2, 5)
+    assert batch is not None
+    root = root_of(batch)
+    search = EndgameSearch(100, eta=0, tau=0, belief=uniform_belief, own=6, least=0)
+    own = search.hands(root, 1)
+    other = np.unique(hidden_types(worlds(batch, 0, 40, 1)), axis=0)
+    assert own is not None and len(other) > 1
+
+    def total(*rows: int) -> np.ndarray:
+        """q, times the number of hands."""
+        game = search.subgame(root, own, other[list(rows)], 1)
+        game.told(UniformBlueprint().evaluate(game.views, game.legal)[0], 0.0)
+        values = (game.leaves.sum(1) % 17 / 17).astype(np.float32)
+        return game.solved(values, 1, 0.0, 0.0)[1] * len(rows)
+
+    assert np.ptp(total(0) - total(1)) > 0.01
+    assert total(0, 0, 1) == pytest.approx(2 * total(0) + total(1), abs=1e-5)
