@@ -34,8 +34,7 @@ class SearchOptions:
     search: str | None = option(
         None,
         one_of("mmd", "pimc", "pc-pimc", *PBS_WORDS, "rm", "endgame"),
-        "improve the policy of each move by a search from there; rm: of simultaneous turns; "
-        "endgame: where little is hidden",
+        "search from each move; rm: from simultaneous turns; endgame: where little is hidden",
     )
     rollouts: int = option(
         512, whole(1, 1_000_000), "games played on for all moves together", needs="search=mmd"
