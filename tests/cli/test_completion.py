@@ -47,7 +47,7 @@ def test_options_are_completed(name: str) -> None:
         ("exploit kuhn", "r", ["file,r", "plain,random"]),
         ("exploit kuhn", "un", ["file,un", "plain,uniform"]),
         ("train --net", "p", ["plain,plain", "plain,paper", "plain,pbs"]),
-        ("match random", "h", ["file,h", "plain,heuristic", "plain,human"]),
+        ("match random", "h", ["file,h", "plain,heuristic", "plain,human", "plain,hands="]),
         ("match random", "net=online,me", ["file,net=online,me", "plain,net=online,memory="]),
         ("rate", "games", ["file,games"]),
         ("rate --table", "m", ["plain,meetings"]),
