@@ -113,7 +113,8 @@ def test_explicit_keys_override_the_preset() -> None:
         ("preset=strong,heuristic", "preset=strong: one of ataraxos, alphaze is needed"),
         (
             "search=pimcs,run",
-            "one of mmd, pimc, pc-pimc, cfr, cfr-avg, flop, rm, endgame is needed (did you mean 'pimc'?)",
+            "one of mmd, pimc, pc-pimc, cfr, cfr-avg, flop, rm, endgame is needed "
+            "(did you mean 'pimc'?)",
         ),
         ("search=pimc,pick=drawn,run", "pick= needs search=pc-pimc"),
         ("search=mmd,nodes=5,run", "nodes= needs search=pimc|pc-pimc"),
