@@ -68,6 +68,14 @@ def a_run(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return folder / "run"
 
 
+def same_run(a_run: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
+    """The run without the matches that other tests have begun there."""
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "checkpoints").symlink_to(a_run / "checkpoints")
+    return run
+
+
 def test_a_run_measures_itself(tmp_path: pathlib.Path) -> None:
     """The whole of it: the real commands, a result in metrics.jsonl, and nothing left behind."""
     folder, out = tmp_path / "games", tmp_path / "run"
@@ -126,9 +134,12 @@ def test_a_match_that_was_stopped_goes_on(a_run: pathlib.Path) -> None:
     assert warned == []
 
 
-def test_what_fails_is_told_and_learning_goes_on(a_run: pathlib.Path) -> None:
+def test_what_fails_is_told_and_learning_goes_on(
+    a_run: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    run = same_run(a_run, tmp_path)
     warned: list[str] = []
-    evaluation = Evaluation(str(a_run), Opponent("no-such-file", 2), Game("nano"), 1, warned.append)
+    evaluation = Evaluation(str(run), Opponent("no-such-file", 2), Game("nano"), 1, warned.append)
     evaluation.offer(0)
     evaluation.look()
     wait_for(lambda: evaluation.look() or warned)
@@ -143,9 +154,7 @@ def test_what_fails_is_told_and_learning_goes_on(a_run: pathlib.Path) -> None:
 def test_a_folder_that_cannot_be_made_ends_no_run(
     a_run: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    run = tmp_path / "run"
-    run.mkdir()
-    (run / "checkpoints").symlink_to(a_run / "checkpoints")
+    run = same_run(a_run, tmp_path)
     (run / "eval").write_text("in the way")
     warned: list[str] = []
     evaluation = Evaluation(str(run), Opponent("random", 2), Game("nano"), 1, warned.append)
