@@ -142,7 +142,7 @@ def test_a_game_ends_and_so_do_all_processes(mode: str, tmp_path: pathlib.Path, 
 def test_who_cannot_start_is_an_error_before_the_first_game(
     player: str, status: int, what: str, tmp_path: pathlib.Path, tag: str
 ) -> None:
-    done = play(tag, "random", player, "-n", 2, "-o", tmp_path / "g")
+    done = play(tag, "random", player, "-n", 2, "--seed", 1, "-o", tmp_path / "g")
     assert (done.status, os.listdir(tmp_path)) == (status, [])
     assert what in done.error_line
 

@@ -88,7 +88,14 @@ def test_a_log_overwrites_nothing(tmp_path: pathlib.Path, tag: str) -> None:
 
 def test_talkative_matches_show_stderr_themselves(tmp_path: pathlib.Path, tag: str) -> None:
     player = f"name=bad,{PATIENT},{bot('last words')}"
-    one = ("-n", 2, "--concurrency", 1)  # two at once would write into each other's lines
+    one = (
+        "-n",
+        2,
+        "--seed",
+        1,
+        "--concurrency",
+        1,
+    )  # two at once would write into each other's lines
     done = play(tag, "random", player, *one, "-v", "-o", tmp_path / "g")
     assert done.err.count("thinking\n") == 40_000
     assert [record["fault"] for record in games(tmp_path / "g")] == ["exit status 1"] * 2
@@ -98,7 +105,8 @@ def test_a_log_on_a_full_disk_is_told_once_and_ends_no_match(
     tmp_path: pathlib.Path, tag: str
 ) -> None:
     player = f"name=bad,log=/dev/full,{PATIENT},{bot('last words')}"
-    done = play(tag, "random", player, "-n", 2, "--concurrency", 1, "-o", tmp_path / "g")
+    one = ("-n", 2, "--seed", 1, "--concurrency", 1)
+    done = play(tag, "random", player, *one, "-o", tmp_path / "g")
     assert done.err.count("match: bad: log=/dev/full: No space left on device\n") == 1
     found = [record["fault"] for record in games(tmp_path / "g")]
     assert len(found) == 2 and all("no such square" in fault for fault in found)
