@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arrays import Int32s
 from stratkit.engine import Batch, Game
+from stratkit.engine.history import placing_actions
 from stratkit.engine.replay import legal_prefix
 from stratkit.engine.stratego import free_game, variant
 from stratkit.engine.worlds import worlds
@@ -64,14 +66,15 @@ class Analyst:
         """The same, not yet as text."""
         for at, batch in enumerate(self._boards(log)):
             if at == ply and batch.actors()[0] >= 0:
-                return self._explain(batch, ply)
+                return self._explain(batch, ply, _history(log, ply))
         raise InputError(f"the game is over after {log.plies} plies", text=f"--ply {ply}")
 
     def opinions(self, log: Log, tell: Callable[[int], object]) -> list[Opinion]:
         """What the network thinks of each ply of a game; `tell` is called with 1 after each."""
         found = []
         for ply, batch in zip(range(log.plies), self._boards(log), strict=False):
-            found.append(self._opinion(batch, ply, log.moves[2 * ply : 2 * ply + 2]))
+            move = log.moves[2 * ply : 2 * ply + 2]
+            found.append(self._opinion(batch, ply, move, _history(log, ply)))
             tell(1)
         return found
 
@@ -97,12 +100,15 @@ class Analyst:
             batch.apply(actions[at + 1 : at + 2])
             yield batch
 
-    def _explain(self, batch: Batch, ply: int) -> Explanation:
-        [turn] = self.player.explain(Views.of_one(batch, 0, 2 * ply))
+    def _explain(self, batch: Batch, ply: int, history: Int32s | None = None) -> Explanation:
+        """Without the `history` of the game, beliefs by setups or moves are uniform."""
+        [turn] = self.player.explain(Views.of_one(batch, 0, 2 * ply, history))
         return turn
 
-    def _opinion(self, batch: Batch, ply: int, move: bytes) -> Opinion:
-        turn, side = self._explain(batch, ply), ply % 2
+    def _opinion(
+        self, batch: Batch, ply: int, move: bytes, history: Int32s | None = None
+    ) -> Opinion:
+        turn, side = self._explain(batch, ply, history), ply % 2
         policy = turn.stages[-1][1]
         best = [int(at) for at in np.argsort(-policy, kind="stable")[:MOST_SHOWN]]
         best = [best[0], *(at for at in best[1:] if policy[at] >= LEAST)]
@@ -140,3 +146,13 @@ class Analyst:
             expected[running] = -values
         best, other = expected.reshape(2, WORLDS)
         return float((best - other).mean())
+
+
+def _history(log: Log, ply: int) -> Int32s | None:
+    """The actions of a game with setups before this ply, its placements first; None: a setup is
+    beyond its ranks, so that nobody placed it."""
+    assert log.setups is not None
+    if any(len(setup) != log.variant.zone for setup in log.setups):
+        return None
+    placed = placing_actions(log.variant, np.stack(log.setups)).reshape(-1)
+    return np.concatenate([placed, actions_of(log)[: 2 * ply]])

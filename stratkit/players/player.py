@@ -146,7 +146,11 @@ class Views:
 
     @classmethod
     def of_one(
-        cls, batch: Batch, game: int, number: int, actions: Sequence[int] | None = None
+        cls,
+        batch: Batch,
+        game: int,
+        number: int,
+        actions: Sequence[int] | npt.NDArray[np.int32] | None = None,
     ) -> Views:
         """The acting side's view of the only game in `batch`, which has had `number` actions:
         these `actions`, if they began it."""

@@ -130,6 +130,12 @@ def test_opinions_are_a_function_of_what_the_mover_knew(analyst: Analyst, played
     assert one == other and one.loss != 0
 
 
+def test_a_belief_by_setups_knows_the_game_so_far(played: Played) -> None:
+    analyst = Analyst("search=mmd,rollouts=96,depth=0,belief=setups,barrage-v0")
+    search = analyst.explanation(played.log, 4).search
+    assert search is not None and 1 < search.effective < search.candidates
+
+
 def test_steps_show_opinions_and_mistakes(browser: Browser, page: pathlib.Path) -> None:
     browser.forget()
     browser.open(page)
