@@ -51,8 +51,8 @@ class Part(click.ParamType[tuple[int, int]]):
 @option("--follow", "Play on as the learner publishes new weights in RUN (--policy).")
 @option(
     "--policy P",
-    "random, a checkpoint or a RUN, whose online network plays (default: random).",
-    Text("random"),
+    "random, heuristic, a checkpoint or a RUN, whose online network plays (default: random).",
+    Text("random", "heuristic"),
     default="random",
 )
 @option(

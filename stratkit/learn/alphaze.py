@@ -7,6 +7,7 @@
 
 The network learns what a search has found at each decision of self-play, and the search begins
 from what the network says. Nothing pulls towards an equilibrium: the limit is the search's own.
+Or it learns the actions that somebody has played, which is imitation.
 [n] is a flat batch of steps, [m] are different views.
 """
 
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
@@ -83,13 +85,17 @@ class AlphaZe(Algorithm[Forward, Targets]):
     def targets(
         self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
     ) -> Targets:
+        value = outputs[1][batch.view]
+        weight = weights_of(batch, counts, self.config.weight_by)
+        parts = explained_parts(batch, value, weight, counts)
+        estimate = outcomes(batch)
+        if not self.config.searched:
+            played = one_hot(batch.action, batch.legal.shape[1])
+            return Targets(played.to(value), estimate, weight, parts)
         if batch.target is None or batch.root_value is None:
             what = "episodes without targets of a search (selfplay --actors search=pc-pimc)"
             raise InputError(what)
-        value = outputs[1][batch.view]
-        weight = weights_of(batch, counts, self.config.weight_by)
-        estimate = blended(outcomes(batch), batch.root_value, self.config.root_value)
-        parts = explained_parts(batch, value, weight, counts)
+        estimate = blended(estimate, batch.root_value, self.config.root_value)
         return Targets(batch.target, estimate, weight, parts)
 
     def loss(

@@ -38,10 +38,7 @@ class CommonRunConfig(Options):
     save_every: int = option(100, "steps between two checkpoints", at_least=1, less_than=2**31)
     keep: int = option(0, "checkpoints that are kept, the newest ones; 0: all", at_least=0)
     milestone: int = option(
-        10_000,
-        "and those whose step is a multiple of this, for ever",
-        at_least=1,
-        less_than=2**31,
+        10_000, "and those whose step is a multiple of this, for ever", at_least=1, less_than=2**31
     )
     seed: int = option(
         0,
@@ -56,10 +53,7 @@ class RunConfig(CommonRunConfig):
     """How a run that learns from episodes uses the machine and its folder."""
 
     rows: int = option(
-        128,
-        "pad the different states of a step to a multiple of this",
-        at_least=1,
-        less_than=2**31,
+        128, "pad the different states of a step to a multiple of this", at_least=1, less_than=2**31
     )
     chunk: int = option(
         4096,
@@ -122,6 +116,11 @@ class AdamConfig(Options):
         """Whether play stays as it is."""
         return False
 
+    @property
+    def searched(self) -> bool:
+        """Whether it learns from searched games."""
+        return False
+
 
 @dataclass(frozen=True)
 class PlayConfig(AdamConfig):
@@ -147,10 +146,7 @@ class RNaDConfig(PlayConfig):
         (100, 65, 1), "how many iterations have each of the sizes; the last goes on for ever"
     )
     ramp: float = option(
-        0.5,
-        "part of an iteration over which alpha rises to 1; 0: always 1",
-        at_least=0,
-        at_most=1,
+        0.5, "part of an iteration over which alpha rises to 1; 0: always 1", at_least=0, at_most=1
     )
     target_rate: float = option(
         0.001, "rate at which the target network follows the online one", more_than=0, at_most=1
@@ -305,6 +301,11 @@ class AlphaZeConfig(PlayConfig):
         at_least=0,
         less_than=2**31,
     )
+    targets: str = option(
+        "search",
+        "what the policy learns: what a search found, or the actions that were played",
+        words=("search", "played"),
+    )
     window: int = option(
         20, "batches of episodes that are kept to be learned from again", at_least=0, at_most=10_000
     )
@@ -312,6 +313,10 @@ class AlphaZeConfig(PlayConfig):
         1, "old episodes that a step learns from, for each new one", at_least=0, at_most=100
     )
     average_rate: float = _average_rate(0.003)
+
+    @property
+    def searched(self) -> bool:
+        return self.targets == "search"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -363,8 +368,7 @@ class AlgorithmKind(NamedTuple):
     network, which replace the defaults; `module`, `name`: the class that implements it, a
     `learn.algorithm.Algorithm`; `slices`: it learns from slices of games, too; `hidden`: it learns
     what players do not know, from games of anybody; `examples`: it learns from examples of values
-    instead of episodes, and `name` is another class; `searched`: it learns from searched games;
-    `run`: the settings of its runs."""
+    instead of episodes, and `name` is another class; `run`: the settings of its runs."""
 
     config: type[AdamConfig]
     presets: Mapping[str, Mapping[str, Any]]
@@ -373,7 +377,6 @@ class AlgorithmKind(NamedTuple):
     slices: bool = False
     hidden: bool = False
     examples: bool = False
-    searched: bool = False
     run: type[CommonRunConfig] = RunConfig
 
 
@@ -382,9 +385,7 @@ RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 ALGORITHMS: Mapping[str, AlgorithmKind] = {
     RNAD: AlgorithmKind(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
     "mmd": AlgorithmKind(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", slices=True),
-    "alphaze": AlgorithmKind(
-        AlphaZeConfig, ALPHAZE_PRESETS, "stratkit.learn.alphaze", "AlphaZe", searched=True
-    ),
+    "alphaze": AlgorithmKind(AlphaZeConfig, ALPHAZE_PRESETS, "stratkit.learn.alphaze", "AlphaZe"),
     "belief": AlgorithmKind(
         BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", hidden=True
     ),

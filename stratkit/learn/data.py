@@ -306,7 +306,8 @@ def _searches(
     policy = np.zeros(played.legal.shape, np.float32)
     choice = ~np.isnan(episodes.mu) & ~played.given & (played.legal.sum(1) > 1)
     count = np.zeros(n, np.int64) if targets is None else targets.count
-    _refuse(chunks, played, choice & (count == 0), "no target: no search has played this action")
+    what = "no target of a search, which only --targets played does without"
+    _refuse(chunks, played, choice & (count == 0), what)
     if targets is not None:
         row = np.repeat(np.arange(n), count)
         beyond = targets.actions >= len(policy[0])

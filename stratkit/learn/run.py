@@ -131,7 +131,8 @@ class _Run:
             raise InputError(f"{self.ranks.size} ranks need a larger batch", text=self.config.batch)
         own, only = self.net.endswith(DEPLOYMENT), self.settings.hyper.deployment_only
         learns = ALGORITHMS[self.algorithm]
-        layout = Layout(self.config.rows, own, only, learns.hidden, learns.searched)
+        searched = self.settings.hyper.searched
+        layout = Layout(self.config.rows, own, only, learns.hidden, searched)
         return Plan(episodes, layout, open_window(self.settings))
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from stratkit.engine import Game
 from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.play.finished import in_order
-from stratkit.play.options import RANDOM, SelfplayOptions
+from stratkit.play.options import HEURISTIC, SelfplayOptions
 from stratkit.play.seating import GameSource, Opening
 from stratkit.play.selfplay import Frozen, SelfplayGames, ending_names
 from stratkit.play.table import Table
@@ -57,8 +57,8 @@ class Actor:
                 self.follower = Follower(options.policy, self.game, options.actors)
             else:
                 self._open_policy()
-        elif options.actors:
-            self._open_search(options.actors)
+        elif options.actors or options.policy == HEURISTIC:
+            self._open_rules()
         self.opponent = self._open_opponent()
 
     @property
@@ -66,14 +66,15 @@ class Actor:
         """Whether the search looks at the true state alone."""
         return self.follower.acting.true_sight if self.follower else self._true_sight
 
-    def _open_search(self, keys: str) -> None:
-        """A search without a network."""
+    def _open_rules(self) -> None:
+        """A player or a search without a network."""
         from stratkit.play.follower import acting_policy
         from stratkit.players.open import open_player
 
-        asked = acting_policy(keys, RANDOM)
+        policy = self.options.policy
+        asked = acting_policy(self.options.actors or "none", policy)
         self._true_sight = asked.true_sight
-        spec = replace(parse_player(RANDOM), options=asked.options)
+        spec = replace(parse_player(policy), options=asked.options)
         self.player = open_player(spec, self.game, self.options.seed, self.slots).player
 
     def _open_policy(self) -> None:
@@ -118,10 +119,18 @@ class Actor:
             first_game=self.options.range[0],
             network=self.network,
             step=self.step,
-            post=self.options.actors or ("published" if self.follower else "none"),
+            post=self._post,
             opponent=self.opponent.spec if self.opponent else None,
             opponent_network=self.opponent.sha256 if self.opponent else None,
         )
+
+    @property
+    def _post(self) -> str:
+        """How the policy is played, in the words of the header."""
+        keys = self.options.actors
+        if self.options.policy == HEURISTIC:
+            return f"{keys},{HEURISTIC}" if keys else HEURISTIC
+        return keys or ("published" if self.follower else "none")
 
     @property
     def placement(self) -> FolderBackPressure | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stratkit.errors import UsageError
 from stratkit.players.spec import PlayerSpec, parse_player
 
-RANDOM = "random"  # the policy that is no network
+RANDOM, HEURISTIC = "random", "heuristic"  # the policies that are no networks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class SelfplayOptions:
     @property
     def by_network(self) -> bool:
         """Whether a network plays."""
-        return self.policy != RANDOM
+        return self.policy not in (RANDOM, HEURISTIC)
 
     @property
     def to_folder(self) -> bool:
@@ -75,13 +75,14 @@ class SelfplayOptions:
 
     def _check_actors(self, keys: str) -> None:
         """`UsageError`: they are no keys of a PLAYER of this policy."""
-        options = parse_player(f"{keys},{'policy' if self.by_network else RANDOM}").options
+        options = parse_player(f"{keys},{'policy' if self.by_network else self.policy}").options
         if self.slice is not None and getattr(options, "searching", options):
             raise UsageError("--slice goes with no search", text=keys)
 
     def _check_search(self) -> None:
         """What else is asked for must mean something for examples."""
         not_said = {
+            "--policy heuristic": self.policy != HEURISTIC,
             "--actors": self.actors is None,
             "--opponent": self.opponent is None,
             "--setups": self.setups is None,

@@ -189,8 +189,8 @@ def _pack(columns: Columns, count: int) -> list[bytes]:
 
 
 class SeenGames:
-    """Which games were met already: seed, number, opponent and network of each, or the step that it
-    began at, where self-play followed a learner. Memory is bounded.
+    """Which games were met already: seed, number, opponent, network and post-processing of each, or
+    the step that it began at, where self-play followed a learner. Memory is bounded.
 
     Readers that share one notice when two files hold the same game.
     """
@@ -210,7 +210,7 @@ class SeenGames:
 
     def _stream(self, header: Header, policy: str | int) -> Numbers:
         opponent = header.opponent, header.opponent_network
-        key = (header.game, header.seed, policy, opponent)
+        key = (header.game, header.seed, policy, header.post, opponent)
         if key not in self._streams:
             if len(self._streams) >= MOST_STREAMS:
                 del self._streams[next(iter(self._streams))]  # the oldest

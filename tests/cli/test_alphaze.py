@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import json
 import pathlib
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -135,7 +136,7 @@ def test_what_makes_no_sense_is_refused(tmp_path: pathlib.Path) -> None:
     alone = "is for self-play that learns (selfplay --actors): nobody else sees the truth"
     for tool, arguments, status, said in (
         ("train", (plain, "--net", "plain", *learning), 1,
-         f"{plain}: episode 0, action 6: no target: no search has played this action"),
+         f"{plain}: episode 0, action 6: no target of a search, which only --targets"),
         ("train", (good, *learning, "--actors", "search=pimk"), 2, "search=pimk"),
         ("train", (good, *learning, "--actors", "raw"), 2, "--actors needs a search"),
         ("train", (good, *learning, "--window", 0), 2, "--replays is more than --window keeps"),
@@ -148,6 +149,11 @@ def test_what_makes_no_sense_is_refused(tmp_path: pathlib.Path) -> None:
         ("selfplay", ("--game", "kuhn", "-n", 1, "--actors", SEARCH, "--slice", 2), 2,
          "--slice goes with no search"),
         ("selfplay", ("--game", "hex:12", "-n", 1), 2, "a number from 2 to 11"),
+        ("selfplay", ("--game", "kuhn", "-n", 1, "--policy", "heuristic"), 1, "heuristic"),
+        ("selfplay", ("--game", "nano", "--policy", "heuristic", "--follow"), 2, "--follow needs"),
+        ("selfplay", ("--game", "kuhn", "-n", 1, "--search", "cfr", "--policy", "heuristic"), 2,
+         "--policy heuristic is not for --search"),
+        ("train", (good, *learning, "--targets", "moves"), 2, "--targets"),
     ):  # fmt: skip
         done = run(tool, *arguments)
         assert done.status == status and said in done.err.splitlines()[-1], done.err
@@ -156,3 +162,28 @@ def test_what_makes_no_sense_is_refused(tmp_path: pathlib.Path) -> None:
         done.status == 0
         and "--window 7 is larger than the inputs, which are 5 batches short" in (done.err)
     )
+
+
+def flags_behind(games: Iterable[Episode]) -> float:
+    """How often a side of mini places its flag, the first of its eight pieces, on its last rank."""
+    return float(np.mean([one.actions[[0, 8]] < 6 for one in games]))
+
+
+def test_who_plays_by_rules_of_thumb_can_be_imitated(tmp_path: pathlib.Path) -> None:
+    """Its flag stands behind, in its games and then in those of the network, which has learned the
+    actions that were played."""
+    games, folder = tmp_path / "games", tmp_path / "run"
+    made = run("selfplay", "--game", "mini", "--policy", "heuristic", "-n", 200, "--seed", 1, "-o",
+               games)  # fmt: skip
+    assert (made.status, made.err) == (0, "")
+    reader = EpisodeReader(io.BytesIO(games.read_bytes()), "games")
+    assert flags_behind(reader) > 0.98
+    assert reader.header.post == "heuristic" and reader.header.network is None
+    done = run("train", games, "--out", folder, "--algorithm", "alphaze", "--targets", "played",
+               "--net", "fromto+deployment", "--lr", 0.005, "--batch", 8, "--replays", 6,
+               "--average-rate", 1, "--seed", 2, "-q")  # fmt: skip
+    assert done.status == 0, done.err
+    copied = run("selfplay", "--game", "mini", "--policy", folder, "-n", 96, "--seed", 3)
+    assert flags_behind(EpisodeReader(io.BytesIO(copied.data), "copied")) > 0.95
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert lines[-1]["policy_loss"] < 0.95 * lines[0]["policy_loss"]

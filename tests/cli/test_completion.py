@@ -40,7 +40,7 @@ def test_options_are_completed(name: str) -> None:
     [
         ("selfplay --game", "m", ["plain,mini", "plain,micro"]),
         ("selfplay --game mini --setups", "a", ["file,a"]),
-        ("selfplay --game mini --policy", "", ["file,", "plain,random"]),
+        ("selfplay --game mini --policy", "", ["file,", "plain,random", "plain,heuristic"]),
         ("deploy-gen --game mini --from", "m", ["file,m", "plain,model:"]),
         ("deploy-gen --game mini --from", "b", ["file,b", "plain,barrage-v0", "plain,barrage-v1"]),
         ("exploit", "k", ["plain,kuhn"]),

@@ -100,6 +100,23 @@ def test_the_loss_is_equation_5(name: str, net: str, share: float) -> None:
     assert 0 < entropy < policy_term
 
 
+def test_of_games_without_a_search_the_actions_are_learned() -> None:
+    """One by one, and the result alone is the value's target, whatever `root_value` is."""
+    game, found = episodes("hex:3", 3)
+    learner = optimizer(
+        "mlp:64", game.shape, setting("mlp:64", targets="played", lr=0.01), game.actions
+    )
+    batch = make_batch(game, as_parts(game, found))
+    outputs = outputs_of(learner, batch)
+    algorithm = learner.algorithm
+    targets = algorithm.targets(batch, outputs, None, batch.step_counts())  # type: ignore[arg-type]
+    actions = np.concatenate([one.actions for one in found])
+    np.testing.assert_array_equal(targets.policy.argmax(1), actions)
+    np.testing.assert_array_equal(targets.policy.sum(1), np.ones(len(actions)))
+    results = np.concatenate([one.returns[np.arange(len(one.actions)) % 2] for one in found])
+    np.testing.assert_array_equal(targets.value, results)
+
+
 def test_updates_come_to_the_targets() -> None:
     """What is learned again and again is the mean target of each view."""
     game, found = searched("hex:3", 3)

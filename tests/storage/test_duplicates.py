@@ -23,10 +23,11 @@ def test_another_seed_or_network_is_another_game() -> None:
     weights = {"opponent": "net=online,x", "opponent_network": "0" * 64}
     others += [
         dataclasses.replace(HEADER, opponent="random"),
+        dataclasses.replace(HEADER, post="heuristic"),
         dataclasses.replace(HEADER, **weights),
     ]
     got, reader = read(STREAM + b"".join(stream_of(TEN, other) for other in others))
-    assert len(got) == 50
+    assert len(got) == 60
     assert reader.duplicates == 0
 
 
