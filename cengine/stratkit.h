@@ -297,9 +297,10 @@ void sk_dip_map_arrays(const sk_dip_map *map, uint8_t *parent, uint8_t *kind, ui
 void sk_dip_start(const sk_dip_map *map, uint8_t *position);
 /* Why the bytes are no position; NULL if they are one. */
 const char *sk_dip_check(const sk_dip_map *map, const uint8_t *position);
-/* All legal orders in a province, at most 1,024 of three bytes; returns their number. */
-int32_t sk_dip_legal(const sk_dip_map *map, const uint8_t *position, int32_t province,
-                     uint8_t *orders);
+/* All legal orders in a province of each of n positions, one position's after the other's: counts
+ * [n], each at most 1,024, of three bytes an order; returns their number. */
+int64_t sk_dip_legal(const sk_dip_map *map, int64_t n, const uint8_t *positions,
+                     const uint8_t *provinces, uint8_t *orders, int32_t *counts);
 int32_t sk_dip_is_legal(const sk_dip_map *map, const uint8_t *position, int32_t province,
                         const uint8_t *order);
 /* How many units a power may build, if positive, or must disband. */

@@ -61,10 +61,15 @@ const char *sk_dip_check(const sk_dip_map *map, const uint8_t *position)
     return dip_check(map, (const dip_position *)position);
 }
 
-int32_t sk_dip_legal(const sk_dip_map *map, const uint8_t *position, int32_t province,
-                     uint8_t *orders)
+int64_t sk_dip_legal(const sk_dip_map *map, int64_t n, const uint8_t *positions,
+                     const uint8_t *provinces, uint8_t *orders, int32_t *counts)
 {
-    return dip_legal(map, (const dip_position *)position, province, (dip_order *)orders);
+    dip_order *next = (dip_order *)orders;
+    for (int64_t i = 0; i < n; i++) {
+        counts[i] = dip_legal(map, (const dip_position *)positions + i, provinces[i], next);
+        next += counts[i];
+    }
+    return next - (dip_order *)orders;
 }
 
 int32_t sk_dip_is_legal(const sk_dip_map *map, const uint8_t *position, int32_t province,

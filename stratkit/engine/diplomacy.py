@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stratkit.arrays import Bools, Bytes, Int64s
+from stratkit.arrays import Bools, Bytes, Int32s, Int64s
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.library import ffi, lib, pointer, text, writable
 from stratkit.errors import InputError
 
 NONE = 255
@@ -190,14 +190,25 @@ class DiplomacyMap:
     def legal(self, position: np.ndarray, province: int) -> Bytes:
         """uint8 [n, 3]: all legal orders in the province, as (verb, whom, whither)."""
         self._check_province(province)
-        out = np.empty((MOST_ORDERS, 3), np.uint8)
-        n = lib.sk_dip_legal(
+        return self.legal_of_each(position, np.array([province], np.uint8))[0]
+
+    def legal_of_each(self, positions: np.ndarray, provinces: Bytes) -> tuple[Bytes, Int32s]:
+        """All legal orders in `provinces`, one in each of n positions: uint8 [m, 3], those of a
+        position after those of the one before, and their numbers, int32 [n]."""
+        n = len(provinces)
+        if len(positions) != n or (provinces >= self.provinces).any():
+            raise IndexError(f"{n} provinces for {len(positions)} positions, or one is none")
+        orders = np.empty((n * MOST_ORDERS, 3), np.uint8)
+        counts = np.empty(n, np.int32)
+        m = lib.sk_dip_legal(
             self._handle,
-            self._bytes(position),
-            province,
-            pointer(out, "uint8", out.shape, writable=True),
+            n,
+            self._bytes(positions),
+            pointer(provinces, "uint8", (n,)),
+            writable(orders),
+            writable(counts),
         )
-        return out[:n].copy()
+        return orders[:m].copy(), counts
 
     def is_legal(self, position: np.ndarray, province: int, order: tuple[int, int, int]) -> bool:
         """Whether this order may be given in the province."""

@@ -7,18 +7,22 @@ takes one, supports an own attack, and guards a centre that an enemy is next to.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
+from stratkit.arrays import Bools, Bytes, Float32s, Float64s, Int64s
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import (
     ADJUSTMENTS,
     ASK_VERB,
-    ASK_WHOM,
+    ASK_WHITHER,
     BUILD_ARMY,
     BUILD_FLEET,
+    COAST,
+    COAST_SHIFT,
     DISBAND,
-    FALL_MOVES,
+    FALL_RETREATS,
     FLEET,
     HOLD,
     MOVE,
@@ -26,6 +30,7 @@ from stratkit.engine.diplomacy import (
     POWER,
     RETREAT,
     SPRING_MOVES,
+    SPRING_RETREATS,
     SUPPORT_HOLD,
     SUPPORT_MOVE,
     VERBS,
@@ -44,6 +49,28 @@ GUARD = 0.5  # what a centre of one's own is worth that an enemy is next to
 _FALL = 0.5 ** np.arange(FAR + 1)
 _SPRING = np.append([1.0, 0.9], 0.9 * 0.5 ** np.arange(1, FAR))
 
+# Of each verb: what its orders score beside what their places are worth, and whether that counts.
+_BASE = np.zeros(len(VERBS))
+_BASE[[VIA, RETREAT, BUILD_ARMY, BUILD_FLEET]] = -1, 0.1, 0.2, 0.2
+_GOES = np.isin(np.arange(len(VERBS)), [MOVE, RETREAT, BUILD_ARMY, BUILD_FLEET])
+
+
+class _Sight(NamedTuple):
+    """What n views show, of P provinces and their centres.
+
+    own      bool [n, P]           where units of the acting power stand
+    enemies  bool [n, P]           where others stand
+    near     bool [n, P]           where those may go
+    worth    float64 [n, centres]  what each centre is worth to the unit that is asked for
+    chance   float64 [n, P]        how likely a move there succeeds
+    """
+
+    own: Bools
+    enemies: Bools
+    near: Bools
+    worth: Float64s
+    chance: Float64s
+
 
 class GreedyBlueprint(FunctionBlueprint):
     """The policy of `game`, Diplomacy on any map: a softmax of the scores of orders. A position is
@@ -58,11 +85,10 @@ class GreedyBlueprint(FunctionBlueprint):
         land = _distances(np.where(map_.army, 1, np.where(_padded(over_sea, n), 3, FAR)))
         sea = _distances(np.where(map_.fleet, 1, FAR))
         # [type, location, centre]: moves from there to any location of the centre's province
-        self.moves = np.stack([self._to_centres(land), self._to_centres(sea)])
-        near = np.zeros((map_.provinces, map_.provinces), bool)
-        rows, columns = np.nonzero(map_.army | map_.fleet)
-        near[self.parent[rows], self.parent[columns]] = True
-        self.near = near  # whether some unit goes from one province to the other
+        moves = np.stack([self._to_centres(land), self._to_centres(sea)])
+        self.reached = np.stack([_FALL[moves], _SPRING[moves]])  # [spring, type, location, centre]
+        self.near = map_.near.astype(np.float32)  # products of floats are the fast ones
+        self.coasts = np.array([(c + c[:1] * 3)[:4] for c in map_.coasts])
 
     def _to_centres(self, distances: Int64s) -> Int64s:
         found = np.stack([distances[:, self.map.coasts[c]].min(1) for c in self.centres], axis=1)
@@ -88,121 +114,103 @@ class GreedyBlueprint(FunctionBlueprint):
         return rest.view(VIEW)[:, 0]
 
     def _policy(self, observations: Bytes, legal: Bytes) -> Float32s:
-        policy, known = np.zeros(legal.shape, np.float32), dict[bytes, int]()
         views = self._views(observations)
-        for row in range(len(views)):
-            first = known.setdefault(views[row].tobytes(), row)
-            if first == row:
-                policy[row] = self._of_one(views[row : row + 1], legal[row])
-            else:
-                policy[row] = policy[first]
-        return policy
+        rows, orders = self._orders(views)
+        stage = views["stage"][rows].astype(int)
+        asked = orders[np.arange(len(orders)), stage] + len(VERBS) * (stage != ASK_VERB)
+        weights = np.exp(self._scores(views, rows, orders) / TEMPERATURE)  # a score is small
+        shares = np.bincount(rows * legal.shape[1] + asked, weights, minlength=legal.size)
+        shares = shares.reshape(legal.shape) * legal
+        return np.asarray(shares / shares.sum(1, keepdims=True), np.float32)
 
-    def _of_one(self, view: np.ndarray, legal: Bytes) -> Float64s:
-        """The policy of the next action, float64 [actions]."""
-        asked = view[0]
-        orders = self.map.legal(np.ascontiguousarray(view["position"]), int(asked["at"]))
-        if asked["position"]["phase"] == ADJUSTMENTS and legal[HOLD] and asked["stage"] == ASK_VERB:
-            orders = np.append([[HOLD, NONE, NONE]], orders[orders[:, 0] != HOLD], axis=0)
-        scores = self._scores(asked, orders.astype(int))
-        weights = np.exp((scores - scores.max()) / TEMPERATURE)
-        column, fits = 0, np.ones(len(orders), bool)
-        if asked["stage"] != ASK_VERB:
-            column = 1 if asked["stage"] == ASK_WHOM else 2
-            fits = orders[:, 0] == asked["verb"]
-            if column == 2:
-                fits &= orders[:, 1] == asked["whom"]
-        actions = orders[:, column].astype(int) + (len(VERBS) if column else 0)
-        out = np.bincount(actions[fits], weights[fits], minlength=len(legal)) * legal
-        chosen = out if out.sum() > 0 else legal
-        return np.asarray(chosen / chosen.sum(), np.float64)
+    def _orders(self, views: np.ndarray) -> tuple[Int64s, Int64s]:
+        """The rows, int64 [m], and the orders, int64 [m, 3], that fit what each chose so far."""
+        position = np.ascontiguousarray(views["position"])
+        orders, counts = self.map.legal_of_each(position, np.ascontiguousarray(views["at"]))
+        # The map lists no hold in adjustments; `legal` says where the game allows one.
+        (kept,) = np.nonzero((position["phase"] == ADJUSTMENTS) & (views["stage"] == ASK_VERB))
+        rows = np.concatenate([np.repeat(np.arange(len(views)), counts), kept])
+        holds = np.tile(np.array([HOLD, NONE, NONE]), (len(kept), 1))
+        orders = np.concatenate([orders, holds])
+        stage = views["stage"][rows]
+        fits = (stage == ASK_VERB) | (orders[:, 0] == views["verb"][rows])
+        fits &= (stage != ASK_WHITHER) | (orders[:, 1] == views["whom"][rows])
+        return rows[fits], orders[fits]
 
-    def _scores(self, view: np.void, orders: Int64s) -> Float64s:
-        """float64 [n]: what each order of the province that is asked for is worth."""
-        position, here = view["position"], int(view["at"])
-        phase = int(position["phase"])
-        verbs, whithers = orders[:, 0], orders[:, 2]
-        retreating = phase not in (SPRING_MOVES, FALL_MOVES, ADJUSTMENTS)
-        unit = int(position["dislodged" if retreating else "unit"][here])
-        worth = self._worth(view, here)
-        steps = _SPRING if phase == SPRING_MOVES else _FALL
-        reached = steps[self.moves] * worth
-        value = reached.max(2, initial=0) + 0.1 * reached.mean(2)  # [type, location]
-        fleet = int(bool(unit & FLEET))
-        out = np.zeros(len(orders))
-        going = np.where(whithers == NONE, 0, whithers)
-        out[verbs == RETREAT] = 0.1 + value[fleet, going[verbs == RETREAT]]
-        for verb, kind in ((BUILD_ARMY, 0), (BUILD_FLEET, 1)):
-            out[verbs == verb] = 0.2 + value[kind, going[verbs == verb]]
-        if phase == ADJUSTMENTS or retreating:
-            out[(verbs == DISBAND) & (phase == ADJUSTMENTS)] = 1 - value[fleet, here]
-            out[(verbs == HOLD) & (unit > 0)] = 0.5
-            return out
-        stays = value[fleet, self.map.location(here, unit)]
-        out[verbs == HOLD] = 1.1 * stays  # a move may fail
-        moves = verbs == MOVE
-        chance = self._chances(view, here)[self.parent[going[moves]]]
-        out[moves] = chance * value[fleet, going[moves]] + (1 - chance) * 0.9 * stays
-        out[verbs == VIA] = -1
-        for row in np.flatnonzero((verbs == SUPPORT_HOLD) | (verbs == SUPPORT_MOVE)).tolist():
-            out[row] = self._support(view, *orders[row].tolist())
+    def _scores(self, views: np.ndarray, rows: Int64s, orders: Int64s) -> Float64s:
+        """float64 [m]: what each order of the province that its row is asked for is worth."""
+        verbs, _, whithers = orders.T
+        sight = self._look(views)
+        phase, here, each = views["position"]["phase"], views["at"], np.arange(len(views))
+        adjusting = phase == ADJUSTMENTS
+        retreating = (phase == SPRING_RETREATS) | (phase == FALL_RETREATS)
+        unit = np.where(
+            retreating,
+            views["position"]["dislodged"][each, here],
+            views["position"]["unit"][each, here],
+        )
+        fleet = (unit & FLEET) // FLEET
+        coast = np.where(adjusting, 0, (unit & COAST) >> COAST_SHIFT)
+        spring = (phase == SPRING_MOVES).astype(int)
+        stays = self._value(sight.worth, spring, fleet, self.coasts[here, coast])
+        out: Float64s = _BASE[verbs]
+        holds, disbands = verbs == HOLD, verbs == DISBAND
+        out[holds] = np.where(adjusting, 0.5 * (unit > 0), 1.1 * stays)[rows[holds]]
+        out[disbands] = np.where(adjusting, 1 - stays, 0)[rows[disbands]]
+        (going,) = np.nonzero(_GOES[verbs])
+        row, verb, to = rows[going], verbs[going], whithers[going]
+        kind = np.where(verb == BUILD_ARMY, 0, np.where(verb == BUILD_FLEET, 1, fleet[row]))
+        value = self._value(sight.worth[row], spring[row], kind, to)
+        chance = np.where(verb == MOVE, sight.chance[row, self.parent[to]], 1)
+        out[going] += chance * value + (1 - chance) * 0.9 * stays[row]
+        (supports,) = np.nonzero((verbs == SUPPORT_HOLD) | (verbs == SUPPORT_MOVE))
+        out[supports] = self._supports(views, sight, rows[supports], orders[supports])
         return out
 
-    def _enemies(self, view: np.void) -> tuple[np.ndarray, np.ndarray]:
-        """bool [P] each: where enemies stand, and where they may go."""
-        unit = view["position"]["unit"][: self.map.provinces].astype(int)
-        there = (unit > 0) & (unit & POWER != view["power"])
-        return there, self.near[there].any(0)
+    def _value(self, worth: Float64s, spring: Int64s, kind: Int64s, place: Int64s) -> Float64s:
+        """float64 [n]: what it is worth to a unit of this kind to be at a location."""
+        reached = self.reached[spring, kind, place] * worth
+        return np.asarray(reached.max(1, initial=0) + 0.1 * reached.mean(1))
 
-    def _own(self, view: np.void, here: int) -> tuple[np.ndarray, np.ndarray]:
-        """bool [P] each: where own units stand that are ordered later, and where those that were
-        ordered will be."""
-        unit = view["position"]["unit"][: self.map.provinces].astype(int)
-        own = (unit > 0) & (unit & POWER == view["power"])
-        later, orders = own.copy(), view["own"][: self.map.provinces].astype(int)
-        later[: here + 1] = False
+    def _look(self, views: np.ndarray) -> _Sight:
+        provinces = np.arange(self.map.provinces)
+        power, here = views["power"][:, None], views["at"][:, None]
+        unit = views["position"]["unit"][:, : len(provinces)]
+        own = (unit > 0) & (unit & POWER == power)
+        enemies = (unit > 0) & ~own
+        near = self._beside(enemies)
+        later = own & (provinces > here)
+        row, before = np.nonzero(own & (provinces < here))  # units that were ordered
+        orders = views["own"][row, before]
         goes = (orders[:, 0] == MOVE) | (orders[:, 0] == VIA)
-        there = np.where(goes, self.parent[np.where(goes, orders[:, 2], 0)], np.arange(len(own)))
-        taken = np.zeros(len(own), bool)
-        taken[there[own & (np.arange(len(own)) < here)]] = True
-        return later, taken
-
-    def _worth(self, view: np.void, here: int) -> Float64s:
-        """What each centre is worth to the unit here, float64 [centres]."""
-        later, taken = self._own(view, here)
-        owner = view["position"]["owner"][self.map.centre[self.centres]]
-        mine = owner == 1 + view["power"]
-        _, near = self._enemies(view)
-        worth = np.where(mine, GUARD * near[self.centres], 1.0)
-        gone_for = taken[self.centres] | (later[self.centres] & ~mine)
-        return np.where(gone_for, 0.0, worth)
-
-    def _chances(self, view: np.void, here: int) -> Float64s:
-        """How likely a move into each province succeeds, float64 [P]."""
-        there, near = self._enemies(view)
-        later, taken = self._own(view, here)
+        taken = np.zeros(own.shape, bool)
+        taken[row, np.where(goes, self.parent[np.where(goes, orders[:, 2], 0)], before)] = True
+        mine = views["position"]["owner"][:, self.map.centre[self.centres]] == 1 + power
+        worth = np.where(mine, GUARD * near[:, self.centres], 1.0)
+        worth[taken[:, self.centres] | (later[:, self.centres] & ~mine)] = 0  # gone for
         chance = np.where(near, 0.8, 1.0)
-        helped = self.near[later].any(0)
-        chance = np.where(there, np.where(helped, 0.5, 0.2), chance)
-        chance = np.where(later, 0.5, chance)
-        return np.where(taken, 0.02, chance)
+        chance = np.where(enemies, np.where(self._beside(later), 0.5, 0.2), chance)
+        chance = np.where(taken, 0.02, np.where(later, 0.5, chance))
+        return _Sight(own, enemies, near, worth, chance)
 
-    def _support(self, view: np.void, verb: int, whom: int, whither: int) -> float:
-        """What a support is worth: of an own attack, or of an own unit that guards a centre."""
-        unit = int(view["position"]["unit"][whom])
-        if unit & POWER != view["power"]:
-            return -0.5
-        place = whom if verb == SUPPORT_HOLD else int(self.parent[whither])
-        there, near = self._enemies(view)
-        centre = bool((self.centres == place).any())
-        order = view["own"][whom]
-        if verb == SUPPORT_HOLD:
-            return 0.3 if near[place] and centre and order[0] == HOLD else 0.0
-        if order[0] != MOVE or self.parent[order[2]] != place:
-            return -0.5
-        if there[place]:
-            return 0.95 if centre else 0.4
-        return 0.35 if near[place] and centre else 0.0
+    def _beside(self, units: Bools) -> Bools:
+        """bool [n, P]: where some of the units in provinces, bool [n, P], may go."""
+        return np.asarray(units.astype(np.float32) @ self.near > 0)
+
+    def _supports(self, views: np.ndarray, sight: _Sight, rows: Int64s, orders: Int64s) -> Float64s:
+        """What supports are worth: of own attacks, and of own units that guard a centre."""
+        verbs, whoms, whithers = orders.T
+        holds = verbs == SUPPORT_HOLD
+        place = np.where(holds, whoms, self.parent[np.where(holds, 0, whithers)])
+        verb, _, whither = views["own"][rows, whoms].T
+        goes = verb == MOVE
+        goes &= self.parent[np.where(goes, whither, 0)] == place
+        centre, attacks = self.map.centre[place] != NONE, sight.enemies[rows, place]
+        guards = sight.near[rows, place] & centre
+        held = 0.3 * (guards & (verb == HOLD))
+        moved = np.where(attacks, np.where(centre, 0.95, 0.4), 0.35 * guards)
+        worth = np.where(holds, held, np.where(goes, moved, -0.5))
+        return np.where(sight.own[rows, whoms], worth, -0.5)
 
 
 def _padded(near: np.ndarray, n: int) -> np.ndarray:

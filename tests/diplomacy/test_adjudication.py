@@ -90,6 +90,15 @@ def test_the_first_orders_of_france_against_austria() -> None:
     for p in range(map_.provinces):
         if unit := int(position["unit"][0, p]):
             counts[unit & POWER].append(len(map_.legal(position, p)))
+    each = np.arange(map_.provinces, dtype=np.uint8)
+    orders, numbers = map_.legal_of_each(position.repeat(len(each)), each)
+    assert orders.tolist() == [
+        order for p in each for order in map_.legal(position, int(p)).tolist()
+    ]
+    assert numbers.tolist() == [len(map_.legal(position, int(p))) for p in each]
+    for wrong in (each[:1] + np.uint8(map_.provinces), each[:2]):
+        with pytest.raises(IndexError):
+            map_.legal_of_each(position, wrong)
     assert map_.powers == ["AUSTRIA", "FRANCE"]
     assert (np.prod(counts[0]), np.prod(counts[1])) == (400, 640)
     assert (STANDARD.provinces, len(STANDARD.locations), STANDARD.centres) == (75, 81, 34)

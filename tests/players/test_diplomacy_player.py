@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from running import run
-from stratkit.engine import Batch, Game
-from stratkit.engine.diplomacy import VIEW, map_of
+from stratkit.engine import Batch, Game, sample
+from stratkit.engine.diplomacy import (
+    ASK_WHITHER,
+    DISBAND,
+    HOLD,
+    MOVE,
+    POWER,
+    SUPPORT_MOVE,
+    VIEW,
+    map_of,
+)
 from stratkit.errors import InputError
 from stratkit.notation.diplomacy import parse_order
 from stratkit.players.diplomacy import GreedyBlueprint
@@ -64,6 +73,49 @@ def test_it_takes_the_centres_that_are_near_each_once() -> None:
     assert "TYR 1 MUN" in fall
     fall = likely(batch)
     assert "SPA 0" in fall and "PIC 1 BEL" in fall and "MAO 1 POR" in fall
+
+
+def test_it_supports_an_own_attack() -> None:
+    austria = ["A BUD - GAL", "F TRI - ALB", "A VIE - TYR", "A GAL - RUM", "F ALB - GRE"]
+    france = ["F BRE - MAO", "A MAR - GAS", "A PAR - BUR", "A BUR - RUH", "A GAS - BUR"]
+    map_, chances = map_of(GAME), []
+    for order in ([HOLD], [MOVE, LOCATION + map_.number["MUN"]]):
+        batch = play([*austria, "A TYR - MUN", *france, "F MAO - POR"])
+        while (place := map_.locations[seen(batch)["at"][0]]) != "RUH":
+            for action in order if place == "BUR" else [HOLD]:
+                batch.apply(np.array([action], np.int32))
+        policy = BLUEPRINT.evaluate(batch.observe(), batch.legal())[0][0]
+        chances.append(policy[SUPPORT_MOVE])
+        batch.apply(np.array([SUPPORT_MOVE], np.int32))
+    assert chances[0] < 1e-6 and chances[1] > 0.05
+    assert likely(batch)[0] == f"RUH {LOCATION + map_.number['BUR']} MUN"
+
+
+@pytest.mark.parametrize("name", ["fva", "standard"])
+def test_a_row_has_the_same_policy_alone_and_among_others(name: str) -> None:
+    """Rows of games that go by chance and by the rules in turn, of all stages."""
+    game, rng = Game(f"diplomacy:{name}"), np.random.default_rng(1)
+    blueprint, batch = GreedyBlueprint(game), Batch(game, 16)
+    kept: list[tuple[np.ndarray, np.ndarray]] = []
+    for number in range(240):
+        observations, legal = batch.observe(), batch.legal()
+        policy = blueprint.evaluate(observations, legal)[0] if number % 2 else None
+        numbers, games = np.full(16, number, np.int32), np.arange(16)
+        batch.apply(sample(policy, legal, 3, games, numbers)[0])
+        rare = np.flatnonzero(legal[:, DISBAND])  # after few phases
+        kept += [(observations[i], legal[i]) for i in (*rng.integers(16, size=2), *rare)]
+    observations, legal = (np.stack(part) for part in zip(*kept, strict=True))
+    views = observations[:, game.shape[0] :].copy().view(VIEW)[:, 0]
+    assert set(views["stage"]) == {0, 1, 2} and {0, 2, 4} <= set(views["position"]["phase"])
+    together = blueprint.evaluate(observations, legal)[0]
+    for i, row in enumerate(together):
+        (alone,) = blueprint.evaluate(observations[i : i + 1], legal[i : i + 1])[0]
+        np.testing.assert_allclose(row, alone, atol=1e-6)
+    np.testing.assert_array_equal(together > 0, legal > 0)
+    (helping,) = np.nonzero((views["verb"] == SUPPORT_MOVE) & (views["stage"] == ASK_WHITHER))
+    helped = views["position"]["unit"][helping, views["whom"][helping]]
+    for i in helping[helped & POWER != views["power"][helping]]:  # others, all for the same nothing
+        np.testing.assert_allclose(together[i], legal[i] / legal[i].sum(), atol=1e-6)
 
 
 def test_values_are_shares_of_squares() -> None:
