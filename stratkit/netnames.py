@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from stratkit.errors import InputError, nearest_or_all, shown
 
@@ -74,11 +74,12 @@ def hidden_sizes(net: str, kind: str = "mlp") -> tuple[int, ...]:
     return tuple(map(int, sizes.split("x"))) if colon else LAYERED[kind]
 
 
-def preset_of(net: str) -> str:
+def preset_of(net: str, presets: Container[str]) -> str:
     """The kind of network whose preset this one has: `fromto`, `rise`, `graph`, and one of the
-    user's own, have that of `plain`."""
+    user's own, have that of `plain` where `presets` has none of theirs."""
     kind = net.removesuffix(DEPLOYMENT).partition(":")[0]
-    return "plain" if kind in ("fromto", "rise", "graph", "py") else kind
+    like_plain = kind in ("fromto", "rise", "graph", "py") and kind not in presets
+    return "plain" if like_plain else kind
 
 
 def allow_net(net: str) -> None:

@@ -145,7 +145,7 @@ def test_the_page_of_train_has_the_presets(place: int) -> None:
     """One table for each algorithm, in their order."""
     algorithm, entry = list(ALGORITHMS.items())[place]
     tables = re.findall(
-        r"^ +(plain +tiny +small +mlp +paper|pbs)\n(.*?)^\.fi",
+        r"^ +(plain +tiny +small +mlp +(?:graph +)?paper|pbs)\n(.*?)^\.fi",
         (ROOT / "man/train.1").read_text(),
         re.M | re.S,
     )

@@ -61,6 +61,21 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "tiny": {**_MMD_SMALL_BOARDS, "lr": 1e-3},
     "small": {"batch": 64, "lr": 5e-4, "chunk": 2048},
     "paper": {"lr": 1e-4},
+    # Chosen on France against Austria. Hundreds of actions a game each pay eta, so it is small.
+    "graph": {
+        "batch": 64,
+        "lr": 2e-3,
+        "lr_power": 0.25,
+        "b1": 0.9,
+        "anneal_after": 1000,
+        "eta": 2e-3,
+        "advantage_lambda": 0.99,
+        "value_lambda": 0.99,
+        "value_weight": 0.5,
+        "average_rate": 0.01,
+        "grad_norm": 1.0,
+        "chunk": 16384,
+    },
     "mlp": {
         "batch": 256,
         "lr": 1e-2,

@@ -157,7 +157,8 @@ def resolve(
     drawn = {"seed": int.from_bytes(os.urandom(4))}
     known = fields_of(algorithm)
     on_device = {name: value for name, value in _ON_DEVICE[device].items() if name in known}
-    preset = {**ALGORITHMS[algorithm].presets.get(preset_of(net), {}), **on_device}
+    presets = ALGORITHMS[algorithm].presets
+    preset = {**presets.get(preset_of(net, presets), {}), **on_device}
     return _settings(algorithm, {**drawn, **(stored or preset), **file, **options})
 
 

@@ -19,7 +19,6 @@ from stratkit.netnames import (
     check_net,
     hidden_sizes,
     is_allowed,
-    preset_of,
 )
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
@@ -65,7 +64,7 @@ def build(
 def _build(
     net: str, shape: tuple[int, ...], actions: int | None, graph: Graph | None = None
 ) -> Network:
-    if preset_of(net) == "pbs":
+    if net.partition(":")[0] == "pbs":
         raise InputError("values public belief states, and has no policy", text=net)
     if net.endswith(DEPLOYMENT):
         if len(shape) != 3:
