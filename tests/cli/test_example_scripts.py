@@ -13,6 +13,7 @@ EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
 ATTACKS = "players/attacks.py"
 SEARCH = "search_picture.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
+CURVE = "rebel/curve.py"
 
 
 def test_a_decision_is_read_from_its_log() -> None:
@@ -45,6 +46,8 @@ def test_a_decision_is_read_from_its_log() -> None:
         (VALUES, "nowhere", "value_error.py: nowhere: no such file or folder"),
         (BELIEFS, "a b c d", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),
         (BELIEFS, "kuhn many", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),
+        (CURVE, "a 4 many 1x2", "usage: curve.py PICTURE T REPEATS GAME..."),
+        (CURVE, "a 4 2 1x", "curve.py: "),
         (BELIEFS, "kuh", "random_beliefs.py: unknown game 'kuh' (did you mean 'kuhn'?)"),
     ],
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import runpy
 import subprocess
+import sys
 
 import pytest
 
@@ -181,7 +183,9 @@ def test_a_damaged_stream_ends_learning_and_loses_nothing(
     assert done.status == 1 and len(done.err.splitlines()) == 1
 
 
-def test_the_example_makes_its_table_and_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
+def test_the_example_makes_its_table_and_goes_on_where_it_was(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
     environment["PATH"] = f"{forked_commands(tmp_path / 'bin')}:{environment['PATH']}"
     make = ["make", "-s", "-f", ROOT / "examples/rebel/Makefile", "NET=pbs:8", "K=2", "PLAY=4"]
@@ -190,3 +194,27 @@ def test_the_example_makes_its_table_and_goes_on_where_it_was(tmp_path: pathlib.
         subprocess.run(words, cwd=tmp_path, env=environment, check=True)
         policies = json.loads((tmp_path / "1x2.json").read_text())["policies"]
         assert [one["step"] for one in policies] == [steps, None, None]
+    words = [*make, "RNAD=2", "MLP=mlp:4", "1x2-rnad/checkpoints/step-00000002.safetensors"]
+    subprocess.run(words, cwd=tmp_path, env=environment, check=True)
+    (tmp_path / "1x2.times").write_text("0m0.00s 0m0.00s\n1m58.50s 0m1.50s\n" * 2)
+
+    def drawn(path: str) -> list[list[str]]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("PATH", path)
+        monkeypatch.setattr(sys, "argv", ["", "curve.png", "4", "2", "1x2"])
+        runpy.run_path(str(ROOT / "examples/rebel/curve.py"), run_name="__main__")
+        return [line.split("\t")[1:] for line in capsys.readouterr().out.splitlines()]
+
+    rows = drawn(environment["PATH"])
+    players = [row[0].split()[0].strip(",") for row in rows]
+    assert players == ["ReBeL"] * 2 + ["R-NaD"] + ["linear"] * 9
+    assert [row[1] for row in rows[:2]] == ["4.0000", "2.0000"]  # at 4 steps, and at 2
+    assert float(rows[0][2]) == pytest.approx(policies[0]["exploitability"], abs=1e-5)
+    assert float(rows[2][2]) > 0.1 and float(rows[-1][2]) < 1e-5
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    kept = tmp_path / "1x2-exploited/step-00000004-4-2.json"
+    found = json.loads(kept.read_text())
+    found["policies"][0]["nash_conv_error"] = 0.5
+    kept.write_text(json.dumps(found))
+    again = drawn("")  # nothing is measured twice
+    assert again[0] == [*rows[0][:3], "0.25000"] and again[1:3] == rows[1:3]

@@ -1,0 +1,136 @@
+"""Draws exploitability by CPU minute: what checkpoints of ReBeL and R-NaD play, and tabular CFR.
+
+curve.py PICTURE T REPEATS GAME...
+
+GAME is such as 1x4: the folders 1x4 and 1x4-rnad are runs of the Makefile here, and 1x4.times is
+what they cost. ReBeL plays by searches of T updates, REPEATS games of which are exploited. What
+was measured is kept in GAME-exploited, and is not measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from stratkit.engine import Game, Tree
+from stratkit.errors import StratkitError
+from stratkit.pictures import COLOURS, new_figure, save
+from stratkit.solve.cfr import CFR, EXPONENTS
+from stratkit.solve.exploitability import evaluate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ITERATIONS = [2**n for n in range(2, 11)]
+PAPER = {"1x4": 0.017, "1x5": 0.015, "1x6": 0.024, "2x3": 0.017}  # its table 2, T = 1,024
+Point = tuple[float, float, float]  # CPU minutes, exploitability, its standard error
+
+
+def tabular(game: str) -> list[Point]:
+    """What linear CFR on the whole tree comes to, with the time that it takes to build that."""
+    begun, points = time.process_time(), []
+    tree = Tree(Game(game))
+    solver = CFR(tree, EXPONENTS["linear-cfr"])
+    for wanted in ITERATIONS:
+        while solver.iteration < wanted:
+            solver.step()
+        stopped = time.process_time()
+        found = evaluate(tree, solver.solution()).exploitability
+        points.append(((stopped - begun) / 60, found, 0.0))
+        begun += time.process_time() - stopped
+    return points
+
+
+def learned(run: pathlib.Path, game: str, search: tuple[str, str] | None) -> list[Point]:
+    """What the checkpoints of a run play, or search with T updates in so many games: the last, and
+    of each that is drawn the newest of at most half of its steps."""
+    if not run.is_dir():
+        return []
+    done = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])["step"]
+    times = re.findall(r"(\d+)m([\d.]+)s", run.with_name(f"{run.name}.times").read_text())
+    seconds = sum(60 * int(minutes) + float(rest) for minutes, rest in times)
+    points: list[Point] = []
+    wanted = done
+    for checkpoint in sorted((run / "checkpoints").iterdir(), reverse=True):
+        step = int(checkpoint.stem.removeprefix("step-"))
+        if 0 < step <= wanted:
+            wanted = step // 2
+            # All steps of a run cost the same, and so do their examples.
+            minutes = seconds / 60 * step / done
+            points.append((minutes, *exploited(checkpoint, game, search)))
+    return points
+
+
+def exploited(
+    checkpoint: pathlib.Path, game: str, search: tuple[str, str] | None
+) -> tuple[float, float]:
+    """The exploitability and its standard error."""
+    run = checkpoint.parents[1]
+    folder = run.with_name(f"{run.name}-exploited")
+    kept = folder / ("-".join([checkpoint.stem, *(search or ())]) + ".json")
+    if not kept.exists():
+        folder.mkdir(exist_ok=True)
+        words = [str(checkpoint)]
+        if search:
+            words = [f"search=cfr,iterations={search[0]},{checkpoint}", "--repeats", search[1]]
+        command = ["exploit", game, *words, "--json"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+        part = kept.with_suffix(".part")
+        part.write_bytes(done.stdout)
+        part.replace(kept)
+    (found,) = json.loads(kept.read_text())["policies"]
+    return found["exploitability"], found.get("nash_conv_error", 0.0) / 2
+
+
+def draw(axes: Axes, name: str, updates: str, repeats: str) -> None:
+    """One game."""
+    game, run = f"liars_dice:{name}", pathlib.Path(name)
+    curves = {
+        f"ReBeL, T = {updates}, {repeats} games": learned(run, game, (updates, repeats)),
+        "R-NaD, no search": learned(pathlib.Path(f"{run}-rnad"), game, None),
+        "linear CFR, the whole tree": tabular(game),
+    }
+    for (label, points), colour in zip(curves.items(), COLOURS, strict=False):
+        for minutes, found, error in points:
+            print(game, label, f"{minutes:.4f}\t{found:.5f}\t{error:.5f}", sep="\t", flush=True)
+        x, y, errors = zip(*points, strict=True) if points else ((), (), ())
+        axes.errorbar(
+            x, y, yerr=errors, fmt="o-", markersize=4, capsize=3, color=colour, label=label
+        )
+    if name in PAPER:
+        axes.axhline(PAPER[name], color="grey", linestyle="--", label="ReBeL in the paper")
+    axes.set(title=game, xscale="log", yscale="log")
+    axes.set(xlabel="CPU minutes", ylabel="exploitability")
+    axes.grid(alpha=0.3)
+
+
+def main(words: Sequence[str]) -> None:
+    if len(words) < 4 or not all(word.isdecimal() for word in words[1:3]):
+        sys.exit("usage: curve.py PICTURE T REPEATS GAME...")
+    picture, updates, repeats, *games = words
+    columns = min(2, len(games))
+    rows = -(-len(games) // columns)
+    figure = new_figure(5 * columns, 3.6 * rows + 0.6)
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, name in zip(panels, games, strict=False):
+        draw(axes, name, updates, repeats)
+    for axes in panels[len(games) :]:
+        axes.remove()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    with open(picture, "wb") as stream:
+        save(figure, stream)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except (StratkitError, OSError) as error:
+        sys.exit(f"curve.py: {error}")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"curve.py: {' '.join(error.cmd)}: status {error.returncode}")
