@@ -12,7 +12,7 @@ expectation.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -234,4 +234,4 @@ class FLOP(Solver):
         return np.arange(0.0, updates // 2 + 1)
 
 
-SOLVERS: Mapping[str, type[Solver]] = {"cfr": CFRD, "cfr-avg": CFRAvg, "flop": FLOP}
+SOLVERS: dict[str, type[Solver]] = {"cfr": CFRD, "cfr-avg": CFRAvg, "flop": FLOP}

@@ -13,7 +13,7 @@ EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
 ATTACKS = "players/attacks.py"
 SEARCH = "search_picture.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
-CURVE = "rebel/curve.py"
+CURVE, WARM = "rebel/curve.py", "rebel/warm_start.py"
 
 
 def test_a_decision_is_read_from_its_log() -> None:
@@ -44,6 +44,9 @@ def test_a_decision_is_read_from_its_log() -> None:
             f"search_picture.py: {ROOT}/examples/search.md: 1 d",
         ),
         (VALUES, "nowhere", "value_error.py: nowhere: no such file or folder"),
+        (WARM, "", "usage: warm_start.py RUN|CHECKPOINT [STATES [SEED]]"),
+        (WARM, "nowhere many", "usage: warm_start.py RUN|CHECKPOINT [STATES [SEED]]"),
+        (WARM, "nowhere", "warm_start.py: nowhere: no such file or folder"),
         (BELIEFS, "a b c d", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),
         (BELIEFS, "kuhn many", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),
         (CURVE, "a 4 many 1x2", "usage: curve.py PICTURE T REPEATS GAME..."),
