@@ -110,7 +110,7 @@ def learn(run: Training, game: str, minutes: Sequence[float], stop: threading.Ev
             cpu = run.cpu + cpu_seconds(pids)
             while len(wanted) > 1 and cpu >= 60 * wanted[0] and keep(run, wanted[0]):
                 del wanted[0]
-            if wanted and cpu >= 60 * wanted[-1]:
+            if wanted and cpu >= 60 * wanted[-1] and checkpoints(run):  # the first may come later
                 break
             if cpu - written > 5:
                 run.write(written := cpu)
@@ -154,9 +154,14 @@ def start(
     return play, train
 
 
+def checkpoints(run: Training) -> list[pathlib.Path]:
+    """The oldest first."""
+    return sorted((run.folder / "run" / "checkpoints").glob("*.safetensors"))
+
+
 def keep(run: Training, minutes: float) -> bool:
     """Keeps the newest checkpoint as that of this time; whether there is one."""
-    found = sorted((run.folder / "run" / "checkpoints").glob("*.safetensors"))
+    found = checkpoints(run)
     if not found:
         return False
     to = run.checkpoint(minutes)

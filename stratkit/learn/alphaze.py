@@ -21,7 +21,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from stratkit.errors import InputError
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import AlphaZeConfig
 from stratkit.learn.data import StepBatch
@@ -92,9 +91,7 @@ class AlphaZe(Algorithm[Forward, Targets]):
         if not self.config.searched:
             played = one_hot(batch.action, batch.legal.shape[1])
             return Targets(played.to(value), estimate, weight, parts)
-        if batch.target is None or batch.root_value is None:
-            what = "episodes without targets of a search (selfplay --actors search=pc-pimc)"
-            raise InputError(what)
+        assert batch.target is not None and batch.root_value is not None  # make_batch has asked
         estimate = blended(estimate, batch.root_value, self.config.root_value)
         return Targets(batch.target, estimate, weight, parts)
 

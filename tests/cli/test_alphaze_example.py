@@ -7,20 +7,29 @@ import os
 import pathlib
 import runpy
 import subprocess
+import sys
 
 from running import ROOT, forked_commands
+from stratkit.storage.checkpoints import read_metadata
+
+
+def make(folder: pathlib.Path, *words: str) -> None:
+    """The Makefile in a small game, with two steps of learning and two games a pairing."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
+    commands = folder / "bin"
+    found = commands if commands.exists() else forked_commands(commands)
+    environment["PATH"] = f"{found}:{pathlib.Path(sys.executable).parent}:{environment['PATH']}"
+    search = "SEARCH=search=pc-pimc,worlds=4,nodes=4,pick=drawn"
+    line = ["make", "-s", "-f", ROOT / "examples/alphaze/Makefile", "NET=mlp:8", search]
+    line += ["GAME=dark_hex:2", "OPEN=hex:2", "STEPS=2", "EVERY=1", "SIGHT=1", "GAMES=2"]
+    subprocess.run([*line, *words], cwd=folder, env=environment, check=True)
 
 
 def test_the_example_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
     """Two runs, all checkpoints of which meet; games that were played are not played again."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
-    environment["PATH"] = f"{forked_commands(tmp_path / 'bin')}:{environment['PATH']}"
-    search = "SEARCH=search=pc-pimc,worlds=1,nodes=4,pick=drawn"
-    make = ["make", "-s", "-f", ROOT / "examples/alphaze/Makefile", "NET=mlp:8", search]
-    make += ["GAME=dark_hex:2", "STEPS=2", "EVERY=1", "SIGHT=1", "elo.json"]
     record, table = tmp_path / "elo-2.jsonl", tmp_path / "elo.json"
     for _ in range(2):
-        subprocess.run([*make, "GAMES=2"], cwd=tmp_path, env=environment, check=True)
+        make(tmp_path, "elo.json")
         told = json.loads(table.read_text())
         assert told["games"] == 20
         lines = record.read_text().splitlines(keepends=True)
@@ -35,3 +44,20 @@ def test_the_example_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
         "plain": [1, 2],
         "tsl": [1, 2],
     }
+
+
+def test_its_other_experiments(tmp_path: pathlib.Path) -> None:
+    make(tmp_path, "hex.png", "worlds.txt", "nodes.txt", "random.txt", "WORLDS=1 2", "NODES=3")
+    assert (tmp_path / "hex.png").read_bytes()[:4] == b"\x89PNG"
+    start = read_metadata(tmp_path / "hex/checkpoints/step-00000002.safetensors")
+    begun = read_metadata(tmp_path / "open/checkpoints/step-00000002.safetensors")
+    assert (start["game"], begun["game"]) == ("dark_hex:2", "hex:2")
+    for name, tables in ("worlds", 2), ("nodes", 1), ("random", 1):
+        assert (tmp_path / f"{name}.txt").read_text().count("rank ") == tables
+
+
+def test_it_learns_beside_other_algorithms(tmp_path: pathlib.Path) -> None:
+    make(tmp_path, "others.txt", "nashconv.txt", "MINUTES=.01", "SEEDS=1", "SOLVED=kuhn")
+    for name in "others", "nashconv":
+        said = (tmp_path / f"{name}.txt").read_text()
+        assert all(f"| {algorithm} |" in said for algorithm in ("alphaze", "mmd", "rnad"))
