@@ -13,7 +13,7 @@ EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
 ATTACKS = "players/attacks.py"
 SEARCH = "search_picture.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
-CURVE, WARM = "rebel/curve.py", "rebel/warm_start.py"
+CURVE, WARM, SOLVERS = "rebel/curve.py", "rebel/warm_start.py", "rebel/solvers.py"
 
 
 def test_a_decision_is_read_from_its_log() -> None:
@@ -51,6 +51,9 @@ def test_a_decision_is_read_from_its_log() -> None:
         (BELIEFS, "kuhn many", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),
         (CURVE, "a 4 many 1x2", "usage: curve.py PICTURE T REPEATS GAME..."),
         (CURVE, "a 4 2 1x", "curve.py: "),
+        (SOLVERS, "a", "usage: solvers.py PICTURE JSON..."),
+        (SOLVERS, "a cfr-exact-16.json", "solvers.py: cfr-exact-16.json: not called SOLVER-exact"),
+        (SOLVERS, "a cfr-exact-16-4.json", "solvers.py: cfr-exact-16-4.json: No such file"),
         (BELIEFS, "kuh", "random_beliefs.py: unknown game 'kuh' (did you mean 'kuhn'?)"),
     ],
 )

@@ -183,12 +183,44 @@ def test_a_damaged_stream_ends_learning_and_loses_nothing(
     assert done.status == 1 and len(done.err.splitlines()) == 1
 
 
+def of_commands(folder: pathlib.Path) -> dict[str, str]:
+    """An environment whose PATH has the commands, and the tests' own Python."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
+    own = pathlib.Path(sys.executable).parent
+    return {**environment, "PATH": f"{forked_commands(folder)}:{own}:{environment['PATH']}"}
+
+
+MAKE = ("make", "-s", "-f", ROOT / "examples/rebel/Makefile", "NET=pbs:8", "K=2")
+
+
+def test_each_solver_teaches_its_network_and_is_measured(tmp_path: pathlib.Path) -> None:
+    """`make solvers.png`; what was measured is not measured again."""
+    words = [*MAKE, "ONE=1x2", "STEPS=2", "UPDATES=2 4", "solvers.png"]
+    environment = of_commands(tmp_path / "bin")
+    subprocess.run(words, cwd=tmp_path, env=environment, check=True)
+    rows = [line.split("\t") for line in (tmp_path / "solvers.txt").read_text().splitlines()]
+    kinds = [(s, leaves) for s in ("cfr", "cfr-avg", "flop") for leaves in ("exact", "learned")]
+    assert [tuple(row[:3]) for row in rows] == [(*kind, t) for kind in kinds for t in "24"]
+    for solver in ("cfr", "cfr-avg", "flop"):
+        run = tmp_path / f"1x2-{solver}"
+        assert read_metadata(run / "checkpoints/step-00000002.safetensors")["game"].endswith("1x2")
+    exact = {tuple(row[:3]): float(row[3]) for row in rows}
+    assert len({exact[solver, "learned", "4"] for solver in ("cfr", "flop")}) == 2
+    kept = tmp_path / "solvers/flop-learned-4-2.json"
+    found = json.loads(kept.read_text())
+    found["policies"][0]["exploitability"] = 0.75
+    kept.write_text(json.dumps(found))
+    (tmp_path / "solvers.png").unlink()
+    subprocess.run(words, cwd=tmp_path, env=environment, check=True)
+    assert (tmp_path / "solvers.txt").read_text().splitlines()[-1].split("\t")[3] == "0.75"
+    assert (tmp_path / "solvers.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_example_makes_its_table_and_goes_on_where_it_was(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
-    environment["PATH"] = f"{forked_commands(tmp_path / 'bin')}:{environment['PATH']}"
-    make = ["make", "-s", "-f", ROOT / "examples/rebel/Makefile", "NET=pbs:8", "K=2", "PLAY=4"]
+    environment = of_commands(tmp_path / "bin")
+    make = [*MAKE, "PLAY=4"]
     for steps in (2, 4):
         words = [*make, f"STEPS={steps}", "1x2.json"]
         subprocess.run(words, cwd=tmp_path, env=environment, check=True)

@@ -1,0 +1,81 @@
+"""Draws exploitability by the updates of a search: Figure 6 of ReBeL's paper, for one game.
+
+solvers.py PICTURE JSON...
+
+A file is of `exploit --json`, and is called SOLVER-exact-T-K.json or SOLVER-learned-T-K.json: T
+updates, K games. Leaves are solved to the end of the game, or valued by a network that self-play
+with the same solver has taught.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from stratkit.pictures import COLOURS, new_figure, save
+
+NAME = re.compile(r"(cfr|cfr-avg|flop)-(exact|learned)-(\d+)-\d+")
+PANELS = {"exact": "exact leaves", "learned": "a network at the leaves"}
+
+
+class Point(NamedTuple):
+    """What a search of T updates is exploited for, and the standard error."""
+
+    updates: int
+    exploitability: float
+    error: float
+
+
+def read(paths: Iterable[str]) -> dict[tuple[str, str], list[Point]]:
+    """The points of each solver and kind of leaves, by T; `ValueError` names a file that is none of
+    these."""
+    found: dict[tuple[str, str], list[Point]] = {}
+    for path in map(pathlib.Path, paths):
+        words = NAME.fullmatch(path.stem)
+        if not words:
+            raise ValueError(f"{path}: not called SOLVER-exact-T-K.json or SOLVER-learned-T-K.json")
+        try:
+            (policy,) = json.loads(path.read_text())["policies"]
+            point = Point(int(words[3]), policy["exploitability"], policy["nash_conv_error"] / 2)
+        except (ValueError, KeyError) as error:
+            raise ValueError(f"{path}: not of `exploit --json`") from error
+        found.setdefault((words[1], words[2]), []).append(point)
+    return {key: sorted(points) for key, points in sorted(found.items())}
+
+
+def main(words: Sequence[str]) -> None:
+    if len(words) < 2:
+        sys.exit("usage: solvers.py PICTURE JSON...")
+    picture, *paths = words
+    curves = read(paths)
+    colours = dict(zip(sorted({solver for solver, _ in curves}), COLOURS, strict=False))
+    figure = new_figure(9, 3.8)
+    panels = dict(zip(PANELS, figure.subplots(1, 2, sharey=True), strict=True))
+    for (solver, leaves), points in curves.items():
+        for point in points:
+            print(solver, leaves, *(f"{number:.6g}" for number in point), sep="\t")
+        x, y, errors = zip(*points, strict=True)
+        panels[leaves].errorbar(
+            x, y, yerr=errors, fmt="o-", capsize=3, color=colours[solver], label=solver
+        )
+    for leaves, axes in panels.items():
+        axes.set(title=PANELS[leaves], xscale="log", yscale="log", xlabel="updates, T")
+        axes.grid(alpha=0.3)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend()
+    panels["exact"].set(ylabel="exploitability")
+    with open(picture, "wb") as stream:
+        save(figure, stream)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except OSError as error:
+        sys.exit(f"solvers.py: {error.filename}: {error.strerror}")
+    except ValueError as error:
+        sys.exit(f"solvers.py: {error}")
