@@ -2,9 +2,9 @@
 
 curve.py PICTURE T REPEATS GAME...
 
-GAME is such as 1x4: the folders 1x4 and 1x4-rnad are runs of the Makefile here, and 1x4.times is
-what they cost. ReBeL plays by searches of T updates, REPEATS games of which are exploited. What
-was measured is kept in GAME-exploited, and is not measured again.
+GAME is such as 1x4: the folders 1x4, 1x4-fine and 1x4-rnad are runs of the Makefile here, and
+1x4.times and so on what they cost. ReBeL plays by searches of T updates, REPEATS games of which are
+exploited. What was measured is kept in RUN-exploited, and is not measured again.
 """
 
 from __future__ import annotations
@@ -47,14 +47,21 @@ def tabular(game: str) -> list[Point]:
     return points
 
 
-def learned(run: pathlib.Path, game: str, search: tuple[str, str] | None) -> list[Point]:
+def cost(run: pathlib.Path) -> float:
+    """The CPU minutes of a run."""
+    times = re.findall(r"(\d+)m([\d.]+)s", run.with_name(f"{run.name}.times").read_text())
+    return sum(int(minutes) + float(rest) / 60 for minutes, rest in times)
+
+
+def learned(
+    run: pathlib.Path, game: str, search: tuple[str, str] | None, before: float = 0.0
+) -> list[Point]:
     """What the checkpoints of a run play, or search with T updates in so many games: the last, and
-    of each that is drawn the newest of at most half of its steps."""
+    of each that is drawn the newest of at most half of its steps. `before`: CPU minutes of the run
+    that it goes on from."""
     if not run.is_dir():
         return []
     done = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])["step"]
-    times = re.findall(r"(\d+)m([\d.]+)s", run.with_name(f"{run.name}.times").read_text())
-    seconds = sum(60 * int(minutes) + float(rest) for minutes, rest in times)
     points: list[Point] = []
     wanted = done
     for checkpoint in sorted((run / "checkpoints").iterdir(), reverse=True):
@@ -62,7 +69,7 @@ def learned(run: pathlib.Path, game: str, search: tuple[str, str] | None) -> lis
         if 0 < step <= wanted:
             wanted = step // 2
             # All steps of a run cost the same, and so do their examples.
-            minutes = seconds / 60 * step / done
+            minutes = before + cost(run) * step / done
             points.append((minutes, *exploited(checkpoint, game, search)))
     return points
 
@@ -90,9 +97,11 @@ def exploited(
 
 def draw(axes: Axes, name: str, updates: str, repeats: str) -> None:
     """One game."""
-    game, run = f"liars_dice:{name}", pathlib.Path(name)
+    game, run, fine = f"liars_dice:{name}", pathlib.Path(name), pathlib.Path(f"{name}-fine")
+    search = (updates, repeats)
     curves = {
-        f"ReBeL, T = {updates}, {repeats} games": learned(run, game, (updates, repeats)),
+        f"ReBeL, T = {updates}, {repeats} games": learned(run, game, search),
+        "then by more updates": learned(fine, game, search, cost(run)) if fine.is_dir() else [],
         "R-NaD, no search": learned(pathlib.Path(f"{run}-rnad"), game, None),
         "linear CFR, the whole tree": tabular(game),
     }

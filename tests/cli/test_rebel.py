@@ -220,15 +220,18 @@ def test_the_example_makes_its_table_and_goes_on_where_it_was(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     environment = of_commands(tmp_path / "bin")
-    make = [*MAKE, "PLAY=4"]
-    for steps in (2, 4):
-        words = [*make, f"STEPS={steps}", "1x2.json"]
+    make = [*MAKE, "PLAY=4", "FINE=4", "SAVE=2"]
+    for steps, evaluated in (2, [2]), (4, [2, 4]):
+        words = [*make, "STEPS=2", f"MORE={steps}", "1x2.json"]
         subprocess.run(words, cwd=tmp_path, env=environment, check=True)
         policies = json.loads((tmp_path / "1x2.json").read_text())["policies"]
-        assert [one["step"] for one in policies] == [steps, None, None]
+        assert [one["step"] for one in policies] == [*evaluated, None, None]
+        (tmp_path / "1x2.json").unlink()
+    assert len((tmp_path / "1x2/metrics.jsonl").read_text().splitlines()) == 2
     words = [*make, "RNAD=2", "MLP=mlp:4", "1x2-rnad/checkpoints/step-00000002.safetensors"]
     subprocess.run(words, cwd=tmp_path, env=environment, check=True)
-    (tmp_path / "1x2.times").write_text("0m0.00s 0m0.00s\n1m58.50s 0m1.50s\n" * 2)
+    for run_ in ("1x2", "1x2-fine"):
+        (tmp_path / f"{run_}.times").write_text("0m0.00s 0m0.00s\n1m58.50s 0m1.50s\n" * 2)
 
     def drawn(path: str) -> list[list[str]]:
         monkeypatch.chdir(tmp_path)
@@ -239,12 +242,12 @@ def test_the_example_makes_its_table_and_goes_on_where_it_was(
 
     rows = drawn(environment["PATH"])
     players = [row[0].split()[0].strip(",") for row in rows]
-    assert players == ["ReBeL"] * 2 + ["R-NaD"] + ["linear"] * 9
-    assert [row[1] for row in rows[:2]] == ["4.0000", "2.0000"]  # at 4 steps, and at 2
-    assert float(rows[0][2]) == pytest.approx(policies[0]["exploitability"], abs=1e-5)
-    assert float(rows[2][2]) > 0.1 and float(rows[-1][2]) < 1e-5
+    assert players == ["ReBeL"] + ["then"] * 2 + ["R-NaD"] + ["linear"] * 9
+    assert [row[1] for row in rows[:3]] == ["4.0000", "8.0000", "6.0000"]  # at 4 steps, and at 2
+    assert float(rows[1][2]) == pytest.approx(policies[1]["exploitability"], abs=1e-5)
+    assert float(rows[3][2]) > 0.1 and float(rows[-1][2]) < 1e-5
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
-    kept = tmp_path / "1x2-exploited/step-00000004-4-2.json"
+    kept = tmp_path / "1x2-exploited/step-00000002-4-2.json"
     found = json.loads(kept.read_text())
     found["policies"][0]["nash_conv_error"] = 0.5
     kept.write_text(json.dumps(found))
