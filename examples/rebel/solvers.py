@@ -53,6 +53,7 @@ def main(words: Sequence[str]) -> None:
     picture, *paths = words
     curves = read(paths)
     colours = dict(zip(sorted({solver for solver, _ in curves}), COLOURS, strict=False))
+    updates = sorted({point.updates for points in curves.values() for point in points})
     figure = new_figure(9, 3.8)
     panels = dict(zip(PANELS, figure.subplots(1, 2, sharey=True), strict=True))
     for (solver, leaves), points in curves.items():
@@ -64,6 +65,8 @@ def main(words: Sequence[str]) -> None:
         )
     for leaves, axes in panels.items():
         axes.set(title=PANELS[leaves], xscale="log", yscale="log", xlabel="updates, T")
+        axes.set_xticks(updates, map(str, updates))
+        axes.set_xticks([], minor=True)
         axes.grid(alpha=0.3)
         if axes.get_legend_handles_labels()[0]:
             axes.legend()
