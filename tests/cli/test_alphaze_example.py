@@ -9,8 +9,10 @@ import runpy
 import subprocess
 import sys
 
+import numpy as np
+
 from running import ROOT, forked_commands
-from stratkit.storage.checkpoints import read_metadata
+from stratkit.storage.checkpoints import load_network
 
 
 def make(folder: pathlib.Path, *words: str) -> None:
@@ -49,9 +51,10 @@ def test_the_example_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
 def test_its_other_experiments(tmp_path: pathlib.Path) -> None:
     make(tmp_path, "hex.png", "worlds.txt", "nodes.txt", "random.txt", "WORLDS=1 2", "NODES=3")
     assert (tmp_path / "hex.png").read_bytes()[:4] == b"\x89PNG"
-    start = read_metadata(tmp_path / "hex/checkpoints/step-00000002.safetensors")
-    begun = read_metadata(tmp_path / "open/checkpoints/step-00000002.safetensors")
-    assert (start["game"], begun["game"]) == ("dark_hex:2", "hex:2")
+    its, metadata, _ = load_network(tmp_path / "hex/checkpoints/step-00000000.safetensors", None)
+    taught, by, _ = load_network(tmp_path / "open/checkpoints/step-00000002.safetensors", None)
+    assert (metadata["game"], by["game"]) == ("dark_hex:2", "hex:2")
+    assert all(np.array_equal(its[name], taught[name]) for name in taught)
     for name, tables in ("worlds", 2), ("nodes", 1), ("random", 1):
         assert (tmp_path / f"{name}.txt").read_text().count("rank ") == tables
 

@@ -9,10 +9,16 @@ import runpy
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from running import PATIENCE, ROOT, forked_commands, forked_line, run
-from stratkit.storage.checkpoints import load_checkpoint, read_metadata, save_checkpoint
+from stratkit.storage.checkpoints import (
+    load_checkpoint,
+    load_network,
+    read_metadata,
+    save_checkpoint,
+)
 from stratkit.storage.examples import ExampleReader
 
 GAME = "liars_dice:1x2"
@@ -228,6 +234,9 @@ def test_the_example_makes_its_table_and_goes_on_where_it_was(
         assert [one["step"] for one in policies] == [*evaluated, None, None]
         (tmp_path / "1x2.json").unlink()
     assert len((tmp_path / "1x2/metrics.jsonl").read_text().splitlines()) == 2
+    taught, _, _ = load_network(tmp_path / "1x2/checkpoints/step-00000002.safetensors", None)
+    its, _, _ = load_network(tmp_path / "1x2-fine/checkpoints/step-00000000.safetensors", None)
+    assert all(np.array_equal(its[name], taught[name]) for name in taught)
     words = [*make, "RNAD=2", "MLP=mlp:4", "1x2-rnad/checkpoints/step-00000002.safetensors"]
     subprocess.run(words, cwd=tmp_path, env=environment, check=True)
     for run_ in ("1x2", "1x2-fine"):
