@@ -210,8 +210,8 @@ def test_each_solver_teaches_its_network_and_is_measured(tmp_path: pathlib.Path)
     for solver in ("cfr", "cfr-avg", "flop"):
         run = tmp_path / f"1x2-{solver}"
         assert read_metadata(run / "checkpoints/step-00000002.safetensors")["game"].endswith("1x2")
-    exact = {tuple(row[:3]): float(row[3]) for row in rows}
-    assert len({exact[solver, "learned", "4"] for solver in ("cfr", "flop")}) == 2
+    measured = {tuple(row[:3]): float(row[3]) for row in rows}
+    assert len({measured[solver, "learned", "4"] for solver in ("cfr", "flop")}) == 2
     kept = tmp_path / "solvers/flop-learned-4-2.json"
     found = json.loads(kept.read_text())
     found["policies"][0]["exploitability"] = 0.75
