@@ -9,6 +9,7 @@ typedef struct {
     int64_t nodes;
     int64_t hands[2]; /* of all nodes together, of either player */
     int64_t weights;
+    int64_t seen;     /* different looks of nodes */
     int64_t infosets; /* hands that act */
     int64_t choices;  /* of all information sets together */
     int64_t bytes;
@@ -23,10 +24,10 @@ const char *sk_public_tree_grow(sk_public_tree *tree, int64_t steps, int32_t *wh
 void sk_public_tree_describe(const sk_public_tree *tree, sk_public_tree_size *out);
 /* Of every node: its parent (-1: the root), who acts (-1: chance, -2: the end), its first child,
  * the information set of its first hand if a player acts, the first hands [nodes][2], the first
- * weight and what everybody sees [nodes][public_bytes]. */
+ * weight, and which look everybody sees there, of seen [seen][public_bytes]. */
 void sk_public_tree_nodes(const sk_public_tree *tree, int32_t *parents, int8_t *actors,
                           int32_t *child, int32_t *set, int32_t *hand, int64_t *weight,
-                          uint8_t *seen);
+                          int32_t *look, uint8_t *seen);
 /* Of every hand of a player: what of the parent it comes from, its number, and 1 + its player's
  * last choice (0: none yet). */
 void sk_public_tree_hands(const sk_public_tree *tree, int32_t player, int32_t *from,

@@ -11,9 +11,61 @@ static void *at(uint8_t *states, size_t stride, int64_t row)
     return states + (size_t)row * stride;
 }
 
-static uint8_t *seen_at(const sk_public_tree *tree, int64_t node)
+static uint8_t *seen_at(const sk_public_tree *tree, int64_t row)
 {
-    return tree->seen + node * tree->game->is.public_bytes;
+    return tree->seen + row * tree->game->is.public_bytes;
+}
+
+/* ---- What everybody sees ---- */
+
+static uint64_t hash_of(const uint8_t *row, int32_t bytes)
+{
+    uint64_t hash = 0;
+    for (int32_t i = 0; i < bytes; i++) {
+        hash = (hash ^ row[i]) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* The slot of a row that is the same byte by byte, or an empty one. */
+static int32_t *slot_of(const sk_public_tree *tree, int64_t row)
+{
+    int32_t size = tree->game->is.public_bytes;
+    const uint8_t *seen = seen_at(tree, row);
+    uint64_t last = (uint64_t)tree->room_slots - 1, slot = hash_of(seen, size) & last;
+    while (tree->slots[slot]
+           && memcmp(seen_at(tree, tree->slots[slot] - 1), seen, (size_t)size) != 0)
+        slot = (slot + 1) & last;
+    return &tree->slots[slot];
+}
+
+/* Twice the slots, so that at most half of them are taken. */
+static const char *spread_slots(sk_public_tree *tree)
+{
+    const char *wrong = GROW(tree, slots, tree->room_slots ? 2 * tree->room_slots : 64);
+    if (wrong)
+        return wrong;
+    memset(tree->slots, 0, (size_t)tree->room_slots * sizeof *tree->slots);
+    for (int64_t row = 0; row < tree->n_seen; row++)
+        *slot_of(tree, row) = (int32_t)row + 1;
+    return NULL;
+}
+
+/* Sets *row to that of what everybody sees in a state. */
+static const char *find_seen(sk_public_tree *tree, const void *state, int32_t *row)
+{
+    int32_t size = tree->game->is.public_bytes;
+    const char *wrong = GROW(tree, seen, (tree->n_seen + 1) * size);
+    wrong = wrong || 2 * tree->n_seen < tree->room_slots ? wrong : spread_slots(tree);
+    if (wrong)
+        return wrong;
+    tree->game->ops->observe_public(tree->game, state, seen_at(tree, tree->n_seen));
+    int32_t *slot = slot_of(tree, tree->n_seen);
+    if (!*slot)
+        *slot = (int32_t)++tree->n_seen;
+    *row = *slot - 1;
+    return NULL;
 }
 
 /* ---- The choices of the player who acts ---- */
@@ -67,20 +119,18 @@ static const char *add_sets(sk_public_tree *tree, public_node *node)
 /* The child of `node` that looks like the last state of states_after. */
 static const char *child_of(sk_public_tree *tree, int64_t node, int32_t *child)
 {
-    int32_t size = tree->game->is.public_bytes;
     const void *state = at(tree->states_after, tree->stride, tree->n_outcomes);
-    int32_t first = tree->nodes[node].child, n = tree->nodes[node].children;
-    const char *wrong = GROW(tree, seen, (tree->n_nodes + 1) * size);
+    int32_t first = tree->nodes[node].child, n = tree->nodes[node].children, seen;
+    const char *wrong = find_seen(tree, state, &seen);
     wrong = wrong ? wrong : GROW(tree, nodes, tree->n_nodes + 1);
     if (wrong || tree->n_nodes == tree->most_nodes)
         return wrong ? wrong : too_large;
     int actor = tree->game->ops->actor(tree->game, state);
-    uint8_t *seen = seen_at(tree, tree->n_nodes);
-    tree->game->ops->observe_public(tree->game, state, seen);
     for (*child = first; *child < first + n; ++*child)
-        if (memcmp(seen_at(tree, *child), seen, (size_t)size) == 0)
+        if (tree->nodes[*child].seen == seen)
             return tree->nodes[*child].actor == actor ? NULL : "it is not public who acts";
-    tree->nodes[tree->n_nodes++] = (public_node){.parent = (int32_t)node, .actor = (int8_t)actor};
+    tree->nodes[tree->n_nodes++] =
+        (public_node){.parent = (int32_t)node, .seen = seen, .actor = (int8_t)actor};
     tree->nodes[node].children++;
     return NULL;
 }
@@ -281,10 +331,10 @@ const char *sk_public_tree_open(const sk_game *game, int64_t most_nodes, int64_t
 
 void sk_public_tree_close(sk_public_tree *tree)
 {
-    void *parts[] = {tree->nodes,    tree->hands[0],    tree->hands[1],    tree->weights,
-                     tree->choices,  tree->first,       tree->packed,      tree->seen,
-                     tree->waiting,  tree->worlds,      tree->states,      tree->here,
-                     tree->outcomes, tree->states_here, tree->states_after};
+    void *parts[] = {tree->nodes,    tree->hands[0],    tree->hands[1],     tree->weights,
+                     tree->choices,  tree->first,       tree->packed,       tree->seen,
+                     tree->waiting,  tree->worlds,      tree->states,       tree->here,
+                     tree->outcomes, tree->states_here, tree->states_after, tree->slots};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         free(parts[i]);
     free(tree);
@@ -294,7 +344,6 @@ void sk_public_tree_close(sk_public_tree *tree)
 static const char *plant(sk_public_tree *tree)
 {
     const char *wrong = GROW(tree, nodes, 1);
-    wrong = wrong ? wrong : GROW(tree, seen, tree->game->is.public_bytes);
     wrong = wrong ? wrong : GROW(tree, outcomes, 1);
     wrong = wrong ? wrong : GROW(tree, first, 1);
     wrong = wrong ? wrong
@@ -304,8 +353,12 @@ static const char *plant(sk_public_tree *tree)
         return wrong;
     tree->game->ops->reset(tree->game, tree->states_after);
     int actor = tree->game->ops->actor(tree->game, tree->states_after);
-    tree->game->ops->observe_public(tree->game, tree->states_after, tree->seen);
-    tree->nodes[tree->n_nodes++] = (public_node){.parent = -1, .actor = (int8_t)actor};
+    int32_t seen;
+    wrong = find_seen(tree, tree->states_after, &seen);
+    if (wrong)
+        return wrong;
+    tree->nodes[tree->n_nodes++] =
+        (public_node){.parent = -1, .seen = seen, .actor = (int8_t)actor};
     tree->outcomes[tree->n_outcomes++] = (outcome){.chance = 1.0};
     tree->first[0] = 0;
     return fill(tree, 0);
@@ -327,6 +380,7 @@ void sk_public_tree_describe(const sk_public_tree *tree, sk_public_tree_size *ou
     *out = (sk_public_tree_size){.nodes = tree->n_nodes,
                                  .hands = {tree->n_hands[0], tree->n_hands[1]},
                                  .weights = tree->n_weights,
+                                 .seen = tree->n_seen,
                                  .infosets = tree->n_sets,
                                  .choices = tree->n_choices,
                                  .bytes = tree->memory.bytes};
@@ -334,10 +388,9 @@ void sk_public_tree_describe(const sk_public_tree *tree, sk_public_tree_size *ou
 
 void sk_public_tree_nodes(const sk_public_tree *tree, int32_t *parents, int8_t *actors,
                           int32_t *child, int32_t *set, int32_t *hand, int64_t *weight,
-                          uint8_t *seen)
+                          int32_t *look, uint8_t *seen)
 {
-    int64_t n = tree->n_nodes;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < tree->n_nodes; i++) {
         const public_node *node = &tree->nodes[i];
         parents[i] = node->parent;
         actors[i] = node->actor;
@@ -346,8 +399,9 @@ void sk_public_tree_nodes(const sk_public_tree *tree, int32_t *parents, int8_t *
         for (int player = 0; player < 2; player++)
             hand[2 * i + player] = node->hand[player];
         weight[i] = node->weight;
+        look[i] = node->seen;
     }
-    memcpy(seen, tree->seen, (size_t)n * (size_t)tree->game->is.public_bytes);
+    memcpy(seen, tree->seen, (size_t)tree->n_seen * (size_t)tree->game->is.public_bytes);
 }
 
 void sk_public_tree_hands(const sk_public_tree *tree, int32_t player, int32_t *from,

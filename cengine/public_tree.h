@@ -24,6 +24,7 @@ typedef struct {
     int32_t hand[2];         /* the first hand of either player */
     int32_t hands[2];
     int64_t weight; /* the first weight: hands of player 0 x hands of player 1 */
+    int32_t seen;   /* which row of `seen` everybody sees there */
     int8_t actor;
 } public_node;
 
@@ -59,10 +60,11 @@ struct sk_public_tree {
     int32_t *choices; /* actions */
     int32_t *first;   /* [sets + 1]: where the choices of each information set begin */
     uint8_t *packed;  /* [sets][observation_bytes] */
-    uint8_t *seen;    /* [nodes][public_bytes] */
-    int64_t n_nodes, n_hands[2], n_weights, n_choices, n_sets;
+    uint8_t *seen;    /* [seen][public_bytes]: each look once, which many nodes have */
+    int32_t *slots;   /* a hash table of these, a power of two: 1 + the row, or 0 */
+    int64_t n_nodes, n_hands[2], n_weights, n_choices, n_sets, n_seen;
     int64_t room_nodes, room_hands[2], room_weights, room_choices, room_first, room_packed,
-        room_seen;
+        room_seen, room_slots;
 
     /* Nodes that wait for their children, and their worlds; the last ones come first. */
     pending *waiting;

@@ -200,7 +200,7 @@ void sk_subgames_inputs(const sk_subgames *g, int32_t player, const double *reac
         if (p->leaf < 0)
             continue;
         float *out = rows + (int64_t)p->leaf * (1 + bytes + 2 * hands);
-        const uint8_t *seen = g->tree->seen + (int64_t)p->node * bytes;
+        const uint8_t *seen = g->tree->seen + (int64_t)node_of(g, p)->seen * bytes;
         *out++ = (float)(node_of(g, p)->actor == player);
         for (int32_t i = 0; i < bytes; i++)
             *out++ = (float)seen[i];

@@ -27,7 +27,8 @@ class PublicTree:
         infoset   int32 [N]       the information set of the first hand, where a player acts
         hand      int32 [N + 1, 2]  where its hands begin
         weight    int64 [N + 1]   where its weights begin, [hands of 0, hands of 1]
-        seen      uint8 [N, public_bytes]  what everybody sees
+        look      int32 [N]       which row of `seen` everybody sees there
+        seen      uint8 [S, public_bytes]  what may be seen, each once: many nodes look alike
         source    2 x int32 [H_p] what of the parent a hand comes from: a hand, or, where the player
                                   acted, a choice, both counted from the parent's first
         number    2 x int32 [H_p] which hand it is for the game
@@ -64,13 +65,13 @@ class PublicTree:
         self.parents, self.actors = np.empty(n, np.int32), np.empty(n, np.int8)
         self.child, self.infoset = np.empty(n, np.int32), np.empty(n, np.int32)
         self.hand, self.weight = np.empty((n + 1, 2), np.int32), np.empty(n + 1, np.int64)
-        self.seen = np.empty((n, self.game.public_bytes), np.uint8)
+        self.look = np.empty(n, np.int32)
+        self.seen = np.empty((size.seen, self.game.public_bytes), np.uint8)
         lib.sk_public_tree_nodes(
             self.handle,
             *(writable(a) for a in (self.parents, self.actors, self.child, self.infoset)),
             writable(self.hand[:-1]),
-            writable(self.weight[:-1]),
-            writable(self.seen),
+            *(writable(a) for a in (self.weight[:-1], self.look, self.seen)),
         )
         self.hand[-1], self.weight[-1] = hands, size.weights
         self.source, self.number, self.last = (

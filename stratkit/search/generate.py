@@ -130,7 +130,7 @@ def rows_of(
     """What a network that is asked for `player`'s values sees of some nodes, float32 [n, game's
     pbs_inputs], as `Subgames.inputs` has it of leaves; beliefs float64 [n, game's hands] each."""
     acts = (tree.actors[nodes] == player)[:, None]
-    parts = acts, tree.seen[nodes], beliefs[player], beliefs[1 - player]
+    parts = acts, tree.seen[tree.look[nodes]], beliefs[player], beliefs[1 - player]
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 

@@ -78,7 +78,7 @@ def test_a_public_card_excludes_hands() -> None:
     children = [leduc.child[chance[0]] + i for i in range(3)]
     assert [leduc.parents[child] for child in children] == [chance[0]] * 3
     for child in children:
-        (card,) = np.flatnonzero(leduc.seen[child, :3])
+        (card,) = np.flatnonzero(leduc.seen[leduc.look[child], :3])
         assert weights(leduc, child)[card, card] == 0  # there are but two of a rank
         assert weights(leduc, child).sum() == pytest.approx(1 / 3)
 
@@ -105,13 +105,24 @@ def test_hands_of_stratego_are_setups_and_battles_show_pieces() -> None:
             here = public.number[player][slice(*public.hand[node : node + 2, player])]
             before = public.hand[public.parents[node] : public.parents[node] + 2, player]
             assert set(here) <= set(public.number[player][slice(*before)])
-    hidden, pieces = np.split(public.seen[play, -6 - 12 * 2 * 7 :].astype(int), [6], axis=1)
+    seen = public.seen[public.look[play], -6 - 12 * 2 * 7 :].astype(int)
+    hidden, pieces = np.split(seen, [6], axis=1)
     kind, origin = np.split(pieces.reshape(-1, 12, 2, 7), [4], axis=3)  # square, side: 3 types, "?"
     assert (kind.sum(3) == origin.sum(3)).all() and kind.sum(3).max() == 1
     assert (origin.sum(1) <= 1).all()  # no two of a side began on one square
     assert (kind[..., 3].sum(1) == hidden.reshape(-1, 2, 3).sum(2)).all()
     with pytest.raises(InputError, match="mini: it has no public belief states"):
         PublicTree(Game("mini"))
+
+
+@pytest.mark.parametrize(("name", "plies"), GAMES + STRATEGO)
+def test_each_look_is_kept_once_and_children_look_different(name: str, plies: int) -> None:
+    public = pair_of(name, plies).public
+    assert len(np.unique(public.seen, axis=0)) == len(public.seen) == public.look.max() + 1
+    family = np.stack([public.parents, public.look], 1)
+    assert len(np.unique(family, axis=0)) == len(public)
+    if plies > 4:
+        assert len(public.seen) < len(public) / 2  # many ways lead to one board
 
 
 def test_games_without_beliefs_and_large_ones_are_refused() -> None:

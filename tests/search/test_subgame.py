@@ -183,7 +183,7 @@ def test_beliefs_follow_the_policy_and_fall_back_to_what_was_believed() -> None:
     reach = subgames.begin(0, np.array([[0.5, 0.25, 0.25]]))
     subgames.reach(0, policy, reach)
     found = subgames.beliefs(0, reach, subgames.leaf_parts)
-    nodes = public.seen[subgames.nodes[subgames.leaf_parts]].argmax(1)
+    nodes = public.seen[public.look[subgames.nodes[subgames.leaf_parts]]].argmax(1)
     expected = {0: [2 / 3, 1 / 3, 0], 2: [0, 0, 1]}
     for bid, belief in zip(nodes.tolist(), found, strict=True):
         assert belief == pytest.approx(expected.get(bid, [0.5, 0.25, 0.25]))

@@ -77,8 +77,8 @@ def test_what_is_left_are_the_bids_that_are_left_and_the_call() -> None:
     public = pair_of(GAME).public
     left = decisions_left(public)
     assert left[public.opening] == 6  # after the highest of six bids nothing is decided
-    bids = public.seen.argmax(1)
-    own = (public.actors >= 0) & public.seen.any(1)
+    bids = public.seen[public.look].argmax(1)
+    own = (public.actors >= 0) & public.seen[public.look].any(1)
     assert (left[own] == 5 - bids[own]).all()
 
 
