@@ -1,5 +1,7 @@
 /* Games of chance through subgames, from the root to a leaf or an end (subgames.h): by the policies
  * and, now and then, by chance. */
+#include <assert.h>
+
 #include "subgames.h"
 
 enum { MOST_HANDS = SK_MOST_ACTIONS };
@@ -82,15 +84,41 @@ static const part *after_chance(walker *w, const part *p)
     return children + fall(masses, p->children, draw(w));
 }
 
-/* The child in which a choice, counted from the first of its part, has become a hand. */
-static const part *after_choice(const walker *w, const part *p, int player, int32_t choice)
+/* The hand of a child that a choice has become, or -1: it leads to another child. */
+static int32_t hand_of_choice(const walker *w, const part *child, int player, int32_t choice)
 {
-    const part *c = w->g->parts + p->child;
-    for (; c < w->g->parts + p->child + p->children; c++)
-        for (int32_t i = 0, n = node_of(w->g, c)->hands[player]; i < n; i++)
-            if (hands_of(w->g, c, player)[i].from == choice)
-                return c;
-    return NULL;
+    for (int32_t i = 0; i < node_of(w->g, child)->hands[player]; i++)
+        if (hands_of(w->g, child, player)[i].from == choice)
+            return i;
+    return -1;
+}
+
+/* How likely a player's hand meets at a part those that the opponent has in a child of it. */
+static double meets_in(const walker *w, const part *p, const part *child, int player, int32_t hand)
+{
+    double mass = 0.0, theirs[MOST_HANDS];
+    believed_reach(w, p, !player, theirs);
+    for (int32_t k = 0; k < node_of(w->g, child)->hands[!player]; k++) {
+        int32_t other = hands_of(w->g, child, !player)[k].from;
+        mass += weight_of(w->g, node_of(w->g, p), player, hand, other) * theirs[other];
+    }
+    return mass;
+}
+
+/* The child to which a choice of a hand leads, counted from the first of its part. A battle has one
+ * for each pair of pieces that it may show; the opponent's hand decides. */
+static const part *after_choice(walker *w, const part *p, int player, int32_t hand, int32_t choice)
+{
+    const part *children = w->g->parts + p->child;
+    int32_t which[SK_MOST_ACTIONS], n = 0;
+    double masses[SK_MOST_ACTIONS];
+    for (int32_t i = 0; i < p->children; i++)
+        if (hand_of_choice(w, children + i, player, choice) >= 0) {
+            assert(n < SK_MOST_ACTIONS);
+            which[n] = i;
+            masses[n++] = meets_in(w, p, children + i, player, hand);
+        }
+    return children + which[n == 1 ? 0 : fall(masses, n, draw(w))];
 }
 
 static const part *after_player(walker *w, const part *p, int player, double explore)
@@ -103,7 +131,7 @@ static const part *after_player(walker *w, const part *p, int player, double exp
         at = philox_below(&w->draws, n);
     else
         at = fall(w->policy + p->choice + begin, n, draw(w));
-    return after_choice(w, p, player, begin + at);
+    return after_choice(w, p, player, hand, begin + at);
 }
 
 void sk_subgames_walk(const sk_subgames *g, const double *policy, const double *reach0,

@@ -18,11 +18,14 @@ from stratkit.search.subgame import nothing
 from stratkit.solve.exploitability import evaluate
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "liars_dice:2x2"])
-def test_walks_reach_parts_as_often_as_the_policy_does(name: str) -> None:
-    """Deals, chance's public cards and both players' choices, from a policy that is not uniform."""
-    public, n = pair_of(name).public, 1500
-    subgames = Subgames(public, np.full(n, public.opening, np.int32), 2 if name == "kuhn" else 3)
+@pytest.mark.parametrize(
+    ("name", "depth"), [("kuhn", 2), ("leduc", 3), ("liars_dice:2x2", 3), ("moves:nano", 7)]
+)
+def test_walks_reach_parts_as_often_as_the_policy_does(name: str, depth: int) -> None:
+    """Deals, chance's public cards, both players' choices, and what a battle shows, from a policy
+    that is not uniform."""
+    public, n = pair_of(name, 5 if name == "moves:nano" else 0).public, 1500
+    subgames = Subgames(public, np.full(n, public.opening, np.int32), depth)
     size = subgames.choices // n
     x = np.random.default_rng(1).random(size) ** 3
     policy = subgames.normalised(np.tile(x, n))
@@ -34,6 +37,8 @@ def test_walks_reach_parts_as_often_as_the_policy_does(name: str) -> None:
     assert (subgames.child[reached] == -1).all()
     found = np.bincount(subgames.nodes[reached], minlength=len(public)) / n
     part = np.arange(len(subgames.nodes) // n)
+    root = np.arange(public.hand[public.opening + 1, 0] - public.hand[public.opening, 0])
+    total = reach[0][root] @ subgames.compatible(0, reach[1])[root]
     for one in part[subgames.child[part] == -1]:
         node = subgames.nodes[one]
         a, b = public.hand[node], public.hand[node + 1]
@@ -42,8 +47,6 @@ def test_walks_reach_parts_as_often_as_the_policy_does(name: str) -> None:
         at = [slice(subgames.hand[one, p], subgames.hand[one, p] + b[p] - a[p]) for p in (0, 1)]
         w = public.weights[public.weight[node] : public.weight[node + 1]].reshape(b - a)
         mass = reach[0][at[0]] @ w @ reach[1][at[1]]
-        root = subgames.compatible(0, reach[1])[: int(b[0] - a[0])]
-        total = reach[0][: len(root)] @ root
         assert found[node] == pytest.approx(mass / total, abs=0.05)
 
 
@@ -70,7 +73,7 @@ def test_explorers_take_every_action_alike() -> None:
     reach = subgames.begin(0, prior), subgames.begin(1, prior)
     subgames.reach(0, policy, reach[0])
     reached = subgames.walk(policy, reach, 0.4, 5, np.arange(n), np.arange(n), 0)
-    bets = public.seen[subgames.nodes[reached], 1]
+    bets = public.seen[public.look[subgames.nodes[reached]], 1]
     assert bets.mean() == pytest.approx(0.5 * 0.4 * 0.5, abs=0.02)  # explorers, of two players
     beliefs = subgames.beliefs(0, reach[0], reached)
     assert beliefs == pytest.approx(1 / 3)  # a bet that nobody makes tells nothing
