@@ -222,6 +222,18 @@ def test_each_solver_teaches_its_network_and_is_measured(tmp_path: pathlib.Path)
     assert (tmp_path / "solvers.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_board_of_stratego_is_learned_and_judged_in_two_levels(tmp_path: pathlib.Path) -> None:
+    words = [*MAKE, "NANO=2", "FINE=4", "nano.json"]
+    subprocess.run(words, cwd=tmp_path, env=of_commands(tmp_path / "bin"), check=True)
+    found = json.loads((tmp_path / "nano.json").read_text())
+    assert found["game"] == "moves:nano"
+    safe, average, tabular, uniform = found["policies"]
+    assert (safe["games"], average["games"], safe["depth"]) == (2, 1, 8)
+    assert uniform["exploitability"] == pytest.approx(0.608521, abs=1e-6)
+    assert tabular["exploitability"] > 0
+    assert len((tmp_path / "nano/metrics.jsonl").read_text().splitlines()) == 2
+
+
 def test_the_example_makes_its_table_and_goes_on_where_it_was(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
