@@ -129,12 +129,13 @@ class Evaluator:
         network = spec.kind is NETWORK
         searching = spec.options.searching if network else spec.options
         post = network and spec.options.post != PostProcessing()
-        if self.tree.game.is_stratego and (post or searching):
+        by_beliefs = searching and searching.of_beliefs  # judged by what it plays in the whole tree
+        if self.tree.game.is_stratego and (post or searching) and not by_beliefs:
             what = "search improves" if searching else "post-processing judges"
             raise UsageError(f"{what} whole moves, not single actions", text=text)
         some = list_checkpoints(spec.spec) if network else []
         paths = [str(path) for _, path in some] or [spec.spec]
-        if searching and searching.of_beliefs:
+        if by_beliefs:
             yield from (self._played(text, replace(spec, spec=path)) for path in paths)
         elif searching:
             yield from (self._searched(text, replace(spec, spec=path)) for path in paths)
