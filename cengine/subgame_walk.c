@@ -115,10 +115,13 @@ static const part *after_choice(walker *w, const part *p, int player, int32_t ha
     for (int32_t i = 0; i < p->children; i++)
         if (hand_of_choice(w, children + i, player, choice) >= 0) {
             assert(n < SK_MOST_ACTIONS);
-            which[n] = i;
-            masses[n++] = meets_in(w, p, children + i, player, hand);
+            which[n++] = i;
         }
-    return children + which[n == 1 ? 0 : fall(masses, n, draw(w))];
+    if (n == 1)
+        return children + which[0];
+    for (int32_t i = 0; i < n; i++)
+        masses[i] = meets_in(w, p, children + which[i], player, hand);
+    return children + which[fall(masses, n, draw(w))];
 }
 
 static const part *after_player(walker *w, const part *p, int player, double explore)
