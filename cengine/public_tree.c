@@ -57,7 +57,8 @@ static const char *find_seen(sk_public_tree *tree, const void *state, int32_t *r
 {
     int32_t size = tree->game->is.public_bytes;
     const char *wrong = GROW(tree, seen, (tree->n_seen + 1) * size);
-    wrong = wrong || 2 * tree->n_seen < tree->room_slots ? wrong : spread_slots(tree);
+    if (!wrong && 2 * tree->n_seen >= tree->room_slots)
+        wrong = spread_slots(tree);
     if (wrong)
         return wrong;
     tree->game->ops->observe_public(tree->game, state, seen_at(tree, tree->n_seen));
