@@ -11,64 +11,6 @@ static void *at(uint8_t *states, size_t stride, int64_t row)
     return states + (size_t)row * stride;
 }
 
-static uint8_t *seen_at(const sk_public_tree *tree, int64_t row)
-{
-    return tree->seen + row * tree->game->is.public_bytes;
-}
-
-/* ---- What everybody sees ---- */
-
-static uint64_t hash_of(const uint8_t *row, int32_t bytes)
-{
-    uint64_t hash = 0;
-    for (int32_t i = 0; i < bytes; i++) {
-        hash = (hash ^ row[i]) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
-/* The slot of a row that is the same byte by byte, or an empty one. */
-static int32_t *slot_of(const sk_public_tree *tree, int64_t row)
-{
-    int32_t size = tree->game->is.public_bytes;
-    const uint8_t *seen = seen_at(tree, row);
-    uint64_t last = (uint64_t)tree->room_slots - 1, slot = hash_of(seen, size) & last;
-    while (tree->slots[slot]
-           && memcmp(seen_at(tree, tree->slots[slot] - 1), seen, (size_t)size) != 0)
-        slot = (slot + 1) & last;
-    return &tree->slots[slot];
-}
-
-/* Twice the slots, so that at most half of them are taken. */
-static const char *spread_slots(sk_public_tree *tree)
-{
-    const char *wrong = GROW(tree, slots, tree->room_slots ? 2 * tree->room_slots : 64);
-    if (wrong)
-        return wrong;
-    memset(tree->slots, 0, (size_t)tree->room_slots * sizeof *tree->slots);
-    for (int64_t row = 0; row < tree->n_seen; row++)
-        *slot_of(tree, row) = (int32_t)row + 1;
-    return NULL;
-}
-
-/* Sets *row to that of what everybody sees in a state. */
-static const char *find_seen(sk_public_tree *tree, const void *state, int32_t *row)
-{
-    int32_t size = tree->game->is.public_bytes;
-    const char *wrong = GROW(tree, seen, (tree->n_seen + 1) * size);
-    if (!wrong && 2 * tree->n_seen >= tree->room_slots)
-        wrong = spread_slots(tree);
-    if (wrong)
-        return wrong;
-    tree->game->ops->observe_public(tree->game, state, seen_at(tree, tree->n_seen));
-    int32_t *slot = slot_of(tree, tree->n_seen);
-    if (!*slot)
-        *slot = (int32_t)++tree->n_seen;
-    *row = *slot - 1;
-    return NULL;
-}
-
 /* ---- The choices of the player who acts ---- */
 
 /* Writes the information set of a hand that acts, as a state shows it. */
@@ -122,7 +64,7 @@ static const char *child_of(sk_public_tree *tree, int64_t node, int32_t *child)
 {
     const void *state = at(tree->states_after, tree->stride, tree->n_outcomes);
     int32_t first = tree->nodes[node].child, n = tree->nodes[node].children, seen;
-    const char *wrong = find_seen(tree, state, &seen);
+    const char *wrong = sk_public_look(tree, state, &seen);
     wrong = wrong ? wrong : GROW(tree, nodes, tree->n_nodes + 1);
     if (wrong || tree->n_nodes == tree->most_nodes)
         return wrong ? wrong : too_large;
@@ -355,7 +297,7 @@ static const char *plant(sk_public_tree *tree)
     tree->game->ops->reset(tree->game, tree->states_after);
     int actor = tree->game->ops->actor(tree->game, tree->states_after);
     int32_t seen;
-    wrong = find_seen(tree, tree->states_after, &seen);
+    wrong = sk_public_look(tree, tree->states_after, &seen);
     if (wrong)
         return wrong;
     tree->nodes[tree->n_nodes++] =

@@ -79,4 +79,7 @@ struct sk_public_tree {
     size_t stride;
 };
 
+/* Sets *row to which row of `seen` everybody sees in a state, a new one where it is the first. */
+const char *sk_public_look(sk_public_tree *tree, const void *state, int32_t *row);
+
 #endif
