@@ -3,19 +3,7 @@
 #include <string.h>
 
 #include "game.h"
-
-static uint64_t hash_of(uint64_t hash, const uint8_t *row, int32_t bytes)
-{
-    for (int32_t at = 0; at < bytes; at += 8) {
-        uint64_t eight = 0;
-        memcpy(&eight, row + at, (size_t)(bytes - at < 8 ? bytes - at : 8));
-        hash = (hash ^ eight) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
-    }
-    hash *=
-        0x9E3779B97F4A7C15u; /* the last bytes, too, reach the low bits, which choose the slot */
-    return hash ^ hash >> 32;
-}
+#include "hash.h"
 
 int64_t sk_distinct_rows(const uint8_t *a, int32_t a_bytes, const uint8_t *b, int32_t b_bytes,
                          int64_t n, int32_t *table, int64_t slots, int64_t *first, int64_t *each)
@@ -24,7 +12,8 @@ int64_t sk_distinct_rows(const uint8_t *a, int32_t a_bytes, const uint8_t *b, in
     assert(slots > n && !(slots & (slots - 1)));
     for (int64_t i = 0; i < n; i++) {
         const uint8_t *left = a + i * a_bytes, *right = b + i * b_bytes;
-        uint64_t slot = hash_of(hash_of(0, left, a_bytes), right, b_bytes) & (uint64_t)(slots - 1);
+        uint64_t slot =
+            hash_bytes(hash_bytes(0, left, a_bytes), right, b_bytes) & (uint64_t)(slots - 1);
         for (; table[slot]; slot = (slot + 1) & (uint64_t)(slots - 1)) {
             int64_t other = first[table[slot] - 1];
             if (!memcmp(a + other * a_bytes, left, (size_t)a_bytes)

@@ -1,22 +1,13 @@
 /* What everybody sees at the nodes of a public tree (public_tree.h), each look once: many ways lead
  * to one board. */
-#include "public_tree.h"
-
 #include <string.h>
+
+#include "hash.h"
+#include "public_tree.h"
 
 static uint8_t *seen_at(const sk_public_tree *tree, int64_t row)
 {
     return tree->seen + row * tree->game->is.public_bytes;
-}
-
-static uint64_t hash_of(const uint8_t *row, int32_t bytes)
-{
-    uint64_t hash = 0;
-    for (int32_t i = 0; i < bytes; i++) {
-        hash = (hash ^ row[i]) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
-    }
-    return hash;
 }
 
 /* The slot of a row that is the same byte by byte, or an empty one. */
@@ -24,7 +15,7 @@ static int32_t *slot_of(const sk_public_tree *tree, int64_t row)
 {
     int32_t size = tree->game->is.public_bytes;
     const uint8_t *seen = seen_at(tree, row);
-    uint64_t last = (uint64_t)tree->room_slots - 1, slot = hash_of(seen, size) & last;
+    uint64_t last = (uint64_t)tree->room_slots - 1, slot = hash_bytes(0, seen, size) & last;
     while (tree->slots[slot]
            && memcmp(seen_at(tree, tree->slots[slot] - 1), seen, (size_t)size) != 0)
         slot = (slot + 1) & last;

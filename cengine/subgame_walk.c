@@ -93,7 +93,8 @@ static int32_t hand_of_choice(const walker *w, const part *child, int player, in
     return -1;
 }
 
-/* How likely a player's hand meets at a part those that the opponent has in a child of it. */
+/* How likely a player's hand meets at a part those that the opponent has in a child of it: by the
+ * deal of the part, since an end's weights are what is paid. */
 static double meets_in(const walker *w, const part *p, const part *child, int player, int32_t hand)
 {
     double mass = 0.0, theirs[MOST_HANDS];

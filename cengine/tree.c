@@ -1,10 +1,12 @@
 /* Enumerating a game's histories, depth first, and what stays of them (tree.h). */
 #include "tree.h"
+#include "hash.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "philox.h"
 
 /* ---- Information sets ---- */
@@ -14,18 +16,11 @@ static const uint8_t *packed_of(const sk_tree *tree, int64_t set)
     return tree->packed + set * tree->game->is.observation_bytes;
 }
 
-static uint64_t hash(const uint8_t *packed, int32_t size, uint64_t key)
-{
-    for (int32_t i = 0; i < size; i++)
-        key = (key ^ packed[i]) * 0x9E3779B97F4A7C15u;
-    return key ^ key >> 29;
-}
-
 static uint64_t hash_infoset(const sk_tree *tree, int64_t set)
 {
     const infoset *s = &tree->infosets[set];
-    return hash(packed_of(tree, set), tree->game->is.observation_bytes,
-                (uint64_t)s->before * 2 + (uint64_t)s->player + 1);
+    uint64_t key = (uint64_t)s->before * 2 + (uint64_t)s->player + 1;
+    return hash_bytes(key, packed_of(tree, set), tree->game->is.observation_bytes);
 }
 
 /* Where `set` is in the table, or the free slot where it belongs. */
