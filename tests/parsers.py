@@ -158,7 +158,7 @@ def _files(*patterns: str) -> list[bytes]:
 
 EPISODES = (SAMPLES / "episodes.eps").read_bytes()
 PLAYERS = [
-    b"preset=deepnash,threshold=.03,quanta=16,net=average,run/",
+    b"preset=deepnash,temperature=.5,threshold=.03,quanta=16,net=average,run/",
     b"name=v,time=2,startup=1.5,nodes=9,ucc:./vixen.sh 'a b'",
     b"setup=my.setups,human",
     b"eager=2,memory=renormalised,shuttle=off,bounds=.05,ties=random,deploy-quanta=32,./a=b",

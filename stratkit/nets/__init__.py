@@ -19,7 +19,7 @@ policy.py     logits and legal actions -> a policy; without rare actions; an act
 
 from stratkit.nets.expand import expand
 from stratkit.nets.network import Network, check_device, place
-from stratkit.nets.policy import draw, legal_policy, process
+from stratkit.nets.policy import draw, legal_policy, process, tempered
 from stratkit.nets.presets import build
 from stratkit.nets.unet import UNet
 
@@ -33,4 +33,5 @@ __all__ = [
     "legal_policy",
     "place",
     "process",
+    "tempered",
 ]

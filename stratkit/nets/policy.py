@@ -42,6 +42,16 @@ def _total(weights: Tensor) -> Tensor:
 SLACK = 1e-6  # what rounding may add to a probability that is an exact multiple of a quantum
 
 
+def tempered(pi: Tensor, temperature: float) -> Tensor:
+    """The policy to the power 1 / `temperature`, renormalised: below 1 it is surer of itself.
+
+    pi: float32 [n, A], 0 on illegal actions (a row may be 0 throughout). Returns the same shape.
+    """
+    most = pi.amax(-1, keepdim=True).clamp_min(torch.finfo(pi.dtype).tiny)
+    powers = (pi / most) ** (1.0 / temperature)  # the greatest is 1, so not all of them vanish
+    return powers / powers.sum(-1, keepdim=True).clamp_min(1.0)
+
+
 def process(
     pi: Tensor, threshold: float = 0.0, quanta: int = 0, ties: Tensor | None = None
 ) -> Tensor:

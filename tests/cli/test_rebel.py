@@ -223,7 +223,7 @@ def test_each_solver_teaches_its_network_and_is_measured(tmp_path: pathlib.Path)
 
 
 def test_a_board_of_stratego_is_learned_and_judged_in_two_levels(tmp_path: pathlib.Path) -> None:
-    words = [*MAKE, "NANO=2", "FINE=4", "nano.json"]
+    words = [*MAKE, "NANO=2", "FINE=16", "nano.json"]
     subprocess.run(words, cwd=tmp_path, env=of_commands(tmp_path / "bin"), check=True)
     found = json.loads((tmp_path / "nano.json").read_text())
     assert found["game"] == "moves:nano"

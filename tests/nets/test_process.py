@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stratkit.nets import process
+from stratkit.nets import process, tempered
 
 
 def test_vectors(shared: pathlib.Path) -> None:
@@ -48,6 +48,28 @@ def test_what_is_left_is_a_policy(weights: list[float], threshold: float, quanta
         units = after * quanta
         torch.testing.assert_close(units, units.round(), rtol=0, atol=1e-4)
     assert after[int(policy[0].argmax())] > 0
+
+
+@given(policies, st.floats(0.01, 100))
+def test_tempered_probabilities_are_in_powers_of_their_ratios(
+    weights: list[float], temperature: float
+) -> None:
+    policy = torch.tensor([weights, [0.0] * len(weights)], dtype=torch.float32)
+    policy[0] /= policy[0].sum()
+    after, nothing = tempered(policy, temperature)
+    assert math.isclose(after.sum(), 1, abs_tol=1e-5) and not nothing.any()
+    assert (after[policy[0] == 0] == 0).all()
+    best = int(policy[0].argmax())
+    wanted = (policy[0] / policy[0, best]).double() ** (1 / temperature)
+    torch.testing.assert_close(after.double() / after[best], wanted, rtol=1e-3, atol=1e-6)
+
+
+def test_temperatures_follow_each_other_and_1_changes_nothing() -> None:
+    policy = torch.tensor([[0.5, 0.3, 0.2, 0.0], [0.25, 0.25, 0.25, 0.25]])
+    torch.testing.assert_close(tempered(policy, 1.0), policy)
+    wanted = torch.tensor([[25 / 38, 9 / 38, 4 / 38, 0.0], [0.25] * 4])
+    torch.testing.assert_close(tempered(policy, 0.5), wanted)
+    torch.testing.assert_close(tempered(tempered(policy, 0.25), 4.0), policy)
 
 
 def test_exact_multiples_stay_what_they_are() -> None:

@@ -111,6 +111,26 @@ def test_the_policy_of_moves_is_the_product_of_both_actions() -> None:
             np.testing.assert_allclose(after, before, atol=1e-5)
 
 
+def test_temperature_is_of_whole_moves_and_setups_have_none() -> None:
+    """The policy of moves is in squares of the network's, before rare ones are dropped."""
+    game = Game("mini")
+    raw = sharp_player(game)
+    seen: list[Explanation] = []
+    chain = post_processed(raw, PostProcessing(temperature=0.5, threshold=0.1), seen.append)
+    play(game, chain, games=2)
+    hotter = 0
+    for explanation in seen:
+        stages = dict(explanation.stages)
+        if explanation.moves[0][0] == explanation.moves[0][1]:
+            assert list(stages) == ["network", "threshold"]
+            continue
+        assert list(stages) == ["network", "temperature", "threshold"]
+        squares = stages["network"].astype(float) ** 2
+        np.testing.assert_allclose(stages["temperature"], squares / squares.sum(), atol=1e-5)
+        hotter += ((stages["network"] > 0.1) & (stages["threshold"] == 0)).any()
+    assert hotter  # it comes first
+
+
 @pytest.mark.parametrize("slots", [2, 5])
 def test_games_do_not_depend_on_their_company(slots: int) -> None:
     game = Game("mini")

@@ -101,6 +101,7 @@ def test_explicit_keys_override_the_preset() -> None:
     ("text", "what"),
     [
         ("threshold=2,run", "threshold=2: a number from 0 to 1 is needed"),
+        ("temperature=0,run", "temperature=0: a number from .01 to 100 is needed"),
         ("eager=nan,run", "eager=nan: a number from .01 to 100 is needed"),
         ("quanta=1_0,run", "quanta=1_0: a whole number from 0 to 10000 is needed"),
         ("bounds=of,run", "bounds=of: off, or a number from 0 to 2 is needed"),

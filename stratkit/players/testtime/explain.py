@@ -33,6 +33,7 @@ NAMES = 26  # characters for a move, at least
 # Why each stage drops moves.
 REASONS = {
     "search": "worth too little",
+    "temperature": "too rare",
     "threshold": "too rare",
     "quanta": "nothing left to give",
     "threats": "a pointless threat",

@@ -20,6 +20,9 @@ _QUANTA = whole(0, MOST_QUANTA)
 class PostProcessing:
     """The stages between a policy and the board; the defaults do nothing."""
 
+    temperature: float = option(
+        1.0, number(0.01, 100.0), "take a move's probability to the power 1/X, and renormalise"
+    )
     threshold: float = option(
         0.0, _PROBABILITY, "drop moves that are less probable than X, and renormalise"
     )
@@ -65,7 +68,8 @@ class PostProcessing:
     @property
     def of_stratego(self) -> bool:
         """Whether something is asked for that only Stratego has."""
-        return self != PostProcessing(self.threshold, self.quanta, ties=self.ties)
+        asked = self.temperature, self.threshold, self.quanta
+        return self != PostProcessing(*asked, ties=self.ties)
 
 
 # Perolat et al. 2022, supplement, table 5.

@@ -32,7 +32,7 @@ from stratkit.players.player import (
 )
 from stratkit.players.testtime.inputs import Inputs
 from stratkit.players.testtime.options import PostProcessing
-from stratkit.players.testtime.stages import Quanta, Stage, Threshold, Turns, WithoutRepeatedThreats
+from stratkit.players.testtime.stages import Stage, Turns, WithoutRepeatedThreats, of_policies
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
 from stratkit.search.blueprint import PlayableBlueprint
@@ -103,10 +103,11 @@ class PostprocessedPlayer(Player):
         self.evaluator, self.game, self.seed = evaluator, game, seed
         self.asked, self.log, self.search = asked, log, search
         self.random_ties = asked.ties == "random"
-        self.single_stages = self._rounding(deploying=False)
+        self.single_stages = of_policies(asked, deploying=False, seed=seed)
+        rounding = of_policies(asked, deploying=True, seed=seed)
         searching: list[Stage] = [search] if search else []
         deploying = game.is_stratego and search is not None and search.deploys
-        self.deployment_stages = [*searching * deploying, *self._rounding(deploying=True)]
+        self.deployment_stages = [*searching * deploying, *rounding]
         self.move_stages = [*searching * (not deploying), *self.single_stages]
         if game.is_stratego:
             self.inputs = Inputs(game, asked)
@@ -120,14 +121,6 @@ class PostprocessedPlayer(Player):
                 self.move_stages.append(bounds)
         self._plans: dict[tuple[int, int], Plan | None] = {}  # of the games that have begun
         self._lock = threading.Lock()  # games with programs are played in threads
-
-    def _rounding(self, deploying: bool) -> list[Stage]:
-        """The stages that need nothing but the policy."""
-        threshold, quanta = self.asked.processing(deploying)
-        stages: list[Stage] = [Threshold(threshold)] if threshold else []
-        if quanta:
-            stages.append(Quanta(quanta, self.seed if self.random_ties else None))
-        return stages
 
     def begin(self, games: Games, sides: Sides) -> None:
         with self._lock:

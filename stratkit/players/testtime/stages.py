@@ -15,8 +15,9 @@ import torch
 
 from stratkit.engine import uniform_rows
 from stratkit.engine.random_streams import Stream
-from stratkit.nets import process
+from stratkit.nets import process, tempered
 from stratkit.players.player import Floats, Moves, Views
+from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.tracking import GameTrack
 from stratkit.search.decision import Found
 
@@ -55,6 +56,17 @@ class Stage(Protocol):
 
 
 @dataclass(frozen=True)
+class Temperature:
+    """Makes a policy surer of itself, or less sure: `degree` is 1 where it stays as it is."""
+
+    degree: float
+    name = "temperature"
+
+    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+        return Staged(tempered(torch.from_numpy(policy), self.degree).numpy())
+
+
+@dataclass(frozen=True)
 class Threshold:
     """Drops what is less probable than `least`."""
 
@@ -81,6 +93,19 @@ class Quanta:
             drawn = uniform_rows(*key, policy.shape[1], Stream.TIES)
             ties = torch.from_numpy(drawn.astype(np.float32))
         return Staged(process(torch.from_numpy(policy), 0.0, self.parts, ties).numpy())
+
+
+def of_policies(asked: PostProcessing, deploying: bool, seed: int) -> list[Stage]:
+    """The stages that need nothing but the policy. Setups have no temperature."""
+    threshold, quanta = asked.processing(deploying)
+    stages: list[Stage] = []
+    if asked.temperature != 1 and not deploying:
+        stages.append(Temperature(asked.temperature))
+    if threshold:
+        stages.append(Threshold(threshold))
+    if quanta:
+        stages.append(Quanta(quanta, seed if asked.ties == "random" else None))
+    return stages
 
 
 @dataclass(frozen=True)
