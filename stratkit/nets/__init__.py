@@ -19,13 +19,14 @@ policy.py     logits and legal actions -> a policy; without rare actions; an act
 
 from stratkit.nets.expand import expand
 from stratkit.nets.network import Network, check_device, place
-from stratkit.nets.policy import draw, legal_policy, process, tempered
+from stratkit.nets.policy import at_temperature, draw, legal_policy, process
 from stratkit.nets.presets import build
 from stratkit.nets.unet import UNet
 
 __all__ = [
     "Network",
     "UNet",
+    "at_temperature",
     "build",
     "check_device",
     "draw",
@@ -33,5 +34,4 @@ __all__ = [
     "legal_policy",
     "place",
     "process",
-    "tempered",
 ]

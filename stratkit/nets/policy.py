@@ -42,7 +42,7 @@ def _total(weights: Tensor) -> Tensor:
 SLACK = 1e-6  # what rounding may add to a probability that is an exact multiple of a quantum
 
 
-def tempered(pi: Tensor, temperature: float) -> Tensor:
+def at_temperature(pi: Tensor, temperature: float) -> Tensor:
     """The policy to the power 1 / `temperature`, renormalised: below 1 it is surer of itself.
 
     pi: float32 [n, A], 0 on illegal actions (a row may be 0 throughout). Returns the same shape.

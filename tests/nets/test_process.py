@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stratkit.nets import process, tempered
+from stratkit.nets import at_temperature, process
 
 
 def test_vectors(shared: pathlib.Path) -> None:
@@ -56,7 +56,7 @@ def test_tempered_probabilities_are_in_powers_of_their_ratios(
 ) -> None:
     policy = torch.tensor([weights, [0.0] * len(weights)], dtype=torch.float32)
     policy[0] /= policy[0].sum()
-    after, nothing = tempered(policy, temperature)
+    after, nothing = at_temperature(policy, temperature)
     assert math.isclose(after.sum(), 1, abs_tol=1e-5) and not nothing.any()
     assert (after[policy[0] == 0] == 0).all()
     best = int(policy[0].argmax())
@@ -66,10 +66,10 @@ def test_tempered_probabilities_are_in_powers_of_their_ratios(
 
 def test_temperatures_follow_each_other_and_1_changes_nothing() -> None:
     policy = torch.tensor([[0.5, 0.3, 0.2, 0.0], [0.25, 0.25, 0.25, 0.25]])
-    torch.testing.assert_close(tempered(policy, 1.0), policy)
+    torch.testing.assert_close(at_temperature(policy, 1.0), policy)
     wanted = torch.tensor([[25 / 38, 9 / 38, 4 / 38, 0.0], [0.25] * 4])
-    torch.testing.assert_close(tempered(policy, 0.5), wanted)
-    torch.testing.assert_close(tempered(tempered(policy, 0.25), 4.0), policy)
+    torch.testing.assert_close(at_temperature(policy, 0.5), wanted)
+    torch.testing.assert_close(at_temperature(at_temperature(policy, 0.25), 4.0), policy)
 
 
 def test_exact_multiples_stay_what_they_are() -> None:

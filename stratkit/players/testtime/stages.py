@@ -15,7 +15,7 @@ import torch
 
 from stratkit.engine import uniform_rows
 from stratkit.engine.random_streams import Stream
-from stratkit.nets import process, tempered
+from stratkit.nets import at_temperature, process
 from stratkit.players.player import Floats, Moves, Views
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.tracking import GameTrack
@@ -63,7 +63,7 @@ class Temperature:
     name = "temperature"
 
     def __call__(self, turns: Turns, policy: Floats) -> Staged:
-        return Staged(tempered(torch.from_numpy(policy), self.degree).numpy())
+        return Staged(at_temperature(torch.from_numpy(policy), self.degree).numpy())
 
 
 @dataclass(frozen=True)
