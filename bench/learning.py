@@ -426,9 +426,11 @@ def main(arguments: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
+    from stratkit.errors import StratkitError
+
     try:
         main(sys.argv[1:])
     except KeyboardInterrupt:
         raise SystemExit("learning.py: stopped; the same command goes on") from None
-    except RuntimeError as error:
+    except (RuntimeError, StratkitError) as error:
         raise SystemExit(f"learning.py: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import sys
 import numpy as np
 
 from running import ROOT, forked_commands
+from stratkit.engine import Batch, Game
 from stratkit.storage.checkpoints import load_network
 
 
@@ -57,6 +59,47 @@ def test_its_other_experiments(tmp_path: pathlib.Path) -> None:
     assert all(np.array_equal(its[name], taught[name]) for name in taught)
     for name, tables in ("worlds", 2), ("nodes", 1), ("random", 1):
         assert (tmp_path / f"{name}.txt").read_text().count("rank ") == tables
+
+
+def test_values_beside_exact_ones(tmp_path: pathlib.Path) -> None:
+    make(tmp_path, "values.txt")
+    title, first, last = (tmp_path / "values.txt").read_text().splitlines()
+    at = dict(zip(title.split("\t"), last.split("\t"), strict=True))
+    assert at["step"] == "2" and first.split("\t")[1] == "1"
+    assert 5 < int(at["positions"]) <= 40 and 0 < float(at["mean error"]) <= float(at["rms"]) < 2
+
+
+def test_its_exact_values_are_those_of_the_engine() -> None:
+    """In positions of 3 x 3 the search to the end finds what the rules of the engine come to."""
+    script = runpy.run_path(str(ROOT / "examples/alphaze/hex_values.py"))
+    wins, game = script["solver"](3), Game("hex:3")
+
+    @functools.cache
+    def acting_wins(cells: tuple[int, ...]) -> bool:
+        for cell in set(range(9)) - set(cells):
+            batch = Batch(game, 1)
+            for action in (*cells, cell):
+                batch.apply(np.array([action], np.int32))
+            if batch.actors()[0] < 0:
+                assert batch.returns()[0, len(cells) % 2] == 1
+                return True
+            if not acting_wins((*cells, cell)):
+                return True
+        return False
+
+    seen = set()
+    for row in np.random.default_rng(1).permuted(np.tile(np.arange(9), (60, 1)), axis=1):
+        cells = tuple(int(cell) for cell in row[:5])
+        batch = Batch(game, 1)
+        for action in cells:
+            batch.apply(np.array([action], np.int32))
+        if batch.actors()[0] < 0:
+            continue
+        red, blue = (sum(1 << cell for cell in cells[side::2]) for side in (0, 1))
+        own, other = (script["transposed"](stones, 3) for stones in (blue, red))
+        seen.add(truth := acting_wins(cells))
+        assert wins(own, other) == truth, cells
+    assert seen == {True, False}
 
 
 def test_it_learns_beside_other_algorithms(tmp_path: pathlib.Path) -> None:
