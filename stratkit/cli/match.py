@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from stratkit.cli.messages import command_to_go_on, is_live, is_talkative, say, warn
-from stratkit.cli.options import GAME_NAME, OneOf, Text, option, seed_option
+from stratkit.cli.options import GAME_NAME, OneOf, Text, open_option, option, seed_option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import error_context
 from stratkit.match import MAX_GAMES
@@ -43,26 +43,6 @@ class Limit(click.ParamType[int]):
         return number
 
 
-class Types(click.ParamType[int]):
-    """Types of pieces by name, with commas between them: the sum of 2 ** type."""
-
-    name = "TYPES"
-    # As the engine numbers them, by hand: `--help` reads no module with numpy. A test compares.
-    words = (
-        *("flag", "spy", "scout", "miner", "sergeant", "lieutenant", "captain", "major"),
-        *("colonel", "general", "marshal", "bomb"),
-    )
-
-    def convert(
-        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        if isinstance(value, int):
-            return value
-        known = OneOf(self.words)
-        found = {known.convert(word, param, ctx) for word in value.split(",")}
-        return sum(1 << self.words.index(word) for word in found)
-
-
 @click.command(
     cls=MatchTool,
     renamed={"--max-quiet": "--max-no-attack"},
@@ -92,7 +72,7 @@ class Types(click.ParamType[int]):
 @option("--more-squares", "Whether endless chases are illegal.", OneOf(["on", "off"]))
 @option("--max-plies N|off", "Draw after N plies.", Limit())
 @option("--max-no-attack N|off", "Draw after N plies without an attack.", Limit(), name="max_quiet")
-@option("--open TYPES", "Both sides know these pieces from the start, as in flag,bomb.", Types())
+@open_option
 @option(
     "--resign T[,K]", "A network loses that K decisions in a row expects -T or less (default K: 8)."
 )

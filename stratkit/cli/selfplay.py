@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 import click
 
 from stratkit.cli.messages import is_live, is_pipe, say, warn
-from stratkit.cli.options import GAME_NAME, OneOf, Text, device_option, option, seed_option
+from stratkit.cli.options import (
+    GAME_NAME,
+    OneOf,
+    Text,
+    device_option,
+    open_option,
+    option,
+    seed_option,
+)
 from stratkit.cli.progress import Progress
 from stratkit.cli.tool import Tool, run
 from stratkit.play import MAX_SLOTS
@@ -73,6 +81,7 @@ class Part(click.ParamType[tuple[int, int]]):
     Text(*words_of(KINDS)),
 )
 @option("--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin.")
+@open_option
 @seed_option
 @option("--first-game K", "Number of the first game.", click.IntRange(0, 2**62), default=0)
 @option("--part", "Play part I of N of the games, for N processes.", Part())

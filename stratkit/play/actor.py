@@ -40,7 +40,7 @@ class Actor:
         self, options: SelfplayOptions, say: Callable[[str], None], warn: Callable[[str], None]
     ) -> None:
         self.options, self.say, self.warn = options, say, warn
-        self.game = Game(options.game)
+        self.game = Game(options.game, options.rules)
         self.follower: Follower | None = None
         self.pressure: BackPressure | None = None
         self.network: str | None = None

@@ -23,6 +23,7 @@ class SelfplayOptions:
     opponent: PlayerSpec | None
     search: str | None
     setups: str | None
+    open: int | None
     seed: int
     first_game: int
     part: tuple[int, int] | None
@@ -36,6 +37,11 @@ class SelfplayOptions:
     shard: int
     output: str
     force: bool
+
+    @property
+    def rules(self) -> dict[str, int]:
+        """The rules that differ from the game's own."""
+        return {"open": self.open} if self.open else {}
 
     @property
     def by_network(self) -> bool:
@@ -86,6 +92,7 @@ class SelfplayOptions:
             "--actors": self.actors is None,
             "--opponent": self.opponent is None,
             "--setups": self.setups is None,
+            "--open": self.open is None,
             "--first-game": self.first_game == 0,
             "--part": self.part is None,
             "--slice": self.slice is None,

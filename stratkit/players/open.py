@@ -189,8 +189,9 @@ def post_processed(
         from stratkit.players.searching.stage import SearchStage
 
         root = network.evaluator
-        timed = searching.time is not None  # no rounding to keep: small parts may be small
-        rollouts = Evaluator(root.net, root.network, searching.rows(decisions), elastic=timed)
+        # A clock and a followed learner leave no promise about rounding.
+        elastic = searching.time is not None or root.elastic
+        rollouts = Evaluator(root.net, root.network, searching.rows(decisions), elastic)
         search = SearchStage(game, rollouts, searching, seed, exclude=post.memory != "off")
     return PostprocessedPlayer(network.evaluator, game, seed, post, search=search)
 

@@ -119,6 +119,7 @@ def test_self_play_obeys_what_is_published(tmp_path: pathlib.Path) -> None:
     assert follower.stage is not None and follower.stage.search.worlds == 1  # type: ignore[attr-defined]
     publish("search=pc-pimc,worlds=5,nodes=9", 2)
     assert follower.refresh() and not follower.acting.true_sight
+    assert follower.stage.blueprint.elastic  # type: ignore[attr-defined]
     search = follower.stage.search
     assert (search.worlds, search.nodes) == (5, 9)  # type: ignore[attr-defined]
     publish("none", 3)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from running import here
-from stratkit.cli.match import Types
+from stratkit.cli.options import Types
 from stratkit.engine import Batch, Game, known_actions, sample, worlds
 from stratkit.engine.stratego import (
     FLAG,
@@ -28,6 +28,7 @@ from stratkit.engine.stratego import (
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import parse_fenfs
 from stratkit.notation.setups import has_counts, parse_setup
+from stratkit.storage.episodes import EpisodeReader
 
 
 def done(*words: object) -> str:
@@ -135,3 +136,29 @@ def test_a_network_of_the_same_army_plays_among_other_lakes(tmp_path: pathlib.Pa
     done("match", "barrage-v0", "random", "-n", 2, "--game", "barrage-blocked", "--slots", 2,
          "--max-plies", 6, "--seed", 1, "-q", "-o", out)  # fmt: skip
     assert json.loads(out.read_text().splitlines()[0])["game"] == "barrage-blocked"
+
+
+def test_the_open_game_is_learned_and_known_by_its_rules(tmp_path: pathlib.Path) -> None:
+    games, folder = tmp_path / "open.episodes", tmp_path / "run"
+    play = ("selfplay", "--game", "mini", "--seed", 1)
+    done(*play, "--open", "flag", "-n", 4, "--max-actions", 40, "-o", games)
+    with games.open("rb") as stream:
+        assert EpisodeReader(stream, "open").open().rules["open"] == 1 << FLAG
+    done("train", games, "--out", folder, "--algorithm", "mmd", "--net", "plain", "--batch", 2,
+         "--steps", 1, "--seed", 1, "-q")  # fmt: skip
+    followed = (*play, "--policy", folder, "--follow", "-n", 2, "-o", tmp_path / "more")
+    done(*followed, "--open", "flag")
+    for other in (), ("--open", "flag,spy"):
+        found = here(*map(str, (*followed, *other, "-f")))
+        assert found.status == 1 and "by other rules" in found.error_line
+    meet = ("match", folder, "random", "--game", "mini", "-n", 2, "--max-plies", 6, "-o", "-")
+    for rules, warned in (("--open", "flag"), False), ((), True):
+        found = here(*map(str, (*meet, *rules)))
+        said = "open 1, and 0 in this game"
+        assert found.status == 0 and (said in found.err) == warned
+
+
+def test_examples_have_no_rules_to_set() -> None:
+    found = here("selfplay", "--game", "liars_dice:1x2", "-n", 1, "--search", "cfr",
+                 "--open", "flag")  # fmt: skip
+    assert found.status == 2 and "--open is not for --search" in found.error_line

@@ -92,6 +92,21 @@ def test_a_game_notes_the_step_at_which_it_began(tmp_path: pathlib.Path) -> None
     assert [len(source.take(9).numbers) for _ in range(3)] == [3, 2, 2] and not source.ended
 
 
+def test_the_last_games_wait_for_nobody(tmp_path: pathlib.Path) -> None:
+    """A round of few games waits for others to fill the slots, unless no others come."""
+    follower = SimpleNamespace(
+        refresh=lambda: False, step=1, episodes=0, began=[0, 0], period=1, batch=1
+    )
+    pressure = BackPressure(cast(Follower, follower), 64, slots=8)
+    source = FollowedGames(Seatings(Seating(k, (0, 0)) for k in range(4)), pressure, print)
+    assert len(source.take(3).numbers) == 3
+    pressure.delivered = 2
+    assert not source.ended and not source.worth_playing(1)
+    assert len(source.take(3).numbers) == 1
+    assert not len(source.take(3).numbers)
+    assert source.ended and source.worth_playing(1)
+
+
 def test_a_publication_that_was_missed_costs_nothing(tmp_path: pathlib.Path) -> None:
     """RUN has the weights of a learner that was killed; one that goes on from a checkpoint is seen
     only after its first step. Whether its predecessor began with as many episodes is no matter."""
