@@ -95,7 +95,9 @@ def _build(
             return FromTo(board, *channels_and_blocks(net))
         return PlainNet(board, *channels_and_blocks(net))
     kind = "boards" if len(shape) == 1 else "vectors"
-    raise InputError(f"this network is for {kind}, and the game's observation is none", text=net)
+    hint = " (Hex has the nets rise and mlp)" if hex_size(shape, actions) else ""
+    what = f"this network is for {kind}, and the game's observation is none{hint}"
+    raise InputError(what, text=net)
 
 
 def _user_class(net: str) -> Callable[[tuple[int, ...], int | None], Network]:

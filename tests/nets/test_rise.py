@@ -103,3 +103,6 @@ def test_names() -> None:
         build("rise:32", shape)
     with pytest.raises(InputError, match="this network is for boards"):
         build("rise", Game("kuhn").shape, actions=2)
+    game = Game("hex:3")
+    with pytest.raises(InputError, match=r"observation is none \(Hex has the nets rise and mlp\)"):
+        build("small", game.shape, actions=game.actions)
