@@ -37,6 +37,7 @@ from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.learn.v_trace import scan
 from stratkit.netnames import DEPLOYMENT
 from stratkit.nets import Network, legal_policy
+from stratkit.nets.deployment import WithDeployment
 
 # The acting network is learned by gradients. The average follows it, for play, and as a magnet
 # where that is asked for.
@@ -201,7 +202,10 @@ class MMD(Algorithm[Forward, Targets]):
         if self.config.deployment_only and not self.net.endswith(DEPLOYMENT):
             what = f"to learn the deployment alone needs a network of its own, NAME{DEPLOYMENT}"
             raise InputError(what, text=self.net)
-        return super().untrained(shape, actions, seed, graph)
+        network = super().untrained(shape, actions, seed, graph)
+        if isinstance(network, WithDeployment):
+            network.deploys_only = self.config.deployment_only
+        return network
 
     @property
     def sparse(self) -> bool:

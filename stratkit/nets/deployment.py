@@ -17,7 +17,7 @@ from torch.nn.functional import one_hot, pad, relu
 
 from stratkit.engine.observation import CELLS, PHASE, TO_PLACE
 from stratkit.engine.stratego import PIECE, TYPE, TYPES
-from stratkit.nets.network import Network, last_layer, value_layer
+from stratkit.nets.network import Network, last_layer, on_cpu, value_layer
 
 HIDDEN = 64
 
@@ -44,7 +44,7 @@ class DeploymentNet(nn.Module):
         """float32 [n, 12 (S / 2 + 1)]: what stands on each square, and the type to place."""
         cells = packed[:, CELLS : CELLS + self.zone]
         known = torch.where((cells & PIECE) != 0, cells & TYPE, len(TYPES))
-        kinds = torch.cat([known, packed[:, TO_PLACE : TO_PLACE + 1].clamp_max(len(TYPES))], 1)
+        kinds = torch.cat([known, packed[:, TO_PLACE : TO_PLACE + 1]], 1).clamp_max(len(TYPES))
         return one_hot(kinds.long(), len(TYPES) + 1)[..., :-1].flatten(1).float()
 
     def embed(self, inputs: Tensor) -> Tensor:
@@ -65,7 +65,7 @@ class Inputs(NamedTuple):
     """deployment: of the rows that deploy, `DeploymentNet.read`; play: what the other network makes
     of the others, and some more of them, so that it meets few numbers of rows (the convolution
     library prepares itself anew for each). rows: those of both, int64; place int64 [n]: where
-    among these, one after the other, each row is."""
+    among these, one after the other, each row is. Off the CPU both have every row."""
 
     deployment: Tensor
     play: Any
@@ -82,7 +82,12 @@ class Embedding(NamedTuple):
 
 
 class WithDeployment(Network):
-    """`play`, a network of a board, but for the deployment, which `DeploymentNet` decides."""
+    """`play`, a network of a board, but for the deployment, which `DeploymentNet` decides.
+
+    `deploys_only`: it is known that all views are of the deployment, and `play` is spared them.
+    """
+
+    deploys_only = False
 
     def __init__(self, play: Network) -> None:
         super().__init__()
@@ -91,10 +96,19 @@ class WithDeployment(Network):
         self.deployment = DeploymentNet(play.shape[1] * play.shape[2])
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
-        rows, place = _by_phase(packed)
+        rows, place = _by_phase(packed) if on_cpu(packed) else self._every(packed)
         deploy, play = rows
         others = self.play.prepare(packed[play], None if pub is None else pub[play])
         return Inputs(self.deployment.read(packed[deploy]), others, rows, place)
+
+    def _every(self, packed: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
+        """`Inputs.rows` and `Inputs.place` without a look at how many rows deploy, which would take
+        a wait for the device. A twentieth does, of whole games."""
+        n = len(packed)
+        every = torch.arange(n, device=packed.device)
+        if self.deploys_only:
+            return (every, every[:1]), every
+        return (every, every), torch.where(packed[:, PHASE] == 1, every, n + every)
 
     def embed(self, inputs: Inputs) -> Embedding:
         return Embedding(self.deployment.embed(inputs.deployment), self.play.embed(inputs.play))

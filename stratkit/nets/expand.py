@@ -37,6 +37,7 @@ from stratkit.engine.observation import (
     STAGE,
 )
 from stratkit.engine.stratego import BOMB, FLAG, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, TYPES
+from stratkit.nets.network import on_cpu
 
 # A hidden piece's row among the marginals of its game: side (own 0, enemy 1), then moved or not.
 # Row 0 is that of all other squares.
@@ -56,7 +57,7 @@ def expand(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = Non
     squares = height * width
     if packed.dtype != torch.uint8 or packed.ndim != 2 or packed.shape[1] != CELLS + squares:
         raise ValueError(f"packed must be uint8 [n, {CELLS + squares}] for a board of {shape}")
-    if packed.device.type == "cpu":
+    if on_cpu(packed):
         planes = torch.from_numpy(board_planes(packed.contiguous().numpy(), shape))
         if pub is not None:
             planes[:, PUBLIC] = pub
@@ -89,16 +90,13 @@ def no_attack_ratio(packed: Tensor) -> Tensor:
     return _ratios(packed)[:, 1]
 
 
-def selected_type(packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The piece selected in the previous action, for the rows that have one.
-
-    Returns int64 (rows, squares, types), each [m] with m <= n. A type is 1..10 (spy to marshal).
-    """
-    rows = (packed[:, SELECTED] != NO_SQUARE).nonzero()[:, 0]
-    chosen = packed[rows]
-    squares = chosen[:, SELECTED].long()
-    cells = chosen[:, CELLS:].gather(1, squares[:, None])[:, 0]
-    return rows, squares, (cells & TYPE).long()
+def selected_type(packed: Tensor) -> tuple[Tensor, Tensor]:
+    """The square and the type, 1..10 (spy to marshal), of the piece selected in the previous
+    action: int64 [n]. Both are 0 where none is."""
+    there = packed[:, SELECTED] != NO_SQUARE
+    squares = torch.where(there, packed[:, SELECTED], 0).long()
+    cells = packed[:, CELLS:].gather(1, squares[:, None])[:, 0]
+    return squares, torch.where(there, cells & TYPE, 0).long()
 
 
 def _fill_pieces(packed: Tensor, planes: Tensor, with_public: bool) -> None:

@@ -36,6 +36,7 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import BOMB, FLAG, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, TYPES
 from stratkit.nets.expand import expand
+from stratkit.nets.network import on_cpu
 
 LATEST = 8  # plies that have a feature each
 SCALE = 8  # of the counts
@@ -49,7 +50,7 @@ def features(
 
     packed: uint8 [n, 156 + H * W], on any device; shape: (82, H, W); pub: as of `expand`.
     """
-    if packed.device.type == "cpu" and pub is None:
+    if on_cpu(packed) and pub is None:
         found, counts = board_features(packed.contiguous().numpy(), shape)
         return torch.from_numpy(found), torch.from_numpy(counts)
     return features_in_torch(packed, shape, pub)
@@ -61,7 +62,7 @@ def outcomes(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = N
     it. Where nothing is selected, of each own piece that can only attack: the highest probability
     that an attack wins, the lowest that it loses, and 0. float32 [n, H * W, 3]. Arguments as of
     `features`."""
-    if packed.device.type == "cpu" and pub is None:
+    if on_cpu(packed) and pub is None:
         return torch.from_numpy(attack_outcomes(packed.contiguous().numpy(), shape))
     return outcomes_in_torch(packed, shape, pub)
 

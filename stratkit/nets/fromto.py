@@ -29,7 +29,7 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import TYPES
 from stratkit.nets.features import features, outcomes
-from stratkit.nets.network import Network, last_layer, value_layer
+from stratkit.nets.network import Network, last_layer, looked_at, on_cpu, value_layer
 from stratkit.nets.plain import Block
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
@@ -107,7 +107,7 @@ class FromTo(Network):
     def prepare_shared(self, packed: Tensor) -> Inputs:
         """Views share positions: on a CPU each is there once, then the first again up to a multiple
         of `ROWS`. A GPU would wait for their number."""
-        if packed.device.type != "cpu":
+        if not on_cpu(packed):
             return self.prepare(packed)
         positions = _positions(packed).numpy()
         first, each = distinct_views(positions, np.zeros((len(positions), 1), np.uint8))
@@ -159,13 +159,13 @@ class FromTo(Network):
         return found, (dict(zip(keys, range(len(keys)), strict=True)), found)
 
     def logits(self, embedding: Embedding, inputs: Inputs, legal: Tensor) -> Tensor:
-        """Logits float32 [n, A], -inf where illegal. Only the legal squares are looked at, which
-        are a tenth."""
+        """Logits float32 [n, A], -inf where illegal. On a CPU only the legal squares are looked at,
+        which are a tenth."""
         squares, part = embedding.squares, inputs.part
         chosen = self.context(_at(squares, inputs.position, inputs.square))
         none = self.part((part == DEPLOY).long())
         context = torch.where((part == TARGET)[:, None], chosen, none)
-        view, square = legal.nonzero(as_tuple=True)
+        view, square = looked_at(legal)
         met = inputs.outcomes[view, square]
         met = torch.cat([met, (met[:, :2] > CERTAIN).float()], 1)
         hidden = self.square(_at(squares, inputs.position[view], square))
@@ -176,7 +176,8 @@ class FromTo(Network):
         said = said + met @ self.met
         said = said + self.deploy[inputs.to_place[view], square] * (part[view] == DEPLOY)
         logits = said.new_full(legal.shape, -torch.inf)
-        return torch.index_put(logits, (view, square), said)
+        logits = torch.index_put(logits, (view, square), said)
+        return logits.masked_fill(~legal.bool(), -torch.inf)
 
     def value(self, embedding: Embedding, inputs: Inputs) -> Tensor:
         """Values float32 [n] for the acting side: from the means and maxima over the board, the

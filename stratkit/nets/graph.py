@@ -24,7 +24,7 @@ from torch.nn.functional import one_hot, relu
 from stratkit.engine import distinct_views
 from stratkit.engine.diplomacy import ASK_VERB, ASK_WHITHER, NONE, VERBS, VIEW, Graph
 from stratkit.errors import InputError
-from stratkit.nets.network import Network, last_layer, value_layer
+from stratkit.nets.network import Network, last_layer, looked_at, on_cpu, value_layer
 
 HIDDEN = 32  # of a location and what it is compared with
 COUNTERS, UNIT = 2, 1 / 16  # years, and those without a change: the last features, in this unit
@@ -100,7 +100,7 @@ class GraphNet(Network):
 
     def prepare_shared(self, packed: Tensor) -> Inputs:
         """Views share positions: on a CPU each is there once. A GPU would wait for their number."""
-        if packed.device.type != "cpu":
+        if not on_cpu(packed):
             return self.prepare(packed)
         keys = self._keys(packed)
         first, each = distinct_views(keys.numpy(), np.zeros((len(keys), 1), np.uint8))
@@ -159,8 +159,8 @@ class GraphNet(Network):
         return found, (dict(zip(keys, range(len(keys)), strict=True)), found)
 
     def logits(self, embedding: Tensor, inputs: Inputs, legal: Tensor) -> Tensor:
-        """Logits float32 [n, A], -inf where illegal. Only legal locations are looked at, and those
-        beside the unit whose verb is asked."""
+        """Logits float32 [n, A], -inf where illegal. Only legal locations count, and those beside
+        the unit whose verb is asked."""
         first, n = len(VERBS), len(self.near)
         rows = torch.arange(len(legal), device=legal.device)
         position, at, whom, orders = inputs.position, inputs.at, inputs.whom, inputs.orders
@@ -175,11 +175,11 @@ class GraphNet(Network):
         verbs, places = legal[:, :first].bool(), legal[:, first:].bool()
         looked = places.clone()
         looked[:, :n] |= (self.near[at] > 0) & (inputs.stage == ASK_VERB)[:, None]
-        row, location = looked.nonzero(as_tuple=True)
+        row, location = looked_at(looked)
         province = self.parent[location]
         hidden = self.square(embedding[position[row], province])
         hidden = hidden + self.order(orders[row, province]) + self.coast[location]
-        hidden = relu(hidden + context[row])
+        hidden = relu(hidden + context[row]) * looked[row, location, None]
         around = hidden.new_zeros(len(legal), HIDDEN).index_add(0, row, hidden)
         of_verbs = last_layer(self.verb, torch.cat([relu(context), around], 1))
         found = last_layer(self.policy, hidden)[:, 0]
@@ -193,9 +193,10 @@ class GraphNet(Network):
         before the phase is carried out."""
         position, orders = inputs.position, inputs.orders
         ours = inputs.provinces[:, :, OURS][position] * orders[:, :, -1]
-        row, province = (orders[:, :, 1:ORDERS].amax(2) + ours).nonzero(as_tuple=True)
+        concerned = orders[:, :, 1:ORDERS].amax(2) + ours > 0
+        row, province = looked_at(concerned)
         hidden = torch.cat([embedding[position[row], province], orders[row, province]], 1)
-        hidden = relu(self.ordered(hidden)) / 4
+        hidden = relu(self.ordered(hidden)) / 4 * concerned[row, province, None]
         ordered = hidden.new_zeros(len(orders), HIDDEN).index_add(0, row, hidden)
         board = embedding.sum(1) / len(self.near) ** 0.5
         board = torch.cat([board, inputs.everywhere], 1)[position]

@@ -76,6 +76,22 @@ def value_layer(features: int) -> nn.Linear:
     return layer
 
 
+def on_cpu(x: Tensor) -> bool:
+    """Whether the host computes it. Any other device is asked for work ahead of time, and the host
+    should not wait for a number of rows that only the device knows."""
+    return x.device.type == "cpu"
+
+
+def looked_at(wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows and columns of what is wanted of [n, A], int64 [k]; off the CPU of everything, in
+    order."""
+    if on_cpu(wanted):
+        rows, columns = wanted.nonzero(as_tuple=True)
+        return rows, columns
+    every, width = torch.arange(wanted.numel(), device=wanted.device), wanted.shape[1]
+    return every // width, every % width
+
+
 def load_weights(network: nn.Module, weights: Mapping[str, Float32s], net: str = "") -> None:
     """Gives a network these weights. `InputError`: they are another one's, or not finite. `net`:
     its name, for the message."""

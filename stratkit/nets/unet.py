@@ -204,9 +204,11 @@ class UNet(Network):
 
     def _selected(self, packed: Tensor) -> Tensor:
         _, height, width = self.shape
-        tiled = torch.zeros((len(packed), height * width, MOVABLE_TYPES), device=packed.device)
-        rows, squares, kinds = selected_type(packed)
-        tiled[rows, squares, kinds - 1] = 1.0
+        tiled = torch.zeros((len(packed), height * width * MOVABLE_TYPES), device=packed.device)
+        squares, kinds = (x[:, None] for x in selected_type(packed))
+        # Where none is selected, 0 is written in the first place.
+        place = (squares * MOVABLE_TYPES + kinds - 1).clamp_min(0)
+        tiled.scatter_(1, place, (kinds > 0).float())
         return tiled.view(-1, height, width, MOVABLE_TYPES).permute(0, 3, 1, 2)
 
     def embed(self, inputs: Inputs) -> Tensor:
@@ -264,6 +266,7 @@ def _by_phase(packed: Tensor) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
     Each phase's rows are padded (with row 0) to a multiple: for a number of rows that it has not
     met, the convolution library takes longer to prepare than to compute.
     """
+    # A GPU waits here, once a chunk. Three heads for all rows would be half as much work again.
     # 0 deployment, 1 and 2 the parts of a move
     phase = (2 * packed[:, PHASE] + packed[:, STAGE] + 1) % 3
     counts = torch.stack([(phase == code).sum() for code in range(3)])

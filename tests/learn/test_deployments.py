@@ -17,6 +17,7 @@ from stratkit.learn.data import Layout, make_batch
 from stratkit.learn.mmd import MMD
 from stratkit.learn.request import resolve
 from stratkit.nets import legal_policy
+from stratkit.nets.deployment import WithDeployment
 
 NANO = 6  # placements of a game of nano, three a side
 ETA = 0.15
@@ -61,6 +62,8 @@ def test_it_comes_to_the_equilibrium_of_setups() -> None:
     assert len(payoffs) == 36 and max(payoffs.values()) > 0.2
     config = MMDConfig(deployment_eta=ETA, eta=9.0, learn="deployment", value_lambda=0.3)
     algorithm = MMD("plain+deployment", game.shape, game.actions, config, seed=1)
+    for network in algorithm.networks.values():
+        assert isinstance(network, WithDeployment) and network.deploys_only
     adam = torch.optim.Adam(algorithm.trained.parameters(), lr=0.03)
     share = torch.tensor([1 / number[key] for key in keys])
     views = DistinctViews(algorithm.prepare(batch.observations), batch.legal)
