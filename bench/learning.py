@@ -364,6 +364,12 @@ def numbers_of(kind: type[float]) -> Any:
     return parse
 
 
+def count_of(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"not a whole number of at least 1: {text!r}")
+    return int(text)
+
+
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
@@ -377,9 +383,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         help="the setting of this name learns by the commands of another version")  # fmt: skip
     add("--measure", choices=("elo", "nashconv"), default="elo")
     add("--pool", action="append", default=[], metavar="PLAYER", help="beside random")
-    add("--games", type=int, default=200, help="of each two players (default: 200)")
+    add("--games", type=count_of, default=200, help="of each two players (default: 200)")
     add("--keys", default="", help="of a checkpoint as a PLAYER, such as net=online")
-    add("--jobs", type=int, default=1, help="runs that learn at a time (default: 1)")
+    add("--jobs", type=count_of, default=1, help="runs that learn at a time (default: 1)")
     plan = parser.parse_args(arguments)
     plan.keys = plan.keys and plan.keys.rstrip(",") + ","
     others = dict(text.split("=", 1) for text in plan.before)

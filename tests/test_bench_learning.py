@@ -76,6 +76,11 @@ def test_what_it_refuses(tmp_path: pathlib.Path) -> None:
         ((*SETTINGS, "--minutes", "2,1"), "not ascending numbers: '2,1'"),
         ((*SETTINGS, "--minutes", "1", "--setting", "mmd="), "two settings have one name"),
         ((*SETTINGS, "--minutes", "1", "--setting", "a/b=--x"), "not NAME=OPTIONS"),
+        *(
+            ((*SETTINGS, "--minutes", "1", option, text), f"at least 1: '{text}'")
+            for option in ("--jobs", "--games")
+            for text in ("0", "-1", "1.5")
+        ),
     ]
     for words, wrong in cases:
         done = bench(str(tmp_path), *words)
