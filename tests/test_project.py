@@ -44,7 +44,7 @@ ROOMS = {
         "storage",
         "rating",
     },
-    "learn": {"nets", "storage", "engine"},
+    "learn": {"nets", "search", "storage", "engine"},
     "rating": {"storage"},
     "solve": {"engine", "players", "search", "storage"},
     "convert": {"notation", "storage", "engine"},

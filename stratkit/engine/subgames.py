@@ -160,13 +160,22 @@ class Subgames:
 
     def begin(self, player: int, beliefs: Float64s) -> Float64s:
         """Reach [H_p] from `beliefs` float64 [subgames, game's hands] of the roots; all other parts
-        have none yet."""
+        have none yet. `ValueError`: a hand that is not there is believed in."""
         reach = np.zeros(self.hands[player])
         shape = (len(self.roots), self.tree.game.hands)
-        lib.sk_subgames_begin(
-            self._handle, player, pointer(beliefs, "float64", shape), writable(reach)
-        )
+        believed = pointer(beliefs, "float64", shape)
+        if beliefs[self._absent[player]].any():
+            raise ValueError("a belief in a hand that is not there")
+        lib.sk_subgames_begin(self._handle, player, believed, writable(reach))
         return reach
+
+    @cached_property
+    def _absent(self) -> tuple[tuple[Int64s, ...], tuple[Int64s, ...]]:
+        """Of either player, where tables [subgames, game's hands] have hands that are not there."""
+        absent = np.ones((2, len(self.roots), self.tree.game.hands), bool)
+        for player in (0, 1):
+            absent[player][self.roots_of(player)[1]] = False
+        return absent[0].nonzero(), absent[1].nonzero()
 
     def inputs(self, player: int, reach: tuple[Float64s, Float64s], out: Any) -> None:
         """Writes into `out`, float32 [L, game's pbs_inputs], what a network sees of each leaf that

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from stratkit.engine import Game
+from stratkit.engine import Game, PublicTree
 from stratkit.errors import CheckFailed, InputError, StratkitError, UsageError, error_context
 from stratkit.learn.config import REBEL, ReBeLConfig
 from stratkit.learn.folder import ResumePoint, RunFolder, open_run
@@ -27,8 +27,11 @@ from stratkit.learn.source import POLL, STDIN_NAME, plain_path
 from stratkit.netnames import DEFAULT_PBS
 from stratkit.nets.network import load_weights
 from stratkit.nets.pbs import build_pbs
+from stratkit.search.rows import RowCheck
 from stratkit.storage.checkpoints import checkpoint_path, load_network, publish_policy, tensors_of
 from stratkit.storage.examples import ExampleHeader, ExampleReader, Values
+
+MOST_CHECKED = 1_000_000  # nodes of a public tree that is opened to check examples: 2 s, .5 GB
 
 
 def train_values(
@@ -133,6 +136,7 @@ class _ValueRun:
                 self.learner.load(self.point.tensors, int(self.point.metadata["step"]))
                 self.buffer.load(self.point.tensors, self.examples)
             self.folder.saved = self.learner.step
+        self.row_check = _row_check(game)
         self.game = game
         self.began = [self.examples, time.time_ns()]
         self.folder.begin(self.learner.step, self._checkpoint_metadata())
@@ -176,10 +180,13 @@ class _ValueRun:
     def _stream(self, stream: BinaryIO, name: str) -> Iterator[tuple[str, Values, float]]:
         reader = ExampleReader(cast(BinaryIO, _Patient(stream, self._wait)), name)
         skip = 0 if name == STDIN_NAME else self.consumed.get(name, 0)
+        read = 0
         since = time.perf_counter()
         with contextlib.suppress(_Stopped):
             self._check_header(reader.open(), name)
             for values in () if self._done() else reader:
+                self._check_rows(values, read, name)
+                read += len(values.rows)
                 passed = min(skip, len(values.rows))
                 skip -= passed
                 if passed < len(values.rows):
@@ -212,6 +219,12 @@ class _ValueRun:
             if (header.inputs, header.hands) != (game.pbs_inputs, game.hands):
                 raise InputError(f"examples of other widths than {game.name} has")
 
+    def _check_rows(self, values: Values, read: int, name: str) -> None:
+        """`InputError`: one of the examples, behind `read` others, is of no state of the game."""
+        fault = self.row_check.fault(*values) if self.row_check else None
+        if fault:
+            raise InputError(fault[1], file=name, where=f"example {read + fault[0] + 1}")
+
     # ---- what is written ----
 
     def _metadata(self) -> dict[str, Any]:
@@ -232,6 +245,14 @@ class _ValueRun:
         self.folder.saved = self.learner.step
         tensors = {**self.learner.tensors(), **self.buffer.tensors()}
         self.folder.save(tensors, self._checkpoint_metadata())
+
+
+def _row_check(game: Game) -> RowCheck | None:
+    """None: the game's public states are too many to be enumerated beside learning."""
+    try:
+        return RowCheck(PublicTree(game, MOST_CHECKED))
+    except InputError:
+        return None
 
 
 class _Stopped(Exception):

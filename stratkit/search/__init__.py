@@ -10,6 +10,7 @@ pimc.py       determinized search: the trees of some worlds, and what they come 
 subgame.py    public belief states: CFR-D, CFR-AVG and FLOP in subgames
 leaves.py     what hands may expect where a subgame ends
 generate.py   self-play at public belief states: examples for a value network
+rows.py       which public belief states a game has: what examples are checked against
 equilibrium.py  a simultaneous turn as a game between candidates
 joint.py      the same among any number of players
 regret_matching.py  sampled regret matching between any number of players

@@ -19,7 +19,7 @@ from stratkit.storage.checkpoints import (
     read_metadata,
     save_checkpoint,
 )
-from stratkit.storage.examples import ExampleReader
+from stratkit.storage.examples import ExampleReader, ExampleWriter
 
 GAME = "liars_dice:1x2"
 PLAY = ("selfplay", "--game", GAME, "--search", "cfr,iterations=8", "--slots", 8, "--seed", 3)
@@ -187,6 +187,28 @@ def test_a_damaged_stream_ends_learning_and_loses_nothing(
     assert done.status == 1 and "stream of examples" in done.error_line
     done = run("train", examples, "--out", tmp_path / "rnad")
     assert done.status == 1 and len(done.err.splitlines()) == 1
+
+
+def test_a_hand_that_the_public_card_excludes_teaches_nothing(tmp_path: pathlib.Path) -> None:
+    """The one card of the public rank is on the table: a belief of a third, and a value for it."""
+    good, bad, game = tmp_path / "good.pbs", tmp_path / "bad.pbs", "leduc:3x1"
+    words = ("selfplay", "--game", game, "--search", "cfr,iterations=4", "--seed", 1, "-n", 40)
+    assert run(*words, "--slots", 16, "-o", good).status == 0
+    with good.open("rb") as stream:
+        reader = ExampleReader(stream, "good")
+        header, found = reader.open(), list(reader)
+    rows = np.concatenate([one.rows for one in found])
+    values = np.concatenate([one.values for one in found])
+    at = int(np.flatnonzero((rows[:, 1:4] == 1).any(1))[0])
+    with bad.open("wb") as stream, ExampleWriter(stream, header) as writer:
+        rows[at, -6:-3], values[at] = 1 / 3, 0.5
+        writer.write(rows, values)
+    done = run("train", good, "--out", tmp_path / "good", *LEARN)
+    assert done.status == 0, done.err
+    done = run("train", bad, "--out", tmp_path / "bad", *LEARN)
+    what = "a belief in a hand that the public state excludes"
+    assert done.status == 1
+    assert done.err.splitlines()[-1] == f"train: {bad}: example {at + 1}: {what}"
 
 
 def of_commands(folder: pathlib.Path) -> dict[str, str]:

@@ -195,3 +195,16 @@ def test_beliefs_follow_the_policy_and_fall_back_to_what_was_believed() -> None:
     assert (rows[:, 1:7].argmax(1) == nodes).all()
     assert rows[:, 7:10] == pytest.approx(np.tile([0.2, 0.3, 0.5], (len(rows), 1)))
     assert rows[:, 10:] == pytest.approx(found)
+
+
+def test_a_belief_in_a_hand_that_is_not_there_is_refused() -> None:
+    """In leduc:3x1 nobody holds the public card."""
+    public = pair_of("leduc:3x1").public
+    node = next(n for n in range(len(public)) if public.seen[public.look[n], 0])
+    subgames = Subgames(public, np.array([node, node], np.int32), 1)
+    good = np.array([[0, 0.5, 0.5], [0, 1, 0]])
+    for player in (0, 1):
+        assert subgames.begin(player, good).any()
+        for belief in ([1 / 3, 1 / 3, 1 / 3], [np.nan, 0.5, 0.5]):
+            with pytest.raises(ValueError, match="a belief in a hand that is not there"):
+                subgames.begin(player, np.array([good[0], belief]))
