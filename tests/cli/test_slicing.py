@@ -22,6 +22,9 @@ def sliced(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return path
 
 
+WHOLE = "slices of games, of which this algorithm needs whole ones (mmd takes both)"
+
+
 def read(path: pathlib.Path, whole: bool = True) -> list[tuple[object, ...]]:
     with open(path, "rb") as stream:
         return [plain(one) for one in EpisodeReader(stream, "x", whole=whole)]
@@ -44,9 +47,7 @@ def test_readers_of_whole_games_put_them_together(sliced: pathlib.Path) -> None:
     assert '"games":12' in found.out.replace(" ", "")
 
 
-def test_mmd_learns_from_slices_and_rnad_refuses(
-    tmp_path: pathlib.Path, sliced: pathlib.Path
-) -> None:
+def test_mmd_learns_from_slices(tmp_path: pathlib.Path, sliced: pathlib.Path) -> None:
     words = ("--net", "plain", "--batch", 4)
     done = run("train", sliced, "--out", tmp_path / "mmd", "--algorithm", "mmd", *words)
     assert done.status == 0, done.err
@@ -58,9 +59,38 @@ def test_mmd_learns_from_slices_and_rnad_refuses(
     assert last["endings"] and last["length"] > 30
     assert sum(sum(one["endings"].values()) for one in metrics) <= 12
     assert last["episodes"] == 4 * len(metrics)
-    refused = run("train", sliced, "--out", tmp_path / "rnad", *words)
-    what = "slices of games, of which this algorithm needs whole ones (mmd takes both)"
-    assert (refused.status, refused.err) == (1, f"train: {sliced}: {what}\n")
+
+
+@pytest.mark.parametrize("algorithm", ["rnad", "alphaze", "belief"])
+def test_other_algorithms_refuse_slices(
+    tmp_path: pathlib.Path, sliced: pathlib.Path, algorithm: str
+) -> None:
+    out = tmp_path / "run"
+    refused = run("train", sliced, "--out", out, "--algorithm", algorithm, "--net", "plain")
+    assert (refused.status, refused.err) == (1, f"train: {sliced}: {WHOLE}\n")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("slices_first", [False, True])
+def test_streams_of_slices_and_of_games_one_after_the_other(
+    tmp_path: pathlib.Path, sliced: pathlib.Path, slices_first: bool
+) -> None:
+    """By mmd all of them are learned from, by rnad the games up to the first slice."""
+    path, both = tmp_path / "whole.eps", tmp_path / "both.eps"
+    assert run(*PLAY[:-4], "--seed", 4, "-o", path).status == 0
+    parts = [path.read_bytes(), sliced.read_bytes()]
+    both.write_bytes(b"".join(reversed(parts) if slices_first else parts))
+    words = ("--net", "plain", "--batch", 4, "--seed", 1)
+    done = run("train", both, "--out", tmp_path / "mmd", "--algorithm", "mmd", *words)
+    assert done.status == 0, done.err
+    lines = (tmp_path / "mmd/metrics.jsonl").read_text().splitlines()
+    with open(sliced, "rb") as stream:
+        slices = len(list(EpisodeReader(stream, "x", whole=False)))
+    assert len(lines) == (12 + slices) // 4
+    refused = run("train", both, "--out", tmp_path / "rnad", *words)
+    assert refused.status == 1 and "Traceback" not in refused.err
+    assert refused.err.splitlines()[-1] == f"train: {both}: {WHOLE}"
+    assert len(list((tmp_path / "rnad/checkpoints").glob("*"))) == (0 if slices_first else 2)
 
 
 def test_the_loop_is_held_back(tmp_path: pathlib.Path) -> None:

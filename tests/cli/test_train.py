@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from learn.games import changed, episodes, stream, write
+from learn.test_learned_slices import cut
 from running import PATIENCE, Done, command_line, forked_line, run
 from storage.stored import HEADER, altered, stream_of
 from stratkit.cli.train import request_of
@@ -249,6 +250,9 @@ def refusals(game: Game, games: list[Episode]) -> dict[str, tuple[bytes, str]]:
     illegal[2] = 11
     nan = np.full(len(games[2].mu), np.nan, np.float32)
     middle = len(whole) // 2
+    sliced = [part for one in games[:5] for part in cut(one, 100)]
+    before, *_, last = cut(games[5], len(games[5].actions) // 3)
+    late = f"game 5: a slice from action {last.first}"
     flipped = whole[:middle] + bytes([whole[middle] ^ 16]) + whole[middle + 1 :]
     return {
         "nothing": (b"", "empty: no header of an episode stream"),
@@ -263,6 +267,14 @@ def refusals(game: Game, games: list[Episode]) -> dict[str, tuple[bytes, str]]:
             stream(game, [*games[:2], changed(games[2], mu=nan), *games[3:]]),
             "episode 2, action 6: this action of play was not sampled (mu is NaN)",
         ),
+        "slices out of order": (
+            stream(game, [*sliced, before, last]),
+            f"{late} on, and before it only {len(before.actions)} actions came",
+        ),
+        "slices without their beginning": (
+            stream(game, [*sliced, last]),
+            f"{late} on, and no such game goes on",
+        ),
     }
 
 
@@ -275,6 +287,8 @@ def refusals(game: Game, games: list[Episode]) -> dict[str, tuple[bytes, str]]:
         "another game",
         "an illegal action",
         "given play",
+        "slices out of order",
+        "slices without their beginning",
     ],
 )
 def test_broken_inputs(
@@ -283,7 +297,8 @@ def test_broken_inputs(
     data, message = refusals(*found)[name]
     path = tmp_path / "x.eps"
     path.write_bytes(data)
-    done = train(path, "--out", tmp_path / "run")
+    words = ("--algorithm", "mmd") if name.startswith("slices") else ()
+    done = train(path, "--out", tmp_path / "run", *words)
     assert done.status == 1
     *saved, line = done.err.splitlines()
     assert line.startswith(f"train: {path}: ") and message in line

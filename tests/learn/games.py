@@ -15,7 +15,7 @@ from stratkit.learn.algorithm import CPU, open_algorithm
 from stratkit.learn.data import EpisodeChunk
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings
-from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Header
+from stratkit.storage.episodes import SLICES, VERSION, Episode, Episodes, EpisodeWriter, Header
 
 
 def episodes(
@@ -41,9 +41,12 @@ def as_parts(game: Game, found: Sequence[Episode], file: str = "x.eps") -> list[
 
 
 def stream(game: Game, found: Sequence[Episode], seed: int = 1) -> bytes:
-    """The episodes as the bytes of a stream, each in a frame of its own."""
+    """The episodes, or slices of games, as the bytes of a stream, each in a frame of its own."""
     out = io.BytesIO()
-    header = Header(game=game.name, rules=game.rules, endings=game.endings, seed=seed)
+    version = SLICES if found and found[0].first is not None else VERSION
+    header = Header(
+        game=game.name, rules=game.rules, endings=game.endings, seed=seed, version=version
+    )
     with EpisodeWriter(out, header) as writer:
         for episode in found:
             writer.write(Episodes.of([episode]))

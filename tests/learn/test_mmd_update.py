@@ -378,6 +378,7 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
         ("warm_up", -1),
         ("ratio_clip", 0.0), ("kl_mu", -1.0), ("advantage_lambda", 1.1), ("value_lambda", -0.1),
         ("value_weight", 0.0), ("rho", 0.0), ("c", 0.0), ("average_rate", 0.0), ("magnet", "none"),
+        ("deployment_eta", -0.1), ("deployment_eta", math.nan), ("deployment_eta", INFINITY),
         ("weight_by", "side"), ("advantage_filter", 1.0), ("advantage_filter", -0.1),
     ],
 )  # fmt: skip
