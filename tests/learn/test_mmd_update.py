@@ -396,6 +396,21 @@ def test_settings_of_the_other_algorithm() -> None:
     assert resolve("plain", stored, {}, {}, "mmd").to_json() == stored
 
 
+def test_clipped_is_the_share_of_steps_beyond_the_ratio_clip() -> None:
+    """Each player's share, and of these the mean. The network is untrained, and mu was its policy
+    but for some steps of the first player and fewer of the second."""
+    learner, batch = a_batch(ratio_clip=0.2)
+    assert learner.update(batch)["clipped"] == 0
+    learner, _ = a_batch(ratio_clip=0.2)
+    own = [(batch.player == k).nonzero()[:, 0] for k in (0, 1)]
+    ratio = torch.ones_like(batch.mu)
+    ratio[own[0][:7]], ratio[own[0][7:12]], ratio[own[1][:5]] = 1.3, 0.7, 1.3
+    ratio[own[0][12:20]], ratio[own[1][5:20]] = 1.1, 0.9
+    expected = (12 / len(own[0]) + 5 / len(own[1])) / 2
+    metrics = learner.update(replace(batch, mu=batch.mu / ratio))
+    assert metrics["clipped"] == pytest.approx(expected, rel=1e-5)
+
+
 def test_the_distance_from_a_uniform_magnet_is_what_entropy_lacks() -> None:
     learner, batch = a_batch()
     metrics = learner.update(batch)
