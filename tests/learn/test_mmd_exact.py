@@ -1,9 +1,9 @@
-"""MMD's update by its own code, in expectation over all games of Kuhn poker, against exact mirror
-descent: every game is learned from once, weighted by its probability."""
+"""MMD's update by its own code, in expectation over all games of Kuhn or Leduc poker, against exact
+mirror descent: every game is learned from once, weighted by its probability."""
 
 from __future__ import annotations
 
-import itertools
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,9 +23,11 @@ from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.mmd import MMD
 from stratkit.nets import legal_policy
 from stratkit.solve.exploitability import evaluate
+from stratkit.solve.mmd import TabularMMD
 from stratkit.storage.episodes import Episode
 
 INFINITY = float("inf")
+RANKS, COPIES = 3, {"kuhn": 1, "leduc": 2}  # of each rank, in the deck
 
 
 def histories(node: Node, before: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
@@ -38,29 +40,32 @@ def histories(node: Node, before: tuple[int, ...] = ()) -> Iterator[tuple[int, .
 
 @dataclass
 class AllGames:
-    """Every game of Kuhn poker as one batch; `episode`: of each step, int64 [n]."""
+    """Every game of Kuhn or Leduc poker as one batch; `episode`: of each step, int64 [n]; `chance`:
+    the probability of its card, or 1, float64 [n]; `first`: rows [k] of the steps of players, of
+    those with one past (that several games share) one alone."""
 
     game: Game
     batch: StepBatch
     episode: Tensor
+    chance: Tensor
+    first: Tensor
 
     def played_by(self, policy: Tensor) -> StepBatch:
         """The batch as if this policy, float64 [u, A], had acted."""
         b = self.batch
-        mu = torch.where(b.player >= 0, policy[b.view, b.action], 1.0)
+        mu = torch.where(b.player >= 0, policy[b.view, b.action], self.chance)
         return replace(b, mu=mu)
 
     def probability(self, mu: Tensor) -> Tensor:
-        """Of each game, float64 [B]. Chance deals six hands alike."""
-        out = torch.ones(len(self.batch.returns), dtype=torch.float64) / 6
+        """Of each game, float64 [B]."""
+        out = torch.ones(len(self.batch.returns), dtype=torch.float64)
         return out.scatter_reduce_(0, self.episode, mu, "prod")
 
 
-@pytest.fixture(scope="module")
-def all_games() -> AllGames:
-    game = Game("kuhn")
+@functools.cache
+def games_of(name: str) -> AllGames:
+    game = Game(name)
     actions = [np.array(one, np.int32) for one in histories(grow(game))]
-    assert len(actions) == 30
     played = replay_many(game, [(b"", one) for one in actions])
     found = [
         Episode(k, 0, int(played.endings[k]), played.returns[k], one, np.ones(len(one), np.float32))
@@ -68,7 +73,26 @@ def all_games() -> AllGames:
     ]
     batch = make_batch(game, as_parts(game, found))
     episode = torch.repeat_interleave(torch.arange(len(actions)), batch.lengths)
-    return AllGames(game, batch, episode)
+    chance, first, seen = torch.ones(len(episode)).double(), [], set[tuple[int, ...]]()
+    before: list[int] = []
+    for row, action in enumerate(batch.action.tolist()):
+        if row and episode[row] == episode[row - 1]:
+            before.append(batch.action[row - 1].item())
+        else:
+            before, dealt = [], list[int]()
+        if batch.player[row] < 0:
+            left = RANKS * COPIES[name] - len(dealt)
+            chance[row] = (COPIES[name] - dealt.count(action)) / left
+            dealt.append(action)
+        elif tuple(before) not in seen:
+            first.append(row)
+            seen.add(tuple(before))
+    return AllGames(game, batch, episode, chance, torch.tensor(first))
+
+
+@pytest.fixture
+def all_games() -> AllGames:
+    return games_of("kuhn")
 
 
 def algorithm_of(game: Game, **settings: Any) -> MMD:
@@ -79,19 +103,10 @@ def algorithm_of(game: Game, **settings: Any) -> MMD:
 def reach_of(games: AllGames, mu: Tensor) -> tuple[Tensor, Tensor]:
     """Probabilities by mu, float64: of each step's past [n], and of coming to each view [u]."""
     batch = games.batch
-    past = torch.empty_like(mu)
-    for one in range(len(batch.returns)):
-        rows = (games.episode == one).nonzero()[:, 0]
-        past[rows] = torch.cat([torch.ones(1), mu[rows].cumprod(0)[:-1]]) / 6
+    parts = mu.split(batch.lengths.tolist())
+    past = torch.cat([torch.cat([torch.ones(1), x.cumprod(0)[:-1]]) for x in parts])
     reach = torch.zeros(len(batch.observations), dtype=torch.float64)
-    seen: set[tuple[int, ...]] = set()
-    for row in batch.learned.tolist():  # a past that several games share counts once
-        start = int((games.episode == games.episode[row]).nonzero()[0, 0])
-        key = tuple(batch.action[start:row].tolist())
-        if key not in seen:
-            reach[batch.view[row]] += past[row]
-        seen.add(key)
-    return past, reach
+    return past, reach.index_add_(0, batch.view[games.first], past[games.first])
 
 
 def expected_gradient(
@@ -118,7 +133,7 @@ def exact_values(games: AllGames, batch: StepBatch, pi: Tensor) -> tuple[Tensor,
     follows by pi."""
     past, reach = reach_of(games, batch.mu)
     q = torch.zeros_like(pi)
-    later = torch.where(batch.player >= 0, pi[batch.view, batch.action], 1.0)
+    later = torch.where(batch.player >= 0, pi[batch.view, batch.action], batch.mu)
     for row in batch.learned.tolist():
         of_game = (games.episode == games.episode[row]).nonzero()[:, 0]
         after = later[of_game[of_game > row]].prod()
@@ -128,42 +143,66 @@ def exact_values(games: AllGames, batch: StepBatch, pi: Tensor) -> tuple[Tensor,
     return q, (pi * q).sum(1)
 
 
+def sets_of(games: AllGames) -> list[int]:
+    """The view of each information set of the game's tree."""
+    seen = games.batch.observations.numpy(), games.batch.legal.numpy()
+    views = {(o.tobytes(), a.tobytes()): u for u, (o, a) in enumerate(zip(*seen, strict=True))}
+    tree = tree_of(games.game.name)
+    sets = zip(tree.observations(), tree.legal(), strict=True)
+    return [views[o.tobytes(), a.tobytes()] for o, a in sets]
+
+
+def tabular(games: AllGames, **settings: Any) -> MMD:
+    """The step size and the temperature are 1 / sqrt(t)."""
+    return algorithm_of(games.game, eta=1.0, eta_power=0.5, anneal_after=1.0, **settings)
+
+
+def after_step(algorithm: MMD, games: AllGames, logits: Tensor, value: Tensor, t: int) -> Tensor:
+    """The logits after step t. A natural gradient's step of size s / (1 + s eta) is mirror
+    descent's of size s: (logits + s q) / (1 + s eta)."""
+    legal = games.batch.legal
+    pi = legal_policy(logits, legal)[0]
+    batch = games.played_by(pi)
+    gradient, _ = expected_gradient(algorithm, games, batch, logits, value, t - 1)
+    _, reach = reach_of(games, batch.mu)
+    force = -gradient / (reach[:, None] * pi).clamp_min(1e-300) * legal
+    size = algorithm.eta(t - 1)
+    assert size == pytest.approx(t**-0.5)
+    return logits + size / (1 + size * size) * force
+
+
 @pytest.mark.parametrize("decay", [1.0, 0.3])
 def test_followed_exactly_it_is_tabular_mmd(all_games: AllGames, decay: float) -> None:
-    """The step size and the temperature are 1 / sqrt(t). A natural gradient's step of size s / (1 +
-    s eta) is mirror descent's of size s: (logits + s q) / (1 + s eta)."""
-    tree = tree_of("kuhn")
-    views = {
-        (o.tobytes(), a.tobytes()): u
-        for u, (o, a) in enumerate(
-            zip(all_games.batch.observations.numpy(), all_games.batch.legal.numpy(), strict=True)
-        )
-    }
-    seen = zip(tree.observations(), tree.legal(), strict=True)
-    sets = [views[o.tobytes(), a.tobytes()] for o, a in seen]
-    algorithm = algorithm_of(
-        all_games.game, eta=1.0, eta_power=0.5, anneal_after=1.0,
-        advantage_lambda=decay, value_lambda=decay,
-    )  # fmt: skip
+    tree, sets = tree_of("kuhn"), sets_of(all_games)
+    algorithm = tabular(all_games, advantage_lambda=decay, value_lambda=decay)
     legal = all_games.batch.legal
     logits = torch.zeros(legal.shape, dtype=torch.float64)
     noise = torch.randn(len(legal), generator=torch.Generator().manual_seed(1)).double()
     found = {}
     for t in range(1, 201):
         pi = legal_policy(logits, legal)[0]
-        batch = all_games.played_by(pi)
         # At lambda 1 what the network says of the value does not matter in the mean.
-        value = noise if decay == 1 else exact_values(all_games, batch, pi)[1]
-        gradient, _ = expected_gradient(algorithm, all_games, batch, logits, value, t - 1)
-        _, reach = reach_of(all_games, batch.mu)
-        force = -gradient / (reach[:, None] * pi).clamp_min(1e-300) * legal
-        size = algorithm.eta(t - 1)
-        assert size == pytest.approx(t**-0.5)
-        logits = logits + size / (1 + size * size) * force
+        value = noise if decay == 1 else exact_values(all_games, all_games.played_by(pi), pi)[1]
+        logits = after_step(algorithm, all_games, logits, value, t)
         if t in (5, 20, 100, 200):
             dense = legal_policy(logits, legal)[0][sets].numpy()
             found[t] = sum(evaluate(tree, tree.flat(dense)).incentives)
     assert found == pytest.approx({5: 0.3352, 20: 0.1600, 100: 0.0583, 200: 0.0304}, abs=1e-4)
+
+
+def test_step_by_step_it_is_tabular_mmd_of_leduc() -> None:
+    """A card comes in the middle of the game, and returns have a unit."""
+    games, tree = games_of("leduc"), tree_of("leduc")
+    sets, legal, solver = sets_of(games), games.batch.legal, TabularMMD(tree)
+    algorithm = tabular(games, advantage_lambda=1.0, value_lambda=1.0)
+    logits = torch.zeros(legal.shape, dtype=torch.float64)
+    noise = torch.randn(len(legal), generator=torch.Generator().manual_seed(1)).double()
+    for t in range(1, 16):
+        logits = after_step(algorithm, games, logits, noise, t)
+        solver.step()
+        policy = tree.flat(legal_policy(logits, legal)[0][sets].numpy())
+        np.testing.assert_allclose(policy, solver.solution(), atol=1e-4)
+    assert evaluate(tree, policy).nash_conv < 3  # uniform play has 4.75
 
 
 @pytest.mark.parametrize("magnet", ["uniform", "average"])
@@ -202,11 +241,14 @@ def test_the_expected_gradient_off_policy(all_games: AllGames, magnet: str, kl_m
     assert (mu - pi).abs().max() > 0.3 and found.abs().max() > 0.01
 
 
-def test_the_games_are_all(all_games: AllGames) -> None:
-    policy = legal_policy(torch.randn(all_games.batch.legal.shape).double(), all_games.batch.legal)
-    total = all_games.probability(all_games.played_by(policy[0]).mu).sum()
-    assert total.item() == pytest.approx(1)
-    assert len(set(itertools.chain(all_games.batch.view[all_games.batch.learned].tolist()))) == 12
+@pytest.mark.parametrize(("name", "number", "sets"), [("kuhn", 30, 12), ("leduc", 1116, 288)])
+def test_the_games_are_all(name: str, number: int, sets: int) -> None:
+    games = games_of(name)
+    batch = games.batch
+    policy, _ = legal_policy(torch.randn(batch.legal.shape).double(), batch.legal)
+    total = games.probability(games.played_by(policy).mu).sum()
+    assert total.item() == pytest.approx(1) and len(batch.returns) == number
+    assert len(batch.view[batch.learned].unique()) == sets
 
 
 def test_returns_are_in_the_unit_of_the_game(all_games: AllGames) -> None:
