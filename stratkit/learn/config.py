@@ -361,6 +361,12 @@ class ReBeLConfig(AdamConfig):
         at_least=1,
         less_than=2**31,
     )
+    exact: int = option(
+        0,
+        "states whose exact values a network is held against every save-every steps; 0: none",
+        at_least=0,
+        at_most=10_000,
+    )
 
 
 class AlgorithmKind(NamedTuple):

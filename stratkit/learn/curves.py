@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[np.float64]
 ELO, LOW, HIGH, AT = "eval/elo", "eval/low", "eval/high", "eval/step"
+FEW = "eval/", "value_error/"  # measured at checkpoints, and each in many games or states
 OVER = {"step": "step", "episodes": "episodes", "hours": "time"}
 PARTS = 25  # of the shortest run, each of which is smoothed to about a point
 
@@ -124,7 +125,7 @@ def plot(
 def _draw(axes: Axes, run: Run, field: str, over: str, width: int, number: int) -> None:
     x, y = run.curve(field, over)
     colour = _colour(number)
-    if field.startswith("eval/"):  # few, and each of many games
+    if field.startswith(FEW):
         axes.plot(x, y, f"o{_style(number)}", color=colour, markersize=4)
         if field == ELO:
             low, high = (run.numbers.get(name, run.numbers[ELO] * np.nan) for name in (LOW, HIGH))

@@ -27,11 +27,15 @@ from stratkit.learn.source import POLL, STDIN_NAME, plain_path
 from stratkit.netnames import DEFAULT_PBS
 from stratkit.nets.network import load_weights
 from stratkit.nets.pbs import build_pbs
+from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.rows import RowCheck
+from stratkit.search.safe import PBSSearch
+from stratkit.search.value_error import states_of_selfplay, value_errors
 from stratkit.storage.checkpoints import checkpoint_path, load_network, publish_policy, tensors_of
 from stratkit.storage.examples import ExampleHeader, ExampleReader, Values
 
 MOST_CHECKED = 1_000_000  # nodes of a public tree that is opened to check examples: 2 s, .5 GB
+EXACT, PLAY = 1024, PBSSearch(updates=32)  # how states of --exact are solved, and how come upon
 
 
 def train_values(
@@ -118,6 +122,7 @@ class _ValueRun:
 
     def open(self, game: Game) -> None:
         """Begins, or goes on, with this game."""
+        self.tree = PublicTree(game) if self.hyper.exact else None
         run, settings = self.request.run, self.settings
         self.folder = RunFolder(run, self.point, game, self.net, settings, self.observer)
         self.closing.callback(self.folder.close)
@@ -129,6 +134,8 @@ class _ValueRun:
                     what = f"weights of a network {metadata['net']} for {metadata['game']}"
                     raise InputError(f"{what}, for a run with {self.net} for {game.name}")
                 load_weights(network, weights, self.net)
+        if self.tree:  # a game that leads to no such state is refused at once
+            states_of_selfplay(self.tree, PLAY, NetworkLeaves(network), 1, self.config.seed)
         self.learner = ValueLearner(network, self.hyper, self.config.batch)
         self.buffer = Buffer(self.hyper.buffer, game.pbs_inputs, game.hands, self.config.seed)
         if self.point:
@@ -136,7 +143,7 @@ class _ValueRun:
                 self.learner.load(self.point.tensors, int(self.point.metadata["step"]))
                 self.buffer.load(self.point.tensors, self.examples)
             self.folder.saved = self.learner.step
-        self.row_check = _row_check(game)
+        self.row_check = _row_check(game, self.tree)
         self.game = game
         self.began = [self.examples, time.time_ns()]
         self.folder.begin(self.learner.step, self._checkpoint_metadata())
@@ -158,10 +165,23 @@ class _ValueRun:
                 raise StratkitError(what, where=f"step {self.learner.step}")
             seconds = {"wait": waited, "update": time.perf_counter() - start}
             line = {"step": self.learner.step, "examples": self.examples, **metrics, "lr": lr}
+            at_checkpoint = self.learner.step % self.config.save_every == 0
+            if at_checkpoint:
+                line |= self._value_error()
             self.folder.log({**line, "seconds": seconds, "time": time.time()})
             waited = 0.0
-            if self.learner.step % self.config.save_every == 0:
+            if at_checkpoint:
                 self._save()
+
+    def _value_error(self) -> dict[str, Any]:
+        """Of the average network, in states to which it leads self-play: by the decisions that are
+        left. Nothing, unless it is asked for."""
+        if not self.tree:
+            return {}
+        network = NetworkLeaves(self.learner.average)
+        states = states_of_selfplay(self.tree, PLAY, network, self.hyper.exact, self.config.seed)
+        found = value_errors(self.tree, network, states, EXACT)
+        return {"value_error": {str(at.left): at.rms for at in found}}
 
     # ---- examples ----
 
@@ -247,10 +267,10 @@ class _ValueRun:
         self.folder.save(tensors, self._checkpoint_metadata())
 
 
-def _row_check(game: Game) -> RowCheck | None:
+def _row_check(game: Game, tree: PublicTree | None) -> RowCheck | None:
     """None: the game's public states are too many to be enumerated beside learning."""
     try:
-        return RowCheck(PublicTree(game, MOST_CHECKED))
+        return RowCheck(tree or PublicTree(game, MOST_CHECKED))
     except InputError:
         return None
 

@@ -13,12 +13,14 @@ import numpy as np
 
 from stratkit.arrays import Float64s, Int32s
 from stratkit.engine import PublicTree, Subgames
+from stratkit.errors import InputError
 from stratkit.search.generate import Generator, rows_of
 from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.safe import PBSSearch
 from stratkit.search.subgame import CFRD
 
 GAMES = 64  # of self-play at a time
+PATIENCE = 64  # rounds of games that all end in their first subgame
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,16 @@ def decisions_left(tree: PublicTree) -> Int32s:
 def states_of_selfplay(
     tree: PublicTree, search: PBSSearch, network: NetworkLeaves, n: int, seed: int
 ) -> States:
-    """The first `n` states behind the opening to which self-play leads."""
+    """The first `n` states behind the opening to which self-play leads. `InputError`: to none."""
     play = Generator(tree, search, GAMES, seed)
     nodes: list[Int32s] = []
     beliefs: tuple[list[Float64s], list[Float64s]] = [], []
     while sum(map(len, nodes)) < n:
         play.examples(network)
         at, believed = play.roots()
+        if not len(at) and play.ended >= PATIENCE * GAMES and not any(map(len, nodes)):
+            what = f"{tree.game.name}: self-play to depth {search.depth} ends in its first subgame"
+            raise InputError(what)
         nodes.append(at)
         for player in (0, 1):
             beliefs[player].append(believed[player])

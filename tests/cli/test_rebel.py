@@ -21,7 +21,7 @@ from stratkit.storage.checkpoints import (
 )
 from stratkit.storage.examples import ExampleReader, ExampleWriter
 
-GAME = "liars_dice:1x2"
+GAME, RPS = "liars_dice:1x2", f"matrix:{ROOT / 'formats/samples/modified_rps.matrix'}"
 PLAY = ("selfplay", "--game", GAME, "--search", "cfr,iterations=8", "--slots", 8, "--seed", 3)
 CHECKPOINT, RUNS = "checkpoints/step-{:08}.safetensors", ("one", "two")
 LEARN = ("--algorithm", "rebel", "--net", "pbs:16x16", "--batch", 32, "--seed", 1)
@@ -99,6 +99,53 @@ def test_a_resumed_run_is_the_run(
     assert whole.keys() == parts.keys()
     assert all((whole[name] == parts[name]).all() for name in whole)
     assert other["inputs"] == {str(examples): other["episodes"]}
+
+
+def errors_of(run_: pathlib.Path) -> dict[int, dict[str, float]]:
+    """`value_error` by step."""
+    lines = map(json.loads, (run_ / "metrics.jsonl").read_text().splitlines())
+    return {line["step"]: line["value_error"] for line in lines if "value_error" in line}
+
+
+def test_the_error_of_values_falls_and_measuring_it_changes_nothing(tmp_path: pathlib.Path) -> None:
+    play = (*PLAY[:3], "--search", "cfr,iterations=16", "--slots", 64, "--seed", 3, "-n", 4000)
+    assert run(*play, "-o", tmp_path / "a").status == 0
+    learn = ("train", tmp_path / "a", *LEARN, "--lr", 0.01, "--uses", 16, "--average-rate", 0.05)
+    save, exact = ("--steps", 300, "--save-every", 150), ("--exact", 40)
+    for name, options in (("plain", save), ("whole", (*save, *exact))):
+        assert run(*learn, "--out", tmp_path / name, *options).status == 0
+    first = ("--out", tmp_path / "parts", *exact, "--steps", 1, "--save-every", 1)
+    assert run(*learn, *first).status == 0
+    assert run("train", tmp_path / "a", *first[:2], "--resume", *save).status == 0
+
+    plain, whole, parts = (errors_of(tmp_path / name) for name in ("plain", "whole", "parts"))
+    assert not plain and set(whole) == {150, 300}
+    assert parts == {1: parts[1], **whole}
+    for left in ("1", "2"):
+        assert whole[300][left] < 0.1 < 0.6 < parts[1][left]
+    weights = [
+        load_checkpoint(tmp_path / name / CHECKPOINT.format(300))[0] for name in ("plain", "whole")
+    ]
+    assert all((weights[0][name] == weights[1][name]).all() for name in weights[0])
+    picture = tmp_path / "error.png"
+    done = run("curves", tmp_path / "whole", "--field", "value_error/1", "-o", picture)
+    assert done.status == 0 and picture.read_bytes().startswith(b"\x89PNG"), done.err
+
+
+@pytest.mark.parametrize(
+    ("game", "what"),
+    [
+        ("dark_hex:3", "dark_hex:3: it has no public belief states"),
+        (RPS, f"{RPS}: self-play to depth 2 ends in its first subgame"),
+    ],
+)
+def test_a_game_without_exact_values_is_refused(
+    game: str, what: str, tmp_path: pathlib.Path
+) -> None:
+    words = ("train", "-", "--out", tmp_path / "run", *LEARN, "--game", game, "--steps", 0)
+    done = run(*words, "--exact", 4)
+    assert done.status == 1 and done.error_line == f"train: {what}"
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_was_learned_plays_by_search(trained: pathlib.Path, tmp_path: pathlib.Path) -> None:
