@@ -51,14 +51,14 @@ def test_to_the_end_of_the_game_flop_is_tabular_flop() -> None:
     assert evaluate(pair.tree, tabular.solution()).exploitability < 1e-3
 
 
-@pytest.mark.parametrize("name, value", [("liars_dice:1x4", 0.0625), ("liars_dice:2x2", None)])
-def test_1024_updates_come_close_to_an_equilibrium(name: str, value: float | None) -> None:
-    pair = pair_of(name)
+@pytest.mark.parametrize("dice", ["1x4", "1x5", "1x6", "2x3"])
+def test_1024_updates_come_close_to_an_equilibrium(dice: str) -> None:
+    pair = pair_of(f"liars_dice:{dice}")
     policy, worth = solved(pair, "cfr", 1024)
     found = evaluate(pair.tree, policy)
     assert found.exploitability < 0.003
-    assert worth == pytest.approx((found.value, -found.value), abs=0.003)
-    assert value is None or found.value == pytest.approx(value, abs=0.001)
+    assert worth == pytest.approx((found.value, -found.value), abs=0.006)
+    assert dice != "1x4" or found.value == pytest.approx(1 / 16, abs=0.001)
 
 
 def at_root(name: str, depth: int, kind: str = "cfr", updates: int = 512) -> tuple[float, float]:
@@ -98,7 +98,7 @@ def test_infostate_values_are_the_supergradient_of_the_value() -> None:
         towards = belief + step * (np.eye(3)[hand] - belief)
         back = belief - step * (np.eye(3)[hand] - belief)
         slope = (solve(towards)[0] - solve(back)[0]) / (2 * step)
-        assert slope == pytest.approx(each[hand] - value, abs=0.01)
+        assert slope == pytest.approx(each[hand] - value, abs=1e-3)
 
 
 def policy_of(pair: Pair, sums: np.ndarray) -> np.ndarray:
