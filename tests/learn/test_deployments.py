@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from learn.games import as_parts, episodes, optimizer
-from learn.test_learned_slices import cut
+from learn.test_learned_slices import cut, targets_of
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
 from stratkit.learn.config import MMDConfig
@@ -88,6 +88,20 @@ def test_it_comes_to_the_equilibrium_of_setups() -> None:
     assert 0.01 < expected[expected > 0].min() < 0.1 < expected.max()
     for key, ours in zip(keys, chosen.tolist(), strict=True):
         assert ours == pytest.approx(expected[key[0][0], key[0][1]], abs=2e-3)
+
+
+def test_a_setup_is_judged_by_its_game_s_outcome() -> None:
+    """Its value's target is the outcome; its advantage what the value lacks, in the game's unit."""
+    game, found = episodes("nano", 8)
+    batch = make_batch(game, as_parts(game, found), Layout(own_deployment=True))
+    batch, setup = replace(batch, unit=4.0), batch.by_outcome
+    targets, value = targets_of(game, batch, value_lambda=0.3, advantage_lambda=0.3)
+    episode = torch.repeat_interleave(torch.arange(len(found)), batch.lengths)
+    outcome = batch.returns[episode, batch.player]
+    assert torch.equal(targets.value[setup], outcome[setup])
+    torch.testing.assert_close(targets.advantage[setup], (outcome - value)[setup] / 4)
+    assert int(setup.sum()) == NANO * len(found) and value[setup].abs().min() > 1e-4
+    assert not torch.equal(targets.value[~setup], outcome[~setup])
 
 
 def test_of_slices_the_last_one_teaches_the_setup() -> None:

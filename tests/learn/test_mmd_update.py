@@ -396,6 +396,24 @@ def test_settings_of_the_other_algorithm() -> None:
     assert resolve("plain", stored, {}, {}, "mmd").to_json() == stored
 
 
+def test_the_losses_that_are_reported() -> None:
+    """Of games that the network has played itself: the ratios are 1, and its distance from mu 0."""
+    learner, batch = a_batch(kl_mu=0.5)
+    algorithm = learner.algorithm
+    with torch.no_grad():
+        views = DistinctViews(algorithm.prepare(batch.observations), batch.legal)
+        outputs = algorithm.outputs(views)
+        forward = algorithm.forward(views, outputs, 0)
+        batch = replace(batch, mu=forward.pi[batch.view, batch.action])
+        found = algorithm.targets(batch, outputs, forward, batch.step_counts())
+    metrics = learner.update(batch)
+    kl = (forward.eta * forward.metrics[:, 1])[batch.view]
+    squares = (outputs[1][batch.view] - found.value).square()
+    policy, value = ((found.weight * x).sum().item() for x in (kl - found.advantage, squares))
+    assert metrics["policy_loss"] == pytest.approx(policy, abs=2e-6) and abs(policy) > 1e-4
+    assert metrics["value_loss"] == pytest.approx(value, rel=1e-4) and value > 1e-3
+
+
 def test_clipped_is_the_share_of_steps_beyond_the_ratio_clip() -> None:
     """Each player's share, and of these the mean. The network is untrained, and mu was its policy
     but for some steps of the first player and fewer of the second."""
