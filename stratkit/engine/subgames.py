@@ -110,6 +110,12 @@ class Subgames:
         begin = self.tree.first[self._acting[1]]
         return np.repeat(begin - self.first[:-1], np.diff(self.first)) + np.arange(self.choices)
 
+    def choices_of(self, which: Int64s) -> Int64s:
+        """int64: where the choices of subgames `which` int64 [n] are, one's after the other's."""
+        sizes = np.bincount(self.subgame, minlength=len(self.roots))
+        begin, size = (np.cumsum(sizes) - sizes)[which], sizes[which]
+        return np.repeat(begin - np.cumsum(size) + size, size) + np.arange(size.sum())
+
     def uniform(self) -> Float64s:
         """The policy that has all choices of a hand alike."""
         sizes = np.diff(self.first)

@@ -16,7 +16,7 @@ import numpy as np
 from stratkit.arrays import Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
-from stratkit.search.safe import PBSSearch
+from stratkit.search.safe import PBSSearch, distinct_roots
 from stratkit.search.subgame import SOLVERS, Leaves, Solver
 
 EXPLORE = 0.25
@@ -61,7 +61,7 @@ class Generator:
     def examples(self, leaves: Leaves) -> Examples:
         """Solves a subgame of each game, two examples of each, and moves on."""
         tree, search = self.tree, self.search
-        roots, which = self._distinct_roots()
+        roots, which = distinct_roots(self._roots, tree.opening)
         beliefs = self._beliefs[0][roots], self._beliefs[1][roots]
         subgames = Subgames(tree, self._roots[roots], search.depth)
         solver = SOLVERS[search.kind](subgames, beliefs, leaves)
@@ -90,17 +90,6 @@ class Generator:
         player's hands, float64 [n, game's hands]."""
         begun = self._roots != self.tree.opening
         return self._roots[begun], (self._beliefs[0][begun], self._beliefs[1][begun])
-
-    def _distinct_roots(self) -> tuple[Int64s, Int64s]:
-        """The games whose roots are to be solved, and of each game which of these it shares: all at
-        the opening share one."""
-        new = self._roots == self.tree.opening
-        new[np.flatnonzero(new)[:1]] = False
-        games = np.flatnonzero(~new)
-        which = np.cumsum(~new) - 1
-        if new.any():
-            which[new] = which[np.flatnonzero(self._roots == self.tree.opening)[0]]
-        return games, which
 
     def _walk(self, solver: Solver, games: Int64s, which: Int64s) -> _After:
         """Where some games go on, of the subgames `which`, which is decided now."""

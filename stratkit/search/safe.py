@@ -17,7 +17,7 @@ from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.search.regret_matching import inverse_cdf
-from stratkit.search.subgame import SOLVERS, Leaves, Solver
+from stratkit.search.subgame import SOLVERS, Leaves
 
 AT_ONCE = 512  # subgames that are solved together
 
@@ -38,7 +38,7 @@ class SolvedSubgames:
     """Some solved subgames. Policies float64 [E] of all their choices: `average`, what was `played`
     at the iteration that was drawn, and what is `believed` of both then."""
 
-    solver: Solver
+    subgames: Subgames
     average: Float64s
     played: Float64s
     believed: Float64s
@@ -46,10 +46,20 @@ class SolvedSubgames:
     def beliefs(self, player: int, before: Float64s) -> Float64s:
         """What is believed of `player`'s hands at all leaves, float64 [L, game's hands], if it was
         `before` at the roots, float64 [subgames, game's hands]."""
-        subgames = self.solver.subgames
+        subgames = self.subgames
         reach = subgames.begin(player, before)
         subgames.reach(player, self.believed, reach)
         return subgames.beliefs(player, reach, subgames.leaf_parts)
+
+
+def distinct_roots(roots: Int32s, opening: int) -> tuple[Int64s, Int64s]:
+    """Which of some roots are to be solved, and of each root which of these it is: all at the
+    opening, where everybody believes the same, are one."""
+    new = roots == opening
+    new[np.flatnonzero(new)[:1]] = False
+    which = np.cumsum(~new) - 1
+    which[new] = which[roots == opening][:1]
+    return np.flatnonzero(~new), which
 
 
 def solve(
@@ -59,14 +69,20 @@ def solve(
     search: PBSSearch,
     stops: Int64s,
 ) -> SolvedSubgames:
-    """Solves `subgames` from `beliefs`; of subgame i what is played after stops[i] updates of
-    either player is kept (of average play: nothing but the average)."""
-    solver = SOLVERS[search.kind](subgames, beliefs, leaves)
+    """Solves `subgames` from `beliefs`, those that begin at the opening once; of subgame i what is
+    played after stops[i] updates of either player is kept (of average play: nothing but the
+    average)."""
+    roots, which = distinct_roots(subgames.roots, subgames.tree.opening)
+    solved = subgames
+    if len(roots) < len(which):
+        solved = Subgames(subgames.tree, subgames.roots[roots], subgames.depth)
+    solver = SOLVERS[search.kind](solved, (beliefs[0][roots], beliefs[1][roots]), leaves)
+    at = solved.choices_of(which)
     if not search.safe:
         solver.solve(search.updates)
-        average = solver.averaged()
-        return SolvedSubgames(solver, average, average, average)
-    played, believed = solver.policy.copy(), solver.policy.copy()
+        average = solver.averaged()[at]
+        return SolvedSubgames(subgames, average, average, average)
+    played, believed = solver.policy[at], solver.policy[at]
     wanted = np.bincount(stops, minlength=search.updates // 2 + 1)
     stop_of_choice = stops[subgames.subgame]
 
@@ -74,11 +90,11 @@ def solve(
         k = solver.updates // 2
         if wanted[k]:
             now = stop_of_choice == k
-            np.copyto(played, solver.policy, where=now)
-            np.copyto(believed, solver.believed(), where=now)
+            np.copyto(played, solver.policy[at], where=now)
+            np.copyto(believed, solver.believed()[at], where=now)
 
     solver.solve(search.updates, keep)
-    return SolvedSubgames(solver, solver.averaged(), played, believed)
+    return SolvedSubgames(subgames, solver.averaged()[at], played, believed)
 
 
 def draw_stops(search: PBSSearch, seed: int, games: Int64s, nodes: Int32s) -> Int64s:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from engine.public import Pair, pair_of
+from stratkit.arrays import Float32s
 from stratkit.engine import Subgames
 from stratkit.search.leaves import ExactLeaves
-from stratkit.search.safe import PBSSearch, draw_stops, play_through
-from stratkit.search.subgame import CFRD, SOLVERS
+from stratkit.search.safe import PBSSearch, draw_stops, play_through, solve
+from stratkit.search.subgame import CFRD, SOLVERS, Reach, nothing
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.solver import open_solver
 
@@ -148,6 +149,26 @@ def test_games_do_not_depend_on_each_other() -> None:
     )
     assert four[:2] == pytest.approx(two, abs=1e-12)
     assert abs(four[3] - four[2]).max() > 1e-3
+
+
+def test_games_at_the_opening_share_its_subgame_and_stop_where_each_will() -> None:
+    public, solved = pair_of("liars_dice:1x3").public, []
+
+    def leaves(subgames: Subgames, player: int, reach: Reach) -> Float32s:
+        solved.append(int((subgames.roots == public.opening).sum()))
+        return nothing(subgames, player, reach)
+
+    roots = np.array([public.opening, public.opening + 1, public.opening], np.int32)
+    beliefs = np.full((3, 3), 1 / 3), np.full((3, 3), 1 / 3)
+    search, stops = PBSSearch(updates=8), np.array([3, 2, 1])
+    found = solve(Subgames(public, roots, 2), beliefs, leaves, search, stops)
+    assert set(solved) == {1}
+    for i in range(3):
+        alone = Subgames(public, roots[i : i + 1], 2)
+        one = solve(alone, (beliefs[0][:1], beliefs[1][:1]), nothing, search, stops[i : i + 1])
+        mine = found.subgames.subgame == i
+        assert (found.played[mine] == one.played).all()
+        assert (found.average[mine] == one.average).all()
 
 
 @pytest.mark.parametrize("kind, weights", [("cfr", [1, 2, 3, 4, 0]), ("flop", [0, 1, 2, 3, 4])])
