@@ -14,6 +14,7 @@ import pytest
 
 from running import PATIENCE, ROOT, forked_commands, forked_line, run
 from stratkit.storage.checkpoints import (
+    list_checkpoints,
     load_checkpoint,
     load_network,
     read_metadata,
@@ -43,6 +44,11 @@ def trained(examples: pathlib.Path) -> pathlib.Path:
     done = run("train", examples, "--out", out, *LEARN, "--steps", 24)
     assert done.status == 0, done.err
     return out
+
+
+def newest(folder: pathlib.Path) -> dict[str, np.ndarray]:
+    """The tensors of the newest checkpoint of a RUN."""
+    return load_checkpoint(list_checkpoints(folder)[-1][1])[0]
 
 
 def follow(folder: pathlib.Path) -> list[dict[str, object]]:
@@ -207,6 +213,16 @@ def test_bad_input_is_refused_in_one_line(
     assert "learned by rebel" in refused(
         "train", examples, "--out", trained, "--resume", "--algorithm", "mmd"
     )
+    other = tmp_path / "other"
+    words = ("train", "-", "--out", other, *LEARN, "--game", "liars_dice:1x3", "--steps", 0)
+    assert run(*words).status == 0
+    said = refused(*learn, "--net", "pbs:16x16", "--weights", other)
+    assert f"network pbs:16x16 for liars_dice:1x3, for a run with pbs:16x16 for {GAME}" in said
+    said = refused("match", f"search=cfr,{other}", "random", "--game", GAME, "-n", 2, "-o", "x")
+    assert f"a network for liars_dice:1x3, not for {GAME}" in said
+    for repeats in (0, 10**9):
+        said = refused("exploit", GAME, "search=cfr,random", "--repeats", repeats, status=2)
+        assert "2<=x<=10000" in said
     assert "on the CPU" in refused(*learn, "--device", "cuda", status=2)
     assert "has the network pbs:16x16" in refused(
         "train", examples, "--out", trained, "--resume", "--net", "pbs:8x8"
@@ -228,6 +244,16 @@ def test_a_damaged_stream_ends_learning_and_loses_nothing(
     assert done.status == 1
     saved, error = done.err.splitlines()
     assert "--resume goes on from there" in saved and "bad.pbs: frame" in error
+    assert run("train", examples, "--out", tmp_path / "whole", *LEARN).status == 0
+    whole = newest(tmp_path / "whole")
+    assert len(newest(tmp_path / "bad")["buffer/rows"]) < len(whole["buffer/rows"])
+    for name in ("cut", "bad"):  # the file is sent again
+        stream = tmp_path / f"{name}.pbs"
+        stream.write_bytes(data)
+        done = run("train", stream, "--out", tmp_path / name, "--resume")
+        assert done.status == 0, done.err
+        tensors = newest(tmp_path / name)
+        assert all((tensors[part] == whole[part]).all() for part in whole)
     games = tmp_path / "games.eps"
     assert run("selfplay", "--game", GAME, "-n", 3, "-o", games).status == 0
     done = run("train", games, "--out", tmp_path / "games", *LEARN)

@@ -70,14 +70,20 @@ def test_each_game_and_side_has_its_own_iterations_and_keeps_to_them() -> None:
     assert abs(other.policy(views_of(pair, 1)) - first).max() > 0.01
 
 
-def test_what_the_opponent_has_changes_nothing() -> None:
-    """Equal public histories, seeds and own hands; the opponent rolls anything."""
-    game, hands, n = Game("liars_dice:1x4"), 4, 8
+@pytest.mark.parametrize(
+    ("name", "hands", "after"),  # bids; bets; bets and the public card
+    [("liars_dice:1x4", 4, (1, 4)), ("leduc", 3, (1, 2)), ("leduc", 3, (1, 1, 0))],
+)
+def test_what_the_opponent_has_changes_nothing(
+    name: str, hands: int, after: tuple[int, ...]
+) -> None:
+    """Equal public histories, seeds and own hands; the opponent has anything."""
+    game, n = Game(name), 8
     player = opened("search=cfr,iterations=16,random", game.name)
     games = np.repeat(np.arange(n), hands)
     batch, zeros = Batch(game, n * hands), np.zeros(n * hands, np.int32)
-    for actions in (zeros + 2, np.tile(np.arange(hands), n), zeros + 1, zeros + 4):
-        batch.apply(actions.astype(np.int32))  # dice of both, and two bids
+    for actions in (zeros + 2, np.tile(np.arange(hands), n), *(zeros + a for a in after)):
+        batch.apply(actions.astype(np.int32))
     views = Views(games, batch.actors(), zeros, batch.legal(), batch.observe())
     found = player.policy(views).reshape(n, hands, -1)
     assert (found == found[:, :1]).all() and len(np.unique(found[:, 0], axis=0)) > 1
