@@ -48,6 +48,7 @@ ALL = (  # the longest first
     "kuhn_beta_3",
     "kuhn",
     "kuhn_off_policy",
+    "kuhn_mmd",
     "liars_dice",
     "moves_nano",
     "exact_rnad",
@@ -105,6 +106,12 @@ class Experiments:
         ages = [json.loads(line)["age_mean"] for line in lines]
         yield Claim("kuhn-off-policy: steps by which policies were old", sum(ages) / len(ages))
         yield from self.nash_conv("kuhn", run, target=0.03)
+
+    def kuhn_mmd(self) -> Claims:
+        """By MMD, in a third of the steps."""
+        options = ("--algorithm", "mmd")
+        run = self.learn("kuhn-mmd", "kuhn", 2_000, 1024, 1, *options)
+        yield from self.nash_conv("kuhn", run, average=0.013)
 
     def liars_dice(self) -> Claims:
         game = "liars_dice:1x4"
