@@ -356,16 +356,10 @@ class ReBeLConfig(AdamConfig):
     halve: tuple[int, ...] = option((), "steps after which the learning rate is halved")
     uses: float = option(8.0, "how often an example is learned from, on average", more_than=0)
     buffer: int = option(
-        100_000,
-        "examples from which batches are drawn, the newest ones",
-        at_least=1,
-        less_than=2**31,
+        100_000, "examples that batches are drawn from, the newest", at_least=1, less_than=2**31
     )
     exact: int = option(
-        0,
-        "states whose exact values a network is held against every save-every steps; 0: none",
-        at_least=0,
-        at_most=10_000,
+        0, "states with exact values to measure checkpoints by; 0: none", at_least=0, at_most=10_000
     )
 
 
