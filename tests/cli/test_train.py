@@ -21,9 +21,8 @@ from learn.games import changed, episodes, stream, write
 from learn.test_learned_slices import cut
 from running import PATIENCE, Done, command_line, forked_line, run
 from storage.stored import HEADER, altered, stream_of
-from stratkit.cli.train import request_of
 from stratkit.engine import Game
-from stratkit.errors import InputError, UsageError
+from stratkit.errors import InputError
 from stratkit.learn.run import Request
 from stratkit.learn.run import train as learn
 from stratkit.storage.checkpoints import (
@@ -472,36 +471,6 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
     assert refusal("--config", tmp_path / "none")[0] == 1
     assert refusal(tmp_path / "none") == (1, f"{tmp_path / 'none'}: No such file or directory")
     assert refusal("-", "-") == (2, "standard input can be read only once")
-
-
-NOTHING = {"inputs": (), "run": "run"}
-
-
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [
-        ({"batch": 0}, "--batch must be at least 1: '0'"),
-        ({"b1": 2.0}, "--b1 must be less than 1: '2.0'"),
-        ({"eta": -1.0}, "--eta must be at least 0: '-1.0'"),
-        ({"quanta": -1}, "--quanta must be at least 0: '-1'"),
-        ({"seed": 2**64}, "--seed must be less than 18446744073709551616: '18446744073709551616'"),
-        ({"sizes": (7, 0)}, "sizes and repeats must be at least 1"),
-        ({"sizes": (7,), "repeats": (1, 2)}, "sizes and repeats must be equally many"),
-    ],
-)
-def test_a_setting_out_of_its_range_is_a_wrong_command_line(
-    options: dict[str, object], what: str
-) -> None:
-    with pytest.raises(UsageError) as caught:
-        request_of({**dict.fromkeys(["lr", "c"]), **NOTHING, **options}, {})
-    assert str(caught.value) == what
-
-
-def test_settings_that_are_not_given_say_nothing() -> None:
-    options = {**NOTHING, "lr": None, "batch": 3, "sizes": (7, 8), "steps": 5}
-    request = request_of(options, {"lr": 1})
-    assert request.options == {"batch": 3, "sizes": (7, 8)} and request.settings == {"lr": 1}
-    assert request.inputs == ("-",) and request.steps == 5
 
 
 def test_a_full_disk(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:

@@ -1,0 +1,37 @@
+"""What `train` is asked for: settings that are given, and their ranges."""
+
+from __future__ import annotations
+
+import pytest
+
+from stratkit.cli.train import request_of
+from stratkit.errors import UsageError
+
+NOTHING = {"inputs": (), "run": "run"}
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"batch": 0}, "--batch must be at least 1: '0'"),
+        ({"b1": 2.0}, "--b1 must be less than 1: '2.0'"),
+        ({"eta": -1.0}, "--eta must be at least 0: '-1.0'"),
+        ({"quanta": -1}, "--quanta must be at least 0: '-1'"),
+        ({"seed": 2**64}, "--seed must be less than 18446744073709551616: '18446744073709551616'"),
+        ({"sizes": (7, 0)}, "sizes and repeats must be at least 1"),
+        ({"sizes": (7,), "repeats": (1, 2)}, "sizes and repeats must be equally many"),
+    ],
+)
+def test_a_setting_out_of_its_range_is_a_wrong_command_line(
+    options: dict[str, object], what: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        request_of({**dict.fromkeys(["lr", "c"]), **NOTHING, **options}, {})
+    assert str(caught.value) == what
+
+
+def test_settings_that_are_not_given_say_nothing() -> None:
+    options = {**NOTHING, "lr": None, "batch": 3, "sizes": (7, 8), "steps": 5}
+    request = request_of(options, {"lr": 1})
+    assert request.options == {"batch": 3, "sizes": (7, 8)} and request.settings == {"lr": 1}
+    assert request.inputs == ("-",) and request.steps == 5
