@@ -162,12 +162,11 @@ class FollowedGames(GameSource):
 
     def worth_playing(self, live: int) -> bool:
         """Whole games are held back before they begin; slices of games that go on, here."""
-        if self.ended:
-            return True  # no more games fill the slots
         pressure = self._pressure
         if self._sliced and pressure.in_flight > pressure.max_ahead:
             return pressure.backlog < pressure.follower.period
-        return pressure.worth_playing(live)
+        # Slots that nothing fills any more are not waited for.
+        return self.ended or pressure.worth_playing(live)
 
     def wait(self) -> None:
         self._pause()

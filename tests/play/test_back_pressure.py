@@ -105,6 +105,8 @@ def test_the_last_games_wait_for_nobody(tmp_path: pathlib.Path) -> None:
     assert len(source.take(3).numbers) == 1
     assert not len(source.take(3).numbers)
     assert source.ended and source.worth_playing(1)
+    source.go_on(61)
+    assert pressure.in_flight > pressure.max_ahead and not source.worth_playing(1)
 
 
 def test_a_publication_that_was_missed_costs_nothing(tmp_path: pathlib.Path) -> None:
