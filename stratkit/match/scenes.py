@@ -30,9 +30,9 @@ BEST = 5  # moves of advice
 
 
 def offer_scene(offer: Offer) -> dict[str, Any]:
-    """A setup that the person may take; `zone` are the squares on which it stands."""
+    """A setup that the person may take; `zone` are the squares that it may use."""
     variant = offer.variant
-    zone = [variant.framed(offer.side, square) for square in range(variant.zone)]
+    zone = [variant.framed(offer.side, square) for square, may in enumerate(variant.places) if may]
     return {"kind": "offer", **_board(offer.position, offer.side, offer.game), "zone": zone}
 
 

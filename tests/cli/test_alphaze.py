@@ -69,6 +69,15 @@ def test_self_play_searches_alike_at_any_threads(game: str) -> None:
     assert one.status == 0 and one.data == two.data and len(one.data) > 500
 
 
+def test_self_play_by_a_network_searches_alike_at_any_threads(trained: pathlib.Path) -> None:
+    one, two, other = (
+        run("selfplay", "--game", "hex:3", "-n", 20, "--seed", 1, "--actors", SEARCH, *more)
+        for more in (("--policy", trained), ("--policy", trained, "--threads", 2), ())
+    )
+    assert one.status == 0 and one.data == two.data and len(one.data) > 500
+    assert one.data != other.data  # which no network led
+
+
 def test_every_choice_has_a_target_and_was_drawn_from_it() -> None:
     """Of a move of two actions the targets are a piece's moves together, and the rest."""
     for name in ("nano", "kuhn"):

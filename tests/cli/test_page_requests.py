@@ -13,6 +13,7 @@ import pytest
 
 from running import PATIENCE, run
 from served import Served, records, square
+from stratkit.engine.stratego import VARIANTS
 
 NANO = ("random", "--game", "nano", "-n", 2, "--seed", 5)
 JSON = {"Content__Type": "application/json"}
@@ -231,6 +232,24 @@ def test_a_match_ends_with_all_its_games(tmp_path: pathlib.Path) -> None:
         ended = state["ended"][number - 1]
         assert found == 200 and b'id="viewer"' in page and ended["game"] == number
         assert ended["result"] in told and ended["plies"] == records(games)[number - 1]["plies"]
+
+
+def test_open_pieces_and_more_lakes_are_shown(tmp_path: pathlib.Path) -> None:
+    """The enemy's flag and spy are seen from the start; nothing is offered a lake to stand on."""
+    rules = ("--game", "barrage-blocked", "--open", "flag,spy")
+    with Served(("random", *rules, "-n", 2, "--seed", 5, "-o", tmp_path / "g.jsonl")) as served:
+        offer = served.asked()
+        lakes = [at for at, on in enumerate(offer["scene"]["board"]) if on == "lake"]
+        assert tuple(lakes) == VARIANTS["barrage-blocked"].lakes
+        assert set(offer["scene"]["zone"]) == set(range(40)) - set(lakes)
+        assert served.say(offer["version"], "swap B1 C2") == 204  # C2 is one
+        again = served.asked(offer["version"])
+        assert again["messages"] == ["a setup of barrage-blocked has no pieces on its lakes"]
+        assert again["scene"] == offer["scene"]
+        assert served.say(again["version"], "") == 204
+        board = served.asked(again["version"])["scene"]["board"]
+    seen = [on["name"] for on in board if on not in (None, "lake") and on["side"] == "blue"]
+    assert sorted(seen) == 6 * ["a piece"] + ["flag", "spy"]
 
 
 def test_a_port_in_use_is_one_line(tmp_path: pathlib.Path) -> None:

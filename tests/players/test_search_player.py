@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ from stratkit.players.options import read_options
 from stratkit.players.player import Player, PolicyPlayer, Views
 from stratkit.players.searching import stage
 from stratkit.players.searching.blueprints import HeuristicBlueprint, UniformBlueprint
-from stratkit.players.searching.options import SearchOptions
+from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
 from stratkit.players.searching.stage import SearchStage
 from stratkit.players.spec import parse_player
 from stratkit.players.testtime.explain import text
@@ -178,6 +178,36 @@ def test_games_of_trees_do_not_depend_on_their_company() -> None:
     for one, other in zip(alone, same, strict=True):
         np.testing.assert_array_equal(one.actions, other.actions)
         np.testing.assert_array_equal(one.mu, other.mu)
+
+
+@pytest.mark.parametrize(
+    ("keys", "worlds", "visits"),
+    [
+        ({"worlds": "4", "nodes": "40"}, 4, 40),
+        ({"worlds": "4", "nodes": "40", "split": "on"}, 4, 10),
+        ({"worlds": "4", "nodes": "3", "split": "on"}, 4, 1),
+        (SEARCH_PRESETS["alphaze"], 3, 800),
+    ],
+)
+def test_each_world_has_its_nodes_or_a_share_of_them(
+    keys: Mapping[str, str], worlds: int, visits: int
+) -> None:
+    scene, told = Scene(PIECES), []
+    player, *_ = searching(scene.game, log=told.append, **{"search": "pc-pimc", **keys})
+    player.policy(scene.views())
+    (one,) = told
+    assert one.search is not None and one.search.visits is not None
+    assert one.search.worlds == worlds and one.search.visits.sum() == visits
+    assert one.search.policy.max() == 1
+
+
+def test_the_preset_of_the_paper_plays(tmp_path: pathlib.Path) -> None:
+    """Its three worlds, with fewer nodes than its 800."""
+    told, player = tmp_path / "told", "nodes=9,preset=alphaze,barrage-v0"
+    done = run("match", player, "random", "--game", "barrage", "-n", 2, "--max-plies", 4,
+               "--seed", 1, "--explain", told, "-o", tmp_path / "games")  # fmt: skip
+    assert done.status == 0, done.err
+    assert told.read_text().count("search in 3 worlds") == 4
 
 
 def test_trees_explain_a_winning_move_by_its_visits() -> None:

@@ -80,6 +80,7 @@ def exact(batch: Batch, row: int) -> np.ndarray:
     ("name", "played", "rules"),
     [
         ("hex:3", 2, None),
+        ("nano", 6, None),
         ("nano", 8, {"max_plies": 4}),
         ("nano", 12, {"max_plies": 6}),
         ("moves:nano", 10, {"max_plies": 6}),
