@@ -13,11 +13,12 @@ from msgspec import Meta
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.players.network import NetworkPlayer, network_player
-from stratkit.players.open import Entrant, open_player, post_processed
+from stratkit.players.open import Entrant, check_post, open_player, post_processed
 from stratkit.players.player import Player
 from stratkit.players.registry import NETWORK, SHIPPED, NetworkOptions
 from stratkit.players.searching.stage import SearchStage
 from stratkit.players.spec import PlayerSpec, parse_player
+from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage import schema
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
@@ -31,10 +32,21 @@ class ActingPolicy:
     options: Any
     true_sight: bool = False
 
+    @property
+    def stages(self) -> tuple[bool, PostProcessing] | None:
+        """Of a network: whether it searches, and its post-processing; None: nothing but threshold
+        and quanta, which `NetworkPlayer` has itself."""
+        post: PostProcessing = self.options.post
+        own = PostProcessing(threshold=post.threshold, quanta=post.quanta)
+        searches = bool(self.options.searching)
+        return (searches, post) if searches or post != own else None
+
 
 def acting_policy(keys: str, policy: str = "policy") -> ActingPolicy:
     """What the keys of a PLAYER, or `none`, ask for. `UsageError`: they are no such keys."""
     options = parse_player(policy if keys == "none" else f"{keys},{policy}").options
+    if getattr(options, "net", None) not in (None, "online"):
+        raise UsageError("self-play plays the online network, and no other", text=keys)
     searching = getattr(options, "searching", options)
     if not (searching and searching.belief == "true"):
         return ActingPolicy(options)
@@ -83,7 +95,17 @@ class Follower:
         self.learned: list[int] = [0]
         self.began = (0, 0)
         self._stamp: object = None
-        self.acting = acting_policy("none")
+        self.acting = self._acting(given or "none")
+
+    def _acting(self, keys: str) -> ActingPolicy:
+        """What the keys ask for. `UsageError`: a network of this game cannot be played so."""
+        acting = acting_policy(keys)
+        searching = acting.options.searching
+        if searching.of_beliefs:
+            what = f"search={searching.search} takes a network of train --algorithm rebel"
+            raise UsageError(what, text=keys)
+        check_post(acting.options.post, self.game, keys)
+        return acting
 
     @property
     def period(self) -> int:
@@ -94,17 +116,17 @@ class Follower:
 
     def make_player(self, seed: int, rows: int) -> Player:
         """The player that plays by the weights published now, and after a `refresh` by later
-        ones."""
+        ones. Only what asks for more than threshold and quanta needs stages."""
         options: NetworkOptions = self.acting.options
         self.rows = rows
         with error_context(self.run):
             self.player = network_player(
                 self.net, self.weights, self.game, seed, rows, self._processing, elastic=True
             )
-        if not options.searching:
+        if self.acting.stages is None:
             return self.player
         player = post_processed(self.player, options.searching, options.post, rows)
-        assert isinstance(player, PostprocessedPlayer) and isinstance(player.search, SearchStage)
+        assert isinstance(player, PostprocessedPlayer)
         self.stage = player.search
         return player
 
@@ -135,14 +157,14 @@ class Follower:
             what = f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules"
             raise InputError(what)
         post = self.given or str(metadata.get("post", "none"))
-        before, self.acting = self.acting, acting_policy(post)
+        before, self.acting = self.acting, self._acting(post)
         if self.player is not None:
             if metadata["net"] != self.net:
                 what = f"the learner had the network {self.net} before, and now another one"
                 raise InputError(what, text=metadata["net"])
             self.player.load(weights, self._processing)
             if before != self.acting:
-                self._search_otherwise(post)
+                self._play_otherwise(before, post)
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
         pace = schema.convert(metadata, _Pacing, "metadata")
@@ -150,11 +172,11 @@ class Follower:
         self.net, self.weights = str(metadata["net"]), weights
         self.metadata = metadata
 
-    def _search_otherwise(self, post: str) -> None:
-        """Another search from now on. `InputError`: there was none before, or now there is none."""
-        searching = self.acting.options.searching
-        if bool(searching) != (self.stage is not None):
+    def _play_otherwise(self, before: ActingPolicy, post: str) -> None:
+        """Another search, or threshold and quanta, from now on. `InputError`: stages are wanted
+        that were not there before, or no longer, or other post-processing in them."""
+        if before.stages != self.acting.stages:
             what = "the learner wants another kind of self-play than before: start it again"
             raise InputError(what, text=post)
         if self.stage is not None:
-            self.stage.obey(searching, self.rows)
+            self.stage.obey(self.acting.options.searching, self.rows)

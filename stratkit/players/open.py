@@ -104,9 +104,7 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
 
     post: PostProcessing = spec.options.post
     searching, belief = _believing(spec.options.searching)
-    if post.of_stratego and not game.is_stratego:
-        what = f"{game.name} has no such post-processing: {options_text(post)[:-1]}"
-        raise UsageError(what, text=spec.text)
+    check_post(post, game, spec.text)
     with error_context(path):
         network = network_player(str(metadata["net"]), weights, game, setting.seed, setting.rows)
     step = int(metadata["step"])
@@ -122,6 +120,13 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
         reproducible=searching.time is None,
         belief=belief,
     )
+
+
+def check_post(post: PostProcessing, game: Game, text: str) -> None:
+    """`UsageError`: the game has no such post-processing; `text` asks for it."""
+    if post.of_stratego and not game.is_stratego:
+        what = f"{game.name} has no such post-processing: {options_text(post)[:-1]}"
+        raise UsageError(what, text=text)
 
 
 def _check_whole(path: str) -> None:

@@ -1,0 +1,141 @@
+"""How a followed learner's policy is played: by its own keys or by given ones."""
+
+from __future__ import annotations
+
+import io
+import pathlib
+
+import numpy as np
+import pytest
+
+from running import run
+from stratkit.engine import Game
+from stratkit.errors import InputError, UsageError
+from stratkit.nets import build
+from stratkit.play.follower import Follower
+from stratkit.players.network import NetworkPlayer
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
+from stratkit.storage.checkpoints import publish_policy
+from stratkit.storage.episodes import EpisodeReader, Episodes
+
+NETS = {"kuhn": "mlp:8", "nano": "plain"}
+
+
+def publish(folder: pathlib.Path, name: str, post: str = "none", step: int = 0) -> None:
+    """What a learner publishes."""
+    game, net = Game(name), NETS[name]
+    weights = build(net, game.shape, 1, game.actions).state_dict()
+    publish_policy(
+        folder,
+        {key: tensor.numpy() for key, tensor in weights.items()},
+        {
+            "game": name,
+            "rules": game.rules,
+            "net": net,
+            "step": step,
+            "episodes": 0,
+            "batch": 4,
+            "post": post,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("kuhn", "temperature=.05"),
+        ("kuhn", "threshold=.45"),
+        ("nano", "deploy-quanta=2"),
+        ("nano", "quanta=2,deploy-quanta=3,ties=random"),
+    ],
+)
+def test_keys_mean_the_same_with_and_without_a_learner(
+    tmp_path: pathlib.Path, name: str, keys: str
+) -> None:
+    publish(tmp_path, name)
+
+    def played(*more: object) -> Episodes:
+        asked = ("--game", name, "--policy", tmp_path, "-n", 20, "--seed", 1, "-q")
+        done = run("selfplay", *asked, *more)
+        assert (done.status, done.err) == (0, "")
+        return Episodes.of(list(EpisodeReader(io.BytesIO(done.data), "games")))
+
+    fixed, followed, plain = (
+        played(*more)
+        for more in (
+            ("--actors", keys),
+            ("--actors", keys, "--follow", "--max-ahead", 64),
+            ("--follow", "--max-ahead", 64),
+        )
+    )
+    np.testing.assert_array_equal(fixed.actions, followed.actions)
+    np.testing.assert_allclose(fixed.mu, followed.mu, rtol=1e-4)
+    assert not np.array_equal(plain.mu, followed.mu)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "temperature=.5",
+        "memory=on",
+        "eager=2",
+        "bounds=.1",
+        "repeat-threats=off",
+        "deploy-threshold=.1",
+        "deploy-quanta=4",
+        "ties=random",
+    ],
+)
+@pytest.mark.parametrize("given", [True, False])
+def test_every_key_is_obeyed(tmp_path: pathlib.Path, keys: str, given: bool) -> None:
+    publish(tmp_path, "nano", "none" if given else keys)
+    follower = Follower(str(tmp_path), Game("nano"), keys if given else None)
+    assert follower.refresh()
+    player = follower.make_player(1, 8)
+    assert isinstance(player, PostprocessedPlayer)
+    assert player.asked == follower.acting.options.post
+
+
+def test_a_learner_may_change_what_can_be_obeyed(tmp_path: pathlib.Path) -> None:
+    """Threshold and quanta of a plain network, and the search; nothing else that is done to it."""
+    other = "the learner wants another kind of self-play than before"
+
+    def following(post: str) -> Follower:
+        publish(tmp_path, "nano", post)
+        follower = Follower(str(tmp_path), Game("nano"))
+        assert follower.refresh()
+        follower.make_player(1, 8)
+        return follower
+
+    follower = following("threshold=.1")
+    assert isinstance(follower.player, NetworkPlayer)
+    publish(tmp_path, "nano", "threshold=.2,quanta=8", 1)
+    assert follower.refresh() and follower.player.processing == (0.2, 8)
+    publish(tmp_path, "nano", "threshold=.2,memory=on", 2)
+    with pytest.raises(InputError, match=other):
+        follower.refresh()
+    for before, after in (
+        ("temperature=.5", "temperature=.6"),
+        ("temperature=.5,threshold=.1", "threshold=.1"),
+        ("search=mmd,rollouts=9,threshold=.1", "search=mmd,rollouts=9,threshold=.2"),
+    ):
+        follower = following(before)
+        publish(tmp_path, "nano", before, 1)
+        assert follower.refresh() and follower.step == 1
+        publish(tmp_path, "nano", after, 2)
+        with pytest.raises(InputError, match=other):
+            follower.refresh()
+
+
+def test_keys_that_cannot_be_obeyed_are_refused(tmp_path: pathlib.Path) -> None:
+    """At once, whether or not the learner has published."""
+    for keys, what in (
+        ("memory=on", "kuhn has no such post-processing: memory=on"),
+        ("search=cfr", "search=cfr takes a network of train --algorithm rebel"),
+        ("net=target", "self-play plays the online network, and no other"),
+    ):
+        done = run("selfplay", "--game", "kuhn", "--policy", tmp_path, "--follow", "--actors", keys)
+        assert done.status == 2 and what in done.error_line
+    publish(tmp_path, "kuhn", "memory=on")
+    with pytest.raises(UsageError, match="kuhn has no such post-processing"):
+        Follower(str(tmp_path), Game("kuhn")).refresh()
