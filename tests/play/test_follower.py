@@ -129,12 +129,16 @@ def test_a_learner_may_change_what_can_be_obeyed(tmp_path: pathlib.Path) -> None
 
 def test_keys_that_cannot_be_obeyed_are_refused(tmp_path: pathlib.Path) -> None:
     """At once, whether or not the learner has published."""
+    asked = ("--game", "kuhn", "--policy", tmp_path, "--follow", "-n", 1, "--actors")
+    publish(tmp_path, "kuhn")
     for keys, what in (
         ("memory=on", "kuhn has no such post-processing: memory=on"),
         ("search=cfr", "search=cfr takes a network of train --algorithm rebel"),
         ("net=target", "self-play plays the online network, and no other"),
     ):
-        done = run("selfplay", "--game", "kuhn", "--policy", tmp_path, "--follow", "--actors", keys)
+        with pytest.raises(UsageError, match=what):
+            Follower(str(tmp_path / "none"), Game("kuhn"), keys)
+        done = run("selfplay", *asked, keys)
         assert done.status == 2 and what in done.error_line
     publish(tmp_path, "kuhn", "memory=on")
     with pytest.raises(UsageError, match="kuhn has no such post-processing"):
