@@ -81,7 +81,9 @@ def standard_error(each: Vector) -> Vector:
 class Search(Protocol):
     """A way to search, with its budget."""
 
-    def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
-        """What it finds at these decisions, which share the calls of the blueprint. `ValueError`:
-        a decision has no world."""
+    def __call__(
+        self, roots: Sequence[Root], blueprint: Blueprint, seed: int
+    ) -> Sequence[Found | None]:
+        """What it finds at these decisions, which share the calls of the blueprint; None: nothing,
+        since it leaves that decision to the blueprint. `ValueError`: a decision has no world."""
         ...

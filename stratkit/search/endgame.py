@@ -199,8 +199,10 @@ class EndgameSearch(Search):
     least: float = 0.003
     least_reply: float = 0.03
 
-    def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
-        """Two calls of the blueprint serve all decisions."""
+    def __call__(
+        self, roots: Sequence[Root], blueprint: Blueprint, seed: int
+    ) -> list[Found | None]:
+        """Two calls of the blueprint serve all decisions. Elsewhere it finds nothing."""
         own = [self.hands(root, seed) for root in roots]
         few = [root for root, some in zip(roots, own, strict=True) if some is not None]
         counts = [self.other] * len(few)
@@ -224,7 +226,7 @@ class EndgameSearch(Search):
             values = blueprint.values(np.concatenate([game.leaves for game in some]))
         parts = np.split(np.clip(values, -1, 1), np.cumsum(sizes[:-1]))
         return [
-            self._found(root, game, part)
+            None if game is None else self._found(root, game, part)
             for root, game, part in zip(roots, games, parts, strict=True)
         ]
 
@@ -246,11 +248,9 @@ class EndgameSearch(Search):
         wanted = _moves(root)[root.policy >= min(self.least, root.policy.max())]
         return Subgame(root, own, other, seed, wanted)
 
-    def _found(self, root: Root, game: Subgame | None, values: Float32s) -> Found:
+    def _found(self, root: Root, game: Subgame, values: Float32s) -> Found:
         """Moves that were not looked at keep their probability, and have the mean q."""
         zeros = np.zeros(len(root.moves))
-        if game is None:
-            return Found(root.policy, zeros, zeros, worlds=1, effective=1.0, candidates=1)
         worth = game.solved(values, self.iterations, self.eta, self.reply_eta)[1]
         mine = game.own.sets == 0
         places = np.searchsorted(game.own.moves[mine], moves := _moves(root))

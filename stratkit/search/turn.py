@@ -51,20 +51,23 @@ class TurnSearch:
     largest_return: float = np.inf
     _solved: OrderedDict[bytes, Solved] = field(default_factory=OrderedDict)
 
-    def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
-        """Where players move in turn, and behind choices that no candidate makes, the policy stays
-        as it is."""
+    def __call__(
+        self, roots: Sequence[Root], blueprint: Blueprint, seed: int
+    ) -> list[Found | None]:
+        """Where players move in turn, and behind choices that no candidate makes, it finds
+        nothing."""
         return [self._found(root, blueprint, seed) for root in roots]
 
-    def _found(self, root: Root, blueprint: Blueprint, seed: int) -> Found:
+    def _found(self, root: Root, blueprint: Blueprint, seed: int) -> Found | None:
         m, begun = len(root.moves), root.turn()
-        policy, q = root.policy, np.zeros(m)
-        if begun is not None:
-            weights = self._turn(begun, blueprint, seed).get((root.side, _digest(root.seen)), {})
-            chosen = np.array([weights.get(action, (0.0, 0.0)) for (action,) in root.moves])
-            if chosen[:, 0].any():
-                policy = chosen[:, 0] / chosen[:, 0].sum()
-                q = np.divide(chosen[:, 1], chosen[:, 0], out=q, where=chosen[:, 0] > 0)
+        if begun is None:
+            return None
+        weights = self._turn(begun, blueprint, seed).get((root.side, _digest(root.seen)), {})
+        chosen = np.array([weights.get(action, (0.0, 0.0)) for (action,) in root.moves])
+        if not chosen[:, 0].any():
+            return None
+        policy = chosen[:, 0] / chosen[:, 0].sum()
+        q = np.divide(chosen[:, 1], chosen[:, 0], out=np.zeros(m), where=chosen[:, 0] > 0)
         return Found(policy, q, np.zeros(m), worlds=1, effective=1.0, candidates=1)
 
     def _turn(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:

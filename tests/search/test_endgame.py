@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 
-from stratkit.engine import Batch, Game, PublicTree, Subgames, hidden_types, worlds
+from running import run
+from stratkit.engine import Batch, Game, PublicTree, Subgames, hidden_types, replay_many, worlds
 from stratkit.engine.observation import observation_dtype
 from stratkit.errors import UsageError
+from stratkit.players.open import open_player
+from stratkit.players.player import Explainer, Views
 from stratkit.players.searching.blueprints import UniformBlueprint
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage
+from stratkit.players.spec import parse_player
 from stratkit.search.beliefs import uniform_belief
 from stratkit.search.decision import Root
 from stratkit.search.endgame import EndgameSearch
 from stratkit.search.hands import hands
 from stratkit.search.subgame import CFRD
+from stratkit.storage.episodes import EpisodeReader
 
 
 def played(game: Game, actions: int, seed: int) -> Batch | None:
@@ -134,3 +141,37 @@ def test_a_hand_that_is_there_twice_is_twice_as_likely() -> None:
 
     assert np.ptp(total(0) - total(1)) > 0.01
     assert total(0, 0, 1) == pytest.approx(2 * total(0) + total(1), abs=1e-5)
+
+
+def test_what_it_leaves_alone_has_no_target() -> None:
+    """Nor a value; searched decisions have both."""
+    keys, game = "search=endgame,hands=60", Game("mini")
+    asked = ("--game", "mini", "--policy", "heuristic", "-n", 3, "--max-actions", 160)
+    done = run("selfplay", *asked, "--actors", keys, "--seed", 1)
+    assert (done.status, done.err) == (0, "")
+    games = list(EpisodeReader(io.BytesIO(done.data), "games"))
+    played = replay_many(game, [(b"", one.actions) for one in games])
+    at, few, many = 0, 0, 0
+    for one in games:
+        assert one.targets is not None and one.root_value is not None
+        for t in range(len(one.actions)):
+            seen = played.observations[at + t].view(observation_dtype(36))[0]
+            if seen["phase"] or seen["stage"] or played.legal[at + t].sum() < 2:
+                continue
+            sides = (("own_unrevealed", False), ("enemy_unrevealed", True))
+            left = [hands(seen["cells"], seen[of].tolist(), enemy, 60) for of, enemy in sides]
+            alone = any(some is None for some in left)
+            assert (one.targets.count[t] == 0) == np.isnan(one.root_value[t]) == alone
+            few, many = few + (not alone), many + alone
+        at += len(one.actions)
+    assert few > 10 and many > 10
+
+
+def test_an_explanation_claims_no_search_where_there_was_none() -> None:
+    batch = played(Game("mini"), 16, 1)
+    assert batch is not None
+    player = open_player(parse_player("search=endgame,heuristic"), batch.game, 1, 8).player
+    assert isinstance(player, Explainer)
+    (turn,) = player.explain(Views.of_one(batch, 0, 16))
+    assert turn.search is None and [name for name, _ in turn.stages] == ["network", "search"]
+    np.testing.assert_array_equal(turn.stages[0][1], turn.stages[1][1])

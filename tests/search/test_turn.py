@@ -145,6 +145,23 @@ def test_play_goes_on_by_the_blueprint_and_alone_views_have_no_turns() -> None:
         one.policy(bare)
 
 
+def test_behind_a_choice_of_no_candidate_there_is_no_target() -> None:
+    """One candidate is found; where the turn has begun otherwise, the blueprint goes on."""
+    one = player("search=rm,candidates=1,samples=1,iterations=4,depth=0,random", TINY)
+    begin = Batch(TINY, 1)
+    policy = one.policy(Views.of_one(begin, 0, 0))[0]
+    legal = np.flatnonzero(begin.legal()[0])
+    assert (policy > 0).sum() == 1 and len(legal) > 1
+    searched = 0
+    for action in legal.tolist():
+        decision = one.act(Views.of_one(play(TINY, [action]), 0, 1))
+        assert decision.targets is not None and decision.root_value is not None
+        found = bool(decision.targets.count[0])
+        assert found == (policy[action] > 0) == (not np.isnan(decision.root_value[0]))
+        searched += found
+    assert searched == 1
+
+
 def test_rollouts_of_so_many_phases() -> None:
     batch = Batch(TINY, 5)
     keys = np.arange(5)

@@ -93,7 +93,8 @@ SEARCHES: dict[str, Callable[[SearchOptions, Game, Belief], Search]] = {
 
 
 class SearchStage:
-    """Searches decisions of `game` as is `asked`, by rollouts of `blueprint`.
+    """Searches decisions of `game` as is `asked`, by rollouts of `blueprint`. Those that the search
+    leaves alone keep their policy.
 
     `exclude`: worlds meet what memory excludes, as the network's input does.
 
@@ -144,8 +145,8 @@ class SearchStage:
             return Staged(out, searches=searches)
         found = self.search(roots, self.blueprint, self.seed)
         for (row, at), one in zip(places, found, strict=True):
-            out[row, at] = one.policy
-            searches[row] = one
+            if one is not None:
+                out[row, at], searches[row] = one.policy, one
         return Staged(out, searches=searches)
 
     def _root(self, turns: Turns, row: int, moves: list[tuple[int, ...]], policy: Floats) -> Root:
