@@ -12,6 +12,7 @@ optimizer.py    one update of any algorithm: chunks, threads, ranks, precision, 
 schedule.py     how rates fall with the steps
 memory.py       how many views have room in the memory of the device
 config.py       every setting, and the algorithms by name
+acting.py       what learning asks of the search of self-play
 options.py      settings as fields of dataclasses
 presets.py      settings that go with a kind of network
 request.py      what `train` is asked for, and where its settings come from

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from stratkit.errors import InputError
+from stratkit.learn.acting import check_actors, with_true_sight
 from stratkit.learn.options import Options, option
 from stratkit.learn.presets import (
     ALPHAZE_PRESETS,
@@ -320,18 +321,14 @@ class AlphaZeConfig(PlayConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if "search=" not in self.actors:
-            what = "--actors needs a search, as search=pc-pimc,worlds=3,nodes=50,pick=drawn"
-            raise InputError(what, text=self.actors)
+        check_actors(self.actors, self.true_sight > 0)
         if self.replays > self.window:
             raise InputError("--replays is more than --window keeps", text=self.replays)
 
     def acting(self, step: int) -> str:
         if step >= self.true_sight:
             return self.actors
-        keys = self.actors.split(",")
-        kept = [key for key in keys if not key.startswith(("worlds=", "belief="))]
-        return ",".join([*kept, "worlds=1", "belief=true"])
+        return with_true_sight(self.actors)
 
 
 @dataclass(frozen=True)

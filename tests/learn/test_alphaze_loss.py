@@ -13,12 +13,15 @@ import torch
 from learn.games import as_parts, episodes, optimizer
 from stratkit.engine import Game
 from stratkit.errors import InputError
+from stratkit.learn.acting import with_true_sight
 from stratkit.learn.alphaze import AlphaZe
 from stratkit.learn.config import AlphaZeConfig
 from stratkit.learn.data import Layout, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve
 from stratkit.learn.window import Window
+from stratkit.play.follower import acting_policy
+from stratkit.players.registry import NETWORK
 from stratkit.storage.columns import WHOLE_SHARE, Episode, Targets
 
 
@@ -150,6 +153,41 @@ def test_true_sight_comes_first() -> None:
     for wrong, what in (({"actors": "raw"}, "needs a search"), ({"replays": 21}, "--window")):
         with pytest.raises(InputError, match=what):
             AlphaZeConfig(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("keys", "sight", "what"),
+    [
+        ("search=mmd,rollouts=8", 0, None),
+        ("search=mmd,rollouts=8", 9, "--true-sight needs search=pimc or"),
+        ("search=endgame,hands=9", 9, "--true-sight needs"),
+        ("search=rm", 9, "--true-sight needs"),
+        ("search=pimc,worlds=4,belief=uniform", 9, None),
+        ("preset=alphaze,search=pc-pimc,nodes=9", 9, None),
+        ("search=pimc,belief=true", 0, None),
+        ("search=pc-pimc,belief=true,worlds=1", 0, None),
+        ("search=pimc,belief=true,worlds=2", 9, "--actors: belief=true goes with"),
+        ("search=mmd,belief=true", 0, "--actors: belief=true goes with"),
+        ("search=mmd,time=1", 0, "--actors has no time limit"),
+        ("search=pimc,time=1", 9, "--actors has no time limit"),
+        *((f"preset={preset},search=pimc", 9, "no time limit" if preset == "strong" else None)
+          for preset in NETWORK.presets),
+    ],
+)  # fmt: skip
+def test_keys_are_refused_that_self_play_would_not_obey(
+    keys: str, sight: int, what: str | None
+) -> None:
+    """Of both phases, before anything is learned; and no others."""
+    phases = (keys, *([with_true_sight(keys)] if sight else []))
+    if what is not None:
+        with pytest.raises(InputError, match=what) as caught:
+            AlphaZeConfig(actors=keys, true_sight=sight)
+        assert caught.value.text == keys
+        return
+    config = AlphaZeConfig(actors=keys, true_sight=sight)
+    assert {config.acting(0), config.acting(sight)} == set(phases)
+    for phase in phases:
+        assert acting_policy(phase).options.searching.time is None
 
 
 def test_targets_that_cannot_be_learned_are_refused() -> None:
