@@ -1,8 +1,9 @@
 """What the learner needs of an algorithm.
 
 An algorithm is a file of its own that reads like its paper: `rnad.py`, `mmd.py`, `alphaze.py`,
-`belief.py`. It knows networks, targets and losses. It knows neither chunks nor threads, ranks,
-precision and Adam: those are the optimizer's (`optimizer.py`), which in turn knows no algorithm.
+`belief.py`. It knows networks, targets and losses. It knows neither chunks nor threads, precision
+and Adam: those are the optimizer's (`optimizer.py`), which in turn knows no algorithm. Losses and
+gradients are summed over ranks there; targets that depend on the whole batch ask `ranks`.
 
 One update goes through the methods in this order:
 
@@ -28,6 +29,7 @@ from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
 from stratkit.learn.config import ALGORITHMS, AdamConfig
 from stratkit.learn.data import StepBatch
+from stratkit.learn.ranks import ALONE
 from stratkit.nets import Network, build, place
 
 CPU = torch.device("cpu")
@@ -61,6 +63,7 @@ class Algorithm(ABC, Generic[F, T]):
 
     `networks`: by the names that they have in a checkpoint, `network_names`. The first one is
     trained by gradients and acts in self-play; the others begin as its copies.
+    `ranks`: those that share a batch, all of which compute their targets at the same time.
     `loss_metrics`: the names of what `loss` reports, as sums over the steps. `view_metrics`: the
     names of what `forward` reports, as means over the steps that are learned from.
     """
@@ -69,6 +72,7 @@ class Algorithm(ABC, Generic[F, T]):
     network_names: tuple[str, ...] = ("online", "average")  # the average is for play
     loss_metrics: tuple[str, ...]
     view_metrics: tuple[str, ...]
+    ranks = ALONE
 
     def __init__(
         self,

@@ -85,7 +85,7 @@ class AlphaZe(Algorithm[Forward, Targets]):
         self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
     ) -> Targets:
         value = outputs[1][batch.view]
-        weight = weights_of(batch, counts, self.config.weight_by)
+        weight = weights_of(batch, counts, self.config.weight_by, self.ranks)
         parts = explained_parts(batch, value, weight, counts)
         estimate = outcomes(batch)
         if not self.config.searched:

@@ -31,6 +31,7 @@ from stratkit.errors import InputError
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import StepBatch
+from stratkit.learn.ranks import ALONE, Ranks
 from stratkit.learn.rnad import average_rate, follow, value_loss
 from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
@@ -126,18 +127,20 @@ def _until_next(
     return carried[1:].unbind(1)  # type: ignore[return-value]
 
 
-def largest(advantage: Tensor, weight: Tensor, quantile: float) -> Tensor:
+def largest(advantage: Tensor, weight: Tensor, quantile: float, ranks: Ranks = ALONE) -> Tensor:
     """The weights without the steps [n] whose absolute advantage is below this quantile of all that
-    have a weight; those that are left have more of it, and so the same sum: float32 [n].
+    have a weight; those that are left have more of it, and so the same sum: float32 [n]. All means
+    those of all ranks: one rank may be left with more weight, and another one with none.
 
     Most actions hardly matter. What these few say has less noise in it, and saves the others'
     backward passes. (Ataraxos' advantage filter.) Its gradient is no longer that of all steps.
     """
-    size = advantage.abs()[weight > 0]
+    size = ranks.gather(advantage.abs()[weight > 0])
     if not len(size):
         return weight
     kept = weight * (advantage.abs() >= size.quantile(quantile))
-    return kept * (weight.sum() / kept.sum())
+    sums = ranks.sum(torch.stack([weight.sum(), kept.sum()]))
+    return kept * (sums[0] / sums[1])
 
 
 # ---- Losses ----
@@ -250,14 +253,14 @@ class MMD(Algorithm[Forward, Targets]):
             rho_bar=self.config.rho,
             c_bar=self.config.c,
         )
-        weight = weights_of(batch, counts, self.config.weight_by)
+        weight = weights_of(batch, counts, self.config.weight_by, self.ranks)
         parts = explained_parts(batch, value, weight, counts)
         # A setup is judged by its game. Values soon after it know less of it than they err.
         setup, outcome = batch.by_outcome, outcomes(batch)
         advantage = torch.where(setup, outcome - value, batch.flat(found.advantage))
         estimate = torch.where(setup, outcome, batch.flat(found.value))
-        if self.config.advantage_filter:
-            in_play = largest(advantage, weight * ~setup, self.config.advantage_filter)
+        if quantile := self.config.advantage_filter:
+            in_play = largest(advantage, weight * ~setup, quantile, self.ranks)
             weight = torch.where(setup, weight, in_play)
         return Targets(advantage / batch.unit, estimate, weight, parts)
 

@@ -21,7 +21,7 @@ from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
 from stratkit.learn.config import AdamConfig, RunConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.memory import fitting
-from stratkit.learn.ranks import Ranks
+from stratkit.learn.ranks import ALONE, Ranks
 from stratkit.storage.checkpoints import tensors_of
 
 Result = TypeVar("Result")
@@ -43,7 +43,8 @@ class Optimizer:
     no chunk, the first update finds what fits into the memory. Networks and batch are on `device`.
 
     Several ranks, each with its part of a batch, do the same update as one that has all of it:
-    counts are those of all ranks, gradients are summed.
+    counts are those of all ranks, gradients are summed. Targets that depend on the whole batch see
+    to that by themselves (`Algorithm.ranks`).
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Optimizer:
         device: torch.device = CPU,
     ) -> None:
         self.algorithm, self.config, self.device = algorithm, config, device
-        self.ranks = ranks or Ranks()
+        self.ranks = algorithm.ranks = ranks or ALONE
         self.step, self.chunk = 0, config.chunk
         self.adam = Adam(list(algorithm.trained.parameters()), algorithm.config)
         sums = len(algorithm.loss_metrics) + len(algorithm.view_metrics)

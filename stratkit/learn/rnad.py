@@ -327,7 +327,7 @@ class RNaD(Algorithm[Forward, Targets]):
             c_bar=config.c,
             policy_c_bar=config.policy_c,
         )
-        weight = weights_of(batch, counts, config.weight_by)
+        weight = weights_of(batch, counts, config.weight_by, self.ranks)
         parts = explained_parts(batch, outputs[1][batch.view], weight, counts)
         return Targets(batch.flat(trace.q_correction), batch.flat(trace.value), weight, parts)
 

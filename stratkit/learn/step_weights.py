@@ -7,15 +7,16 @@ import torch
 from torch import Tensor
 
 from stratkit.learn.data import StepBatch
+from stratkit.learn.ranks import ALONE, Ranks
 
 
-def weights_of(batch: StepBatch, counts: Tensor, weight_by: str) -> Tensor:
+def weights_of(batch: StepBatch, counts: Tensor, weight_by: str, ranks: Ranks = ALONE) -> Tensor:
     """The weight of each step [n] in the loss: by `step_weights`, or, of `weight_by` "game", by
     `game_weights`. `counts`: N_k of all ranks."""
-    weight = step_weights(batch.player, counts)
     if weight_by == "step":
-        return weight
-    return batch.flat(game_weights(batch.grid(batch.player, fill=-1), batch.grid(weight)))
+        return step_weights(batch.player, counts)
+    player = batch.grid(batch.player, fill=-1)
+    return batch.flat(game_weights(player, ranks.sum(game_counts(player, len(counts)))))
 
 
 def step_weights(player: Tensor, counts: Tensor) -> Tensor:
@@ -29,18 +30,22 @@ def step_weights(player: Tensor, counts: Tensor) -> Tensor:
     return (own / counts.clamp_min(1)).sum(1)
 
 
-def game_weights(player: Tensor, weight: Tensor) -> Tensor:
-    """Weights by which each game has one vote, and each of its steps a part of it, instead of a
-    vote a step, as `weight` has it. Each player's weights keep their sum. float32 [T, B].
+def game_counts(player: Tensor, players: int) -> Tensor:
+    """G_k, in how many games player k has steps: float32 [players]. player: as in
+    `game_weights`."""
+    return torch.stack([(player == k).any(0).sum() for k in range(players)]).float()
 
-    player: integer [T, B]; -1 is padding. weight: float32 [T, B], of `step_weights`.
+
+def game_weights(player: Tensor, games: Tensor) -> Tensor:
+    """1 / (G_k n) for a step of player k in a game where it has n of them: each game has one vote,
+    which its steps share. Each player's weights add up to 1, as in `step_weights`. float32 [T, B].
+
+    player: integer [T, B]; -1 is padding. games: G_k of all ranks, float32 [P].
     """
-    out = torch.zeros_like(weight)
-    for k in range(int(player.max()) + 1):
+    out = torch.zeros(player.shape, device=player.device)
+    for k, number in enumerate(games.clamp_min(1)):
         own = player == k
-        steps = own.sum(0)
-        mean = steps.sum() / (steps > 0).sum().clamp_min(1)
-        out += own * weight * mean / steps.clamp_min(1)
+        out += own / (number * own.sum(0).clamp_min(1))
     return out
 
 

@@ -14,6 +14,7 @@ from stratkit.engine import Game, replay_many
 from stratkit.learn.algorithm import CPU, open_algorithm
 from stratkit.learn.data import EpisodeChunk
 from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.ranks import Ranks
 from stratkit.learn.request import Settings
 from stratkit.storage.episodes import SLICES, VERSION, Episode, Episodes, EpisodeWriter, Header
 
@@ -78,11 +79,12 @@ def optimizer(
     settings: Settings,
     actions: int = 0,
     device: torch.device = CPU,
+    ranks: Ranks | None = None,
 ) -> Optimizer:
     """The optimizer of an untrained network, by the algorithm of these settings."""
     hyper, seed = settings.hyper, settings.run.seed
     algorithm = open_algorithm(settings.algorithm, net, shape, actions, hyper, seed, device)
-    return Optimizer(algorithm, settings.run, device=device)
+    return Optimizer(algorithm, settings.run, ranks, device)
 
 
 def gradient(learner: Optimizer) -> torch.Tensor:

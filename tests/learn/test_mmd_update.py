@@ -28,7 +28,7 @@ from stratkit.learn.mmd import (
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve
 from stratkit.learn.schedule import annealed
-from stratkit.learn.step_weights import explained, game_weights
+from stratkit.learn.step_weights import explained, game_counts, game_weights
 from stratkit.nets import legal_policy
 
 INFINITY, NETWORKS = math.inf, ("online", "average")
@@ -166,17 +166,20 @@ def test_distances_are_those_of_kullback_and_leibler() -> None:
 
 
 def test_each_game_has_one_vote() -> None:
-    """Of each player: a draw of 6 actions counts as much as a game of 2. By rank and in parts, the
-    weights of a player keep their sum."""
+    """Of each player: a draw of 6 actions counts as much as a game of 2. The weights of a player
+    add up to 1, and those of parts to the whole's."""
     player = torch.tensor([[0, 0, -1], [1, 1, 1], [0, -1, -1], [1, -1, -1], [0, -1, -1]])
-    weight = torch.tensor([0.1, 0.3])[player.clamp_min(0)] * (player >= 0)
-    found = game_weights(player, weight)
-    thirds, whole = 0.2 / 3, 0.2  # 4 steps of the first player in 2 games
-    first = torch.tensor([[thirds, whole, 0], [0, 0, 0], [thirds, 0, 0], [0, 0, 0], [thirds, 0, 0]])
+    games = game_counts(player, 3)
+    assert games.tolist() == [2, 3, 0]
+    found = game_weights(player, games)
+    sixth, half = 1 / 6, 1 / 2  # steps of the first player in 2 games
+    first = torch.tensor([[sixth, half, 0], [0, 0, 0], [sixth, 0, 0], [0, 0, 0], [sixth, 0, 0]])
     torch.testing.assert_close(found * (player == 0), first)
-    half, whole = 0.2, 0.4  # 4 steps of the second in 3 games
-    second = torch.tensor([[0, 0, 0], [half, whole, whole], [0, 0, 0], [half, 0, 0], [0, 0, 0]])
+    sixth, third = 1 / 6, 1 / 3  # of the second in 3 games
+    second = torch.tensor([[0, 0, 0], [sixth, third, third], [0, 0, 0], [sixth, 0, 0], [0, 0, 0]])
     torch.testing.assert_close(found * (player == 1), second)
+    parts = [game_weights(player[:, some], games) for some in (slice(0, 1), slice(1, 3))]
+    assert torch.equal(torch.cat(parts, 1), found)
 
 
 def test_the_largest_advantages_are_left_with_the_weight_of_all() -> None:

@@ -1,0 +1,88 @@
+"""Ranks with unequal parts of a batch do the update of one learner with all of it. Here ranks are
+threads; tests/cli/test_ranks.py has torchrun and processes."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from torch import Tensor
+
+from learn.games import as_parts, episodes, gradient, optimizer
+from running import PATIENCE
+from stratkit.learn.data import Layout, StepBatch, make_batch
+from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.ranks import Ranks
+from stratkit.learn.request import resolve
+
+
+class Threads(Ranks):
+    """One of several threads that share `parts`."""
+
+    def __init__(self, rank: int, parts: list[Tensor], barrier: threading.Barrier) -> None:
+        self.rank, self.size = rank, len(parts)
+        self.parts, self.barrier = parts, barrier
+
+    def sum(self, x: Tensor) -> Tensor:
+        self.parts[self.rank] = x.clone()
+        self.barrier.wait(PATIENCE)
+        x.copy_(torch.stack(self.parts).sum(0))
+        self.barrier.wait(PATIENCE)
+        return x
+
+
+def threads(number: int) -> list[Threads]:
+    parts, barrier = [torch.empty(0)] * number, threading.Barrier(number)
+    return [Threads(rank, parts, barrier) for rank in range(number)]
+
+
+def test_what_ranks_gather() -> None:
+    """In their order; a rank may have nothing."""
+    all_of = [torch.tensor(x) for x in ([3.0, 1.0], [], [-2.0])]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda ranks, x: ranks.gather(x), threads(3), all_of))
+    assert [x.tolist() for x in found] == [[3, 1, -2]] * 3
+    assert Ranks().gather(all_of[0]) is all_of[0]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [
+        ("mmd", {}),
+        ("mmd", {"advantage_filter": 0.75}),
+        ("mmd", {"weight_by": "game"}),
+        ("mmd", {"weight_by": "game", "advantage_filter": 0.5}),
+        ("rnad", {"weight_by": "game"}),
+        ("alphaze", {"weight_by": "game", "targets": "played"}),
+    ],
+)
+def test_ranks_of_unequal_parts_are_as_one(algorithm: str, options: dict[str, object]) -> None:
+    """By the gradient, of a value that is not constant: one rank has the short games, so most of
+    the large advantages."""
+    game, found = episodes("nano", 12)
+    found.sort(key=lambda episode: len(episode.actions))
+    settings = resolve("plain", {}, {}, {"seed": 1, "grad_norm": 0.0, **options}, algorithm)
+
+    def learner(ranks: Ranks | None = None) -> Optimizer:
+        return optimizer("plain", game.shape, settings, game.actions, ranks=ranks)
+
+    def batch(first: int, end: int) -> StepBatch:
+        return make_batch(game, as_parts(game, found[first:end]), Layout(16))
+
+    one = learner()
+    for _ in range(3):
+        one.update(batch(0, 12))
+    both = [learner(ranks) for ranks in threads(2)]
+    for rank in both:
+        rank.load(one.tensors(), one.step)
+    whole = one.update(batch(0, 12))
+    halves = batch(0, 3), batch(3, 12)
+    with ThreadPoolExecutor(2) as pool:
+        parts = list(pool.map(lambda rank, half: rank.update(half), both, halves))
+    size = gradient(one).abs().max().item()
+    for rank, metrics in zip(both, parts, strict=True):
+        torch.testing.assert_close(gradient(rank), gradient(one), rtol=1e-4, atol=1e-5 * size)
+        assert metrics["policy_loss"] == pytest.approx(whole["policy_loss"], rel=1e-4, abs=1e-6)
+        assert metrics["value_loss"] == pytest.approx(whole["value_loss"], rel=1e-4)
