@@ -157,7 +157,7 @@ def _print_shares(options: RateOptions, how: str) -> None:
     shares = Shares(how)
     for path in options.games:
         with open_input(path) as stream:
-            shares.read(stream, input_name(path))
+            shares.read(stream, input_name(path), lambda error: warn(str(error)))
     if not shares.cells:
         raise InputError("no games to rate", file=" ".join(options.games))
     with error_context(STDOUT, only=OSError):

@@ -189,9 +189,11 @@ def _json(source: Source) -> Iterator[Raw | InputError]:
 def _records(source: Source) -> Iterator[Raw | InputError]:
     from stratkit.storage.records import read_records
 
-    for header, record in read_records(source.stream, source.name):
+    torn: list[InputError] = []
+    for header, record in read_records(source.stream, source.name, torn.append):
         size = len(record.moves)
         yield Raw(RECORD, source.name, f"game {record.number}", (header, record), size)
+    yield from torn
 
 
 def _episodes(source: Source) -> Iterator[Raw | InputError]:

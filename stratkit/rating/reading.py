@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import BinaryIO
@@ -24,10 +24,12 @@ class PoolReader:
 
     All games must be of one game under one set of rules, and a name must always mean the same
     player. A game that is met again is not counted again: `repeated` says how many were, and
-    `adjudicated` how many games were not played out.
+    `adjudicated` how many games were not played out. `torn` is told of a last line that is left
+    out: of a match that goes on, or was killed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, torn: Callable[[InputError], object] = lambda error: None) -> None:
+        self._torn = torn
         self.repeated = self.adjudicated = 0
         self.game = ""
         self._files: list[str] = []
@@ -41,7 +43,7 @@ class PoolReader:
         """Adds all games of a stream; raises `InputError` for what is no game record or does not
         belong to the others."""
         self._files.append(name)
-        games = read_records(stream, name)
+        games = read_records(stream, name, self._torn)
         for header, following in groupby(games, key=itemgetter(0)):
             match, ids = self._match(header, name)
             while rows := [_row(record, name) for _, record in islice(following, _GAMES)]:

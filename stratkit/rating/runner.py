@@ -43,7 +43,7 @@ def run_rating(options: RateOptions, warn: Say, say: Say) -> tuple[Report, Mappi
 
 def _chosen(options: RateOptions, warn: Say, say: Say) -> tuple[Pool, str, Mapping[str, str]]:
     """The chosen games, what game they are of, and the new names of players."""
-    reader = PoolReader()
+    reader = PoolReader(lambda error: warn(str(error)))
     for path in options.games:
         with open_input(path) as stream:
             reader.read(stream, input_name(path))

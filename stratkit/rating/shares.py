@@ -7,7 +7,7 @@ A seat may be better than another, so the error is that of a stratified mean: se
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -76,11 +76,16 @@ class Shares:
     _players: KnownPlayers = field(default_factory=KnownPlayers)
     _rules: tuple[Mapping[str, int], str] | None = None
 
-    def read(self, stream: BinaryIO, name: str) -> None:
-        """Adds all games of a stream. `InputError`: no game record, another game, or not one
-        player among others."""
+    def read(
+        self,
+        stream: BinaryIO,
+        name: str,
+        torn: Callable[[InputError], object] = lambda error: None,
+    ) -> None:
+        """Adds all games of a stream; `torn` is told of a last line that is left out.
+        `InputError`: no game record, another game, or not one player among others."""
         last: RecordHeader | None = None
-        for header, record in read_records(stream, name):
+        for header, record in read_records(stream, name, torn):
             if header is not last:
                 self._begin(header, name)
                 last = header

@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import count
 from typing import Annotated, Any, BinaryIO, Self
 
 import msgspec
@@ -167,11 +168,11 @@ class RecordWriter:
     """Appends games to the file `path`, or to stdout if that is `-`. A game is there whole or not.
 
     A file is locked while it is open. With `resume` an existing file is continued: its torn last
-    line is cut, `done` holds the numbers of its games, and `met` is called with each, which may
-    raise `InputError` if it is none of the match. Raises `InputError` when another process writes
-    the file, when it exists and neither `resume` nor `overwrite` is true, and when it is to be
-    resumed but holds another match or something else; it is then left as it is. `OSError` with
-    `path` as its file name for everything else.
+    line is cut, a whole one gets the line feed that it lacks, `done` holds the numbers of its
+    games, and `met` is called with each, which may raise `InputError` if it is none of the match.
+    Raises `InputError` when another process writes the file, when it exists and neither `resume`
+    nor `overwrite` is true, and when it is to be resumed but holds another match or something else;
+    it is then left as it is. `OSError` with `path` as its file name for everything else.
     """
 
     def __init__(
@@ -221,7 +222,7 @@ class RecordWriter:
 
         False when not even the header is whole.
         """
-        end = 0  # of the whole lines
+        end, line = 0, b""  # the end of the whole lines, and the last one
         with open(os.dup(self._descriptor), "rb") as stream:
             stream.seek(0)
             for number, line in _lines(stream, self.path):
@@ -236,6 +237,8 @@ class RecordWriter:
             if not end and not header_line(self._header).startswith(stream.read(MOST_LINE)):
                 raise InputError("not a game record", file=self.path, where="line 1")
         os.ftruncate(self._descriptor, end)
+        if end and not line.endswith(b"\n"):
+            self._write(b"\n")
         return end > 0
 
     def write(self, record: GameRecord) -> None:
@@ -299,15 +302,17 @@ def _difference(what: str, old: Any, new: Any) -> tuple[str, str, str]:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_records(stream: BinaryIO, name: str) -> Iterator[tuple[RecordHeader, GameRecord]]:
+def read_records(
+    stream: BinaryIO, name: str, torn: Callable[[InputError], object] = lambda error: None
+) -> Iterator[tuple[RecordHeader, GameRecord]]:
     """The games of a binary stream, called `name` in messages, each with its header.
 
-    Files one after the other are a stream. An unterminated last line is left out: it is being
-    written, or its writer was killed. Raises `InputError` for everything that is not as
+    Files one after the other are a stream. A torn last line is left out, which `torn` is told: it
+    is being written, or its writer was killed. Raises `InputError` for everything that is not as
     formats/games.md says. Memory is bounded.
     """
     header: RecordHeader | None = None
-    for number, line in _lines(stream, name):
+    for number, line in _lines(stream, name, torn):
         try:
             found = _parse(line, header)
         except InputError as error:
@@ -334,15 +339,24 @@ def read_header(path: str) -> RecordHeader | None:
     return None
 
 
-def _lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
-    """(number from 1, line) of each terminated line."""
-    number = 0
-    while (line := stream.readline(MOST_LINE)).endswith(b"\n"):
-        number += 1
-        yield number, line
-    if len(line) == MOST_LINE:
-        what = f"a line of over {MOST_LINE} bytes"
-        raise InputError(what, file=name, where=f"line {number + 1}")
+def _lines(
+    stream: BinaryIO, name: str, torn: Callable[[InputError], object] = lambda error: None
+) -> Iterator[tuple[int, bytes]]:
+    """(number from 1, line) of each whole line; only the last one may lack its line feed. `torn`
+    is told of a last line that is not whole, unless it is the first one."""
+    for number in count(1):
+        line = stream.readline(MOST_LINE)
+        if line.endswith(b"\n"):
+            yield number, line
+            continue
+        where = f"line {number}"
+        if len(line) == MOST_LINE:
+            raise InputError(f"a line of over {MOST_LINE} bytes", file=name, where=where)
+        if schema.parse_object(line) is not None:  # no part of an object is one
+            yield number, line
+        elif line and number > 1:
+            torn(InputError("torn, left out", file=name, where=where))
+        return
 
 
 def _parse(line: bytes, header: RecordHeader | None) -> RecordHeader | GameRecord:

@@ -124,3 +124,19 @@ def test_names_of_many_bytes_are_cut(tmp_path: pathlib.Path) -> None:
     assert fenfs("check", "--salvage", kept, archive) == (0, "", [])
     assert [path.name for path in out.iterdir()] == [f"{'棋' * 65}.xml"]
     assert [path.name for path in kept.iterdir()] == [f"{'棋' * 65}.gsn"]
+
+
+@pytest.mark.parametrize("command", [["check"], ["convert", "--to", "games"]], ids=" ".join)
+def test_a_torn_record_is_a_fault_and_a_missing_line_feed_none(
+    tmp_path: pathlib.Path, command: list[str]
+) -> None:
+    whole = (SAMPLES / "games.jsonl").read_text()
+    games, path = len(whole.splitlines()) - 1, tmp_path / "g.jsonl"
+    for lost, status, said in (
+        (1, 0, []),
+        (20, 3, [f"fenfs: {path}: line {games + 1}: torn, left out"]),
+    ):
+        path.write_text(whole[:-lost])
+        kept = whole if lost == 1 else whole[: whole[:-1].rindex("\n") + 1]
+        out = "" if command == ["check"] else kept
+        assert fenfs(*command, path) == (status, out, said)

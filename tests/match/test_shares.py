@@ -64,6 +64,9 @@ def test_identical_players_score_a_seventh_and_matches_go_on_alike(tmp_path: pat
     table = run("rate", "--score", "draw-size", file).out.splitlines()
     assert table[0] == "diplomacy:pure, scored by draw-size; equal is 0.143"
     assert table[2].split()[:5] == ["one", "among", "6", "games", "score"] and len(table) == 5
+    file.write_bytes(whole[:-9])
+    done = run("rate", "--score", "squares", file)
+    assert done.status == 0 and done.error_line == f"rate: {file}: line 281: torn, left out"
 
 
 def test_what_does_not_fit_is_refused_in_one_line(tmp_path: pathlib.Path) -> None:

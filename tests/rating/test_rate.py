@@ -287,8 +287,14 @@ def test_from_a_pipe_and_repeated(games: pathlib.Path) -> None:
 
 
 def test_a_torn_last_line_is_left_out(games: pathlib.Path) -> None:
-    games.write_bytes(games.read_bytes()[:-9])
-    assert run("rate", games).out.startswith("119 games of mini")
+    whole = games.read_bytes()
+    games.write_bytes(whole[:-9])
+    done = run("rate", games)
+    assert done.status == 0 and done.out.startswith("119 games of mini")
+    assert done.error_line == f"rate: {games}: line 121: torn, left out"
+    games.write_bytes(whole[:-1])  # only its line feed is missing
+    done = run("rate", games)
+    assert (done.status, done.err) == (0, "") and done.out.startswith("120 games of mini")
 
 
 def test_a_picture_does_not_replace_the_games(games: pathlib.Path) -> None:

@@ -182,9 +182,15 @@ def test_a_file_torn_at_any_byte_is_read_and_resumed(
     header_end = four.index(b"\n") + 1
     for end in range(len(four)):
         torn = four[:end]
-        whole = torn[header_end:].count(b"\n")
+        lacks_line_feed = four[end : end + 1] == b"\n"
+        whole = torn[header_end:].count(b"\n") + (lacks_line_feed and end > header_end)
         if end >= header_end:
-            assert [one for _, one in read(torn)] == [record(i) for i in range(whole)]
+            told: list[InputError] = []
+            games = read_records(io.BytesIO(torn), "g.jsonl", told.append)
+            assert [one for _, one in games] == [record(i) for i in range(whole)]
+            is_torn = not torn.endswith(b"\n") and not lacks_line_feed
+            said = [f"g.jsonl: line {whole + 2}: torn, left out"] if is_torn else []
+            assert list(map(str, told)) == said
         near_line_end = b"\n" in four[max(end - 2, 0) : end + 2]
         if not near_line_end and end % 7:
             continue  # files cost more time than bytes
@@ -197,6 +203,17 @@ def test_resuming_a_file_that_is_not_there_begins_it(path: pathlib.Path, four: b
     path.unlink()
     assert write(path, *map(record, range(4)), resume=True) == []
     assert path.read_bytes() == four
+
+
+def test_a_line_that_is_being_written_is_read_once(four: bytes) -> None:
+    """Its end comes between two reads."""
+
+    class Growing(io.BytesIO):
+        def readline(self, size: int | None = -1) -> bytes:
+            return super().readline(size) or b"\n"
+
+    games = read_records(Growing(four[:-1]), "g.jsonl")
+    assert [one for _, one in games] == list(map(record, range(4)))
 
 
 def test_a_newer_writer_may_resume(path: pathlib.Path, four: bytes) -> None:
