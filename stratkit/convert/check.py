@@ -6,6 +6,7 @@ import contextlib
 import functools
 import itertools
 import os
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ from stratkit.convert.raw import JSON, LOG, POSITION, RECORD, SETUP, Raw, chunks
 from stratkit.convert.sink import Names, new_file
 from stratkit.convert.tally import Tally
 from stratkit.errors import InputError, Say, error_context
-from stratkit.storage.identities import KnownPlayers
+from stratkit.storage.identities import KnownPlayers, match_key
+from stratkit.storage.numbers import Numbers
 
 if TYPE_CHECKING:
     from stratkit.notation.select import Selection
@@ -38,11 +40,13 @@ def run_check(options: CheckOptions, warn: Say, note: Say) -> int:
     with Salvage(options.salvage, options.force) as kept, found as answers:
         findings = itertools.chain.from_iterable(answers)
         for file, of_file in itertools.groupby(findings, key=lambda finding: finding.file):
-            before = tally.faults
+            before, numbers = tally.faults, defaultdict[str, Numbers](Numbers)
             for finding in of_file:
                 if finding.players != players:
                     players = finding.players
                     _check_players(finding, known)
+                if finding.place and not numbers[finding.place.match].add(finding.place.number):
+                    finding.double()
                 finding.report(tally)
                 kept.write(finding)
             if file and tally.faults == before:
@@ -58,18 +62,36 @@ def _check_players(finding: Finding, known: KnownPlayers) -> None:
         finding.faults.append(error)
 
 
+@dataclass(frozen=True)
+class Place:
+    """Which game of which match a record is, and its name in messages."""
+
+    match: str
+    number: int
+    name: str
+
+
 @dataclass
 class Finding:
     """What was found in one item of `file`: faults, breaches of repetition rules, and the text of
-    its sound part; `header` goes before it if it is not that of the item before. `players`: of the
-    header of a record."""
+    its sound part; `header` goes before it if it is not that of the item before. `players` and
+    `place`: of a record."""
 
     file: str
     faults: list[InputError] = field(default_factory=list)
     breaches: list[InputError] = field(default_factory=list)
     header: str = ""
     players: Players = NOBODY
+    place: Place | None = None
     text: str = ""
+
+    def double(self) -> None:
+        """Enters that an earlier game of the file has the number of this one: `rate` would leave
+        one out."""
+        assert self.place is not None
+        what = f"its number in the match, {self.place.number}, is an earlier game's, too"
+        self.faults.append(InputError(what, file=self.place.name))
+        self.text = ""
 
     def report(self, tally: Tally) -> None:
         for breach in self.breaches:
@@ -85,6 +107,7 @@ def check_chunk(
 ) -> list[Finding]:
     """What is found in each item that is wanted; with `keep`, also its sound part."""
     findings = [Finding(item.file or "") for item in chunk]
+    matches: dict[int, str] = {}  # by the identities of headers
     played: list[tuple[Finding, Raw]] = []
     for finding, item in zip(findings, chunk, strict=True):
         if isinstance(item, InputError):
@@ -93,6 +116,7 @@ def check_chunk(
             finding.text = _line(item)
         elif is_diplomacy(item):
             if not selection.by_log:
+                _enter_record(finding, item, matches)
                 _check_diplomacy(finding, item, keep)
         else:
             played.append((finding, item))
@@ -103,18 +127,42 @@ def check_chunk(
             continue  # nobody asked for it
         if item.form != LOG:
             finding.faults += _header_faults(item)
-        if item.form == RECORD:
-            finding.players = item.data[0].players
+        _enter_record(finding, item, matches)
         if isinstance(game, NotFromTheStart):
             finding.faults += _replay_faults(item)
         elif isinstance(game, InputError):
             finding.faults.append(game)
         else:
-            finding.faults += game.played.faults
+            finding.faults += game.played.faults or _contradictions(game)
             finding.header, finding.text = _sound_part(game) if keep else ("", "")
             sound.append((finding, game))
     _find_breaches(sound, two_squares)
     return findings
+
+
+def _enter_record(finding: Finding, raw: Raw, matches: dict[int, str]) -> None:
+    """Enters the players and the place of a record; `matches` are those of the chunk so far."""
+    if raw.form == RECORD:
+        header, record = raw.data
+        match = matches.get(id(header)) or matches.setdefault(id(header), match_key(header))
+        finding.players = header.players
+        finding.place = Place(match, record.number, raw.name)
+
+
+def _contradictions(game: Game) -> list[InputError]:
+    """What a record says of its game that its own moves and result contradict."""
+    if game.raw.form != RECORD:
+        return []
+    _, record = game.raw.data
+    faults, moves = [], len(record.moves.split())
+    if record.plies != moves:
+        faults.append(InputError(f"it says {record.plies} plies, but has {moves} moves"))
+    if record.returns != game.log.returns:
+        what = f"returns that no game of {game.log.variant.name} has"
+        faults.append(InputError(what, text=list(record.returns)))
+    for fault in faults:
+        fault.file = game.raw.name
+    return faults
 
 
 def _check_diplomacy(finding: Finding, raw: Raw, keep: bool) -> None:
@@ -122,9 +170,7 @@ def _check_diplomacy(finding: Finding, raw: Raw, keep: bool) -> None:
     from stratkit.convert.diplomacy import json_text, play, record_of
     from stratkit.storage.records import header_line, record_line
 
-    if raw.form == RECORD:
-        finding.players = raw.data[0].players
-        finding.faults += _twice(raw)
+    finding.faults += _twice(raw)
     try:
         with error_context(raw.name):
             played = play(raw)

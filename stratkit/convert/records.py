@@ -16,14 +16,17 @@ if TYPE_CHECKING:
 def record_of(game: Game) -> tuple[RecordHeader, GameRecord]:
     """The record of a game that was played out, and the header that belongs before it.
 
-    A record stays what it was, but for moves that were cut off.
+    A record stays what it was, but for moves that were cut off, and plies and returns that do not
+    fit moves and result.
     """
     if game.raw.form == RECORD:
         from msgspec.structs import replace
 
         header, record = game.raw.data
         moves = record.moves.split()[: game.log.plies]
-        return header, replace(record, moves=" ".join(moves), plies=len(moves))
+        return header, replace(
+            record, moves=" ".join(moves), plies=len(moves), returns=game.log.returns
+        )
     return (_of_episode if game.raw.form == EPISODE else _of_log)(game)
 
 

@@ -24,20 +24,22 @@ class PoolReader:
 
     All games must be of one game under one set of rules, and a name must always mean the same
     player. A game that is met again is not counted again: `repeated` says how many were, and
-    `adjudicated` how many games were not played out. `torn` is told of a last line that is left
-    out: of a match that goes on, or was killed.
+    `adjudicated` how many games were not played out. `differing` are the numbers of games that are
+    left out because another game of their match came with this number. `torn` is told of a last
+    line that is left out: of a match that goes on, or was killed.
     """
 
     def __init__(self, torn: Callable[[InputError], object] = lambda error: None) -> None:
         self._torn = torn
         self.repeated = self.adjudicated = 0
+        self.differing: list[int] = []
         self.game = ""
         self._files: list[str] = []
         self._names: dict[str, int] = {}
         self._matches: dict[str, int] = {}
         self._common: tuple[str, Mapping[str, int], str] | None = None  # game, rules, of which file
         self._players = KnownPlayers()
-        self._blocks: list[Ints] = []  # [6, games]: match, number, pair, red, blue, result
+        self._blocks: list[Ints] = []  # [7, games]: match, number, pair, red, blue, result, hash
 
     def read(self, stream: BinaryIO, name: str) -> None:
         """Adds all games of a stream; raises `InputError` for what is no game record or does not
@@ -47,10 +49,10 @@ class PoolReader:
         for header, following in groupby(games, key=itemgetter(0)):
             match, ids = self._match(header, name)
             while rows := [_row(record, name) for _, record in islice(following, _GAMES)]:
-                number, pair, red, blue, result, adjudicated = np.array(rows, np.int64).T
+                number, pair, red, blue, result, adjudicated, same = np.array(rows, np.int64).T
                 self.adjudicated += int(adjudicated.sum())
                 columns = np.full(len(rows), match), number, pair, ids[red], ids[blue], result
-                self._blocks.append(np.stack(columns))
+                self._blocks.append(np.stack([*columns, same]))
 
     def finish(self) -> Pool:
         """The pool. Raises `InputError` when there is no game at all."""
@@ -58,9 +60,11 @@ class PoolReader:
             raise InputError("no games to rate", file=" ".join(self._files))
         table = np.concatenate(self._blocks, axis=1)
         self._blocks = [table]
-        _, first = np.unique(joined(table[0], table[1]), return_index=True)
-        self.repeated = table.shape[1] - len(first)
-        match, _, pair, red, blue, result = table[:, np.sort(first)]
+        keys = joined(table[0], table[1])
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        self.differing = table[1, table[6] != table[6, first[which]]].tolist()
+        self.repeated = table.shape[1] - len(first) - len(self.differing)
+        match, _, pair, red, blue, result, _ = table[:, np.sort(first)]
         return Pool(list(self._names), red, blue, result, joined(match, pair))
 
     def _match(self, header: RecordHeader, name: str) -> tuple[int, Ints]:
@@ -79,11 +83,13 @@ class PoolReader:
 
 
 def _row(record: GameRecord, name: str) -> tuple[int, ...]:
-    """Number, pair, red, blue, result, whether adjudicated. `InputError`: not a game of two."""
+    """Number, pair, red, blue, result, whether adjudicated, and a hash by which games are the same.
+    `InputError`: not a game of two."""
     result = _RESULTS.get(record.result)
     if result is None or record.players[0] == record.players[1]:
         players = len(record.players)
         what = "a player against itself" if players == 2 else f"Elo is for two players: {SCORE}"
         raise InputError(what, file=name, where=f"game {record.number}")
     red, blue = record.players
-    return record.number, record.pair, red, blue, result, record.adjudicator is not None
+    same = hash((red, blue, record.setups, record.moves, record.returns, record.reason))
+    return record.number, record.pair, red, blue, result, record.adjudicator is not None, same

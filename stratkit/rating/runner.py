@@ -50,6 +50,10 @@ def _chosen(options: RateOptions, warn: Say, say: Say) -> tuple[Pool, str, Mappi
     pool = reader.finish()
     if reader.repeated:
         warn(f"{counted(reader.repeated, 'game')} met again, counted once")
+    if reader.differing:
+        games = counted(len(reader.differing), "game")
+        what = "with the number of another game of the match, such as"
+        warn(f"left out: {games} {what} {reader.differing[0]}")
     if reader.adjudicated:
         warn(f"{counted(reader.adjudicated, 'game')} not played out but adjudicated")
     names = new_names(pool, options.rename)

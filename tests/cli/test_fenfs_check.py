@@ -352,3 +352,37 @@ def test_rules_of_episodes_that_nobody_knows_are_a_fault(tmp_path: pathlib.Path)
     assert status == 3 and line.endswith("game mini: unknown rule 'no_such'")
     refused = run("train", path, "--out", tmp_path / "run", "--steps", 1)
     assert refused.status == 1 and "unknown rule 'no_such'" in refused.err
+
+
+def test_records_that_contradict_themselves_are_faults(tmp_path: pathlib.Path) -> None:
+    header, *games = (SAMPLES / "games.jsonl").read_text().splitlines()
+    first, second = map(json.loads, games[:2])
+    moves = len(second["moves"].split())
+    path, kept = tmp_path / "g.jsonl", tmp_path / "kept"
+    other = second | {"number": first["number"]}
+    what = f"its number in the match, {first['number']}, is an earlier game's, too"
+    for number, (change, told, sound) in enumerate(
+        (
+            (second | {"plies": 3}, f"it says 3 plies, but has {moves} moves", second),
+            (
+                second | {"returns": [5 * value for value in second["returns"]]},
+                "returns that no game of mini has: ",
+                second,
+            ),
+            (other, what, None),  # another game
+            (first, what, None),  # the same line
+        )
+    ):
+        path.write_text("\n".join([header, games[0], json.dumps(change), ""]))
+        folder = kept / str(number)
+        for jobs in (1, 2):
+            status, _, [line] = fenfs("check", "--jobs", jobs, path)
+            assert status == 3 and line.startswith(f"fenfs: {path}: game ") and told in line
+        assert fenfs("check", "--salvage", folder, path)[0] == 3
+        lines = [json.loads(line) for line in (folder / "g.jsonl").read_text().splitlines()]
+        assert lines[1:] == [first, *filter(None, [sound])]
+    path.write_text(f"{header}\n{games[0]}\n")
+    (tmp_path / "copy.jsonl").write_bytes(path.read_bytes())  # of which `rate` counts a game once
+    again = header.replace('"seed":', '"seed":1')
+    path.write_text(f"{header}\n{games[0]}\n{again}\n{games[0]}\n")
+    assert fenfs("check", path, tmp_path / "copy.jsonl") == (0, "", [])

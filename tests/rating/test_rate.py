@@ -286,6 +286,19 @@ def test_from_a_pipe_and_repeated(games: pathlib.Path) -> None:
     assert done.out == run("rate", "-", stdin=games.read_bytes()).out
 
 
+def test_other_games_of_one_number_are_told(games: pathlib.Path) -> None:
+    """Of a match whose players are not reproducible, say: no game is called met again that is
+    not."""
+    changed(games, 4, number=0, moves="B1B2")
+    changed(games, 5, number=1)
+    games.write_bytes(games.read_bytes() + games.read_bytes().splitlines(keepends=True)[1])
+    done = run("rate", games)
+    assert done.status == 0 and done.out.startswith("118 games of mini")
+    what = "2 games with the number of another game of the match, such as 0"
+    again = "rate: 1 game met again, counted once"
+    assert done.err.splitlines() == [again, f"rate: left out: {what}"]
+
+
 def test_a_torn_last_line_is_left_out(games: pathlib.Path) -> None:
     whole = games.read_bytes()
     games.write_bytes(whole[:-9])
