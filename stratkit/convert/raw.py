@@ -37,9 +37,9 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 @dataclass(frozen=True)
 class Raw:
     """`data` of one `form`: bytes of a log or of JSON, (header, record), (header, episode),
-    `Fenfs`, [(line, `Fenfs`)], or (setup uint8 [zone], text); `file` and `where` are its place in
-    messages, `size` about how many bytes it has; `number`: of a game among those of the inputs,
-    from 1 (0: not counted)."""
+    `Fenfs`, [(line, `Fenfs`)], or (setup uint8 [zone], text); `where` is its place in the
+    `file`, None if it is alone there, `size` about how many bytes it has; `number`: of a game among
+    those of the inputs, from 1 (0: not counted)."""
 
     form: str
     file: str
@@ -50,7 +50,9 @@ class Raw:
 
     @property
     def name(self) -> str:
-        return f"{self.file}: {self.where}" if self.where else self.file
+        """Its name in messages, which count games as `--game` does."""
+        where = f"game {self.number}" if self.number and self.where else self.where
+        return f"{self.file}: {where}" if where else self.file
 
 
 def is_diplomacy(item: Raw | InputError) -> bool:

@@ -63,8 +63,8 @@ class GameChooser:
         """The games; losses first, then draws, otherwise in the order in which they came."""
         return [one for kept in self._kept.values() for one in kept][: self.most]
 
-    def take(self, header: RecordHeader, record: GameRecord, file: str) -> None:
-        """Keeps the game if it belongs to those that are shown."""
+    def take(self, header: RecordHeader, record: GameRecord, file: str, number: int) -> None:
+        """Keeps game `number` of `file`, from 1, if it belongs to those that are shown."""
         from stratkit.notation.replay_page import Shown
         from stratkit.storage.identities import match_key
 
@@ -86,7 +86,7 @@ class GameChooser:
         colour = ("red", "blue")[side]
         how = f"{log.reason.replace('_', ' ')}, {log.plies} plies"
         title = f"{outcome} as {colour} against {names[1 - side]}: {how}"
-        result = f"{log.ending} ({file}, game {record.number})"
+        result = f"{log.ending} ({file}, game {number})"
         self._kept[outcome].append(Shown(dataclasses.replace(played, log=log), title, result))
 
     def _has_room(self, outcome: str) -> bool:
@@ -123,7 +123,7 @@ def _offer(chooser: GameChooser, paths: Sequence[str]) -> None:
 
     for path in paths:
         with open_input(path) as stream:
-            for header, record in read_records(stream, path):
-                chooser.take(header, record, path)
+            for number, (header, record) in enumerate(read_records(stream, path), 1):
+                chooser.take(header, record, path, number)
                 if chooser.full:
                     return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import groupby, islice
+from itertools import count, groupby, islice
 from operator import itemgetter
 from typing import BinaryIO
 
@@ -45,10 +45,10 @@ class PoolReader:
         """Adds all games of a stream; raises `InputError` for what is no game record or does not
         belong to the others."""
         self._files.append(name)
-        games = read_records(stream, name, self._torn)
+        games, numbers = read_records(stream, name, self._torn), count(1)
         for header, following in groupby(games, key=itemgetter(0)):
             match, ids = self._match(header, name)
-            while rows := [_row(record, name) for _, record in islice(following, _GAMES)]:
+            while rows := [_row(r, name, next(numbers)) for _, r in islice(following, _GAMES)]:
                 number, pair, red, blue, result, adjudicated, same = np.array(rows, np.int64).T
                 self.adjudicated += int(adjudicated.sum())
                 columns = np.full(len(rows), match), number, pair, ids[red], ids[blue], result
@@ -82,14 +82,14 @@ class PoolReader:
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
 
 
-def _row(record: GameRecord, name: str) -> tuple[int, ...]:
+def _row(record: GameRecord, name: str, number: int) -> tuple[int, ...]:
     """Number, pair, red, blue, result, whether adjudicated, and a hash by which games are the same.
-    `InputError`: not a game of two."""
+    `InputError`: not a game of two, `number` in the stream `name`."""
     result = _RESULTS.get(record.result)
     if result is None or record.players[0] == record.players[1]:
         players = len(record.players)
         what = "a player against itself" if players == 2 else f"Elo is for two players: {SCORE}"
-        raise InputError(what, file=name, where=f"game {record.number}")
+        raise InputError(what, file=name, where=f"game {number}")
     red, blue = record.players
     same = hash((red, blue, record.setups, record.moves, record.returns, record.reason))
     return record.number, record.pair, red, blue, result, record.adjudicator is not None, same

@@ -85,11 +85,11 @@ class Shares:
         """Adds all games of a stream; `torn` is told of a last line that is left out.
         `InputError`: no game record, another game, or not one player among others."""
         last: RecordHeader | None = None
-        for header, record in read_records(stream, name, torn):
+        for number, (header, record) in enumerate(read_records(stream, name, torn), 1):
             if header is not last:
                 self._begin(header, name)
                 last = header
-            self.add(header, record, name)
+            self.add(header, record, name, number)
 
     def _begin(self, header: RecordHeader, name: str) -> None:
         self.game = self.game or header.game
@@ -98,12 +98,12 @@ class Shares:
             raise InputError(f"another game or other rules than in {self._rules[1]}", file=name)
         self._players.add(header.players, name)
 
-    def add(self, header: RecordHeader, record: GameRecord, name: str) -> None:
-        """Adds a game, once."""
+    def add(self, header: RecordHeader, record: GameRecord, name: str, number: int) -> None:
+        """Adds a game, once; it is game `number` of `name`, from 1."""
         seat, key = alone(record.players), (match_key(header), record.number)
         if seat is None or len(record.players) < 3:
             what = "--score is for games of one player among copies of another"
-            raise InputError(what, file=name, where=f"game {record.number}")
+            raise InputError(what, file=name, where=f"game {number}")
         if key in self._met:
             return
         self._met.add(key)

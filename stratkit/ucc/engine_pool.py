@@ -109,7 +109,7 @@ class ProgramGames:
 
     def _play(self, seating: Seating) -> Finished:
         taken: list[Process] = []
-        label = f"game {seating.number}"
+        label = f"game {seating.number + 1}"
 
         def start(program: Program, fresh: bool = False) -> Process:
             taken.append(self._processes.take(program, label, fresh))
@@ -138,7 +138,7 @@ class ProgramGames:
                     self._in_a_row[seat] = self._in_a_row[seat] + 1 if lost else 0
                     if lost and seat not in self._told:
                         self._told.add(seat)
-                        name, where = self.names[seat], f"game {episode.number}"
+                        name, where = self.names[seat], f"game {episode.number + 1}"
                         self.warn(f"{where}: {name} lost by a fault: {note.reason}: {fault}")
                     if self._in_a_row[seat] == MAX_FAULTS:
                         self._withdraw(seat, str(fault))

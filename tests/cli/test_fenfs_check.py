@@ -291,7 +291,7 @@ def test_an_episode_that_begins_within_a_game_is_played_out(
     status, _, said = fenfs("check", path)
     assert (status, len(said)) == (3 if told else 0, len(told))
     for line, what in zip(said, told, strict=True):
-        assert line.startswith(f"fenfs: {path}: game 2: {what}")
+        assert line.startswith(f"fenfs: {path}: game 1: {what}")
 
 
 def changed_records(tmp_path: pathlib.Path, **changes: Any) -> pathlib.Path:
@@ -310,13 +310,13 @@ def test_what_train_and_rate_refuse_is_no_sound_file(tmp_path: pathlib.Path) -> 
     path = changed_records(tmp_path, rules=header["rules"] | {"three_squares": 1})
     status, _, [line] = fenfs("check", path)
     assert status == 3
-    assert line == f"fenfs: {path}: game 0: game mini: unknown rule 'three_squares'"
+    assert line == f"fenfs: {path}: game 1: game mini: unknown rule 'three_squares'"
     assert run("rate", "--prior", 1, path).status == 0  # which only counts results
     path = changed_records(tmp_path, rules=header["rules"] | {"two_squares": -1})
     assert fenfs("check", path)[0] == 3
     path = changed_records(tmp_path, game="minni")
     what = "'minni' is no variant of Stratego (did you mean 'mini'?)"
-    assert fenfs("check", path) == (3, "", [f"fenfs: {path}: game 0: {what}"])
+    assert fenfs("check", path) == (3, "", [f"fenfs: {path}: game 1: {what}"])
     one, other = header["players"][:2]
     path = changed_records(tmp_path, players=[one, {**other, "name": one["name"]}])
     refused = run("rate", path)

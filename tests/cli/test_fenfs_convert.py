@@ -66,7 +66,7 @@ def members(path: pathlib.Path) -> dict[str, str]:
 def test_episodes_are_games_too() -> None:
     episodes = SAMPLES / "episodes.eps"
     status, out, [line] = fenfs("convert", "--to", "games", episodes)
-    assert status == 3 and line.startswith(f"fenfs: {episodes}: game 2: begins within a game")
+    assert status == 3 and line.startswith(f"fenfs: {episodes}: game 3: begins within a game")
     header, *games = map(json.loads, out.splitlines())
     told = json.loads((SAMPLES / "episodes.json").read_text())
     assert header["game"] == "mini" and header["seed"] == told["header"]["seed"]

@@ -124,7 +124,7 @@ def test_faulty_records(tmp_path: pathlib.Path, record: str) -> None:
     ):
         path.write_text(f"{header}\n{json.dumps(game | {'moves': ' '.join(moves)})}\n")
         done = run("fenfs", "check", path)
-        assert done.status == 3 and done.error_line == f"fenfs: {path}: game 0: {wrong}"
+        assert done.status == 3 and done.error_line == f"fenfs: {path}: game 1: {wrong}"
     turned = game | {"returns": [-r for r in game["returns"]], "result": "draw"}
     turned["returns"] = [0, 0] if any(game["returns"]) else turned["returns"]
     path.write_text(f"{header}\n{json.dumps(turned)}\n")

@@ -43,7 +43,7 @@ def test_an_episode_that_is_no_game(
         writer.write(Episodes.of([dataclasses.replace(episode, **changes)]))
     for command in (["convert", "--to", "games"], ["check"], ["stats"]):
         status, out_after, [line] = fenfs(*command, path, GSN)
-        assert (status, line) == (3, f"fenfs: {path}: game {episode.number}: {what}")
+        assert (status, line) == (3, f"fenfs: {path}: game 1: {what}")
         assert command == ["check"] or "barrage" in out_after
 
 

@@ -58,6 +58,23 @@ def test_the_table_says_the_same(logs: pathlib.Path) -> None:
         assert line[: head.index("plies") + 5].endswith(f" {game['plies']}")
 
 
+def test_messages_count_games_as_the_list_does(tmp_path: pathlib.Path) -> None:
+    """Whatever their own numbers, and over all inputs."""
+    games, path = SAMPLES / "games.jsonl", tmp_path / "g.jsonl"
+    header, *lines = games.read_text().splitlines()
+    wrong = json.loads(lines[0]) | {"number": 77, "plies": 5000}
+    path.write_text("\n".join([header, lines[1], json.dumps(wrong), ""]))
+    status, _, [line] = fenfs("check", path)
+    assert status == 3 and line.startswith(f"fenfs: {path}: game 2: it says 5000 plies")
+    assert fenfs("check", "--game", 2, path) == (3, "", [line])
+    before = len(lines)
+    assert fenfs("check", games, path)[2] == [line.replace("game 2", f"game {before + 2}")]
+    assert fenfs("check", "--jobs", 2, "--game", before + 1, games, path)[0] == 0
+    for file, number in ((path, 1), (SAMPLES / "episodes.eps", 2)):
+        _, _, [line] = fenfs("show", file, "--game", number, "--ply", 9999)
+        assert line.startswith(f"fenfs: {file}: game {number}: the game has ")
+
+
 def test_records_and_episodes_have_their_place(tmp_path: pathlib.Path) -> None:
     out = fenfs("list", "--json", SAMPLES / "games.jsonl", SAMPLES / "searched.eps")[1]
     games = json.loads(out)["games"]

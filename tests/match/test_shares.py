@@ -86,7 +86,7 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path: pathlib.Path) -> Non
     assert run(*two, "--game", "kuhn", "-n", 2).status == 0
     done = run("rate", "--score", "squares", file)
     assert (
-        done.status == 1 and "game 0: --score is for games of one player among" in done.error_line
+        done.status == 1 and "game 1: --score is for games of one player among" in done.error_line
     )
     done = run("rate", "--score", "squares", "--csv", file)
     assert done.status == 2 and "--score goes with --json alone, not with --csv" in done.error_line

@@ -289,9 +289,10 @@ def test_from_a_pipe_and_repeated(games: pathlib.Path) -> None:
 def test_other_games_of_one_number_are_told(games: pathlib.Path) -> None:
     """Of a match whose players are not reproducible, say: no game is called met again that is
     not."""
-    changed(games, 4, number=0, moves="B1B2")
+    first = games.read_text().splitlines(keepends=True)[1]
+    changed(games, 4, **{**json.loads(first), "moves": "B1B2"})
     changed(games, 5, number=1)
-    games.write_bytes(games.read_bytes() + games.read_bytes().splitlines(keepends=True)[1])
+    games.write_text(games.read_text() + first)
     done = run("rate", games)
     assert done.status == 0 and done.out.startswith("118 games of mini")
     what = "2 games with the number of another game of the match, such as 0"

@@ -97,14 +97,15 @@ def test_matches_that_do_not_belong_together(tmp_path: pathlib.Path) -> None:
 
 
 def test_what_is_no_game_of_two_players(tmp_path: pathlib.Path) -> None:
-    path = write(tmp_path / "g", header("a", "b"), [record(7, 0, 0, "red")])
-    with pytest.raises(InputError, match="^g: game 7: a player against itself$"):
+    games = [record(5, 0, 1, "red"), record(7, 0, 0, "red")]
+    path = write(tmp_path / "g", header("a", "b"), games)
+    with pytest.raises(InputError, match="^g: game 2: a player against itself$"):
         read(path)
     write(path, header("a", "b", "c"), [record(7, 0, 1, "red")])
     changed(path, 1, players=[0, 1, 2], returns=[2, -1, -1], result=None)
     with pytest.raises(
         InputError,
-        match="^g: game 7: Elo is for two players: rate --score squares rates games of more$",
+        match="^g: game 1: Elo is for two players: rate --score squares rates games of more$",
     ):
         read(path)
     with pytest.raises(InputError, match="^g: no games to rate$"):
@@ -159,7 +160,7 @@ def test_a_broken_game_is_refused(wrong: str, tmp_path: pathlib.Path) -> None:
     before, after = BROKEN[wrong]
     at = data.rindex(before)
     path.write_bytes(data[:at] + after + data[at + len(before) :])
-    with pytest.raises(InputError, match=r"^g: (line 3|game 0): "):
+    with pytest.raises(InputError, match=r"^g: (line 3|game 2): "):
         read(path)
 
 

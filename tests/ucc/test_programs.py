@@ -97,7 +97,7 @@ def test_a_fault_loses_the_game(mode: str, tmp_path: pathlib.Path, tag: str) -> 
     assert processes(tag) == [] and done.status == 1
     told, first, table, faults, last = done.err.splitlines()
     if mode != "flood":
-        assert told.startswith(f"match: game 0: bad lost by a fault: {reason}: {printed(text)}")
+        assert told.startswith(f"match: game 1: bad lost by a fault: {reason}: {printed(text)}")
     assert first.startswith("match: bad lost 3 games in a row by faults and is not asked any more")
     assert table.startswith("random - bad: +3 =0 -0, 100.0 %")
     assert faults.startswith("bad: 3 games lost by faults: ") and (

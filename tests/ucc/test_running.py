@@ -41,7 +41,7 @@ def test_a_program_that_lost_by_faults_is_one_status(
     done = play(tag, "random", bad, "-n", count, "--seed", 1, "--concurrency", 1, "-o", path)
     assert done.status == 1
     told = [line for line in done.err.splitlines() if " lost by a fault: " in line]
-    assert told == ["match: game 0: p lost by a fault: exit: exit status 0"]
+    assert told == ["match: game 1: p lost by a fault: exit: exit status 0"]
     assert len(games(path)) == min(count, 3)
 
 
@@ -70,7 +70,7 @@ def test_the_last_lines_of_its_stderr_stand_beside_the_fault(
     assert done.status == 1
     lines = log.read_text().splitlines()
     counts = Counter(line.split(": ", 1)[0] for line in lines if line.endswith(": thinking"))
-    assert counts == {f"game {number}": 20_000 for number in range(4)}
+    assert counts == {f"game {number}": 20_000 for number in range(1, 5)}
     assert all(re.match(r"(game \d|start): ", line) for line in lines)
     assert "no such square" in games(path)[0]["fault"]
     # The record does not name the log, so that another one may be given.
@@ -118,7 +118,7 @@ def test_a_repetition_rule_names_what_waives_it(tmp_path: pathlib.Path, tag: str
     common = ("random", player, "-n", 2, "--game", "mini", "--seed", 1, "--concurrency", 1)
     done = run("match", *common, "-o", path)
     what = "the two-squares rule forbids it (--two-squares off waives it)"
-    assert done.status == 1 and f"game 0: fro lost by a fault: illegal_move: {what}: '" in done.err
+    assert done.status == 1 and f"game 1: fro lost by a fault: illegal_move: {what}: '" in done.err
     done = run("match", *common, "--two-squares", "off", "-o", path, "-f")
     assert not any("two-squares" in (record["fault"] or "") for record in games(path))
 
