@@ -45,9 +45,11 @@ class PoolReader:
         """Adds all games of a stream; raises `InputError` for what is no game record or does not
         belong to the others."""
         self._files.append(name)
-        games, numbers = read_records(stream, name, self._torn), count(1)
+        lines: list[int] = []  # of the headers so far
+        games, numbers = read_records(stream, name, self._torn, lines.append), count(1)
         for header, following in groupby(games, key=itemgetter(0)):
-            match, ids = self._match(header, name)
+            match, ids = self._match(header, name, lines.pop())
+            lines.clear()
             while rows := [_row(r, name, next(numbers)) for _, r in islice(following, _GAMES)]:
                 number, pair, red, blue, result, adjudicated, same = np.array(rows, np.int64).T
                 self.adjudicated += int(adjudicated.sum())
@@ -67,19 +69,31 @@ class PoolReader:
         match, _, pair, red, blue, result, _ = table[:, np.sort(first)]
         return Pool(list(self._names), red, blue, result, joined(match, pair))
 
-    def _match(self, header: RecordHeader, name: str) -> tuple[int, Ints]:
+    def _match(self, header: RecordHeader, name: str, line: int) -> tuple[int, Ints]:
         """The number of the match, and its players' indices; checks that it belongs to those
-        before it."""
+        before it. `line`: of the header."""
         self._common = self._common or (header.game, header.rules, name)
         self.game, rules, file = self._common
+        where = f"line {line}"
         if header.game != self.game:
-            raise InputError(f"games of {header.game}, but {file} has {self.game}", file=name)
+            what = f"games of {header.game}, but {file} has {self.game}"
+            if name == file:
+                what = f"games of {header.game} behind games of {self.game}{_remedy(header.game)}"
+            raise InputError(what, file=name, where=where)
         if header.rules != rules:
-            raise InputError(f"other rules than in {file}", file=name, text=dict(header.rules))
+            what = "other rules than before" if name == file else f"other rules than in {file}"
+            raise InputError(what, file=name, where=where, text=dict(header.rules))
         self._players.add(header.players, name)
         key = match_key(header)
         ids = [self._names.setdefault(p.name, len(self._names)) for p in header.players]
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
+
+
+def _remedy(game: str) -> str:
+    """How to rate games of one variant out of several."""
+    from stratkit.engine.stratego import VARIANTS
+
+    return "; fenfs convert --variant chooses one" if game in VARIANTS else ""
 
 
 def _row(record: GameRecord, name: str, number: int) -> tuple[int, ...]:

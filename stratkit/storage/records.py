@@ -303,13 +303,16 @@ def _difference(what: str, old: Any, new: Any) -> tuple[str, str, str]:
 
 
 def read_records(
-    stream: BinaryIO, name: str, torn: Callable[[InputError], object] = lambda error: None
+    stream: BinaryIO,
+    name: str,
+    torn: Callable[[InputError], object] = lambda error: None,
+    begun: Callable[[int], object] = lambda line: None,
 ) -> Iterator[tuple[RecordHeader, GameRecord]]:
     """The games of a binary stream, called `name` in messages, each with its header.
 
     Files one after the other are a stream. A torn last line is left out, which `torn` is told: it
     is being written, or its writer was killed. Raises `InputError` for everything that is not as
-    formats/games.md says. Memory is bounded.
+    formats/games.md says. Memory is bounded. `begun` is told the line of each header, from 1.
     """
     header: RecordHeader | None = None
     for number, line in _lines(stream, name, torn):
@@ -323,6 +326,7 @@ def read_records(
             yield header, found
         else:
             header = found
+            begun(number)
     if header is None:
         raise InputError("empty, or its first line is torn: no game record", file=name)
 

@@ -85,15 +85,30 @@ def test_matches_that_do_not_belong_together(tmp_path: pathlib.Path) -> None:
     first = write(tmp_path / "first", header("a", "b"), [record(0, 0, 1, "red")])
     other = tmp_path / "other"
     write(other, header("a", "b", game="nano"), [record(0, 0, 1, "red")])
-    with pytest.raises(InputError, match="^other: games of nano, but first has mini$"):
+    with pytest.raises(InputError, match="^other: line 1: games of nano, but first has mini$"):
         read(first, other)
     write(other, header("b", "c", weights="0" * 64), [record(0, 0, 1, "red")])
     with pytest.raises(InputError, match="^other: player 'b' has other weights than in first$"):
         read(first, other)
     write(other, header("a", "b"), [record(0, 0, 1, "red")])
     changed(other, 0, rules={"two_squares": 5})
-    with pytest.raises(InputError, match="^other: other rules than in first: "):
+    with pytest.raises(InputError, match="^other: line 1: other rules than in first: "):
         read(first, other)
+
+
+def test_matches_of_one_file_that_do_not_belong_together(tmp_path: pathlib.Path) -> None:
+    """Each is told with the line of its header."""
+    path = write(tmp_path / "g", header("a", "b"), [record(0, 0, 1, "red")])
+    first = path.read_bytes()
+    for game, remedy in (("nano", "; fenfs convert --variant chooses one"), ("kuhn", "")):
+        write(path, header("a", "b", game=game), [record(0, 0, 1, "red")])
+        path.write_bytes(first + first + path.read_bytes())
+        with pytest.raises(InputError) as caught:
+            read(path)
+        assert str(caught.value) == f"g: line 5: games of {game} behind games of mini{remedy}"
+    path.write_bytes(first + first.replace(b'"two_squares":3', b'"two_squares":5'))
+    with pytest.raises(InputError, match="^g: line 3: other rules than before: "):
+        read(path)
 
 
 def test_what_is_no_game_of_two_players(tmp_path: pathlib.Path) -> None:
