@@ -229,7 +229,7 @@ class _Run:
         while steps is None or self.optimizer.step < steps:
             prepared = self._next(since)
             stats = self.ranks.exchange(batch_stats(prepared) if prepared else self._final_note())
-            if prepared is None or self._ended(stats):
+            if self._ended(stats) or prepared is None:
                 return
             yield prepared, time.perf_counter() - since, stats
             since = time.perf_counter()
@@ -252,14 +252,19 @@ class _Run:
         return None
 
     def _final_note(self) -> Stats:
-        return {"over": "failed" if self.error else "stopped" if self.stop() else "ended"}
+        over = "failed" if self.error else "stopped" if self.stop() else "ended"
+        final = self.source.final
+        return {"over": over, "complete": sorted(final.complete) if final else []}
 
     def _ended(self, stats: Sequence[Stats]) -> bool:
-        """Whether some rank has no batch; where that is a failure, the others fail too."""
-        for rank, one in enumerate(stats):
-            if one.get("over") == "failed":
+        """Whether some rank has no batch; where that is a failure, the others fail too. A rank
+        without one has learned from all of its batches, and so from its complete files."""
+        over = {rank: one for rank, one in enumerate(stats) if "over" in one}
+        for rank, one in over.items():
+            if one["over"] == "failed" and not self.error:
                 self.error = StratkitError(f"rank {rank} failed; see its message above")
-        return any("over" in one for one in stats)
+            self.consumed.add({}, one["complete"])
+        return bool(over)
 
     # ---- a step ----
 
@@ -333,11 +338,10 @@ class _Run:
 
     def _save(self) -> None:
         """Writes a checkpoint, unless there is one of this step; then what it has passed may go."""
-        if self.optimizer.step == self.folder.saved:
-            return
-        self.folder.saved = self.optimizer.step
-        if self.ranks.rank == 0:
-            self.folder.save(self.optimizer.tensors(), self._checkpoint_metadata())
+        if self.optimizer.step != self.folder.saved:
+            self.folder.saved = self.optimizer.step
+            if self.ranks.rank == 0:
+                self.folder.save(self.optimizer.tensors(), self._checkpoint_metadata())
         if self.request.consume:
             self._consume()
 

@@ -40,11 +40,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the inputs were read when a batch was complete.
+    """How far the inputs were read when a batch was complete, or at their end.
 
     `consumed`: by file (not stdin) with episodes in this batch, how many of its episodes are in
     this batch or in earlier ones. `complete`: the files of folders that turned out, since the batch
-    before, to have nothing left to learn.
+    before, to have nothing left to learn beside this batch.
     """
 
     consumed: Mapping[str, int]
@@ -65,8 +65,9 @@ class PreparedBatch:
 
 @dataclass
 class _End:
-    """The inputs have ended, or failed."""
+    """The inputs have ended, or failed; how far they were read beside the batches before."""
 
+    progress: Progress
     error: BaseException | None = None
 
 
@@ -124,6 +125,7 @@ class Source:
             self._game, self.planned = game, plan(game)
         self._skip = dict(consumed or {})  # episodes still to be passed over
         self._consumed = dict(consumed or {})
+        self.final: Progress | None = None  # at the end of the inputs, once `next` has told it
         self._sizes: dict[str, int] = {}  # of a folder's files that were read and are not complete
         self._seen = SeenGames()
         self._duplicates = 0
@@ -158,6 +160,7 @@ class Source:
             return None
         if isinstance(ready, _End):
             self._queue.put(ready)  # for whoever asks again
+            self.final = ready.progress
             raise ready.error or StopIteration
         return ready
 
@@ -172,13 +175,12 @@ class Source:
     # ---- the thread ----
 
     def _run(self) -> None:
-        end = _End()
         try:
             self._batches()
         except BaseException as error:
-            end.error = self._error = error
+            self._error = error
         self._known.set()
-        self._put(end)
+        self._put(_End(self._progress([]), self._error))
 
     def _put(self, ready: PreparedBatch | _End) -> None:
         while not self._stopped.is_set():
@@ -252,20 +254,36 @@ class Source:
             for name in fresh:
                 done.add(name)
                 path = os.path.join(folder, name)
-                episodes = self._consumed.get(path, 0)
                 with (
                     contextlib.suppress(FileNotFoundError),
                     error_context(path, only=OSError),
                     open(path, "rb") as stream,
                 ):
-                    for found in self._read(stream, path):
-                        episodes += len(found)
-                        yield found
-                    self._sizes[path] = episodes
+                    yield from self._measured(path, self._read(stream, path))
             if not self.wait:
                 return
             if not fresh:
                 self._stopped.wait(POLL)
+
+    def _measured(self, path: str, chunks: Iterator[EpisodeChunk]) -> Iterator[EpisodeChunk]:
+        """The same. How many episodes the file has is known before its last chunk is handed on:
+        nothing may come behind the batch that it is in."""
+        episodes = self._consumed.get(path, 0)
+        last: EpisodeChunk | None = None
+        try:
+            for found in chunks:
+                if last is not None:
+                    yield last
+                last = found
+                episodes += len(found)
+        except Exception:
+            if last is not None:
+                yield last
+            raise
+        if not self._stopped.is_set():  # else there may be more
+            self._sizes[path] = episodes
+        if last is not None:
+            yield last
 
     def _forget(self, folder: str, gone: Iterable[str]) -> None:
         """Of files that were read and are no more, of which there is no end, nothing is kept, once

@@ -117,8 +117,7 @@ def test_killed_at_any_moment_it_goes_on_bit_for_bit(folder: pathlib.Path, consu
     ]
     assert lines[0] == lines[1]
     if consume:
-        # That a file ends is known when the next one is begun: the last one stays.
-        assert list_shards(str(folder / "games")) == ["3.eps"]
+        assert not list_shards(str(folder / "games"))
 
 
 @pytest.mark.parametrize(
@@ -222,4 +221,38 @@ def test_episodes_are_deleted_when_what_learned_from_them_is_on_the_disk(
     checkpoints = folder / "run/checkpoints"
     monkeypatch.setattr(os, "unlink", noted)
     train(replace(a_request(folder, "run"), consume=True))
-    assert os.listdir(folder / "games") == ["3.eps"]  # nobody has seen its end yet
+    assert not os.listdir(folder / "games")
+
+
+@pytest.mark.parametrize("every", [1, 3, 100])
+def test_the_last_file_is_deleted_too(folder: pathlib.Path, every: int) -> None:
+    """Though nothing comes behind it, and the learner would wait for more."""
+    request = replace(a_request(folder, "run", save_every=every), consume=True, wait=True)
+    train(replace(request, steps=4))
+    assert list_shards(str(folder / "games")) == ["3.eps"]  # four of its games are to be learned
+    train(replace(request, steps=5, resume=True))
+    assert not list_shards(str(folder / "games"))
+
+
+def test_what_no_checkpoint_covers_is_not_deleted(folder: pathlib.Path) -> None:
+    """Games at the end that are too few for a step, and sound ones in a file that is not."""
+    request = replace(a_request(folder, "run", batch=6), consume=True)
+    train(request)
+    assert list_shards(str(folder / "games")) == ["3.eps"]
+    game, found = episodes("nano", 40)
+    write(folder / "games/4.eps", game, found[20:25])
+    damaged = pathlib.Path(write(folder / "games/5.eps", game, found[25:40]))
+    damaged.write_bytes(damaged.read_bytes()[:-60] + b"no frame of zstd")
+    outcome = train(replace(request, resume=True, options={**SETTINGS, "batch": 7}))
+    assert outcome.step > 4 and isinstance(outcome.error, InputError)
+    assert list_shards(str(folder / "games")) == ["5.eps"]
+
+
+def test_deleted_later_where_nobody_could_at_first(folder: pathlib.Path) -> None:
+    """Killed between the checkpoint and the deletion, or begun without --consume; also a file of
+    nothing but duplicates, which no batch tells of."""
+    train(a_request(folder, "run"))
+    shutil.copy(folder / "games/1.eps", folder / "games/9.eps")
+    assert len(list_shards(str(folder / "games"))) == 5
+    train(replace(a_request(folder, "run"), consume=True, resume=True))
+    assert not list_shards(str(folder / "games"))
