@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from stratkit.convert.games import Game, games, in_order
-from stratkit.convert.options import FILES, GAMES, VIEWS, ConvertOptions
+from stratkit.convert.options import FILES, GAMES, NO_GAME, VIEWS, ConvertOptions
 from stratkit.convert.raw import (
     EPISODE,
     LOG,
@@ -43,6 +43,8 @@ def run_conversion(options: ConvertOptions, warn: Say, note: Say) -> int:
         note(f"{tally.sound} converted, {tally.faults} faults")
         if tally.faults and not tally.sound:
             raise NothingSound
+        if not tally.sound and options.selects:
+            raise InputError(NO_GAME)
     return tally.status
 
 

@@ -19,6 +19,12 @@ PICTURES = (".svg", ".png")
 NO_GAME = "no such game in the input"  # of a selection
 
 
+def _selects(selection: Selection) -> bool:
+    from stratkit.notation.select import Selection
+
+    return selection != Selection()
+
+
 @dataclass(frozen=True, kw_only=True)
 class ConvertOptions:
     """The options of `fenfs convert`; the fields are called as they are."""
@@ -34,6 +40,11 @@ class ConvertOptions:
     output: str = "-"
     force: bool = False
     inputs: tuple[str, ...] = ()
+
+    @property
+    def selects(self) -> bool:
+        """Whether only some games are wanted."""
+        return _selects(self.selection)
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
@@ -117,9 +128,7 @@ class ShowOptions:
     @property
     def selects(self) -> bool:
         """Whether only some games are wanted."""
-        from stratkit.notation.select import Selection
-
-        return self.selection != Selection()
+        return _selects(self.selection)
 
     @property
     def suffix(self) -> str:

@@ -139,14 +139,12 @@ def test_a_range_of_plies() -> None:
         (["--variant", "classicfree"], "classicfree|freesetup"),
         (["--variant", "duel", "--variant", "ultimate"], "duell|ultimate"),
         (["--player", "QUICKstep"], "barrage-2010"),
-        (["--player", "nobody"], "none"),
         (["--ending", "forfeit"], "classic.2004.5.12.33"),
         (["--result", "blue", "--moves", "..50"], "barrage-2010"),
         (["--moves", "71"], "barrage.2003"),
         (["--date", "2003"], "barrage.2003"),
         (["--date", "2009.3..2010"], "classic-2009|barrage-2010"),
         (["--date", "..2002.12.30"], "freesetup.2002"),
-        (["--date", "..2002.12.29"], "none"),
         (["--date", "2011.2.1.."], "duell-2011"),
         (["--variant", "classic", "--regular"], "classic[.-].*(17|33)"),
     ],
@@ -156,8 +154,27 @@ def test_selecting(options: list[str], kept: str, tmp_path: pathlib.Path) -> Non
     out = tmp_path / "out.zip"
     converted("gsn", *options, LOGS, "-o", out)
     expected = {p.stem for p in LOGS.iterdir() if re.match(kept, p.name)}
-    assert {pathlib.Path(name).stem for name in members(out)} == expected
-    assert bool(expected) == (kept != "none")
+    assert {pathlib.Path(name).stem for name in members(out)} == expected != set()
+
+
+@pytest.mark.parametrize("to", ["gsn", "games", "fenfs"])
+@pytest.mark.parametrize(
+    "options", [["--player", "nobody"], ["--date", "..2002.12.29"], ["--game", 99]], ids=str
+)
+def test_selecting_nothing(to: str, options: list[object], tmp_path: pathlib.Path) -> None:
+    """The line of list and show, no file, and nothing on standard output."""
+    out = tmp_path / ("out.zip" if to == "gsn" else "out")
+    said = ["fenfs: no such game in the input"]
+    assert fenfs("convert", "--to", to, *options, LOGS, "-o", out) == (1, "", said)
+    assert fenfs("convert", "--to", to, *options, LOGS) == (1, "", said)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_match_without_games_is_converted(tmp_path: pathlib.Path) -> None:
+    """Nothing was selected: there is nothing yet."""
+    path = tmp_path / "g.jsonl"
+    path.write_text((SAMPLES / "games.jsonl").read_text().splitlines(keepends=True)[0])
+    assert converted("games", path) == ""
 
 
 @pytest.mark.parametrize(
@@ -165,6 +182,9 @@ def test_selecting(options: list[str], kept: str, tmp_path: pathlib.Path) -> Non
     [
         (["--date", "2005.x"], "is not a range of dates"),
         (["--date", "1.2.3.4"], "is not a range of dates"),
+        (["--date", "2005.99"], "is not a range of dates"),
+        (["--date", "2005.0"], "is not a range of dates"),
+        (["--date", "2004..2005.12.32"], "is not a range of dates"),
         (["--date", "2006.2..2005"], "ends before it begins"),
         (["--moves", "5..3"], "ends before it begins"),
         (["--moves", "a..b"], "is not a range of whole numbers"),

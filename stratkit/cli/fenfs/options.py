@@ -60,6 +60,8 @@ class Range(click.types.StringParamType):
         numbers = tuple(int(word) for word in text.split("."))
         if len(numbers) > (3 if self.dates else 1):
             raise ValueError
+        if not all(1 <= n <= most for n, most in zip(numbers[1:], (12, 31), strict=False)):
+            raise ValueError
         return numbers if self.dates else numbers[0]
 
 
