@@ -78,7 +78,7 @@ class PoolReader:
         if header.game != self.game:
             what = f"games of {header.game}, but {file} has {self.game}"
             if name == file:
-                what = f"games of {header.game} behind games of {self.game}{_remedy(header.game)}"
+                what = f"games of {header.game} behind games of {self.game}{_remedy(header)}"
             raise InputError(what, file=name, where=where)
         if header.rules != rules:
             what = "other rules than before" if name == file else f"other rules than in {file}"
@@ -89,11 +89,9 @@ class PoolReader:
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
 
 
-def _remedy(game: str) -> str:
-    """How to rate games of one variant out of several."""
-    from stratkit.engine.stratego import VARIANTS
-
-    return "; fenfs convert --variant chooses one" if game in VARIANTS else ""
+def _remedy(header: RecordHeader) -> str:
+    """How to rate games of one variant of Stratego out of several."""
+    return "; fenfs convert --variant chooses one" if "two_squares" in header.rules else ""
 
 
 def _row(record: GameRecord, name: str, number: int) -> tuple[int, ...]:
