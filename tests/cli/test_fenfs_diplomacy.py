@@ -165,4 +165,5 @@ def test_what_is_of_one_game_alone(tmp_path: pathlib.Path, record: str) -> None:
     done = run("fenfs", "list", game)
     assert done.status == 3 and "check, convert and show read it" in done.error_line
     done = run("fenfs", "convert", "--to", "json", "--result", "red", record)
-    assert done.status == 0 and not done.data  # only logs are chosen so
+    assert done.status == 1 and not done.data  # only logs are chosen so
+    assert done.error_line == "fenfs: no such game in the input"
