@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
 
@@ -11,9 +12,10 @@ from stratkit.storage.shards import episodes_in, rank_of
 class Consumed:
     """From how many episodes of which files a run has learned.
 
-    `files`: episodes by file, of the files that are still there. `complete`: the files of folders
-    that have nothing more to learn from. `learned`: for each rank, the episodes learned from such
-    files. A complete file counts with all its episodes, also those left out as duplicates.
+    `files`: episodes by file, of the files that were there at the last look. `complete`: the files
+    of folders that have nothing more to learn from. `learned`: for each rank, the episodes learned
+    from such files. A complete file counts with all its episodes, also those left out as
+    duplicates.
     """
 
     def __init__(self, files: Mapping[str, int], ranks: int) -> None:
@@ -30,6 +32,21 @@ class Consumed:
         self.complete.update(complete)
         for file in {*files, *complete}:
             self._count(file, 1)
+
+    def forget_missing(self) -> None:
+        """Removes the files that somebody else has deleted. Who counts what a folder has left
+        would take their episodes off those that nobody has learned from."""
+        known = {*self.files, *self.complete}
+        there: set[str] = set()  # a look at a folder is quicker than one at each of its files
+        for folder in {os.path.dirname(file) for file in known}:
+            with contextlib.suppress(OSError):
+                there.update(os.path.join(folder, name) for name in os.listdir(folder or "."))
+        for file in known - there:
+            if os.path.exists(file):  # in a folder that cannot be listed
+                continue
+            self._count(file, -1)
+            self.files.pop(file, None)
+            self.complete.discard(file)
 
     def forget_complete(self) -> set[str]:
         """Removes the complete files; returns them."""

@@ -341,6 +341,7 @@ class _Run:
         if self.optimizer.step != self.folder.saved:
             self.folder.saved = self.optimizer.step
             if self.ranks.rank == 0:
+                self.consumed.forget_missing()
                 self.folder.save(self.optimizer.tensors(), self._checkpoint_metadata())
         if self.request.consume:
             self._consume()

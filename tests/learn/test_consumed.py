@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import time
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
 
 from learn.games import episodes, write
 from running import PATIENCE
 from stratkit.learn.consumed import Consumed
+from stratkit.learn.observer import Observer
+from stratkit.learn.run import Request, train
 from stratkit.learn.source import Plan, Source
-from stratkit.storage.shards import shard_name
+from stratkit.storage.checkpoints import read_policy
+from stratkit.storage.shards import shard_name, unread
 
 
 def test_what_was_learned_of_files_that_are_still_there(tmp_path: pathlib.Path) -> None:
@@ -28,6 +36,64 @@ def test_what_was_learned_of_files_that_are_still_there(tmp_path: pathlib.Path) 
     assert consumed.forget_complete() == {first, second}
     assert consumed.learned == [0, 0] and list(consumed.files.values()) == [5]
     assert consumed.forget_complete() == set()
+
+
+def test_files_that_somebody_deletes_count_no_more(tmp_path: pathlib.Path) -> None:
+    """Nor is a new backlog smaller for them."""
+    names = [shard_name(1, first, first + 99) for first in (0, 100, 200)]
+    paths = [tmp_path / name for name in names]
+    for path in paths:
+        path.touch()
+    consumed = Consumed({}, 1)
+    consumed.add({str(paths[0]): 100, str(paths[1]): 30}, [str(paths[0])])
+    consumed.forget_missing()
+    assert unread(str(tmp_path), consumed.learned) == [170]
+    paths[0].unlink()
+    consumed.forget_missing()
+    assert unread(str(tmp_path), consumed.learned) == [170]
+    assert consumed.files == {str(paths[1]): 30} and not consumed.complete
+    # What its reader has open may still be told of.
+    paths[1].unlink()
+    consumed.add({str(paths[1]): 60}, ())
+    consumed.forget_missing()
+    assert unread(str(tmp_path), consumed.learned) == [100]
+    tmp_path.joinpath(names[2]).unlink()
+    tmp_path.rmdir()
+    consumed.add({str(paths[1]): 100}, [str(paths[1])])
+    consumed.forget_missing()
+    assert consumed.learned == [0] and not consumed.files and not consumed.forget_complete()
+
+
+def test_a_relative_path_is_found(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = shard_name(1, 0, 9), os.path.join("games", shard_name(1, 10, 19))
+    os.mkdir("games")
+    for name in names:
+        pathlib.Path(name).touch()
+    consumed = Consumed(dict.fromkeys(names, 10), 1)
+    consumed.forget_missing()
+    assert consumed.learned == [20]
+
+
+def test_a_run_publishes_what_is_there(tmp_path: pathlib.Path) -> None:
+    """Of the files that it has learned from, one is deleted by somebody else."""
+    game, found = episodes("nano", 16)
+    folder = tmp_path / "games"
+    folder.mkdir()
+    paths = [folder / shard_name(1, k, k + 3) for k in range(0, 16, 4)]
+    for k, path in enumerate(paths):
+        write(path, game, found[4 * k : 4 * k + 4])
+
+    class Deleting(Observer):
+        def step(self, metrics: Mapping[str, Any]) -> None:
+            if metrics["step"] == 2:
+                paths[0].unlink()
+
+    settings = {"batch": 4, "rows": 32, "seed": 1, "save_every": 1}
+    request = Request([str(folder)], str(tmp_path / "run"), net="plain", options=settings, steps=3)
+    train(request, observer=Deleting())
+    learned = read_policy(tmp_path / "run")[1]["learned"]
+    assert learned == [8] and unread(str(folder), learned) == [4]
 
 
 def test_files_that_were_consumed_leave_nothing_behind(tmp_path: pathlib.Path) -> None:
