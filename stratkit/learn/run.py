@@ -49,7 +49,8 @@ def train(
     observer: Observer = SILENT,
     warn: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
-    """Learns until the inputs end, `request.steps` are done or `stop()` is true; then saves.
+    """Learns until the inputs end, `request.steps` are done or `stop()` is true; then saves. `warn`
+    is told of damaged checkpoints, and at the end of duplicates.
 
     Raises `InputError` for a RUN or settings that cannot be used, for inputs of which nothing can,
     and for weights that become useless. What is wrong with the inputs later on is the outcome's
@@ -62,7 +63,11 @@ def train(
             with open_run(request, warn) as point:
                 game = point.game if point else Game(request.game) if request.game else None
                 with contextlib.closing(_Run(request, ranks, point, game, stop, observer)) as run:
-                    return run.learn()
+                    outcome = run.learn()
+                    if number := sum(run.duplicates):
+                        were = "duplicate was" if number == 1 else "duplicates were"
+                        warn(f"{number} {were} left out")
+                    return outcome
         begun = ranks.exchange(None)[0]  # what rank 0 says as soon as it knows
         if begun is None:
             return Outcome(0, 0, None, stopped=True, rank=ranks.rank)
@@ -253,8 +258,10 @@ class _Run:
 
     def _final_note(self) -> Stats:
         over = "failed" if self.error else "stopped" if self.stop() else "ended"
-        final = self.source.final
-        return {"over": over, "complete": sorted(final.complete) if final else []}
+        if not (final := self.source.final):
+            return {"over": over, "complete": []}
+        complete, duplicates = sorted(final.complete), final.duplicates
+        return {"over": over, "complete": complete, "duplicates": duplicates}
 
     def _ended(self, stats: Sequence[Stats]) -> bool:
         """Whether some rank has no batch; where that is a failure, the others fail too. A rank
@@ -264,6 +271,7 @@ class _Run:
             if one["over"] == "failed" and not self.error:
                 self.error = StratkitError(f"rank {rank} failed; see its message above")
             self.consumed.add({}, one["complete"])
+            self.duplicates[rank] = one.get("duplicates", self.duplicates[rank])
         return bool(over)
 
     # ---- a step ----

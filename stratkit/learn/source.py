@@ -7,6 +7,7 @@ batch and how far it has read, which a checkpoint keeps.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import queue
 import threading
@@ -94,10 +95,10 @@ class Source:
 
     Folders are watched for new files when `wait`. Each pass reads the whole files in the order of
     their names; of several ranks (`part`: which of how many) each reads its own. `consumed`: from
-    how many episodes of which file an earlier run has learned; they are skipped. `game`: the game
-    that the episodes must be of, if it is known. `strict`: a truncated stream is an error
-    (`CheckFailed`), instead of a line in `dropped`. `plan` is called as soon as the game is known.
-    `slices`: of games may be learned from.
+    how many episodes of which file an earlier run has learned, in the order of reading; they are
+    skipped, and their games count as met. `game`: the game that the episodes must be of, if it is
+    known. `strict`: a truncated stream is an error (`CheckFailed`), instead of a line in `dropped`.
+    `plan` is called as soon as the game is known. `slices`: of games may be learned from.
     """
 
     def __init__(
@@ -124,6 +125,7 @@ class Source:
         if game is not None:
             self._game, self.planned = game, plan(game)
         self._skip = dict(consumed or {})  # episodes still to be passed over
+        self._opened: dict[str, Iterator[EpisodeChunk]] = {}  # files behind what was passed over
         self._consumed = dict(consumed or {})
         self.final: Progress | None = None  # at the end of the inputs, once `next` has told it
         self._sizes: dict[str, int] = {}  # of a folder's files that were read and are not complete
@@ -189,6 +191,7 @@ class Source:
                 return
 
     def _batches(self) -> None:
+        self._pass_over()
         chunks: list[EpisodeChunk] = []
         for chunk in self._chunks():
             rest = chunk
@@ -218,14 +221,14 @@ class Source:
         self._put(PreparedBatch(batch, self._progress(chunks), seconds, fresh))
 
     def _progress(self, chunks: Sequence[EpisodeChunk]) -> Progress:
-        touched = {chunk.file for chunk in chunks} - {STDIN_NAME}
+        touched = dict.fromkeys(chunk.file for chunk in chunks if chunk.file != STDIN_NAME)
         for chunk in chunks:
             if chunk.file in touched:
                 self._consumed[chunk.file] = self._consumed.get(chunk.file, 0) + len(chunk)
         done = {file for file, count in self._sizes.items() if self._consumed.get(file, 0) >= count}
         for file in done:
             del self._sizes[file]
-        consumed = {file: self._consumed[file] for file in sorted(touched)}
+        consumed = {file: self._consumed[file] for file in touched}
         return Progress(consumed, frozenset(done), self._duplicates)
 
     def _chunks(self) -> Iterator[EpisodeChunk]:
@@ -240,8 +243,32 @@ class Source:
             elif os.path.isdir(path):
                 yield from self._folder(path)
             else:
-                with error_context(path, only=OSError), open(path, "rb") as stream:
-                    yield from self._read(stream, path)
+                yield from self._file(path)
+
+    def _file(self, path: str) -> Iterator[EpisodeChunk]:
+        return self._opened.pop(path, None) or self._open(path)
+
+    def _open(self, path: str) -> Iterator[EpisodeChunk]:
+        with error_context(path, only=OSError), open(path, "rb") as stream:
+            yield from self._read(stream, path)
+
+    def _pass_over(self) -> None:
+        """Begins with what an earlier run has learned from, before anything else is read: a copy
+        of it may be in a new file, which has its turn before."""
+        for path in list(self._skip):
+            if self._stopped.is_set():
+                return
+            if self._reads(path):
+                chunks = self._open(path)
+                with contextlib.suppress(FileNotFoundError):
+                    fresh = [found] if (found := next(chunks, None)) else []
+                    self._opened[path] = itertools.chain(fresh, chunks)
+
+    def _reads(self, path: str) -> bool:
+        """Whether a file is an input, or in a folder that is one and of this rank's part."""
+        name, (rank, ranks) = os.path.basename(path), self.part
+        inside = path in (_join(folder, name) for folder in self.paths)
+        return path in self.paths or (inside and rank_of(name, ranks) == rank)
 
     def _folder(self, folder: str) -> Iterator[EpisodeChunk]:
         done: set[str] = set()
@@ -253,13 +280,9 @@ class Source:
             done.intersection_update(mine)
             for name in fresh:
                 done.add(name)
-                path = os.path.join(folder, name)
-                with (
-                    contextlib.suppress(FileNotFoundError),
-                    error_context(path, only=OSError),
-                    open(path, "rb") as stream,
-                ):
-                    yield from self._measured(path, self._read(stream, path))
+                path = _join(folder, name)
+                with contextlib.suppress(FileNotFoundError):
+                    yield from self._measured(path, self._file(path))
             if not self.wait:
                 return
             if not fresh:
@@ -289,7 +312,7 @@ class Source:
         """Of files that were read and are no more, of which there is no end, nothing is kept, once
         everything in them was handed over."""
         for name in gone:
-            path = os.path.join(folder, name)
+            path = _join(folder, name)
             if path not in self._sizes:
                 self._consumed.pop(path, None)
 
@@ -298,12 +321,13 @@ class Source:
         reader = EpisodeReader(stream, name, self._seen, whole=False)
         header = reader.open()
         self._check(header, name)
-        before = self._duplicates
+        counted = 0
         for episodes in reader.frames():
             if reader.header is not header:
                 header = reader.header
                 self._check(header, name)
-            self._duplicates = before + reader.duplicates
+            self._duplicates += reader.duplicates - counted
+            counted = reader.duplicates
             skipped = min(self._skip.get(name, 0), len(episodes))
             if skipped:
                 self._skip[name] -= skipped
@@ -312,7 +336,7 @@ class Source:
                 yield EpisodeChunk(episodes[skipped:], header.endings, name, against)
             if self._stopped.is_set():
                 return
-        self._duplicates = before + reader.duplicates
+        self._duplicates += reader.duplicates - counted
         if reader.truncated:
             self._drop(name, reader.truncated)
 
@@ -342,6 +366,11 @@ class Source:
         if self.strict:
             raise CheckFailed(truncated, file=name)
         self.dropped.truncated.append(f"{name}: {truncated}")
+
+
+def _join(folder: str, name: str) -> str:
+    """The path of a file in a folder, as a checkpoint has it."""
+    return plain_path(os.path.join(folder, name))
 
 
 def _cut(chunk: EpisodeChunk, first: int, last: int) -> EpisodeChunk:

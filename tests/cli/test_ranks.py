@@ -115,6 +115,20 @@ def test_two_ranks_are_as_one(tmp_path: pathlib.Path) -> None:
     assert told == (0, f"step 6, 48 episodes: {checkpoint_path(tmp_path / 'fine', 6)}\n")
 
 
+def test_what_another_rank_has_read_to_its_end(tmp_path: pathlib.Path) -> None:
+    """Its duplicates are counted, and its last files deleted."""
+    folder, out = a_folder(tmp_path / "games", (0, 1)), tmp_path / "run"
+    second = next(file for file in folder.iterdir() if rank_of(file.name, 2) == 1)
+    shutil.copy(second, folder / shard_name(2, 0, 11, 1, 2))
+    (status, told), (other, nothing) = two_ranks(folder, "--no-wait", "--consume", "--out", out)
+    assert (status, other, nothing) == (0, 0, "")
+    assert told.splitlines() == [
+        "train: 12 duplicates were left out",
+        f"step 3, 24 episodes: {checkpoint_path(out, 3)}",
+    ]
+    assert not list(folder.iterdir())
+
+
 def test_a_rank_that_waits_too_long_is_named(tmp_path: pathlib.Path) -> None:
     """And what was learned before is saved."""
     folder, out = a_folder(tmp_path / "games", (0, 1, 0)), tmp_path / "run"

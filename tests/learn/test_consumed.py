@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -17,6 +18,7 @@ from stratkit.learn.observer import Observer
 from stratkit.learn.run import Request, train
 from stratkit.learn.source import Plan, Source
 from stratkit.storage.checkpoints import read_policy
+from stratkit.storage.episodes import Episodes, EpisodeWriter, Header
 from stratkit.storage.shards import shard_name, unread
 
 
@@ -94,6 +96,75 @@ def test_a_run_publishes_what_is_there(tmp_path: pathlib.Path) -> None:
     train(request, observer=Deleting())
     learned = read_policy(tmp_path / "run")[1]["learned"]
     assert learned == [8] and unread(str(folder), learned) == [4]
+
+
+def learn(folder: pathlib.Path, *inputs: str, **options: Any) -> tuple[int, list[str]]:
+    """How many episodes the run has learned from, and what it told."""
+    batch, told = options.pop("batch", 4), list[str]()
+    paths = [str(folder / path) if path != "." else path for path in inputs]
+    settings = {"batch": batch, "rows": 32, "seed": 1, "save_every": 1}
+    run = str(folder / "run")
+    request = Request(paths, run, net="plain", options=settings, wait=False, **options)
+    return train(request, warn=told.append).episodes, told
+
+
+@pytest.fixture
+def games(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A folder with `m.eps`, which has twelve games in one frame."""
+    folder = tmp_path / "games"
+    folder.mkdir()
+    game, found = episodes("nano", 12)
+    header = Header(game=game.name, rules=game.rules, endings=game.endings, seed=1)
+    with open(folder / "m.eps", "wb") as stream, EpisodeWriter(stream, header) as writer:
+        writer.write(Episodes.of(found))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["a.eps", "z.eps"])
+@pytest.mark.parametrize("steps", [2, 3])
+def test_a_resumed_run_knows_the_games_that_it_has_learned(
+    games: pathlib.Path, name: str, steps: int
+) -> None:
+    """Also those of a copy that is read before, and where a frame was not learned to its end."""
+    assert learn(games.parent, "games", steps=steps) == (4 * steps, [])
+    shutil.copy(games / "m.eps", games / name)
+    assert learn(games.parent, "games", resume=True) == (12, ["12 duplicates were left out"])
+    files = learn(games.parent, f"games/{name}", "games/m.eps", resume=True, steps=9)
+    assert files == (12, ["12 duplicates were left out"])
+
+
+def test_games_of_files_that_are_gone_are_new(games: pathlib.Path) -> None:
+    """As train(1) says."""
+    assert learn(games.parent, "games", consume=True) == (12, [])
+    game, found = episodes("nano", 12)
+    write(games / "a.eps", game, found)
+    assert learn(games.parent, "games", resume=True) == (24, [])
+
+
+def test_duplicates_behind_the_last_batch_are_told(games: pathlib.Path) -> None:
+    game, found = episodes("nano", 12)
+    write(games / "n.eps", game, found[:1])
+    assert learn(games.parent, "games") == (12, ["1 duplicate was left out"])
+
+
+def test_files_that_share_games_are_passed_over_in_the_order_of_reading(
+    tmp_path: pathlib.Path,
+) -> None:
+    """How many of a file's games were new depends on what came before it."""
+    game, found = episodes("nano", 16)
+    for name, some in (("b", found[:8]), ("a", found[4:12]), ("c", found[8:16])):
+        write(tmp_path / f"{name}.eps", game, some)
+    assert learn(tmp_path, "b.eps", "a.eps", batch=12)[0] == 12
+    told = ["8 duplicates were left out"]
+    assert learn(tmp_path, "c.eps", "b.eps", "a.eps", resume=True) == (16, told)
+
+
+def test_the_working_directory_is_resumed(
+    games: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(games)
+    assert learn(games.parent, ".", steps=2) == (8, [])
+    assert learn(games.parent, ".", resume=True) == (12, [])
 
 
 def test_files_that_were_consumed_leave_nothing_behind(tmp_path: pathlib.Path) -> None:
