@@ -13,8 +13,11 @@ from engine.public import Pair, pair_of
 from running import run
 from stratkit.engine import Batch, Game
 from stratkit.errors import InputError, UsageError
+from stratkit.play.selfplay import SelfplayGames
+from stratkit.play.table import Table
 from stratkit.players.open import open_player
 from stratkit.players.player import Views
+from stratkit.players.searching import pbs
 from stratkit.players.searching.pbs import PBSPlayer
 from stratkit.players.spec import parse_player
 from stratkit.search.leaves import ExactLeaves
@@ -63,11 +66,39 @@ def test_each_game_and_side_has_its_own_iterations_and_keeps_to_them() -> None:
     first, second = (player.policy(views_of(pair, game)) for game in (1, 2))
     assert abs(first - second)[pair.tree.players == 0].max() > 0.01
     assert abs(first - second)[pair.tree.players == 1].max() > 0.01
-    player._solved.clear()  # what it keeps of games does not matter
+    player.end(np.array([1, 1]), np.array([0, 1], np.int8))  # what it keeps does not matter
     one_by_one = [player.policy(views_of(pair, 1).take(np.array([i]))) for i in (50, 7, 100)]
     assert (np.concatenate(one_by_one) == first[[50, 7, 100]]).all()
     other = opened("search=cfr,iterations=16,random", "liars_dice:1x3", seed=1)
     assert abs(other.policy(views_of(pair, 1)) - first).max() > 0.01
+
+
+def test_it_keeps_nothing_of_games_that_are_over() -> None:
+    """While it plays, a hundred games take no more than the few that are played at a time."""
+    game, most = Game("liars_dice:1x3"), 0
+    player = opened("search=cfr,iterations=2,depth=1,random", game.name)
+    assert isinstance(player.leaves, ExactLeaves)
+    for _ in Table(game, [player], SelfplayGames(game, iter(range(100)), None), 4, seed=3).rounds():
+        most = max(most, player._kept.bytes)
+        solved = [one for roots in player._kept._seats.values() for one in roots.values()]
+        assert len(player._kept._seats) <= 2 * 4
+        assert len({id(one.subgames) for one in solved}) == len(player._cut)  # games share them
+        assert not len(player.leaves._solvers)
+    assert most and not player._kept.bytes and not player._cut
+
+
+def test_it_keeps_so_many_bytes_of_games_that_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair, text = pair_of("liars_dice:1x3"), "search=cfr,iterations=2,depth=1,random"
+    player = opened(text, "liars_dice:1x3")
+    free = [player.policy(views_of(pair, game)) for game in range(8)]
+    all_of_them = player._kept.bytes
+    monkeypatch.setattr(pbs, "KEPT", all_of_them // 2)
+    player = opened(text, "liars_dice:1x3")
+    for game, found in enumerate(free):
+        assert (player.policy(views_of(pair, game)) == found).all()
+        assert player._kept.bytes <= all_of_them // 2
+    assert player._kept.bytes > all_of_them // 4
+    assert (player.policy(views_of(pair, 0)) == free[0]).all()  # solved anew
 
 
 @pytest.mark.parametrize(

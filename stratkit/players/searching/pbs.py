@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,13 +15,13 @@ import numpy as np
 from stratkit.arrays import Float64s, Int64s
 from stratkit.engine import Game, PublicTree, Subgames, sample
 from stratkit.errors import InputError, UsageError
-from stratkit.players.player import Decision, Floats, Player, Views
+from stratkit.players.player import Decision, Floats, Games, Player, Sides, Views
 from stratkit.players.searching.options import SearchOptions
 from stratkit.search.leaves import ExactLeaves, NetworkLeaves
 from stratkit.search.safe import PBSSearch, draw_stops, solve
 from stratkit.search.subgame import Leaves
 
-KEPT = 4096  # solved subgames, of all games
+KEPT = 1 << 27  # bytes of solved subgames, of all games
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,43 @@ class Solved:
         believed: Float64s = self.subgames.beliefs(player, reach, part)[0]
         return believed
 
+    @property
+    def bytes(self) -> int:
+        """Of its own: `subgames` is the same in all games."""
+        arrays = self.played, self.believed, *self.root, *self.beliefs
+        return sum(array.nbytes for array in arrays)
+
+
+class _Kept:
+    """Solved subgames by seat and root: those of the seats last asked for, `KEPT` bytes at most."""
+
+    def __init__(self) -> None:
+        self._seats: OrderedDict[int, dict[int, Solved]] = OrderedDict()
+        self.bytes = 0
+
+    def get(self, seat: int, root: int) -> Solved | None:
+        if seat not in self._seats:
+            return None
+        self._seats.move_to_end(seat)
+        return self._seats[seat].get(root)
+
+    def put(self, seat: int, root: int, solved: Solved) -> None:
+        self._seats.setdefault(seat, {})[root] = solved
+        self.bytes += solved.bytes
+        while self.bytes > KEPT and len(self._seats) > 1:
+            self.drop(next(iter(self._seats)))
+
+    def drop(self, seat: int) -> None:
+        self.bytes -= sum(solved.bytes for solved in self._seats.pop(seat, {}).values())
+
 
 class PBSPlayer(Player):
     """Plays `game` by `search`, its leaves being worth what `leaves` says.
 
     What it plays is a function of the seed, the game's number, what is public and its own hand: it
     searches what is public from the game's start, as it did at earlier turns, and both sides' play
-    follows from the same search. It keeps some solved subgames, and need not.
+    follows from the same search. It keeps some solved subgames of games that are not over, and need
+    not.
     """
 
     random_ties = False
@@ -67,7 +98,8 @@ class PBSPlayer(Player):
         if len(self._sets) < len(self.tree.packed):
             what = "an observation does not tell what was seen before"
             raise UsageError(f"search={search.kind}: {game.name}: {what}")
-        self._solved: OrderedDict[tuple[int, int], Solved] = OrderedDict()
+        self._kept = _Kept()
+        self._cut: weakref.WeakValueDictionary[int, Subgames] = weakref.WeakValueDictionary()
         self._lock = threading.Lock()  # games with programs are played in threads
         self._log: Callable[[str], None] | None = None
 
@@ -80,6 +112,11 @@ class PBSPlayer(Player):
     def act(self, views: Views) -> Decision:
         policy = self.policy(views)
         return Decision(*sample(policy, views.legal, self.seed, views.games, views.numbers))
+
+    def end(self, games: Games, sides: Sides) -> None:
+        with self._lock:
+            for seat in (2 * games + sides).tolist():
+                self._kept.drop(seat)
 
     def policy(self, views: Views) -> Floats:
         """float32 [n, actions]. `InputError`: a view is no information set of the game."""
@@ -137,10 +174,8 @@ class PBSPlayer(Player):
 
     def _subgame(self, seat: int, root: int, beliefs: tuple[Float64s, Float64s] | None) -> Solved:
         """The subgame that begins at node `root`, as it is searched for a seat."""
-        key = seat, root
-        if key in self._solved:
-            self._solved.move_to_end(key)
-            return self._solved[key]
+        if kept := self._kept.get(seat, root):
+            return kept
         tree = self.tree
         if beliefs is None:
             beliefs = tree.prior(root, 0)[None], tree.prior(root, 1)[None]
@@ -149,12 +184,13 @@ class PBSPlayer(Player):
         stops = draw_stops(self.search, self.seed, np.array([seat]), nodes)
         found = solve(subgames, beliefs, self.leaves, self.search, stops)
         after = [found.beliefs(player, beliefs[player]) for player in (0, 1)]
+        shared = self._cut.get(root)
+        if shared is None:  # not the one just solved: `ExactLeaves` keeps solvers as long as that
+            shared = self._cut[root] = Subgames(tree, nodes, self.search.depth)
         solved = Solved(
-            subgames, int(stops[0]), found.played, found.believed, beliefs, (after[0], after[1])
+            shared, int(stops[0]), found.played, found.believed, beliefs, (after[0], after[1])
         )
-        self._solved[key] = solved
-        if len(self._solved) > KEPT:
-            self._solved.popitem(last=False)
+        self._kept.put(seat, root, solved)
         return solved
 
 
