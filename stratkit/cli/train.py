@@ -18,7 +18,7 @@ from stratkit.cli.progress import Progress
 from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, UsageError, counted
-from stratkit.learn.config import ALGORITHMS
+from stratkit.learn.config import ALGORITHMS, REBEL
 from stratkit.learn.observer import Observer
 from stratkit.learn.options import option_name
 from stratkit.learn.request import (
@@ -199,7 +199,7 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     of the command line that are no settings."""
     _check_inputs(request.inputs)
     request.check()
-    opponent = None if options["eval"] is None else _opponent(options["eval"], request.run)
+    opponent = None if options["eval"] is None else _opponent(options["eval"], request)
     # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     signals = _Signals()
@@ -223,20 +223,22 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     return _conclude(outcome, signals, request)
 
 
-def _opponent(text: str, out: str) -> Opponent:
+def _opponent(text: str, request: Request) -> Opponent:
     """Whom checkpoints play. `UsageError`: nobody, a person, or a file that is missing and that the
-    run `out` will not write."""
+    run will not write; or checkpoints do not play."""
     from stratkit.cli.player import read_player
     from stratkit.match.evaluation import parse_opponent
     from stratkit.players.registry import HUMAN, NETWORK, SHIPPED
 
+    if ALGORITHMS[algorithm_of(request)].hidden:
+        raise UsageError("--eval needs a network that plays, and a belief network does not")
     opponent = parse_opponent(text)
     player = read_player(opponent.player)
     if player.kind is HUMAN:
         raise UsageError("--eval plays while nobody looks: against no person", text=text)
     file = os.path.abspath(player.spec)
     is_there = player.kind is not NETWORK or player.spec in SHIPPED or os.path.exists(file)
-    if not is_there and not file.startswith(os.path.join(os.path.abspath(out), "")):
+    if not is_there and not file.startswith(os.path.join(os.path.abspath(request.run), "")):
         raise UsageError("--eval: no such player, file or folder", text=player.spec)
     return opponent
 
@@ -321,7 +323,8 @@ class _Logger(Observer):
             from stratkit.match.evaluation import Evaluation
 
             game, run = Game(metadata["game"], metadata["rules"]), self.request.run
-            self.evaluation = Evaluation(run, self.opponent, game, metadata["seed"], warn)
+            keys = "search=cfr," if metadata["algorithm"] == REBEL else ""
+            self.evaluation = Evaluation(run, self.opponent, game, metadata["seed"], warn, keys)
             self.evaluation.offer(metadata["step"])
 
     def saved(self, step: int) -> None:

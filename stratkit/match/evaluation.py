@@ -63,12 +63,20 @@ def parse_opponent(text: str) -> Opponent:
 
 
 class Evaluation:
-    """The matches of one run, one at a time. `warn` is told why one failed."""
+    """The matches of one run, one at a time. `warn` is told why one failed. `keys` of a PLAYER,
+    each with a comma, say how checkpoints play."""
 
     def __init__(
-        self, run: str, opponent: Opponent, game: Game, seed: int, warn: Callable[[str], None]
+        self,
+        run: str,
+        opponent: Opponent,
+        game: Game,
+        seed: int,
+        warn: Callable[[str], None],
+        keys: str = "",
     ) -> None:
         self.run, self.opponent, self.game, self.seed, self.warn = run, opponent, game, seed, warn
+        self.keys = keys
         self.folder = Path(run) / FOLDER
         self._step: int | None = self._unfinished()  # that is played, or is to be played next
         self._newest = self._done = -1  # of the steps that were offered, and that were played
@@ -159,7 +167,7 @@ class Evaluation:
 
     def _command(self, checkpoint: Path, step: int) -> list[str]:
         record = self._record(step)
-        words = [path_text(os.fspath(checkpoint)), self.opponent.player]
+        words = [self.keys + path_text(os.fspath(checkpoint)), self.opponent.player]
         words += ["-n", str(self.opponent.games), "--game", self.game.name]
         usual = Game(self.game.name).rules
         for rule, option in _RULES.items():

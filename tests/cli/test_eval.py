@@ -105,6 +105,40 @@ def test_a_run_measures_itself(tmp_path: pathlib.Path) -> None:
     assert f"{sentence(result)}\n" in told
 
 
+def test_a_value_network_plays_by_search(tmp_path: pathlib.Path) -> None:
+    """From the first half of the examples the untrained network plays, behind it comes the rest."""
+    game, out = "liars_dice:1x2", tmp_path / "run"
+    play = ("selfplay", "--game", game, "--search", "cfr,iterations=8", "--slots", 8, "--seed", 3)
+    assert run(*play, "-n", 400, "-o", tmp_path / "a.pbs").status == 0
+    examples = (tmp_path / "a.pbs").read_bytes()
+    learn = ("--algorithm", "rebel", "--net", "pbs:8", "--batch", 8, "--seed", 1)
+    command = command_line("train", "-", "--out", out, *learn, "--eval", "random:2")
+    learner = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert learner.stdin
+    learner.stdin.write(examples[: len(examples) * 2 // 3])
+    learner.stdin.flush()
+    wait_for(lambda: learner.poll() is not None or 19 in map(niceness, processes(out)))
+    wait_for(lambda: set(processes(out)) <= {learner.pid})
+    told = learner.communicate(examples[len(examples) * 2 // 3 :], PATIENCE)[1]
+    assert learner.returncode == 0 and b"--eval: the match" not in told, told
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    (result,) = (line["eval"] for line in lines if "eval" in line)
+    assert (result["step"], result["opponent"], result["games"]) == (0, "random", 2)
+    header = json.loads((out / "eval/step-00000000.jsonl").read_text().splitlines()[0])
+    assert header["players"][0]["spec"].startswith("net=average,search=cfr,")
+
+
+def test_a_belief_network_plays_nobody(tmp_path: pathlib.Path) -> None:
+    games, out = write(tmp_path / "a.eps", *episodes("nano", 4)), tmp_path / "run"
+    said = "train: --eval needs a network that plays, and a belief network does not"
+    begin = ("train", games, "--out", out, "--algorithm", "belief", "--net", "plain:4x1")
+    done = run(*begin, "--eval", "random:4")
+    assert (done.status, done.err) == (2, f"{said}\n") and not out.exists()
+    assert run(*begin, "--steps", 0).status == 0
+    done = run("train", games, "--out", out, "--resume", "--eval", "random:4")
+    assert (done.status, done.err) == (2, f"{said}\n")
+
+
 def test_a_match_that_was_stopped_goes_on(a_run: pathlib.Path) -> None:
     warned: list[str] = []
     game = Game("nano", {"max_plies": 40})  # the rules of the run, which are not the usual ones
