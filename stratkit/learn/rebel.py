@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from stratkit.arrays import Float32s
+from stratkit.arrays import Float32s, Int64s
 from stratkit.errors import InputError
 from stratkit.learn.config import ReBeLConfig
 from stratkit.learn.optimizer import Adam
@@ -29,16 +29,22 @@ Parts = Mapping[str, NDArray[np.float32]]
 
 class Buffer:
     """The last `size` examples, of which `draw` takes some, each as likely as any: which, is a
-    function of the seed and the step."""
+    function of the seed and the step. Example k is at place k modulo `size`."""
 
     def __init__(self, size: int, inputs: int, hands: int, seed: int) -> None:
         self.size, self.added = size, 0
+        self._held = 0  # fewer than were added, once a smaller buffer was loaded
         self._rows = np.empty((size, inputs), np.float32)
         self._values = np.empty((size, hands), np.float32)
         self.seed = seed
 
     def __len__(self) -> int:
-        return min(self.added, self.size)
+        return self._held
+
+    @property
+    def _oldest(self) -> int:
+        """The first example that is held, unless all places are taken: then 0."""
+        return 0 if self._held == self.size else self.added - self._held
 
     def add(self, rows: Float32s, values: Float32s) -> None:
         """Adds examples: rows float32 [n, inputs], values float32 [n, hands], NaN of hands that
@@ -46,27 +52,41 @@ class Buffer:
         at = (self.added + np.arange(len(rows))) % self.size
         self._rows[at], self._values[at] = rows, values
         self.added += len(rows)
+        self._held = min(self._held + len(rows), self.size)
 
     def draw(self, n: int, step: int) -> tuple[Float32s, Float32s]:
         """Rows float32 [n, inputs] and values float32 [n, hands]."""
         random = np.random.Generator(np.random.Philox(key=self.seed, counter=[0, 0, 0, step]))
-        at = random.integers(len(self), size=n)
+        at = (self._oldest + random.integers(len(self), size=n)) % self.size
         return self._rows[at], self._values[at]
 
     def tensors(self) -> dict[str, Float32s]:
-        """All examples, for a checkpoint: `buffer/rows` and `buffer/values`."""
+        """All n examples, for a checkpoint: `buffer/rows` and `buffer/values`, example k at place k
+        modulo n."""
         n = len(self)
-        return {"buffer/rows": self._rows[:n], "buffer/values": self._values[:n]}
+        where: slice | Int64s = slice(n)
+        if self._oldest:
+            k = np.arange(self.added - n, self.added)
+            where = np.roll(k % self.size, k[0] % n)
+        return {"buffer/rows": self._rows[where], "buffer/values": self._values[where]}
 
     def load(self, tensors: Parts, added: int) -> None:
-        """Goes on from `tensors` of a checkpoint, when so many had been added. `InputError`: they
-        are another buffer's."""
-        n = min(added, self.size)
+        """Goes on from `tensors` of a checkpoint, when so many had been added, with the newest
+        examples for which there is room. `InputError`: they are no examples of this game."""
+        shape = tensors["buffer/rows"].shape if "buffer/rows" in tensors else ()
+        n = shape[0] if shape else 0
+        self._held = min(n, self.size)
+        k = np.arange(added - self._held, added)
         for name, into in (("buffer/rows", self._rows), ("buffer/values", self._values)):
             found = tensors.get(name)
-            if found is None or found.shape != into[:n].shape or found.dtype != np.float32:
+            if (
+                found is None
+                or found.shape != (n, into.shape[1])
+                or found.dtype != np.float32
+                or not min(added, 1) <= n <= added
+            ):
                 raise InputError("its examples are not those of this run's buffer", text=name)
-            into[:n] = found
+            into[k % self.size] = found[k % max(n, 1)]
         self.added = added
 
 

@@ -107,6 +107,24 @@ def test_a_resumed_run_is_the_run(
     assert other["inputs"] == {str(examples): other["episodes"]}
 
 
+@pytest.mark.parametrize("size", [20, 50, 100])
+def test_a_run_goes_on_with_a_buffer_of_another_size(
+    size: int, examples: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """A full buffer of 50 examples; it goes on with the newest."""
+    words = ("train", examples, "--out", tmp_path / "run")
+    assert run(*words, *LEARN, "--buffer", 50, "--uses", 4).status == 0
+    before, metadata = load_checkpoint(list_checkpoints(tmp_path / "run")[-1][1])
+    assert len(before["buffer/rows"]) == 50 < metadata["episodes"]
+    done = run(*words, "--resume", "--buffer", size, "--uses", 8)
+    assert done.status == 0, done.err
+    after, k = newest(tmp_path / "run"), metadata["episodes"] - 1 - np.arange(min(size, 50))
+    for name in ("buffer/rows", "buffer/values"):
+        n = len(after[name])
+        assert n == len(k)
+        assert np.array_equal(after[name][k % n], before[name][k % 50], equal_nan=True)
+
+
 def errors_of(run_: pathlib.Path) -> dict[int, dict[str, float]]:
     """`value_error` by step."""
     lines = map(json.loads, (run_ / "metrics.jsonl").read_text().splitlines())

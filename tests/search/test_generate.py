@@ -112,6 +112,34 @@ def test_a_buffer_keeps_the_newest_and_the_loss_passes_over_hands_that_are_not_t
     assert float(loss_of(found * 0, wanted * torch.nan)) == 0
 
 
+@pytest.mark.parametrize("sizes", [(7, 3, 7), (3, 7, 5), (4, 9, 9), (5, 5, 1), (2, 30, 4)])
+def test_a_buffer_goes_on_in_one_of_another_size(sizes: tuple[int, ...]) -> None:
+    """It holds the newest examples that the buffers before it have left, and draws from each; and
+    what it stores leads to the same draws."""
+    added, left = 0, 0  # the number of the next example, and of the oldest one that is not lost
+    stored: dict[str, np.ndarray] = {}
+    for size in sizes:
+        buffer = Buffer(size, 1, 2, 0)
+        if added:
+            buffer.load(stored, added)
+        for step in range(11):
+            left = max(left, added - size)
+            twin = Buffer(size, 1, 2, 0)
+            if added:
+                twin.load(buffer.tensors(), added)
+                rows, values = buffer.draw(500, step)
+                assert set(rows[:, 0]) == set(range(left, added)) and len(buffer) == added - left
+                assert (values == rows).all() and (twin.draw(500, step)[0] == rows).all()
+            for one in (buffer, twin):
+                one.add(np.full((1, 1), added, np.float32), np.full((1, 2), added, np.float32))
+            added += 1
+            left = max(left, added - size)
+            assert (twin.draw(500, step)[0] == buffer.draw(500, step)[0]).all()
+            stored = {name: part.copy() for name, part in buffer.tensors().items()}
+            k = np.arange(left, added)
+            assert (stored["buffer/rows"][k % len(k), 0] == k).all()
+
+
 def test_a_network_learns_liars_dice() -> None:
     """1x3, 3,000 examples, judged by safe play."""
     torch.set_num_threads(1)
