@@ -8,7 +8,8 @@ Each setting is trained once a seed, as `selfplay --follow | train -`. A setting
 `train`, and after a bar those of `selfplay`. Time is that of the CPU, of both commands with all
 their threads, so that a busy machine changes nothing. At each of the minutes the newest checkpoint
 is kept; it then meets every player of a pool (`match --gauntlet`), and `rate` gives all of them one
-Elo scale, where `random` is 0. Of a small game, `--measure nashconv` asks `exploit` instead.
+Elo scale, where `random` is 0. The pool meets before anything learns: who cannot play is refused at
+once. Of a small game, `--measure nashconv` asks `exploit` instead.
 
 All of it stops by Ctrl-C, and goes on where it was if it is started again. FOLDER holds a folder
 for each run, the games of the ratings, table.md and curve.png.
@@ -198,17 +199,39 @@ def play(folder: pathlib.Path, name: str, words: Sequence[object]) -> pathlib.Pa
     return record
 
 
+def games_of(plan: argparse.Namespace) -> tuple[pathlib.Path, Sequence[object]]:
+    """The folder of the ratings' games, and what all of their matches have in common."""
+    folder = plan.folder / ("games" + plan.keys.replace("=", "-").replace(",", "_"))
+    return folder, ("-n", plan.games, "--game", plan.game, "--seed", 1)
+
+
+def meet(plan: argparse.Namespace) -> dict[str, str]:
+    """Lets the pool play. Its PLAYERs by their names in records; one that is a RUN is from now on
+    the checkpoint that has played."""
+    from stratkit.players.spec import split_options
+
+    pool = ["random", *plan.pool]
+    if len(pool) == 1:
+        return {"random": "random"}
+    folder, common = games_of(plan)
+    with open(play(folder, "pool", [*pool, *common])) as record:
+        header = json.loads(record.readline())
+    known = {}
+    for one, spec in zip(header["players"], pool, strict=True):
+        named = f"name={one['name']}," if "name" in split_options(spec)[0] else ""
+        known[one["name"]] = f"{named}{one['spec']}" if one["sha256"] else spec
+    return known
+
+
 def rate(
-    plan: argparse.Namespace, runs: Sequence[Training]
+    plan: argparse.Namespace, runs: Sequence[Training], pool: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Elo by name, of the pool, too; and the score of each checkpoint against each of the pool."""
-    pool = ["random", *plan.pool]
-    folder = plan.folder / ("games" + plan.keys.replace("=", "-").replace(",", "_"))
-    common = ("-n", plan.games, "--game", plan.game, "--seed", 1)
-    records = [play(folder, "pool", [*pool, *common])] if len(pool) > 1 else []
+    folder, common = games_of(plan)
+    records = [folder / "pool.jsonl"] if len(pool) > 1 else []
     for run, minutes in itertools.product(runs, plan.minutes):
         name, spec = player(run, minutes, plan.keys)
-        records.append(play(folder, name, [spec, *pool, "--gauntlet", *common]))
+        records.append(play(folder, name, [spec, *pool.values(), "--gauntlet", *common]))
     found = json.loads(call("rate", "--json", "--anchor", "random", "--prior", 1, *records))
     elo = {one["name"]: one["elo"] for one in found["players"]}
     scores: dict[str, dict[str, float]] = {name: {} for name in elo}
@@ -259,12 +282,12 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 # ---- telling ----
 
 
-def report(plan: argparse.Namespace, runs: Sequence[Training]) -> None:
-    """Writes and prints the table, and draws the picture."""
+def report(plan: argparse.Namespace, runs: Sequence[Training], players: Mapping[str, str]) -> None:
+    """Writes and prints the table, and draws the picture. `players`: the pool."""
     scores: dict[str, dict[str, float]] = {}
     if plan.measure == "elo":
-        found, scores = rate(plan, runs)
-        pool = {name: found[name] for name in ("random", *map(bare, plan.pool))}
+        found, scores = rate(plan, runs, players)
+        pool = {name: found[name] for name in players}
     else:
         found, pool = exploited(plan, runs), {}
     against = [name for name in pool if scores]
@@ -299,12 +322,6 @@ def report(plan: argparse.Namespace, runs: Sequence[Training]) -> None:
     (plan.folder / "table.md").write_text(text)
     print(text, end="")
     draw(plan, curves, pool, unit)
-
-
-def bare(spec: str) -> str:
-    """What a PLAYER of the pool is called."""
-    keys = dict(word.split("=", 1) for word in spec.split(",")[:-1])
-    return keys.get("name", spec.split(",")[-1])
 
 
 def read_metrics(run: Training) -> Iterator[dict[str, Any]]:
@@ -414,12 +431,13 @@ def check_same(plan: argparse.Namespace) -> None:
 def main(arguments: Sequence[str]) -> None:
     plan = parse(arguments)
     check_same(plan)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    pool = meet(plan) if plan.measure == "elo" else {}
     runs = [
         Training(setting, seed, plan.folder / f"{setting.name}-{seed}")
         for seed, setting in itertools.product(plan.seeds, plan.settings)
     ]
     stop = threading.Event()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with concurrent.futures.ThreadPoolExecutor(plan.jobs) as jobs:
         try:
             waiting = [jobs.submit(learn, run, plan.game, plan.minutes, stop) for run in runs]
@@ -427,7 +445,7 @@ def main(arguments: Sequence[str]) -> None:
                 one.result()
         finally:
             stop.set()
-    report(plan, runs)
+    report(plan, runs, pool)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
-from running import PATIENCE, ROOT
+from running import PATIENCE, ROOT, run
 
 BENCH = [sys.executable, str(ROOT / "bench/learning.py")]
 SETTINGS = (
@@ -69,6 +70,28 @@ def test_it_stops_and_goes_on(tmp_path: pathlib.Path) -> None:
     assert len(before) == 4 and [path.read_bytes() for path in games] == before
 
 
+def test_networks_of_a_pool_go_by_the_names_of_their_matches(tmp_path: pathlib.Path) -> None:
+    """Training is over; a RUN and two checkpoints are in the pool."""
+    games, run_, its = tmp_path / "a.eps", tmp_path / "known", tmp_path / "bench/mmd-1"
+    assert run("selfplay", "--game", "kuhn", "-n", 64, "--seed", 1, "-o", games).status == 0
+    learn = ("train", games, "--out", run_, "--algorithm", "mmd", "--net", "mlp:8", "--batch", 16)
+    assert run(*learn, "--seed", 1, "--save-every", 1).status == 0
+    (its / "run").mkdir(parents=True)
+    (its / "clock.json").write_text('{"cpu": 6, "starts": 1, "marks": [0.1]}')
+    first, *_, last = sorted((run_ / "checkpoints").iterdir())
+    shutil.copy(last, its / "0.1.safetensors")
+    shutil.copy(first, tmp_path / "copy.safetensors")
+    shutil.copy(run_ / "metrics.jsonl", its / "run")
+    pool = (str(run_), f"name=first,net=online,{first}", str(tmp_path / "copy.safetensors"))
+    words = [word for spec in pool for word in ("--pool", spec)]
+    done = bench(str(tmp_path / "bench"), *SETTINGS, "--seeds", "1", "--minutes", ".1", *words)
+    assert done.returncode == 0, done.stderr
+    table = rows(done.stdout)
+    names = ["random", "known@4", "first", "copy.safetensors"]
+    assert [row[0] for row in table[2:]] == ["mmd", *names]
+    assert table[0][8:] == [f"against {name}" for name in names]
+
+
 def test_what_it_refuses(tmp_path: pathlib.Path) -> None:
     (tmp_path / "settings.json").write_text('{"game": "kuhn", "settings": {"mmd": ["--lr"]}}')
     cases = [
@@ -85,6 +108,10 @@ def test_what_it_refuses(tmp_path: pathlib.Path) -> None:
     for words, wrong in cases:
         done = bench(str(tmp_path), *words)
         assert done.returncode != 0 and wrong in done.stderr and "Traceback" not in done.stderr
+    wrong_pool = bench(str(tmp_path / "y"), *SETTINGS, "--minutes", "1", "--pool", "heuristic")
+    assert wrong_pool.returncode == 1 and "Traceback" not in wrong_pool.stderr
+    assert "heuristic does not play kuhn" in wrong_pool.stderr
+    assert not (tmp_path / "y/mmd-1").exists()  # nothing was learned in vain
     failing = bench(str(tmp_path / "x"), *SETTINGS[:-1], "mmd=--no-such", "--minutes", "1")
     assert failing.returncode == 1 and "Traceback" not in failing.stderr
     assert "training ended" in failing.stderr and "--no-such" in failing.stderr
