@@ -98,7 +98,7 @@ def test_an_explanation_survives_an_interrupt_and_goes_on(tmp_path: pathlib.Path
     assert 0 < games.read_text().count('"resign 0.05,3"') < 24
 
 
-@pytest.mark.parametrize("output", ["/dev/stdout", "-"])
+@pytest.mark.parametrize("output", ["/proc/self/fd/1", "-"])
 def test_a_reader_that_goes_away_ends_the_match(output: str) -> None:
     arguments = ("random", "heuristic", "--game", "mini", "-n", 100_000, "-o", output)
     playing = subprocess.Popen(command_line("match", *arguments, "-q"), stdout=subprocess.PIPE)
