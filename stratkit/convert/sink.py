@@ -36,17 +36,20 @@ class Lines:
 
 
 class Single:
-    """One game and no more: in these forms a file is one game."""
+    """One game and no more: in these forms a file is one game. `end` writes it: what stdout has
+    got could not be taken back when a second one comes."""
 
     def __init__(self, out: IO[str]) -> None:
-        self._out, self._first = out, ""
+        self._out, self._text = out, ""
 
     def write(self, text: str, header: str, name: str) -> None:
-        if self._first:
+        if self._text:
             what = "a file of this form is one game: for several name a folder or a .zip with -o"
             raise InputError(what, text=name)
-        self._out.write(text)
-        self._first = name
+        self._text = text
+
+    def end(self) -> None:
+        self._out.write(self._text)
 
 
 class Names:
@@ -122,4 +125,9 @@ def open_sink(path: str, force: bool, a_file_each: bool) -> Iterator[Sink]:
         yield Folder(path, force)
     else:
         with open_output(path, force) as out:
-            yield Single(out) if a_file_each else Lines(out)
+            if not a_file_each:
+                yield Lines(out)
+                return
+            single = Single(out)
+            yield single
+            single.end()  # after an error there is nothing to write

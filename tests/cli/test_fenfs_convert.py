@@ -310,6 +310,8 @@ def test_a_file_of_these_forms_is_one_game(tmp_path: pathlib.Path) -> None:
     status, _, [line] = fenfs("convert", "--to", "gsn", LOGS, "-o", tmp_path / "b.gsn")
     assert status == 1 and "a file of this form is one game" in line
     assert not (tmp_path / "b.gsn").exists()
+    for form in ("gsn", "xml"):  # nor has stdout got the first of several
+        assert fenfs("convert", "--to", form, LOGS) == (1, "", [line.replace("gsn'", f"{form}'")])
 
 
 def test_names_in_zips_lead_out_of_no_folder(tmp_path: pathlib.Path) -> None:
