@@ -28,6 +28,8 @@ from stratkit.storage import schema
 from stratkit.storage.atomic import lock, sync_folder
 from stratkit.storage.checkpoints import (
     CHECKPOINT,
+    FOLDER,
+    POLICY_FILE,
     Tensors,
     checkpoint_path,
     list_checkpoints,
@@ -35,7 +37,7 @@ from stratkit.storage.checkpoints import (
     resolve,
     save_checkpoint,
 )
-from stratkit.storage.progress import METRICS
+from stratkit.storage.progress import LOCK, METRICS
 from stratkit.storage.schema import Count, Text
 
 
@@ -74,7 +76,7 @@ def open_run(request: Request, warn: Callable[[str], None]) -> Iterator[ResumePo
         if request.resume:
             yield _asked_for(request, _read_newest(folder, warn))
             return
-        if any(entry != "lock" for entry in os.listdir(folder)):
+        if not _is_unused(folder):
             what = "holds files already: --resume goes on with a run, another --out begins one"
             raise InputError(what, file=request.run)
         yield None if request.start is None else _asked_for(request, _begin_at(request.start))
@@ -82,21 +84,32 @@ def open_run(request: Request, warn: Callable[[str], None]) -> Iterator[ResumePo
 
 @contextlib.contextmanager
 def _locked_folder(folder: Path) -> Iterator[None]:
-    """Makes the folder and its lock, and holds the lock. If nothing else is there in the end, what
-    was made is removed."""
+    """Makes the folder and its lock, and holds the lock. If the folder is unused in the end, what
+    was made since is removed."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "lock"
-    was_there = file.exists()
-    with lock(file):
+    were_there = os.listdir(folder)
+    with lock(folder / LOCK):
         try:
             yield
         finally:
-            if not was_there and os.listdir(folder) == [file.name]:
-                file.unlink()
+            if LOCK not in were_there and _is_unused(folder):
+                for path in folder.iterdir():
+                    if path.name not in were_there:
+                        path.rmdir() if path.name == FOLDER else path.unlink()
                 with contextlib.suppress(OSError):  # others may write there, too
                     for path in made:
                         path.rmdir()
+
+
+def _is_unused(folder: Path) -> bool:
+    """Whether there is nothing, or only what a run leaves that could not write its first
+    checkpoint, as on a full disk. Nothing was learned there, and nothing could go on with it."""
+    there = set(os.listdir(folder))
+    if METRICS not in there:
+        return there <= {LOCK}
+    known = there <= {LOCK, METRICS, POLICY_FILE, FOLDER}
+    return known and not any((folder / FOLDER).glob("*")) and not os.path.getsize(folder / METRICS)
 
 
 def _read_newest(folder: Path, warn: Callable[[str], None]) -> ResumePoint:

@@ -217,15 +217,6 @@ def test_a_signal_before_the_first_episode(tmp_path: pathlib.Path) -> None:
     assert os.listdir(tmp_path) == []  # the same command may be given again
 
 
-def test_a_failed_start_leaves_what_was_there(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "old").mkdir()
-    for out in ("a/b/run", "old"):
-        done = train("--out", tmp_path / out, stdin=b"no episodes at all, but some text")
-        assert done.status == 1 and done.err.count("\n") == 1, done.err
-    train("--out", tmp_path / "old", "--resume", stdin=b"")
-    assert os.listdir(tmp_path) == ["old"] and os.listdir(tmp_path / "old") == []
-
-
 def test_truncated(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
     data = stream(*found)[:-60]
     done = train("--out", tmp_path / "run", stdin=data)
@@ -471,13 +462,3 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
     assert refusal("--config", tmp_path / "none")[0] == 1
     assert refusal(tmp_path / "none") == (1, f"{tmp_path / 'none'}: No such file or directory")
     assert refusal("-", "-") == (2, "standard input can be read only once")
-
-
-def test_a_full_disk(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> None:
-    path, out = write(tmp_path / "a.eps", *found), tmp_path / "run"
-    done = train(path, "--out", out, largest_file=100_000)
-    assert done.status == 1
-    assert done.error_line == (
-        f"train: {out}/checkpoints/step-00000000.safetensors: File too large"
-    )
-    assert os.listdir(out / "checkpoints") == []
