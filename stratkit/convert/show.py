@@ -184,7 +184,7 @@ def _show_games(
     board: Board,
     tally: Tally,
 ) -> None:
-    if options.last:
+    if options.last is not None:
         raise UsageError("--last goes with a FENfS: a game's last move is known")
     if explain and options.ply is None:
         raise UsageError("--explain needs the --ply N of a game")
@@ -260,12 +260,23 @@ def title(game: Game) -> str:
 
 def _drawing(options: ShowOptions, board: Board) -> Callable[[Fenfs], None]:
     """Draws a position on `board`."""
-    from stratkit.notation.squares import parse_move
-
     view, last = options.view, options.last
 
     def show(fenfs: Fenfs) -> None:
-        move = parse_move(last, fenfs.variant.width, fenfs.variant.height) if last else None
+        move = None if last is None else _last_move(last, fenfs)
         board.show(fenfs, VIEWS[view] if view else fenfs.view, move, "")
 
     return show
+
+
+def _last_move(text: str, fenfs: Fenfs) -> tuple[int, int]:
+    """The move of --last, which must be one that can have led to the position."""
+    from stratkit.notation.fenfs import check_last
+    from stratkit.notation.squares import parse_move
+
+    try:
+        move = parse_move(text, fenfs.variant.width, fenfs.variant.height)
+        check_last(fenfs, *move)
+    except InputError as error:
+        raise UsageError(f"--last: {error.what}", text=text) from None
+    return move

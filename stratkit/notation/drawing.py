@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from stratkit.engine.stratego import BLUE, FILES, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, UNKNOWN
 from stratkit.notation.fenfs import Fenfs, position, seen_by
+from stratkit.notation.squares import move_text
 
 # By type: flag, spy, then the ranks by strength, bomb.
 RANKS = ("F", "S", "2", "3", "4", "5", "6", "7", "8", "9", "10", "B")
@@ -60,11 +61,11 @@ def draw(
     title: str = "",
     below: int | None = None,
 ) -> str:
-    """The board as `view` sees it under a `title`, lines ended by a line feed. The side `below` is
-    nearer: the viewer's own, unless another one is given.
+    """The board as `view` sees it under a `title`, or else a heading, lines ended by a line feed.
+    The side `below` is nearer: the viewer's own, unless another one is given.
 
-    With `colour` the squares of the `last` move are marked. Raises `InputError` when `fenfs` is the
-    other side's view.
+    With `colour` the squares of the `last` move are marked. Without it the heading names the move.
+    Raises `InputError` when `fenfs` is the other side's view.
     """
     seen = seen_by(fenfs, view)
     width = seen.variant.width
@@ -82,7 +83,8 @@ def draw(
         across, corners = style.frame[0], style.frame[2:]
         bars = [f"  {corners[i]}{across * _CELL * width}{corners[i + 1]}" for i in (0, 2)]
         lines = [bars[0], *lines, bars[1]]
-    lines = [title or heading(seen, view), files.rstrip(), *lines, files.rstrip()]
+    named = f", last move {move_text(*last, width)}" if last and not colour else ""
+    lines = [title or heading(seen, view) + named, files.rstrip(), *lines, files.rstrip()]
     return "".join(f"{line}\n" for line in lines)
 
 

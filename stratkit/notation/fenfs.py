@@ -26,6 +26,7 @@ from stratkit.engine.stratego import (
     PIECE,
     RED,
     REVEALED,
+    SCOUT,
     SIDE,
     TYPE,
     TYPES,
@@ -290,6 +291,37 @@ def legal_moves(fenfs: Fenfs) -> list[str]:
     cells[unknown] = PIECE | (BLUE - fenfs.side) * SIDE | FLAG
     known = Position(fenfs.variant, cells, fenfs.side)
     return [move_text(from_, to, fenfs.variant.width) for from_, to in known.legal()]
+
+
+def check_last(fenfs: Fenfs, from_: int, to: int) -> None:
+    """Raises `InputError` for a move that cannot have led to this position.
+
+    The side that is not to move has moved. If it attacked, either piece or both may be gone, and
+    the one that is left is known.
+    """
+    width, cells = fenfs.variant.width, position(fenfs).cells
+    start, end = square_text(from_, width), square_text(to, width)
+    step = 1 if from_ // width == to // width else width
+    way = cells[min(from_, to) + step : max(from_, to) : step]
+    cell = int(cells[to])
+    kind, stayed = cell & TYPE, bool(cell & PIECE) and bool(cell & SIDE) != fenfs.side
+    wrong = ""
+    if from_ == to or (to - from_) % step:
+        wrong = "a piece moves along a file or a rank"
+    elif LAKE in (cells[from_], cell):
+        wrong = f"{start if cells[from_] == LAKE else end} is a lake"
+    elif cells[from_] != EMPTY:
+        wrong = f"the position is the one after the move, and a piece stands on {start}"
+    elif (way != EMPTY).any():
+        wrong = f"the way from {start} to {end} is not free"
+    elif stayed and (kind in (FLAG, BOMB) or (len(way) and kind not in (SCOUT, UNKNOWN))):
+        wrong = f"the {TYPES[kind]} on {end} cannot move like that"
+    elif stayed and fenfs.moved is not None and to not in fenfs.moved:
+        wrong = f"the piece on {end} has not moved"
+    elif cell & PIECE and not stayed and (kind == FLAG or not cell & REVEALED):
+        wrong = f"{('red', 'blue')[fenfs.side]}, whose piece on {end} met no attack, is to move"
+    if wrong:
+        raise InputError(wrong, text=move_text(from_, to, width))
 
 
 def complete(fenfs: Fenfs) -> Position:

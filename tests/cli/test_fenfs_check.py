@@ -159,9 +159,37 @@ def test_a_picture_of_a_fenfs_with_a_move(tmp_path: pathlib.Path) -> None:
     # The arrow ends where the piece on A6 begins, whose side is .8 of a square.
     assert x == middle and y == pytest.approx(middle + 4.41 * SIZE, abs=1)
     assert 'refX="10"' in svg.read_text()  # the tip is the end
-    status, _, [line] = fenfs("show", "--last", "A2", fenfs_text)
-    assert status == 3 and "a move is written like A4A5" in line
+    status, out, [line] = fenfs("show", "--last", "A2", fenfs_text)
+    assert (status, out) == (2, "") and "--last: a move is written like A4A5: 'A2'" in line
     assert fenfs("show", "--style", "unicode", fenfs_text)[1].count("≈≈") == 8
+
+
+def test_the_last_move_without_colours() -> None:
+    """The heading names it, of a FENfS and of a game; with colours its squares are marked."""
+    fenfs_text = (SAMPLES / "barrage.fenfs").read_text().splitlines()[1]
+    plain = fenfs("show", fenfs_text)[1]
+    status, out, _ = fenfs("show", "--last", "A2A6", fenfs_text)
+    heading = "blue to move, ply 1, seen by the observer"
+    assert (status, out) == (0, plain.replace(heading, f"{heading}, last move A2A6"))
+    assert f"{heading}, last move A2A6\n" in fenfs("show", "--ply", 1, XML)[1]
+    coloured = fenfs("show", "--colour", "always", "--last", "A2A6", fenfs_text)[1]
+    assert coloured.startswith(f"{heading}\n") and coloured.count("\x1b[7m") == 2
+
+
+@pytest.mark.parametrize(
+    "move, why",
+    [
+        ("A6A7", "the position is the one after the move, and a piece stands on A6"),
+        ("Z1Z2", "unknown square (A1 to K10)"),
+        ("", "a move is written like A4A5"),
+    ],
+)
+def test_a_last_move_that_cannot_be(move: str, why: str, tmp_path: pathlib.Path) -> None:
+    fenfs_text = (SAMPLES / "barrage.fenfs").read_text().splitlines()[1]
+    for more in ([], ["-o", tmp_path / "a.svg"]):
+        told = fenfs("show", "--last", move, fenfs_text, *more)
+        assert told == (2, "", [f"fenfs: --last: {why}: '{move}'"])
+    assert not (tmp_path / "a.svg").exists()
 
 
 # ---- files that are made to do harm ----

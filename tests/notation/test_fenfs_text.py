@@ -21,6 +21,7 @@ from stratkit.engine.stratego import (
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import (
     OBSERVER,
+    check_last,
     fenfs_lines,
     fenfs_of,
     legal_moves,
@@ -29,7 +30,7 @@ from stratkit.notation.fenfs import (
     seen_by,
     start_setups,
 )
-from stratkit.notation.squares import move_text
+from stratkit.notation.squares import move_text, parse_move
 
 # The paper's first example, letter for letter as StraDoS2 has them.
 BARRAGE = (
@@ -242,3 +243,61 @@ def test_positions_and_moves_of_another_program(shared):
                 assert legal_moves(fenfs) == [move_text(a, b, 10) for a, b in moves]
                 seen += 1
     assert seen > 150
+
+
+# ---- the last move ----
+
+
+@settings(max_examples=60)
+@given(names, st.integers(0, 10**6), views, st.booleans())
+def test_a_move_that_was_played_can_have_led_to_the_position(name, seed, view, extended):
+    variant, rng = VARIANTS[name], random.Random(seed)
+    game = free_arbiter(variant, random_setup(variant, rng), random_setup(variant, rng))
+    for _ in range(60):
+        if game.ending:
+            break
+        before, move = fenfs_of(game.position()), rng.choice(game.legal())
+        game.move(*move)
+        after = fenfs_of(game.position(), view, extended)
+        check_last(parse_fenfs(str(after)), *move)
+        with pytest.raises(InputError):  # the position is the one after the move
+            check_last(before, *move)
+
+
+# Red has moved: C1 miner, A3 captain, B3 flag, C3 scout. Blue: D4 bomb and F4 flag, both known,
+# and E4 lieutenant.
+MOVED_BY_RED = "aaEaaaaaaaaaHMDaaaaaanSyaaaaaaaaaaaa b 9"
+
+
+@pytest.mark.parametrize("move", ["A2A3", "F3C3", "D3D4", "D3E3", "F1F3"])
+def test_the_last_piece_may_have_moved_or_fallen(move):
+    fenfs = parse_fenfs(MOVED_BY_RED)
+    check_last(fenfs, *parse_move(move, 6, 6))
+
+
+@pytest.mark.parametrize(
+    "move, why",
+    [
+        ("A1B2", "a piece moves along a file or a rank"),
+        ("D1D1", "a piece moves along a file or a rank"),
+        ("A3A4", "the position is the one after the move, and a piece stands on A3"),
+        ("E1A1", "the way from E1 to A1 is not free"),
+        ("B2B3", "the flag on B3 cannot move like that"),
+        ("A1A3", "the captain on A3 cannot move like that"),
+        ("E3E4", "blue, whose piece on E4 met no attack, is to move"),
+        ("F3F4", "blue, whose piece on F4 met no attack, is to move"),
+    ],
+)
+def test_moves_that_cannot_have_led_to_a_position(move, why):
+    fenfs = parse_fenfs(MOVED_BY_RED)
+    with pytest.raises(InputError) as error:
+        check_last(fenfs, *parse_move(move, 6, 6))
+    assert str(error.value) == f"{why}: '{move}'"
+
+
+def test_what_else_tells_that_a_move_was_not_the_last():
+    for move, lake in (("C4C5", "C5"), ("D6D7", "D6")):
+        with pytest.raises(InputError, match=f"^{lake} is a lake"):
+            check_last(parse_fenfs(BARRAGE), *parse_move(move, 10, 10))
+    with pytest.raises(InputError, match="^the piece on A3 has not moved"):
+        check_last(parse_fenfs(f"{MOVED_BY_RED} C3"), *parse_move("A2A3", 6, 6))
