@@ -64,7 +64,9 @@ def test_the_sources_are_formatted() -> None:
     version = subprocess.check_output([program, "--version"], text=True)
     if "version 14." not in version:
         pytest.skip(f"the sources are formatted by clang-format 14, not by {version.strip()}")
-    files = [*(ROOT / "cengine").rglob("*.[ch]"), *(ROOT / "tests/engine").glob("*.c")]
+    files = [
+        path for at in ("cengine", "tests/engine", "bench") for path in (ROOT / at).rglob("*.[ch]")
+    ]
     assert len(files) > 50
     done = subprocess.run(
         [program, "--dry-run", "-Werror", *files],
