@@ -101,7 +101,8 @@ class StratkitError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        parts = [part for part in (self.file, self.where, self.what) if part]
+        file = repr("") if self.file == "" else self.file  # a name that was given empty is shown
+        parts = [part for part in (file, self.where, self.what) if part]
         if self.text is not None:
             parts.append(shown(self.text))
         return ": ".join(parts)

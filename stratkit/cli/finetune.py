@@ -28,7 +28,7 @@ def command(**options: Any) -> int:
     the checkpoint's; settings that are not given are the checkpoint's. Only R-NaD's checkpoints can
     be fine-tuned, none of train --algorithm mmd.
     """
-    settings = read_file(options["file"], RNAD) if options["file"] else {}
+    settings = read_file(options["file"], RNAD)
     for word, what in (("net", "network"), ("algorithm", "algorithm")):
         if settings.pop(word, None):
             raise UsageError(f"the {what} is the checkpoint's", text=options["file"])

@@ -150,12 +150,12 @@ def command(**options: Any) -> int:
     RUN gets the acting network for `selfplay --follow` (policy.safetensors), checkpoints, and
     metrics.jsonl with a line a step.
     """
-    settings = read_file(options["file"], options["algorithm"]) if options["file"] else {}
+    settings = read_file(options["file"], options["algorithm"])
     if options["net"]:
         allow_net(options["net"])
     for word in ("net", "algorithm"):
         options[word] = options[word] or settings.pop(word, None)
-    if options["weights"] and not options["resume"]:  # a resumed run has its own
+    if options["weights"] is not None and not options["resume"]:  # a resumed run has its own
         _begin_with(options, options["learn"] or settings.get("learn"))
     return learn("train", request_of(options, settings), options)
 

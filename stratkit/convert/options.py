@@ -150,6 +150,6 @@ class ShowOptions:
         """Raises `UsageError` for options that do not go together."""
         if self.is_picture and (self.style or self.colour != "auto"):
             raise UsageError("--style and --colour are the terminal's, not a picture's")
-        if self.explain and (self.view or self.last is not None or self.is_picture):
+        if self.explain is not None and (self.view or self.last is not None or self.is_picture):
             what = "--explain shows a position as the side to move sees it"
             raise UsageError(f"{what}: no --view, --last or picture goes with it")

@@ -267,12 +267,14 @@ def check_algorithm(name: object) -> None:
         raise InputError(f"unknown algorithm {shown(name)}{nearest_or_all(str(name), ALGORITHMS)}")
 
 
-def read_file(path: str, algorithm: str | None = None) -> dict[str, Any]:
-    """The settings in a TOML file, under the fields' names; `net` and `algorithm` may be among
-    them. `algorithm`: what the command line says of it.
+def read_file(path: str | None, algorithm: str | None = None) -> dict[str, Any]:
+    """The settings in a TOML file, if there is one, under the fields' names; `net` and `algorithm`
+    may be among them. `algorithm`: what the command line says of it.
 
     InputError: no TOML, an unknown name, a value of a wrong type.
     """
+    if path is None:
+        return {}
     with error_context(path, only=OSError), open(path, "rb") as stream, error_context(path):
         text = stream.read(MOST_FILE + 1)
         if len(text) > MOST_FILE:

@@ -22,6 +22,8 @@ class Scalars:
     """
 
     def __init__(self, folder: str) -> None:
+        if not folder:  # TensorBoard would choose one
+            raise InputError("no such folder", file=folder)
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:

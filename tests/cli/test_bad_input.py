@@ -237,6 +237,33 @@ def test_a_closed_stdin(call: tuple[str, ...]) -> None:
     told(in_shell("<&-", *call), call[0], 1, "standard input: ", "Bad file descriptor")
 
 
+EMPTY_NAMES: list[tuple[str, tuple[object, ...], str]] = [
+    *(("fenfs", (word, ""), "'': cannot read: No such") for word in ("show", "list", "check")),
+    ("fenfs", ("convert", "--to", "games", ""), "'': cannot read: No such"),
+    ("fenfs", ("convert", "--to", "games", SAMPLES / "games.jsonl", "-o", ""), "'': No such"),
+    ("fenfs", ("show", SAMPLES / "barrage.fenfs", "--explain", ""), "a player needs a SPEC"),
+    ("rate", ("",), "'': No such"),
+    ("match", ("random", "heuristic", "--game", "mini", "-n", 2, "-o", ""), "'': No such"),
+    ("finetune", ("", "--out", "run"), "'': no such file or folder"),
+    ("stratkit", ("status", ""), "'': no such folder"),
+    ("train", ("", "--out", "run"), "'': No such"),
+    ("train", ("--out", ""), "the run needs a name that is not empty"),
+    ("train", ("--out", "run", "--config", ""), "'': No such"),
+    ("train", ("--out", "run", "--weights", ""), "''"),
+    ("train", ("--out", "run", "--tensorboard", ""), "'': no such folder"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "said"), EMPTY_NAMES)
+def test_an_empty_name_is_shown(
+    name: str, arguments: tuple[object, ...], said: str, tmp_path: pathlib.Path
+) -> None:
+    """Nor does an empty name stand for an option that is not given."""
+    done = run(name, *arguments, cwd=tmp_path)
+    assert done.status in (1, 2) and said in done.error_line and done.out == ""
+    assert not os.listdir(tmp_path)
+
+
 def test_a_full_disk_leaves_whole_lines_or_nothing(tmp_path: pathlib.Path) -> None:
     """RLIMIT_FSIZE: the file is absent, or what is there of it is whole."""
     setups = tmp_path / "x.setups"

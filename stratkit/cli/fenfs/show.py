@@ -40,7 +40,7 @@ def show(**given: Any) -> int:
     options.check()
     note_terminal([options.input], "lines of FENfS, or a game,")
     explain = None
-    if options.explain:
+    if options.explain is not None:
         from stratkit.match.analysis import Analyst
 
         explain = Analyst(options.explain)
