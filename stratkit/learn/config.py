@@ -79,7 +79,7 @@ class AdamConfig(Options):
     """The hyper-parameters of every algorithm: those of the optimizer. The names are those of
     Kingma and Ba 2015; the defaults those of the DeepNash paper."""
 
-    lr: float = option(5e-5, "learning rate of Adam, at first", more_than=0)
+    lr: float = option(5e-5, "learning rate of Adam, at first", more_than=0, less_than=1e6)
     lr_power: float = option(
         0.0, "it falls with this power of the steps; 0: constant", at_least=0, at_most=10
     )
@@ -92,7 +92,7 @@ class AdamConfig(Options):
     )
     b1: float = option(0.0, "decay of Adam's first moment", at_least=0, less_than=1)
     b2: float = option(0.999, "decay of Adam's second moment", at_least=0, less_than=1)
-    eps: float = option(1e-8, "epsilon of Adam", at_least=0)
+    eps: float = option(1e-8, "epsilon of Adam", at_least=1e-30, less_than=1e6)
     grad_norm: float = option(
         0.0, "clip the global norm of the gradient to this; 0: do not", at_least=0
     )
@@ -139,7 +139,7 @@ class RNaDConfig(PlayConfig):
     """The hyper-parameters of R-NaD. The defaults are those of the DeepNash paper (Perolat et al.
     2022, supplement, table of hyper-parameters) as far as it has them."""
 
-    eta: float = option(0.2, "strength of the regularisation", at_least=0)
+    eta: float = option(0.2, "strength of the regularisation", at_least=0, less_than=1e6)
     sizes: tuple[int, ...] = option(
         (10_000, 100_000, 35_000), "steps of an iteration of the regularisation policy"
     )
@@ -344,14 +344,16 @@ class ReBeLConfig(AdamConfig):
     the paper's (Brown et al. 2020, appendix E) for Liar's Dice are lr 3e-4, halved every 20,000
     steps, a buffer of 2,000,000 and at most 4 uses."""
 
-    lr: float = option(1e-3, "learning rate of Adam, at first", more_than=0)
+    lr: float = option(1e-3, "learning rate of Adam, at first", more_than=0, less_than=1e6)
     b1: float = option(0.9, "decay of Adam's first moment", at_least=0, less_than=1)
     grad_norm: float = option(
         5.0, "clip the global norm of the gradient to this; 0: do not", at_least=0
     )
     average_rate: float = _average_rate(0.005)
     halve: tuple[int, ...] = option((), "steps after which the learning rate is halved")
-    uses: float = option(8.0, "how often an example is learned from, on average", more_than=0)
+    uses: float = option(
+        8.0, "how often an example is learned from, on average", more_than=0, less_than=1e6
+    )
     buffer: int = option(
         100_000, "examples that batches are drawn from, the newest", at_least=1, less_than=2**31
     )

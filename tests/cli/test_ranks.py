@@ -152,12 +152,23 @@ def test_a_rank_that_waits_too_long_for_the_first_games(tmp_path: pathlib.Path) 
     assert named.startswith("train: rank 1: another rank has gone, or does not answer (")
 
 
+INFINITE_RATE = """
+from stratkit.cli.train import main
+from stratkit.learn.config import AdamConfig
+
+AdamConfig.rate = lambda config, step: float("inf")
+main()
+"""
+
+
 def test_a_useless_update_ends_both_ranks(tmp_path: pathlib.Path) -> None:
     """The weights are the same on both, and so is the message."""
     folder, out = a_folder(tmp_path / "games", (0, 1)), tmp_path / "run"
     what = "the update has made weights that are not finite"
     line = f"train: step 1: {what}; the last good checkpoint is {checkpoint_path(out, 0)}\n"
-    assert two_ranks(folder, "--lr=inf", "--out", out) == [(1, line), (1, line)]
+    script = tmp_path / "train.py"
+    script.write_text(INFINITE_RATE)
+    assert two_ranks(folder, "--out", out, command=script) == [(1, line), (1, line)]
     assert [step for step, _ in list_checkpoints(out)] == [0]
 
 

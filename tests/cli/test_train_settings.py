@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from stratkit.cli.train import request_of
-from stratkit.errors import UsageError
+from stratkit.errors import InputError, UsageError
+from stratkit.learn.config import ALGORITHMS
+from stratkit.learn.request import check_settings, fields_of
 
 NOTHING = {"inputs": (), "run": "run"}
 
@@ -16,6 +20,13 @@ NOTHING = {"inputs": (), "run": "run"}
         ({"batch": 0}, "--batch must be at least 1: '0'"),
         ({"b1": 2.0}, "--b1 must be less than 1: '2.0'"),
         ({"eta": -1.0}, "--eta must be at least 0: '-1.0'"),
+        ({"eta": math.inf}, "--eta must be less than 1000000.0: 'inf'"),
+        ({"lr": math.inf}, "--lr must be less than 1000000.0: 'inf'"),
+        ({"lr": math.nan}, "--lr must be more than 0: 'nan'"),
+        ({"eps": 0.0}, "--eps must be at least 1e-30: '0.0'"),
+        ({"eps": math.inf}, "--eps must be less than 1000000.0: 'inf'"),
+        ({"uses": math.inf}, "--uses must be less than 1000000.0: 'inf'"),
+        ({"clip": math.nan}, "--clip must be more than 0: 'nan'"),
         ({"quanta": -1}, "--quanta must be at least 0: '-1'"),
         ({"seed": 2**64}, "--seed must be less than 18446744073709551616: '18446744073709551616'"),
         ({"sizes": (7, 0)}, "sizes and repeats must be at least 1"),
@@ -28,6 +39,18 @@ def test_a_setting_out_of_its_range_is_a_wrong_command_line(
     with pytest.raises(UsageError) as caught:
         request_of({**dict.fromkeys(["lr", "c"]), **NOTHING, **options}, {})
     assert str(caught.value) == what
+
+
+CLIPS = {"rho", "c", "policy_c", "beta", "clip", "ratio_clip", "grad_norm"}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_only_a_clip_may_be_infinite(algorithm: str) -> None:
+    """Of all others nothing would be learned, or weights would be useless after a step."""
+    for name, field in fields_of(algorithm).items():
+        if type(field.default) is float and name not in CLIPS:
+            with pytest.raises(InputError, match=f"--{name.replace('_', '-')} "):
+                check_settings({name: math.inf}, algorithm)
 
 
 def test_settings_that_are_not_given_say_nothing() -> None:

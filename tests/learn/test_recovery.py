@@ -18,6 +18,7 @@ import safetensors.numpy
 
 from learn.games import episodes, write
 from stratkit.errors import InputError
+from stratkit.learn.config import AdamConfig
 from stratkit.learn.run import METRICS, Request, train
 from stratkit.storage.checkpoints import (
     checkpoint_path,
@@ -137,11 +138,14 @@ def test_a_bad_loss_stops_and_names_the_last_good_checkpoint(
     assert len(list_checkpoints(folder / "run")) == 3
 
 
-def test_weights_that_are_not_finite_are_neither_saved_nor_published(folder: pathlib.Path) -> None:
+def test_weights_that_are_not_finite_are_neither_saved_nor_published(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The loss is that of before the update, and says nothing of it."""
     train(replace(a_request(folder, "run"), steps=2))
     good = checkpoint_path(folder / "run", 2)
-    request = replace(a_request(folder, "run", lr=math.inf), resume=True, steps=3)
+    monkeypatch.setattr(AdamConfig, "rate", lambda config, step: math.inf)
+    request = replace(a_request(folder, "run"), resume=True, steps=3)
     with pytest.raises(InputError) as caught:
         train(request)
     what = f"the update has made weights that are not finite; the last good checkpoint is {good}"
