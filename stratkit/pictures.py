@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import IO, TYPE_CHECKING, Literal
 
 from stratkit.errors import InputError, UsageError, printable
@@ -33,7 +34,10 @@ def save(figure: Figure, stream: IO[bytes], form: str = PNG, dpi: int = 120) -> 
     from matplotlib import rc_context
 
     unsaid = "Software" if form == PNG else "Date"
-    with rc_context({"svg.hashsalt": "stratkit"}):  # of the names of its parts
+    salted = rc_context({"svg.hashsalt": "stratkit"})  # the names of its parts
+    with salted, warnings.catch_warnings():
+        # A nick may be in any script. The picture has a box for what its font lacks.
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
         figure.savefig(stream, format=form, dpi=dpi, metadata={unsaid: None})
 
 

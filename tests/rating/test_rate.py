@@ -382,6 +382,15 @@ def test_the_picture(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert picture.read_bytes() == data
 
 
+def test_names_that_the_font_lacks_are_no_warnings(tmp_path: pathlib.Path) -> None:
+    names = header("軍棋", "run\U0001f600@1")
+    path = write(tmp_path / "g", names, [record(0, 0, 1, "red"), record(1, 0, 1, "blue")])
+    for option in ("--plot", "--curve"):
+        for picture in ("a.png", "a.svg"):
+            done = run("rate", "-f", option, tmp_path / picture, path)
+            assert (done.status, done.err) == (0, "")
+
+
 def test_the_curve(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
     picture = tmp_path / "curve.png"
     assert run("rate", "--curve", picture, games).status == 0  # one player is run@7
