@@ -152,6 +152,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
 def _print_shares(options: RateOptions, how: str) -> None:
     """With --score: what one player among others scored."""
+    from stratkit.rating.reading import warn_of_repeats
     from stratkit.rating.shares import Shares
 
     shares = Shares(how)
@@ -160,6 +161,7 @@ def _print_shares(options: RateOptions, how: str) -> None:
             shares.read(stream, input_name(path), lambda error: warn(str(error)))
     if not shares.cells:
         raise InputError("no games to rate", file=" ".join(options.games))
+    warn_of_repeats(shares.repeated, shares.differing, warn)
     with error_context(STDOUT, only=OSError):
         click.echo(json.dumps(shares.json(), indent=1) if options.as_json else shares.text())
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count, groupby, islice
 from operator import itemgetter
 from typing import BinaryIO
 
 import numpy as np
 
-from stratkit.errors import InputError
+from stratkit.errors import InputError, Say, counted
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
-from stratkit.storage.identities import KnownPlayers, match_key
+from stratkit.storage.identities import KnownPlayers, game_hash, match_key
 from stratkit.storage.records import BLUE, DRAW, RED, GameRecord, RecordHeader, read_records
 
 SCORE = "rate --score squares rates games of more"
@@ -89,6 +89,15 @@ class PoolReader:
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
 
 
+def warn_of_repeats(repeated: int, differing: Sequence[int], warn: Say) -> None:
+    """Says of how many games one was counted: of those met again, and of those of one number."""
+    if repeated:
+        warn(f"{counted(repeated, 'game')} met again, counted once")
+    if differing:
+        what = "with the number of another game of the match, such as"
+        warn(f"left out: {counted(len(differing), 'game')} {what} {differing[0]}")
+
+
 def _remedy(header: RecordHeader) -> str:
     """How to rate games of one variant of Stratego out of several."""
     return "; fenfs convert --variant chooses one" if "two_squares" in header.rules else ""
@@ -103,5 +112,5 @@ def _row(record: GameRecord, name: str, number: int) -> tuple[int, ...]:
         what = "a player against itself" if players == 2 else f"Elo is for two players: {SCORE}"
         raise InputError(what, file=name, where=f"game {number}")
     red, blue = record.players
-    same = hash((red, blue, record.setups, record.moves, record.returns, record.reason))
-    return record.number, record.pair, red, blue, result, record.adjudicator is not None, same
+    adjudicated = record.adjudicator is not None
+    return record.number, record.pair, red, blue, result, adjudicated, game_hash(record)

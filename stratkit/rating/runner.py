@@ -10,7 +10,7 @@ from stratkit.rating.elo import Model
 from stratkit.rating.groups import check_linked
 from stratkit.rating.options import RateOptions
 from stratkit.rating.pool import Pool
-from stratkit.rating.reading import PoolReader
+from stratkit.rating.reading import PoolReader, warn_of_repeats
 from stratkit.rating.report import RatingOptions, Report, report
 from stratkit.rating.selection import new_names, renamed, selected
 from stratkit.rating.sequential import sequential
@@ -48,12 +48,7 @@ def _chosen(options: RateOptions, warn: Say, say: Say) -> tuple[Pool, str, Mappi
         with open_input(path) as stream:
             reader.read(stream, input_name(path))
     pool = reader.finish()
-    if reader.repeated:
-        warn(f"{counted(reader.repeated, 'game')} met again, counted once")
-    if reader.differing:
-        games = counted(len(reader.differing), "game")
-        what = "with the number of another game of the match, such as"
-        warn(f"left out: {games} {what} {reader.differing[0]}")
+    warn_of_repeats(reader.repeated, reader.differing, warn)
     if reader.adjudicated:
         warn(f"{counted(reader.adjudicated, 'game')} not played out but adjudicated")
     names = new_names(pool, options.rename)

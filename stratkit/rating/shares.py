@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from stratkit.errors import InputError, printable
-from stratkit.storage.identities import KnownPlayers, match_key
+from stratkit.storage.identities import KnownPlayers, game_hash, match_key
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
 
 FORMAT, VERSION = "shares", 1
@@ -66,13 +66,20 @@ def alone(players: Sequence[int]) -> int | None:
 
 @dataclass
 class Shares:
-    """The shares of a pool, by the names of the one and of the others; `seats` are their names."""
+    """The shares of a pool, by the names of the one and of the others; `seats` are their names.
+
+    A game that is met again is not counted again: `repeated` says how many were. `differing` are
+    the numbers of games that are left out because another game of their match came with this
+    number.
+    """
 
     how: str
     game: str = ""
     seats: tuple[str, ...] = ()
     cells: dict[tuple[str, str], Share] = field(default_factory=dict)
-    _met: set[tuple[str, int]] = field(default_factory=set)
+    repeated: int = 0
+    differing: list[int] = field(default_factory=list)
+    _met: dict[tuple[str, int], int] = field(default_factory=dict)
     _players: KnownPlayers = field(default_factory=KnownPlayers)
     _rules: tuple[Mapping[str, int], str] | None = None
 
@@ -105,8 +112,12 @@ class Shares:
             what = "--score is for games of one player among copies of another"
             raise InputError(what, file=name, where=f"game {number}")
         if key in self._met:
+            if self._met[key] == game_hash(record):
+                self.repeated += 1
+            else:
+                self.differing.append(record.number)
             return
-        self._met.add(key)
+        self._met[key] = game_hash(record)
         others = record.players[seat - 1]  # seat 0: the last one
         names = header.players[record.players[seat]].name, header.players[others].name
         n = len(record.players)

@@ -1,4 +1,4 @@
-"""Which players of game records are the same, and which matches."""
+"""Which players of game records are the same, which matches, and which games."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from stratkit.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from stratkit.storage.records import RecordHeader, RecordPlayer
+    from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer
 
 _SPEC = re.compile(r"((?:[\w-]+=[^,]*,)*)(.*)", re.DOTALL)  # of a player: options, and what it is
 _BELIEF = re.compile(r"(belief=(?:setups\+)?)[^,]*[./][^,]*,")  # a file's
@@ -46,3 +46,8 @@ class KnownPlayers:
 def match_key(header: RecordHeader) -> str:
     """Tells matches apart: in one match there is one game of a number."""
     return repr((header.seed, header.games, header.players, header.setups))
+
+
+def game_hash(record: GameRecord) -> int:
+    """Tells whether two games of one match that have one number are the same. Within a process."""
+    return hash((record.players, record.setups, record.moves, record.returns, record.reason))

@@ -50,7 +50,9 @@ def test_identical_players_score_a_seventh_and_matches_go_on_alike(tmp_path: pat
     file.write_bytes(whole[: len(whole) // 3])
     assert run("match", "--resume", "-o", file).status == 0
     assert file.read_bytes() == whole
-    found = json.loads(run("rate", "--score", "squares", "--json", file, file).out)
+    done = run("rate", "--score", "squares", "--json", file, file)
+    assert done.error_line == "rate: 280 games met again, counted once"
+    found = json.loads(done.out)
     page = (ROOT / "formats/rating.md").read_text().partition("\n## ")[2]
     assert re.findall(r"^\| (\w+) \| (?!type)", page, re.M) == list(found)
     assert [(c["one"], c["others"], c["games"]) for c in found["cells"]] == [
@@ -64,6 +66,12 @@ def test_identical_players_score_a_seventh_and_matches_go_on_alike(tmp_path: pat
     table = run("rate", "--score", "draw-size", file).out.splitlines()
     assert table[0] == "diplomacy:pure, scored by draw-size; equal is 0.143"
     assert table[2].split()[:5] == ["one", "among", "6", "games", "score"] and len(table) == 5
+    lines = whole.splitlines(keepends=True)
+    other = lines[1].replace(b'"reason":"', b'"reason":"another')
+    done = run("rate", "--score", "draw-size", "-", stdin=b"".join([*lines, other]))
+    what = "with the number of another game of the match, such as 0"
+    assert done.error_line == f"rate: left out: 1 game {what}"
+    assert done.out.splitlines() == table
     file.write_bytes(whole[:-9])
     done = run("rate", "--score", "squares", file)
     assert done.status == 0 and done.error_line == f"rate: {file}: line 281: torn, left out"
