@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NoReturn
 
 import click
@@ -34,6 +35,9 @@ def command(**options: Any) -> int:
             raise UsageError(f"the {what} is the checkpoint's", text=options["file"])
     options["algorithm"] = RNAD
     if not options["resume"]:
+        from stratkit.players.open import weights_file
+
+        options["start"] = os.fspath(weights_file(options["start"]))
         settings = {**PROCESSING, **settings}
     return learn("finetune", request_of(options, settings), options)
 

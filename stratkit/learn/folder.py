@@ -29,11 +29,13 @@ from stratkit.storage.atomic import lock, sync_folder
 from stratkit.storage.checkpoints import (
     CHECKPOINT,
     FOLDER,
+    POLICY,
     POLICY_FILE,
     Tensors,
     checkpoint_path,
     list_checkpoints,
     load_checkpoint,
+    read_metadata,
     resolve,
     save_checkpoint,
 )
@@ -129,7 +131,11 @@ def _read_newest(folder: Path, warn: Callable[[str], None]) -> ResumePoint:
 
 def _begin_at(start: str) -> ResumePoint:
     """Everything of a checkpoint, but for how far its run had read."""
-    return replace(read_checkpoint(resolve(start), inputs={}), fresh=True)
+    path = resolve(start)
+    if read_metadata(path)["kind"] == POLICY:
+        what = "a policy, where a checkpoint is needed: train --weights begins with it"
+        raise InputError(what, file=os.fspath(path))
+    return replace(read_checkpoint(path, inputs={}), fresh=True)
 
 
 def _asked_for(request: Request, point: ResumePoint) -> ResumePoint:
@@ -141,6 +147,9 @@ def _asked_for(request: Request, point: ResumePoint) -> ResumePoint:
     if request.net not in (None, net):
         raise InputError(f"the run has the network {net}", file=request.run, text=request.net)
     if request.algorithm not in (None, point.algorithm):
+        if request.start is not None:  # of finetune, where nobody named an algorithm
+            what = f"learned by {point.algorithm}; finetune goes on with {request.algorithm} alone"
+            raise InputError(what, file=os.fspath(point.path))
         what = f"learned by {point.algorithm}, which alone can go on with it"
         raise InputError(what, file=os.fspath(point.path), text=request.algorithm)
     return point

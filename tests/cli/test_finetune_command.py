@@ -10,7 +10,7 @@ import numpy as np
 
 from cli.test_train import hashes, metrics
 from learn.games import episodes, write
-from running import PATIENCE, forked_line, run
+from running import PATIENCE, ROOT, forked_line, run
 from stratkit.cli.finetune import PROCESSING
 from stratkit.learn.run import Request
 from stratkit.learn.run import train as learn
@@ -95,9 +95,14 @@ def test_those_who_follow_play_the_processed_policy(tmp_path: pathlib.Path) -> N
 
 def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:
     source, more = trained(tmp_path)
-    policy = source / "policy.safetensors"
-    done = run("finetune", policy, more, "--out", tmp_path / "x")
-    assert done.status == 1 and done.error_line.endswith("where a checkpoint is needed")
+    what = "a policy, where a checkpoint is needed: train --weights begins with it"
+    for given, file in (
+        (source / "policy.safetensors", source / "policy.safetensors"),
+        ("barrage-v1", ROOT / "stratkit/players/trained/barrage-v1.safetensors"),
+    ):
+        done = run("finetune", given, more, "--out", tmp_path / "x")
+        assert (done.status, done.error_line) == (1, f"finetune: {file}: {what}")
+        assert not (tmp_path / "x").exists()
     toml = tmp_path / "x.toml"
     toml.write_text('net = "small"')
     done = run("finetune", source, more, "--out", tmp_path / "y", "--config", toml)

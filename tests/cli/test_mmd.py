@@ -100,9 +100,10 @@ def test_one_algorithm_does_not_go_on_with_another_s_run(
         said = f"{newest(out)}: learned by {name}, which alone can go on with it: '{other}'\n"
         assert (done.status, done.err) == (1, f"train: {said}")
         assert newest(out).read_bytes() == before
-    done = run("finetune", tmp_path / "mmd", games, "--out", tmp_path / "fine")
-    said = f"{newest(tmp_path / 'mmd')}: learned by mmd, which alone can go on with it: 'rnad'\n"
-    assert (done.status, done.err) == (1, f"finetune: {said}")
+    said = f"{newest(tmp_path / 'mmd')}: learned by mmd; finetune goes on with rnad alone\n"
+    for out, more in (("fine", ()), ("mmd", ("--resume",))):
+        done = run("finetune", tmp_path / "mmd", games, "--out", tmp_path / out, *more)
+        assert (done.status, done.err) == (1, f"finetune: {said}")
 
 
 @pytest.mark.parametrize(
