@@ -27,7 +27,7 @@ DEPLOYMENT = "+deployment"  # ends the name of a network with another one for th
 PYTHON = "py:"  # begins the name of a network of the user's own
 ALLOWED = "STRATKIT_NETS"  # the environment variable
 PRECISIONS = {"cpu": "f32", "cuda": "bf16"}  # of layers by device, where nobody asks for another
-WIDEST, DEEPEST = 4096, 8  # of what a name may ask for
+WIDEST, DEEPEST, MOST_CHANNELS, MOST_BLOCKS = 4096, 8, 1024, 100  # of what a name may ask for
 DEFAULT_PBS = "pbs:128x128"  # the value network of public belief states
 
 
@@ -50,12 +50,19 @@ def check_net(net: object) -> None:
         raise InputError(f"unknown network {shown(net)}{nearest_or_all(str(net), NETS)}")
     if not colon:
         return
-    numbers = [int(n) if re.fullmatch("[1-9][0-9]{0,3}", n) else 0 for n in sizes.split("x")]
-    if kind in SIZED:
-        if not (len(numbers) == 2 and 0 < numbers[0] <= 1024 and 0 < numbers[1] <= 100):
-            raise InputError("channels and blocks are given as in plain:32x2", text=net)
-    elif len(numbers) > DEEPEST or not all(0 < n <= WIDEST for n in numbers):
-        raise InputError(f"the layers of a network are widths as in {kind}:256x256", text=net)
+    words = sizes.split("x")
+    are_numbers = all(re.fullmatch("[1-9][0-9]*", word) for word in words)
+    if not are_numbers or (kind in SIZED and len(words) != 2):
+        of_layers = f"the layers of a network are widths as in {kind}:256x256"
+        of_blocks = f"channels and blocks are given as in {kind}:32x2"
+        raise InputError(of_blocks if kind in SIZED else of_layers, text=net)
+    numbers = [int(word[:9]) for word in words]  # enough to tell, of however many digits
+    if kind in SIZED and not (numbers[0] <= MOST_CHANNELS and numbers[1] <= MOST_BLOCKS):
+        what = f"a network has at most {MOST_CHANNELS} channels and {MOST_BLOCKS} blocks"
+        raise InputError(what, text=net)
+    if kind in LAYERED and (len(numbers) > DEEPEST or max(numbers) > WIDEST):
+        what = f"a network has at most {DEEPEST} layers, of widths up to {WIDEST}"
+        raise InputError(what, text=net)
 
 
 def channels_and_blocks(net: str) -> tuple[int, int]:

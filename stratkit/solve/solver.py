@@ -53,8 +53,10 @@ def parse_solver(text: str) -> tuple[str, int] | None:
         if colon and re.fullmatch(r"\d+", number) and nearest(name, NAMES):
             raise UsageError(f"no solver is called {name!r}{nearest(name, NAMES)}", text=text)
         return None
-    if not re.fullmatch(r"[1-9]\d{0,9}", number) or int(number) > MOST_ITERATIONS:
+    if not re.fullmatch("[1-9][0-9]*", number):
         raise UsageError(f"a number of iterations is needed, as in {name}:1000", text=text)
+    if len(number) > len(str(MOST_ITERATIONS)) or int(number) > MOST_ITERATIONS:
+        raise UsageError(f"a solver does at most {MOST_ITERATIONS} iterations", text=text)
     return name, int(number)
 
 

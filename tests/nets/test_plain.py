@@ -9,7 +9,10 @@ import torch
 from nets.drawn import drawn
 from stratkit.engine import Batch, Game, sample
 from stratkit.errors import InputError
+from stratkit.netnames import check_net
 from stratkit.nets import build
+
+ENDLESS = 5000 * "9"  # more digits than Python makes a number of
 
 
 def views(game: Game, n: int, actions: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -54,11 +57,26 @@ def test_channels_and_blocks_are_in_the_name() -> None:
         "plain:0x1",
         "plain:8x0",
         "plain:8x2x3",
-        "plain:2048x1",
         "plain:x",
     ):
         with pytest.raises(InputError, match="channels and blocks are given as in plain:32x2"):
             build(name, shape)
+    for name in ("plain:1025x1", "plain:8x101", "fromto:100000x1000", f"rise:{ENDLESS}x1"):
+        with pytest.raises(InputError, match="^a network has at most 1024 channels and 100 blocks"):
+            build(name, shape)
+    check_net("plain:1024x100")
+
+
+def test_names_of_layers() -> None:
+    check_net("mlp:4096x4096x4096x4096x4096x4096x4096x4096")
+    for name in ("mlp:", "mlp:0", "pbs:8x", "mlp:8xx8", "mlp:8.5"):
+        with pytest.raises(InputError, match="^the layers of a network are widths as in"):
+            check_net(name)
+    for name in ("mlp:4097", "pbs:99999999x99999999", "mlp:1x1x1x1x1x1x1x1x1", f"mlp:{ENDLESS}"):
+        with pytest.raises(
+            InputError, match="at most 8 layers, of widths up to 4096"
+        ):
+            check_net(name)
 
 
 def test_every_parameter_gets_a_gradient() -> None:

@@ -99,9 +99,13 @@ def test_names_of_solvers() -> None:
     assert parse_solver("cfr+:12") == ("cfr+", 12)
     assert parse_solver("run/") is parse_solver("some:file") is parse_solver("target:7") is None
     assert all(parse_solver(f"{name}:1") for name in NAMES)
-    for text in ("cfr", "cfr:", "cfr:0", "cfr:-1", "cfr:1e3", "cfr:99999999999", "lineer-cfr:10"):
-        with pytest.raises(UsageError):
+    for text in ("cfr", "cfr:", "cfr:0", "cfr:-1", "cfr:1e3", "lineer-cfr:10"):
+        with pytest.raises(UsageError, match="^(a number of iterations is|no solver is called)"):
             parse_solver(text)
+    for text in ("cfr:1000000001", "mmd:99999999999999", "dcfr:" + 5000 * "9"):
+        with pytest.raises(UsageError, match="^a solver does at most 1000000000 iterations"):
+            parse_solver(text)
+    assert parse_solver("cfr:1000000000") == ("cfr", 10**9)
 
 
 def test_a_reach_of_nothing_is_uniform() -> None:
