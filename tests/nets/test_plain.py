@@ -73,9 +73,7 @@ def test_names_of_layers() -> None:
         with pytest.raises(InputError, match="^the layers of a network are widths as in"):
             check_net(name)
     for name in ("mlp:4097", "pbs:99999999x99999999", "mlp:1x1x1x1x1x1x1x1x1", f"mlp:{ENDLESS}"):
-        with pytest.raises(
-            InputError, match="at most 8 layers, of widths up to 4096"
-        ):
+        with pytest.raises(InputError, match="at most 8 layers, of widths up to 4096"):
             check_net(name)
 
 
