@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import runpy
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from running import ROOT, forked_commands
 from stratkit.engine import Batch, Game
 from stratkit.storage.checkpoints import load_network
 
+MAKEFILE = ROOT / "examples/alphaze/Makefile"
+
 
 def make(folder: pathlib.Path, *words: str) -> None:
     """The Makefile in a small game, with two steps of learning and two games a pairing."""
@@ -24,9 +27,24 @@ def make(folder: pathlib.Path, *words: str) -> None:
     found = commands if commands.exists() else forked_commands(commands)
     environment["PATH"] = f"{found}:{pathlib.Path(sys.executable).parent}:{environment['PATH']}"
     search = "SEARCH=search=pc-pimc,worlds=4,nodes=4,pick=drawn"
-    line = ["make", "-s", "-f", ROOT / "examples/alphaze/Makefile", "NET=mlp:8", search]
+    line = ["make", "-s", "-f", MAKEFILE, "NET=mlp:8", search]
     line += ["GAME=dark_hex:2", "OPEN=hex:2", "STEPS=2", "EVERY=1", "SIGHT=1", "GAMES=2"]
     subprocess.run([*line, *words], cwd=folder, env=environment, check=True)
+
+
+def would_do(folder: pathlib.Path, *words: str) -> str:
+    """What `make` of these words would do as a user calls it, without doing it."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
+    line = ["make", "-n", "-f", MAKEFILE, *words]
+    return subprocess.run(
+        line, cwd=folder, env=environment, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def entrants(record: pathlib.Path) -> dict[str, str]:
+    """The players of a record by name, without what they do."""
+    players = json.loads(record.read_text().splitlines()[0])["players"]
+    return {player["name"]: player["spec"].rpartition(",")[2] for player in players}
 
 
 def test_the_example_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
@@ -59,6 +77,57 @@ def test_its_other_experiments(tmp_path: pathlib.Path) -> None:
     assert all(np.array_equal(its[name], taught[name]) for name in taught)
     for name, tables in ("worlds", 2), ("nodes", 1), ("random", 1):
         assert (tmp_path / f"{name}.txt").read_text().count("rank ") == tables
+    assert entrants(tmp_path / "random-2.jsonl") == {
+        "random": "random",
+        "raw": "tsl/checkpoints/step-00000002.safetensors",
+        "search": "tsl/checkpoints/step-00000002.safetensors",
+        "plain": "plain/checkpoints/step-00000002.safetensors",
+        "plain-search": "plain/checkpoints/step-00000002.safetensors",
+        "untrained": "random",
+    }
+
+
+def test_worlds_by_other_weights(tmp_path: pathlib.Path) -> None:
+    """Whatever network is there already; nothing is learned for it."""
+    made = tmp_path / "its.safetensors"
+    make(tmp_path, "plain/checkpoints/step-00000002.safetensors")
+    made.write_bytes((tmp_path / "plain/checkpoints/step-00000002.safetensors").read_bytes())
+    more = "WEIGHTS=its.safetensors", "TREE=3", "PICK=best", "WORLDS=2"
+    make(tmp_path, "worlds.txt", *more)
+    assert not (tmp_path / "tsl").exists()
+    assert set(entrants(tmp_path / "worlds-2-2.jsonl").values()) == {"its.safetensors"}
+    said = (tmp_path / "worlds-2-2.jsonl").read_text()
+    assert "nodes=3" in said and "pick=drawn" not in said
+
+
+def test_barrage_open_and_blocked(tmp_path: pathlib.Path) -> None:
+    """Three boards for the same players."""
+    make(tmp_path, "open.txt", "blocked.txt", "PLAYER=name=network,random")
+    games = {}
+    for name in "shut", "open", "blocked":
+        assert "network" in (tmp_path / f"{name}.txt").read_text()
+        first = json.loads((tmp_path / f"{name}-2.jsonl").read_text().splitlines()[0])
+        games[name] = first["game"], bool(first["rules"].get("open"))
+    assert games == {
+        "shut": ("barrage", False),
+        "open": ("barrage", True),
+        "blocked": ("barrage-blocked", False),
+    }
+
+
+def test_what_it_does_by_itself(tmp_path: pathlib.Path) -> None:
+    """All experiments of a thousand games each; values where a search to the end is possible."""
+    whole = would_do(tmp_path)
+    matches = re.findall(r"\bmatch .*?(?:\|\||$)", whole.replace("\\\n", ""), re.MULTILINE)
+    assert len(matches) == 9 and all(" -n 1000 " in line for line in matches), matches
+    assert "hex_values.py open/" in whole
+    assert "hex_values.py" not in would_do(tmp_path, "all", "GAME=dark_hex:5", "OPEN=hex:5")
+    assert "--game mini" not in whole
+    weights = "mini/alphaze-1/60.safetensors"
+    hour = would_do(tmp_path, "worlds.txt", "GAME=mini", f"WEIGHTS={weights}", "TREE=24")
+    learns, plays = (hour.index(word) for word in ("learning.py mini --game mini", "match"))
+    assert learns < plays and hour.count(f"nodes=24,{weights}") == 3
+    assert "--minutes 10,20,30,45,60 --seeds 1 --pool heuristic" in hour
 
 
 def test_values_beside_exact_ones(tmp_path: pathlib.Path) -> None:
