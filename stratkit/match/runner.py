@@ -90,8 +90,8 @@ class _Match:
                         self.console.interrupted(options.seed)
                     raise
         self.table.clear()
-        if not finished:  # a person has left
-            return 0
+        if not finished:  # a person has left, as one may; but no test has accepted H1
+            return 0 if self.board.sprt is None else UNDECIDED
         self.console.say(self.board.text())
         return self._status()
 

@@ -72,6 +72,13 @@ def test_boards_are_drawn_as_asked(tmp_path: pathlib.Path, options: tuple[str, .
     assert ("\x1b[1;31m" in done.out) == ("always" in options)
 
 
+@pytest.mark.parametrize("said", [b"\nsave\n", b"\n"])
+def test_who_leaves_has_decided_no_test(tmp_path: pathlib.Path, said: bytes) -> None:
+    for name, test, status in (("a", (), 0), ("b", ("--sprt", "elo0=0,elo1=50"), 4)):
+        done = run("match", *PLAY, *test, "-o", tmp_path / name, stdin=said)
+        assert done.status == status and done.err.startswith("match: to go on: "), done.err
+
+
 @pytest.mark.parametrize("no_color", [None, "1"])
 def test_a_terminal_has_colours_unless_they_are_unwanted(
     tmp_path: pathlib.Path, no_color: str | None
