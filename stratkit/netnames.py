@@ -65,6 +65,20 @@ def check_net(net: object) -> None:
         raise InputError(what, text=net)
 
 
+def check_new_net(net: object) -> None:
+    """Raises `InputError` unless a user may ask for this network: as `check_net`, which reads what
+    is stored, and blocks must not outnumber channels. Papers write BLOCKSxCHANNELS."""
+    end = DEPLOYMENT if isinstance(net, str) and net.endswith(DEPLOYMENT) else ""
+    found = re.fullmatch("([a-z]+):([1-9][0-9]{0,3})x([1-9][0-9]{0,3})", str(net).removesuffix(end))
+    if found and found[1] in SIZED:
+        channels, blocks = int(found[2]), int(found[3])
+        if channels < blocks <= MOST_CHANNELS and channels <= MOST_BLOCKS:
+            meant = f"{found[1]}:{blocks}x{channels}{end}"
+            what = f"channels come first, and are no fewer than the blocks, as in {meant}"
+            raise InputError(what, text=str(net))
+    check_net(net)
+
+
 def channels_and_blocks(net: str) -> tuple[int, int]:
     """Of a network `plain` or `plain:CHANNELSxBLOCKS`; the same of `fromto`, `rise` and `graph`."""
     kind, _, sizes = net.partition(":")

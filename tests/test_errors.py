@@ -76,6 +76,11 @@ def test_every_synonym_is_one_of_a_word_that_exists() -> None:
             "train - --out x --learning-rate 3",
             "no such option: --learning-rate (did you mean '--lr'?)",
         ),
+        (
+            "train - --out x --net rise:13x256",
+            "channels come first, and are no fewer than the blocks, "
+            "as in rise:256x13: 'rise:13x256'",
+        ),
         ("train - --out x --net resnet", "'resnet': choose one of plain, fromto, rise, graph, "),
         ("selfplay --game stratego -n 1", "unknown game 'stratego' (did you mean 'classic'?)"),
         ("selfplay --game chess -n 1", "unknown game 'chess': choose one of classic, barrage, "),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from stratkit.errors import InputError, nearest, shown
-from stratkit.netnames import NETS, check_net
+from stratkit.netnames import NETS, check_new_net
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -89,7 +89,7 @@ def _check_game(name: str) -> None:
     Game(name)
 
 
-GAME_NAME, NET_NAME = Name("game", GAMES, _check_game), Name("network", NETS, check_net)
+GAME_NAME, NET_NAME = Name("game", GAMES, _check_game), Name("network", NETS, check_new_net)
 
 
 class Types(click.ParamType[int]):

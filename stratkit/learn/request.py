@@ -24,7 +24,7 @@ from stratkit.learn.config import (
     RunConfig,
 )
 from stratkit.learn.options import option_name
-from stratkit.netnames import PRECISIONS, check_net, preset_of
+from stratkit.netnames import PRECISIONS, check_new_net, preset_of
 
 STDIN = "-"
 MOST_FILE = 1 << 16  # bytes of a configuration file
@@ -68,7 +68,7 @@ class Request:
         if not self.run:
             raise InputError("the run needs a name that is not empty")
         if self.net:
-            check_net(self.net)
+            check_new_net(self.net)
         if self.algorithm:
             check_algorithm(self.algorithm)
         if not (self.resume or self.start):
@@ -288,7 +288,7 @@ def read_file(path: str | None, algorithm: str | None = None) -> dict[str, Any]:
         check_algorithm(words.get("algorithm", RNAD))
         check_settings(values, algorithm or words.get("algorithm"))
         if "net" in words:
-            check_net(words["net"])
+            check_new_net(words["net"])
     return {**words, **values}
 
 

@@ -9,7 +9,7 @@ import torch
 from nets.drawn import drawn
 from stratkit.engine import Batch, Game, sample
 from stratkit.errors import InputError
-from stratkit.netnames import check_net
+from stratkit.netnames import check_net, check_new_net
 from stratkit.nets import build
 
 ENDLESS = 5000 * "9"  # more digits than Python makes a number of
@@ -65,6 +65,26 @@ def test_channels_and_blocks_are_in_the_name() -> None:
         with pytest.raises(InputError, match="^a network has at most 1024 channels and 100 blocks"):
             build(name, shape)
     check_net("plain:1024x100")
+
+
+def test_the_order_of_papers_is_told() -> None:
+    """They write blocks first. A stored network is read as it was named."""
+    swapped = {
+        "rise:13x256": "rise:256x13",
+        "rise:4x32": "rise:32x4",
+        "plain:8x101": "plain:101x8",
+        "fromto:2x8+deployment": r"fromto:8x2\+deployment",
+        "graph:3x32": "graph:32x3",
+    }
+    for name, meant in swapped.items():
+        with pytest.raises(InputError, match=f"^channels come first, .*, as in {meant}: '"):
+            check_new_net(name)
+    for name in ("rise:256x13", "plain:8x8", "plain", "mlp:4x32", "py:one:Net", "tiny+deployment"):
+        check_new_net(name)
+    for name in ("plain:1x5000", "plain:101x1024", "plain:1025x1"):  # neither way
+        with pytest.raises(InputError, match="^a network has at most 1024 channels and 100 blocks"):
+            check_new_net(name)
+    check_net("rise:4x32")
 
 
 def test_names_of_layers() -> None:
