@@ -1,6 +1,6 @@
-"""MMD, magnetic mirror descent, as a policy gradient over whole games (Sokota et al. 2022, arXiv
-2206.05825; with a clipped ratio and annealing as in Ataraxos, arXiv 2511.07312), from top to
-bottom:
+"""MMD, magnetic mirror descent, as a policy gradient over whole games or slices of them (Sokota et
+al. 2022, arXiv 2206.05825; with a clipped ratio and annealing as in Ataraxos, arXiv 2511.07312),
+from top to bottom:
 
     estimates   each player's advantages and values
     largest     the steps that are learned from

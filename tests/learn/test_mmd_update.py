@@ -311,12 +311,18 @@ def test_the_filter_leaves_setups_as_they_are() -> None:
     assert weight[1].sum().item() == pytest.approx(weight[0].sum().item())
 
 
+@pytest.mark.parametrize("quantile", [0.0, 0.8])
+def test_a_filter_alone_makes_it_pay_to_look_where_gradients_are(quantile: float) -> None:
+    assert a_batch(advantage_filter=quantile)[0].algorithm.sparse == (quantile > 0)
+
+
 def test_what_is_not_learned_from_is_not_differentiated(monkeypatch: pytest.MonkeyPatch) -> None:
     """And where all of it is, the gradient is the same."""
     rows, gradients = [], []
     for sparse in (True, False):
         learner, batch = a_batch(advantage_filter=0.8, rows=16)
-        monkeypatch.setattr(MMD, "sparse", sparse)
+        if not sparse:
+            monkeypatch.setattr(MMD, "sparse", False)
         network = learner.algorithm.trained
         embed = network.embed
 
