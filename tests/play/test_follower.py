@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import pathlib
+from typing import Any
 
 import numpy as np
 import pytest
 
+from nets.random_play import views_of_games
 from running import run
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError
@@ -94,6 +96,29 @@ def test_every_key_is_obeyed(tmp_path: pathlib.Path, keys: str, given: bool) -> 
     player = follower.make_player(1, 8)
     assert isinstance(player, PostprocessedPlayer)
     assert player.asked == follower.acting.options.post
+
+
+def test_a_follower_pays_for_the_games_that_are_live(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it plays depends on time anyway, and while it waits most of its slots are empty."""
+    publish(tmp_path, "nano")
+    follower = Follower(str(tmp_path), Game("nano"))
+    assert follower.refresh()
+    follower.make_player(1, 64)
+    assert follower.player is not None
+    evaluator = follower.player.evaluator
+    views, asked = views_of_games(Game("nano"), 1, longest=9), []
+    true = evaluator.network.value
+
+    def noted(embedding: Any, inputs: Any) -> Any:
+        asked.append(len(value := true(embedding, inputs)))
+        return value
+
+    monkeypatch.setattr(evaluator.network, "value", noted)
+    for live in (3, 9):
+        evaluator.values(views.observations[:live])
+    assert asked == [8, 16]
 
 
 def test_a_learner_may_change_what_can_be_obeyed(tmp_path: pathlib.Path) -> None:
