@@ -1,13 +1,15 @@
-"""Elo by training step, with intervals: `elo_by_step.py RATING.json PICTURE.png`.
+"""Elo by training step: `elo_by_step.py RATING.json [RATING.json ...] PICTURE.png`.
 
 RATING.json is of `rate --json`; its players are called RUN@STEP, but for those left out of the
-picture.
+picture. One has its intervals. Several are seeds of the same runs: shown are their mean, and the
+lowest and the highest of them.
 """
 
 from __future__ import annotations
 
 import json
 import pathlib
+import statistics
 import sys
 from typing import Any
 
@@ -27,22 +29,32 @@ def by_run(players: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return {run: sorted(found, key=lambda p: p["step"]) for run, found in sorted(runs.items())}
 
 
-def main(rating: str, picture: str) -> None:
-    told = json.loads(pathlib.Path(rating).read_text())
+def heights(seeds: list[list[dict[str, Any]]]) -> list[tuple[float, float, float]]:
+    """Elo at each step, and its ends: the interval of one seed, the range of several."""
+    if len(seeds) == 1:
+        return [(player["elo"], player["low"], player["high"]) for player in seeds[0]]
+    elo = [[player["elo"] for player in at] for at in zip(*seeds, strict=True)]
+    return [(statistics.fmean(found), min(found), max(found)) for found in elo]
+
+
+def main(*names: str) -> None:
+    *ratings, picture = names
+    told = [json.loads(pathlib.Path(rating).read_text()) for rating in ratings]
+    seeds = [by_run(rating["players"]) for rating in told]
     figure, axes = plt.subplots(figsize=(6, 4))
-    for run, players in by_run(told["players"]).items():
+    for run, players in seeds[0].items():
+        found = heights([seed[run] for seed in seeds])
+        sides = [[at[0] - at[1] for at in found], [at[2] - at[0] for at in found]]
         steps = [player["step"] for player in players]
-        elo = [player["elo"] for player in players]
-        sides = [[p["elo"] - p["low"] for p in players], [p["high"] - p["elo"] for p in players]]
-        axes.errorbar(steps, elo, yerr=sides, capsize=3, marker="o", label=run)
-    anchors = ", ".join(anchor["name"] for anchor in told["anchors"])
-    axes.set(xlabel="step", ylabel=f"Elo above {anchors}", title=told["game"])
+        axes.errorbar(steps, [at[0] for at in found], yerr=sides, capsize=3, marker="o", label=run)
+    anchors = ", ".join(anchor["name"] for anchor in told[0]["anchors"])
+    axes.set(xlabel="step", ylabel=f"Elo above {anchors}", title=told[0]["game"])
     axes.legend()
     figure.tight_layout()
     figure.savefig(picture, format="png", dpi=120)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: elo_by_step.py RATING.json PICTURE.png")
+    if len(sys.argv) < 3:
+        sys.exit("usage: elo_by_step.py RATING.json [RATING.json ...] PICTURE.png")
     main(*sys.argv[1:])

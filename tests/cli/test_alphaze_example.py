@@ -68,6 +68,20 @@ def test_the_example_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
     }
 
 
+def test_a_picture_of_several_seeds(tmp_path: pathlib.Path) -> None:
+    """Their mean with their range; of one seed its interval."""
+    script = ROOT / "examples/alphaze/elo_by_step.py"
+    heights = runpy.run_path(str(script))["heights"]
+    one, other = ([{"elo": elo, "low": elo - 5, "high": elo + 5}] for elo in (10.0, 30.0))
+    assert heights([one]) == [(10, 5, 15)] and heights([one, other]) == [(20, 10, 30)]
+    players = [{"name": "run@1", **one[0]}, {"name": "random", **other[0]}]
+    told = {"players": players, "anchors": [{"name": "random"}], "game": "dark_hex:3"}
+    (tmp_path / "a.json").write_text(json.dumps(told))
+    names = [tmp_path / name for name in ("a.json", "a.json", "a.png")]
+    subprocess.run([sys.executable, script, *names], check=True)
+    assert names[-1].read_bytes()[:4] == b"\x89PNG"
+
+
 def test_its_other_experiments(tmp_path: pathlib.Path) -> None:
     make(tmp_path, "hex.png", "worlds.txt", "nodes.txt", "random.txt", "WORLDS=1 2", "NODES=3")
     assert (tmp_path / "hex.png").read_bytes()[:4] == b"\x89PNG"
