@@ -40,7 +40,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def test_the_closed_loop_learns_kuhn(trained: pathlib.Path) -> None:
-    """Uniform play has NashConv .917; what is left after 200 steps depends on timing: .41 was seen."""
+    """Uniform play has NashConv .917. What is left after 200 steps depends on timing."""
     lines = metrics(trained)
     assert [line["step"] for line in lines] == list(range(1, 201))
     etas = [line["eta"] for line in lines]
