@@ -66,6 +66,10 @@ def metrics_of(
         """Of each player."""
         return [mean(sum(x)) for x in zip(*(one[name] for one in stats), strict=True)]
 
+    def age(begun: float | None) -> float | None:
+        """None of steps that this run has not made: another's network played."""
+        return None if begun is None or begun > step - 1 else step - 1 - begun
+
     endings: Counter[str] = Counter()
     for one in stats:
         endings.update(one["endings"])
@@ -83,8 +87,8 @@ def metrics_of(
         "draws": mean(total("draws")),
         "returns_mean": means("returns"),
         "endings": dict(sorted(endings.items())),
-        "age_mean": step - 1 - total("begun") / aged if aged else None,
-        "age_max": step - 1 - min(one["oldest"] for one in stats if one["aged"]) if aged else None,
+        "age_mean": age(total("begun") / aged if aged else None),
+        "age_max": age(min((one["oldest"] for one in stats if one["aged"]), default=None)),
         "duplicates": so_far["duplicates"],
         "seconds": dict(seconds),
         "states_per_second": total("states") / busy,

@@ -79,6 +79,10 @@ def test_the_closed_loop(tmp_path: pathlib.Path, every: int) -> None:
     lines = metrics(tmp_path / "run")
     assert [line["step"] for line in lines] == [1, 2, 3, 4, 5, 6]
     assert all(isinstance(line["age_mean"], float) for line in lines)
+    games = write(tmp_path / "later.eps", *episodes("nano", 4, step=6))
+    assert train(games, "--out", tmp_path / "other", "--steps", 1, "--no-wait").status == 0
+    (line,) = metrics(tmp_path / "other")  # by a network that this run has never had
+    assert line["age_mean"] is line["age_max"] is None
 
 
 def test_streams_one_after_the_other(
