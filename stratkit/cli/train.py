@@ -17,7 +17,7 @@ from stratkit.cli.options import GAME_NAME, NET_NAME, Number, OneOf, device_opti
 from stratkit.cli.progress import Progress
 from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import InputError, UsageError, counted
+from stratkit.errors import UsageError, counted
 from stratkit.learn.config import ALGORITHMS, REBEL
 from stratkit.learn.observer import Observer
 from stratkit.learn.options import option_name
@@ -30,6 +30,7 @@ from stratkit.learn.request import (
     check_settings,
     fields_of,
     help_of,
+    of_command_line,
     read_file,
     words_of,
 )
@@ -175,10 +176,8 @@ def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Reque
     UsageError: a setting is out of its range.
     """
     given = {name: options[name] for name in all_fields() if options.get(name) is not None}
-    try:
+    with of_command_line():
         check_settings(given, options.get("algorithm"))
-    except InputError as error:
-        raise UsageError(error.what, text=error.text) from None
     _check_actors({**settings, **given}.get("actors"))
     asked = {field.name for field in fields(Request)}.intersection(options)
     inputs = options["inputs"] or ("-",)

@@ -83,7 +83,7 @@ class AdamConfig(Options):
     lr_power: float = option(
         0.0, "it falls with this power of the steps; 0: constant", at_least=0, at_most=10
     )
-    lr_floor: float = option(0.0, "and not below this", at_least=0, less_than=1e6)
+    lr_floor: float = option(0.0, "and not below this", floor_of="lr", at_least=0, less_than=1e6)
     warm_up: int = option(
         0, "steps over which the rate rises to lr, at first", at_least=0, less_than=2**31
     )
@@ -96,11 +96,6 @@ class AdamConfig(Options):
     grad_norm: float = option(
         0.0, "clip the global norm of the gradient to this; 0: do not", at_least=0
     )
-
-    @classmethod
-    def completed(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Some settings, and those without which they could not be checked."""
-        return dict(values)
 
     def acting(self, step: int) -> str:
         """What self-play does to the policy published after so many steps, in the words of a
@@ -192,7 +187,7 @@ class RNaDConfig(PlayConfig):
     @classmethod
     def completed(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """`sizes` and `repeats` are equally many; the missing one may be the preset's."""
-        out = dict(values)
+        out = super().completed(values)
         for name, other in (("sizes", "repeats"), ("repeats", "sizes")):
             if name in out and other not in out:
                 out[other] = (1,) * len(out[name])
@@ -220,7 +215,7 @@ class MMDConfig(PlayConfig):
     eta_power: float = option(
         0.3, "eta falls with this power of the steps; 0: constant", at_least=0, at_most=10
     )
-    eta_floor: float = option(0.0, "and not below this", at_least=0, less_than=1e6)
+    eta_floor: float = option(0.0, "and not below this", floor_of="eta", at_least=0, less_than=1e6)
     deployment_eta: float = option(
         0.03,
         "the same for placing pieces, constant; more: more different setups",
@@ -258,11 +253,6 @@ class MMDConfig(PlayConfig):
     )
     c: float = option(1.0, "clip of v-trace's importance weight of the trace", more_than=0)
     average_rate: float = _average_rate(0.001)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.eta < self.eta_floor:
-            raise InputError(f"--eta is below --eta-floor, {self.eta_floor:g}", text=self.eta)
 
     @property
     def deployment_only(self) -> bool:

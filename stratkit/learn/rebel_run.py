@@ -22,7 +22,7 @@ from stratkit.learn.config import REBEL, ReBeLConfig
 from stratkit.learn.folder import ResumePoint, RunFolder, open_run
 from stratkit.learn.observer import Observer
 from stratkit.learn.rebel import Buffer, ValueLearner
-from stratkit.learn.request import STDIN, Outcome, Request, resolve, several_ranks
+from stratkit.learn.request import STDIN, Outcome, Request, several_ranks
 from stratkit.learn.source import POLL, STDIN_NAME, plain_path
 from stratkit.netnames import DEFAULT_PBS
 from stratkit.nets.network import load_weights
@@ -78,8 +78,7 @@ class _ValueRun:
         self.request, self.point, self.stop, self.observer = request, point, stop, observer
         metadata = dict(point.metadata) if point else {}
         self.net = request.net or metadata.get("net") or DEFAULT_PBS
-        asked = request.settings or {}, request.options or {}
-        self.settings = resolve(self.net, metadata.get("config", {}), *asked, REBEL)
+        self.settings = request.resolve(self.net, metadata.get("config", {}), REBEL)
         self.config, self.hyper = self.settings.run, cast(ReBeLConfig, self.settings.hyper)
         self.examples = int(metadata.get("episodes", 0))
         self.consumed = dict(metadata.get("inputs", {}))  # examples by file

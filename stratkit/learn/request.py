@@ -7,14 +7,15 @@ neither torch nor numpy: the command line is checked before they are loaded.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from stratkit.errors import InputError, error_context, nearest, nearest_or_all, shown
+from stratkit.errors import InputError, UsageError, error_context, nearest, nearest_or_all, shown
 from stratkit.learn.config import (
     ALGORITHMS,
     RNAD,
@@ -64,7 +65,7 @@ class Request:
     device: str = "cpu"
 
     def check(self) -> None:
-        """`InputError`, `OSError`: what can be known to be wrong before a folder is made."""
+        """`StratkitError`, `OSError`: what can be known to be wrong before a folder is made."""
         if not self.run:
             raise InputError("the run needs a name that is not empty")
         if self.net:
@@ -72,14 +73,34 @@ class Request:
         if self.algorithm:
             check_algorithm(self.algorithm)
         if not (self.resume or self.start):
-            asked = self.settings or {}, self.options or {}
-            resolve(self.net or "", {}, *asked, self.algorithm or RNAD)
+            algorithm = self.algorithm or RNAD
+            if self.net:
+                self.resolve(self.net, {}, algorithm)
+            with of_command_line():  # the network, and its preset, may follow from the game
+                check_settings({**(self.settings or {}), **(self.options or {})}, algorithm)
         for path in self.inputs:
             if path != STDIN:
                 os.stat(path)
             if several_ranks() and not os.path.isdir(path):
                 what = "several ranks need a folder, of which each takes its part"
                 raise InputError(what, file=path)
+
+    def resolve(
+        self, net: str, stored: Mapping[str, Any], algorithm: str, device: str = "cpu"
+    ) -> Settings:
+        """The settings of the run, as by `resolve`. `UsageError`: they do not go together."""
+        with of_command_line():
+            asked = self.settings or {}, self.options or {}
+            return resolve(net, stored, *asked, algorithm, device)
+
+
+@contextlib.contextmanager
+def of_command_line() -> Iterator[None]:
+    """What is wrong with settings is a `UsageError`."""
+    try:
+        yield
+    except InputError as error:
+        raise UsageError(error.what, text=error.text) from None
 
 
 @dataclass

@@ -28,7 +28,7 @@ from stratkit.learn.metrics import Stats, batch_stats, metrics_of
 from stratkit.learn.observer import Observer
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
-from stratkit.learn.request import Outcome, Request, Settings, resolve
+from stratkit.learn.request import Outcome, Request, Settings
 from stratkit.learn.source import POLL, Plan, PreparedBatch, Source
 from stratkit.learn.weights import begin_with
 from stratkit.learn.window import open_window
@@ -122,13 +122,9 @@ class _Run:
     def _plan(self, game: Game) -> Plan:
         """Chooses network and settings, which may depend on the game, for batches of this rank."""
         self.net = self.request.net or self.metadata.get("net") or default_net(game.shape)
-        self.settings: Settings = resolve(
-            self.net,
-            self.metadata.get("config", {}),
-            self.request.settings or {},
-            self.request.options or {},
-            self.algorithm,
-            self.request.device,
+        stored = self.metadata.get("config", {})
+        self.settings: Settings = self.request.resolve(
+            self.net, stored, self.algorithm, self.request.device
         )
         self.config = cast(RunConfig, self.settings.run)
         episodes = share(self.config.batch, self.ranks.rank, self.ranks.size)

@@ -123,11 +123,21 @@ def test_bad_settings(tmp_path: pathlib.Path, words: tuple[object, ...], wrong: 
     assert not (tmp_path / "run").exists()
 
 
-def test_a_floor_above_the_beginning_is_refused(tmp_path: pathlib.Path, games: str) -> None:
-    """The preset of a small board has a floor."""
-    learning = ("--algorithm", "mmd", "--net", "plain")
-    done = run("train", games, "--out", tmp_path / "run", *learning, "--eta", ".001")
-    assert (done.status, done.err) == (1, "train: --eta is below --eta-floor, 0.01: '0.001'\n")
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (("--net", "plain", "--eta", ".001"), "--eta is below --eta-floor, 0.01: '0.001'"),
+        (("--eta-floor", ".3"), "--eta is below --eta-floor, 0.3: '0.1'"),  # once the game is known
+        (("--lr-floor", ".02"), "--lr is below --lr-floor, 0.02: '0.001'"),
+        (("--lr", ".1", "--lr-floor", "1"), "--lr is below --lr-floor, 1: '0.1'"),
+    ],
+)
+def test_a_floor_above_the_beginning_is_refused(
+    tmp_path: pathlib.Path, games: str, words: tuple[str, ...], wrong: str
+) -> None:
+    """Also one of a preset, or above what a preset begins with."""
+    done = run("train", games, "--out", tmp_path / "run", "--algorithm", "mmd", *words)
+    assert (done.status, done.err) == (2, f"train: {wrong}\n")
     assert not (tmp_path / "run").exists()
 
 
@@ -135,7 +145,7 @@ def test_settings_of_mmd_need_mmd(tmp_path: pathlib.Path, games: str) -> None:
     out = tmp_path / "run"
     done = run("train", games, "--out", out, "--magnet", "uniform")
     assert (done.status, done.err) == (
-        1,
+        2,
         "train: --magnet is no setting of the algorithm rnad\n",
     )
     settings = tmp_path / "x.toml"

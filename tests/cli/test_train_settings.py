@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 import pytest
@@ -31,6 +32,8 @@ NOTHING = {"inputs": (), "run": "run"}
         ({"seed": 2**64}, "--seed must be less than 18446744073709551616: '18446744073709551616'"),
         ({"sizes": (7, 0)}, "sizes and repeats must be at least 1"),
         ({"sizes": (7,), "repeats": (1, 2)}, "sizes and repeats must be equally many"),
+        ({"lr": 0.1, "lr_floor": 1.0}, "--lr is below --lr-floor, 1: '0.1'"),
+        ({"eta": 0.1, "eta_floor": 0.2}, "--eta is below --eta-floor, 0.2: '0.1'"),
     ],
 )
 def test_a_setting_out_of_its_range_is_a_wrong_command_line(
@@ -39,6 +42,30 @@ def test_a_setting_out_of_its_range_is_a_wrong_command_line(
     with pytest.raises(UsageError) as caught:
         request_of({**dict.fromkeys(["lr", "c"]), **NOTHING, **options}, {})
     assert str(caught.value) == what
+
+
+@pytest.mark.parametrize(
+    ("options", "net", "wrong"),
+    [
+        ({"lr_floor": 0.002}, "small", "--lr is below --lr-floor, 0.002: '0.0005'"),
+        ({"lr_floor": 0.002}, "plain", ""),
+        ({"sizes": (7, 8)}, "plain", "sizes and repeats must be equally many"),
+    ],
+)
+def test_what_a_preset_completes_is_checked_with_the_preset(
+    options: dict[str, object], net: str, wrong: str
+) -> None:
+    """Without a network the game chooses one, and is not known yet."""
+    request_of({**NOTHING, **options}, {}).check()
+    request = request_of({**NOTHING, **options, "net": net}, {})
+    with pytest.raises(UsageError, match=wrong) if wrong else contextlib.nullcontext():
+        request.check()
+
+
+def test_options_and_file_are_checked_together() -> None:
+    for options, settings in (({"lr": 0.1}, {"lr_floor": 1}), ({"lr_floor": 1.0}, {"lr": 0.1})):
+        with pytest.raises(UsageError, match="--lr is below --lr-floor, 1: '0.1'"):
+            request_of({**NOTHING, **options}, settings).check()
 
 
 CLIPS = {"rho", "c", "policy_c", "beta", "clip", "ratio_clip", "grad_norm"}
