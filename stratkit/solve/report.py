@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stratkit.engine.stratego import TYPES, open_types
 from stratkit.engine.tree import Tree
 from stratkit.errors import printable
 from stratkit.solve.exploitability import PolicyValue
@@ -52,11 +53,12 @@ class Report:
     histories: int
     sets: int
     entries: Sequence[Entry]
+    rules: Mapping[str, int] = field(default_factory=dict)  # that differ from the game's own
 
     @classmethod
-    def of(cls, tree: Tree, entries: Sequence[Entry]) -> Report:
-        """The report on policies of the game of `tree`."""
-        return cls(tree.game.name, tree.histories, len(tree), entries)
+    def of(cls, tree: Tree, entries: Sequence[Entry], rules: Mapping[str, int] = {}) -> Report:
+        """The report on policies of the game of `tree`, of which somebody asked for these rules."""
+        return cls(tree.game.name, tree.histories, len(tree), entries, rules)
 
     def json(self) -> dict[str, Any]:
         """The report as formats/exploitability.md describes it."""
@@ -64,6 +66,7 @@ class Report:
             "stratkit": FORMAT,
             "version": VERSION,
             "game": self.game,
+            **({"rules": dict(self.rules)} if self.rules else {}),
             "histories": self.histories,
             "information_sets": self.sets,
             "policies": [entry.json() for entry in self.entries],
@@ -87,7 +90,9 @@ class Report:
             for row in [head, *rows]
         ]
         size = f"{self.histories:,} histories, {self.sets:,} information sets"
-        return "\n".join([f"{self.game}: {size}; values to player 0", "", *lines])
+        known = ", ".join(TYPES[type_] for type_ in open_types(self.rules))
+        game = f"{self.game} with open {known}" if known else self.game
+        return "\n".join([f"{game}: {size}; values to player 0", "", *lines])
 
 
 def _row(entry: Entry) -> list[str]:

@@ -39,9 +39,15 @@ class ExploitOptions:
     game: str
     policies: tuple[str, ...]
     repeats: int
+    open: int | None
     as_json: bool
     plot: str | None
     force: bool
+
+    @property
+    def rules(self) -> dict[str, int]:
+        """The rules that differ from the game's own."""
+        return {"open": self.open} if self.open else {}
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
@@ -60,7 +66,7 @@ def run_exploit(
     `InputError` for a game that is too large and for files that cannot be read.
     """
     asked = [_parse(text, read_player) for text in options.policies]
-    tree = Tree(Game(options.game))
+    tree = Tree(Game(options.game, options.rules))
     note(f"{tree.histories:,} histories, {len(tree):,} information sets")
     evaluator = Evaluator(tree, progress, warn, options.repeats)
     entries = [
@@ -68,7 +74,7 @@ def run_exploit(
         for text, policy in zip(options.policies, asked, strict=True)
         for entry in evaluator.entries(text, policy)
     ]
-    report = Report.of(tree, entries)
+    report = Report.of(tree, entries, options.rules)
     if options.plot is not None:
         from stratkit.solve.plot import plot
 
