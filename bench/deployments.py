@@ -16,7 +16,7 @@ import math
 import pathlib
 import subprocess
 import tempfile
-from typing import Any
+from typing import Any, NoReturn
 
 BIN = pathlib.Path(__file__).parents[1] / "bin"
 SHOWN = ("flag on the back rank", "no bomb beside the flag", "bombs beside the flag, mean")
@@ -52,16 +52,29 @@ def score(game: str, player: str, ours: list[str], theirs: list[str], seed: int)
         run("match", f"name=a,{player}", f"name=b,{player}", "--game", game, "-n", 2 * len(lines),
             "--setups", file, "--seed", seed, "-q", "-o", games)  # fmt: skip
         found = [json.loads(line) for line in games.read_text().splitlines()[1:]]
-    points = [(1 + one["returns"][one["pair"] % 2]) / 2 for one in found]
+    points: list[float] = [(1 + one["returns"][one["pair"] % 2]) / 2 for one in found]
     return sum(points) / len(points)
 
 
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def count_of(text: str) -> int:
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"not a whole number of at least 2: {text!r}")
+    return int(text)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Parser(description=__doc__.splitlines()[0])
     parser.add_argument("player")
     parser.add_argument("--game", default="barrage")
     parser.add_argument("--against", action="append", default=[])
-    parser.add_argument("--games", type=int, default=2000)
+    parser.add_argument("--games", type=count_of, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     game, player, pairs = asked.game, asked.player, asked.games // 2
@@ -83,4 +96,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except subprocess.CalledProcessError as error:  # the command has said what is wrong
+        raise SystemExit(error.returncode) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
