@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import runpy
+
 import numpy as np
 import pytest
 
+from running import ROOT
 from search.slow_mcts import HashedBlueprint, SlowTree, outcomes
 from stratkit.engine import Batch, Game, sample
 from stratkit.engine.batch import CHANCE
@@ -170,6 +174,17 @@ def test_one_call_a_round_serves_all_trees_and_a_node_is_small() -> None:
     assert blueprint.calls < 400
     assert evaluations < 3 * simulations
     assert size < 240 * simulations  # a network's policy has fewer pieces that matter
+
+
+def test_a_node_of_barrage_takes_less_than_200_bytes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In worlds of games that a network has played, where it leads the trees."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as the script does, but not for other tests
+    script = runpy.run_path(str(ROOT / "bench/trees.py"))
+    script["main"]("16", "100", "10")
+    told = re.search(r"([.0-9]+) evaluations and (\d+) bytes a node", capsys.readouterr().out)
+    assert told and float(told[1]) < 2.5 and 50 < int(told[2]) < 200
 
 
 def test_priors_lead_and_a_budget_of_one_is_one_visit() -> None:
