@@ -34,10 +34,11 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
-ROOT = pathlib.Path(__file__).parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 TICK = os.sysconf("SC_CLK_TCK")
+SETTINGS = "settings.json"
 POLL = 0.2  # seconds between two looks at the clock of a run
 # Of Student's t, the 97.5 % quantiles with 1, 2, ... degrees of freedom.
 QUANTILES = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
@@ -193,7 +194,7 @@ def player(run: Training, minutes: float, keys: str) -> tuple[str, str]:
 
 def play(folder: pathlib.Path, name: str, words: Sequence[object]) -> pathlib.Path:
     """A match whose record is `name`; one that is there already goes on, and may be complete."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     record = folder / f"{name}.jsonl"
     call("match", *words, "-q", "-o", record, *(["--resume"] if record.exists() else []))
     return record
@@ -210,7 +211,7 @@ def meet(plan: argparse.Namespace) -> dict[str, str]:
     the checkpoint that has played."""
     from stratkit.players.spec import split_options
 
-    pool = ["random", *plan.pool]
+    pool = list(dict.fromkeys(["random", *plan.pool]))
     if len(pool) == 1:
         return {"random": "random"}
     folder, common = games_of(plan)
@@ -368,14 +369,31 @@ def setting_of(text: str) -> Setting:
     if not sep or not name or not set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-"):
         raise argparse.ArgumentTypeError(f"not NAME=OPTIONS, NAME of a-z, 0-9, . _ -: {text!r}")
     train, _, selfplay = words.partition("|")
-    return Setting(name, shlex.split(train), shlex.split(selfplay), ROOT)
+    try:
+        return Setting(name, shlex.split(train), shlex.split(selfplay), ROOT)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{str(error).lower()}: {text!r}") from None
+
+
+def before_of(text: str) -> tuple[str, pathlib.Path]:
+    name, sep, checkout = text.partition("=")
+    if not sep:
+        raise argparse.ArgumentTypeError(f"not NAME=CHECKOUT: {text!r}")
+    if not (pathlib.Path(checkout) / "bin/train").is_file():
+        raise argparse.ArgumentTypeError(f"no checkout with bin/train: {checkout!r}")
+    return name, pathlib.Path(checkout).resolve()
 
 
 def numbers_of(kind: type[float]) -> Any:
     def parse(text: str) -> list[float]:
-        values = [kind(word) for word in text.split(",")]
-        if min(values) < 0 or sorted(set(values)) != values:
-            raise argparse.ArgumentTypeError(f"not ascending numbers: {text!r}")
+        try:
+            values = [kind(word) for word in text.split(",")]
+        except ValueError:
+            values = []
+        finite = all(0 <= value < math.inf for value in values)  # NaN is not
+        if not values or not finite or sorted(set(values)) != values:
+            whole = "whole " * (kind is int)
+            raise argparse.ArgumentTypeError(f"not ascending {whole}numbers: {text!r}")
         return values
 
     return parse
@@ -387,8 +405,15 @@ def count_of(text: str) -> int:
     return int(text)
 
 
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Parser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("folder", type=pathlib.Path)
     add("--game", required=True)
@@ -396,7 +421,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     add("--seeds", type=numbers_of(int), default=[1], help="1,2,3")
     add("--setting", type=setting_of, action="append", required=True, dest="settings",
         metavar="NAME=TRAIN [| SELFPLAY]", help="options of train, and of selfplay")  # fmt: skip
-    add("--before", action="append", default=[], metavar="NAME=CHECKOUT",
+    add("--before", type=before_of, action="append", default=[], metavar="NAME=CHECKOUT",
         help="the setting of this name learns by the commands of another version")  # fmt: skip
     add("--measure", choices=("elo", "nashconv"), default="elo")
     add("--pool", action="append", default=[], metavar="PLAYER", help="beside random")
@@ -404,35 +429,42 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     add("--keys", default="", help="of a checkpoint as a PLAYER, such as net=online")
     add("--jobs", type=count_of, default=1, help="runs that learn at a time (default: 1)")
     plan = parser.parse_args(arguments)
+    from stratkit.engine import Game
+    from stratkit.errors import StratkitError
+
+    try:
+        Game(plan.game)
+    except StratkitError as error:
+        parser.error(str(error))
     plan.keys = plan.keys and plan.keys.rstrip(",") + ","
-    others = dict(text.split("=", 1) for text in plan.before)
+    others = dict(plan.before)
     plan.settings = [
-        Setting(s.name, s.train, s.selfplay, pathlib.Path(others.pop(s.name, s.checkout)).resolve())
-        for s in plan.settings
+        Setting(s.name, s.train, s.selfplay, others.pop(s.name, s.checkout)) for s in plan.settings
     ]
     if others or len({s.name for s in plan.settings}) < len(plan.settings):
         parser.error("--before names no setting, or two settings have one name")
     return plan
 
 
-def check_same(plan: argparse.Namespace) -> None:
-    """A run goes on with the settings that it began with."""
-    said = plan.folder / "settings.json"
+def check_same(plan: argparse.Namespace) -> dict[str, Any]:
+    """A run goes on with the settings that it began with: those that are known now."""
+    said = plan.folder / SETTINGS
     known = json.loads(said.read_text()) if said.exists() else {"game": plan.game, "settings": {}}
     now = {s.name: [*s.train, "|", *s.selfplay, str(s.checkout)] for s in plan.settings}
     wrong = [name for name in now if known["settings"].get(name, now[name]) != now[name]]
     if wrong or known["game"] != plan.game:
         raise SystemExit(f"learning.py: {plan.folder}: began with another game or {wrong or ''}")
-    plan.folder.mkdir(parents=True, exist_ok=True)
     known["settings"].update(now)
-    said.write_text(json.dumps(known, indent=1))
+    return known
 
 
 def main(arguments: Sequence[str]) -> None:
     plan = parse(arguments)
-    check_same(plan)
+    known = check_same(plan)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     pool = meet(plan) if plan.measure == "elo" else {}
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    (plan.folder / SETTINGS).write_text(json.dumps(known, indent=1))  # now that the pool can play
     runs = [
         Training(setting, seed, plan.folder / f"{setting.name}-{seed}")
         for seed, setting in itertools.product(plan.seeds, plan.settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import pathlib
 import shutil
@@ -9,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+
+import pytest
 
 from running import PATIENCE, ROOT, run
 
@@ -71,7 +74,7 @@ def test_it_stops_and_goes_on(tmp_path: pathlib.Path) -> None:
 
 
 def test_networks_of_a_pool_go_by_the_names_of_their_matches(tmp_path: pathlib.Path) -> None:
-    """Training is over; a RUN and two checkpoints are in the pool."""
+    """Training is over; a RUN and two checkpoints are in the pool, and random, as always."""
     games, run_, its = tmp_path / "a.eps", tmp_path / "known", tmp_path / "bench/mmd-1"
     assert run("selfplay", "--game", "kuhn", "-n", 64, "--seed", 1, "-o", games).status == 0
     learn = ("train", games, "--out", run_, "--algorithm", "mmd", "--net", "mlp:8", "--batch", 16)
@@ -82,7 +85,12 @@ def test_networks_of_a_pool_go_by_the_names_of_their_matches(tmp_path: pathlib.P
     shutil.copy(last, its / "0.1.safetensors")
     shutil.copy(first, tmp_path / "copy.safetensors")
     shutil.copy(run_ / "metrics.jsonl", its / "run")
-    pool = (str(run_), f"name=first,net=online,{first}", str(tmp_path / "copy.safetensors"))
+    pool = (
+        "random",
+        str(run_),
+        f"name=first,net=online,{first}",
+        str(tmp_path / "copy.safetensors"),
+    )
     words = [word for spec in pool for word in ("--pool", spec)]
     done = bench(str(tmp_path / "bench"), *SETTINGS, "--seeds", "1", "--minutes", ".1", *words)
     assert done.returncode == 0, done.stderr
@@ -92,26 +100,54 @@ def test_networks_of_a_pool_go_by_the_names_of_their_matches(tmp_path: pathlib.P
     assert table[0][8:] == [f"against {name}" for name in names]
 
 
-def test_what_it_refuses(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "settings.json").write_text('{"game": "kuhn", "settings": {"mmd": ["--lr"]}}')
+def test_a_wrong_command_line_is_told_in_one_line(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = importlib.util.spec_from_file_location("bench_learning", BENCH[1])
+    assert spec and spec.loader
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    here = str(tmp_path / "here")
+    minutes = ("--minutes", "1")
     cases = [
-        ((*SETTINGS, "--minutes", "1"), "began with another game or ['mmd']"),
-        ((*SETTINGS, "--minutes", "2,1"), "not ascending numbers: '2,1'"),
-        ((*SETTINGS, "--minutes", "1", "--setting", "mmd="), "two settings have one name"),
-        ((*SETTINGS, "--minutes", "1", "--setting", "a/b=--x"), "not NAME=OPTIONS"),
         *(
-            ((*SETTINGS, "--minutes", "1", option, text), f"at least 1: '{text}'")
+            (("--minutes", text), f"argument --minutes: not ascending numbers: '{text}'")
+            for text in ("nan", "inf", "1,inf", "x", "", "-1", "2,1", "1,1")
+        ),
+        *(
+            ((*minutes, "--seeds", text), f"--seeds: not ascending whole numbers: '{text}'")
+            for text in ("x", "1.5", "2,1")
+        ),
+        ((*minutes, "--before", "x"), "argument --before: not NAME=CHECKOUT: 'x'"),
+        ((*minutes, "--before", f"mmd={here}"), f"no checkout with bin/train: '{here}'"),
+        ((*minutes, "--before", f"other={ROOT}"), "--before names no setting"),
+        ((*minutes, "--setting", "a='b"), """--setting: no closing quotation: "a='b\""""),
+        ((*minutes, "--setting", "mmd="), "two settings have one name"),
+        ((*minutes, "--setting", "a/b=--x"), "not NAME=OPTIONS"),
+        ((*minutes, "--game", "kun"), "did you mean 'kuhn'?"),
+        *(
+            ((*minutes, option, text), f"at least 1: '{text}'")
             for option in ("--jobs", "--games")
             for text in ("0", "-1", "1.5")
         ),
     ]
     for words, wrong in cases:
-        done = bench(str(tmp_path), *words)
-        assert done.returncode != 0 and wrong in done.stderr and "Traceback" not in done.stderr
+        with pytest.raises(SystemExit) as caught:
+            module.main([here, *SETTINGS, *words])
+        said = capsys.readouterr().err
+        assert caught.value.code == 2 and wrong in said and said.count("\n") == 1, said
+    assert not (tmp_path / "here").exists()
+
+
+def test_what_it_refuses(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "settings.json").write_text('{"game": "kuhn", "settings": {"mmd": ["--lr"]}}')
+    done = bench(str(tmp_path), *SETTINGS, "--minutes", "1")
+    assert done.returncode == 1 and "began with another game or ['mmd']" in done.stderr
     wrong_pool = bench(str(tmp_path / "y"), *SETTINGS, "--minutes", "1", "--pool", "heuristic")
     assert wrong_pool.returncode == 1 and "Traceback" not in wrong_pool.stderr
     assert "heuristic does not play kuhn" in wrong_pool.stderr
-    assert not (tmp_path / "y/mmd-1").exists()  # nothing was learned in vain
+    # Nothing was learned in vain, and what was not begun may be begun otherwise.
+    assert not (tmp_path / "y/mmd-1").exists() and not (tmp_path / "y/settings.json").exists()
     failing = bench(str(tmp_path / "x"), *SETTINGS[:-1], "mmd=--no-such", "--minutes", "1")
     assert failing.returncode == 1 and "Traceback" not in failing.stderr
     assert "training ended" in failing.stderr and "--no-such" in failing.stderr
