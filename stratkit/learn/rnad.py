@@ -241,7 +241,7 @@ class Forward(NamedTuple):
 
     log_ratio: [m, A], L of the reward transform. played: [m, A], the policy whose values v-trace
     estimates. kl: [m], its distance from the regularisation policy. target_value: [m]. metrics:
-    [m, 4], `RNaD.view_metrics`. All float32.
+    [m, 5], `RNaD.view_metrics`. All float32.
     """
 
     log_ratio: Tensor
@@ -266,8 +266,8 @@ class RNaD(Algorithm[Forward, Targets]):
 
     config: RNaDConfig
     network_names = NETWORKS
-    loss_metrics = ("policy_loss", "value_loss", "explained")
-    view_metrics = ("entropy", "kl", "value", "removed")
+    loss_metrics = ("policy_loss", "value_loss", "w_variance", "explained")
+    view_metrics = ("entropy", "kl", "value", "removed", "beyond")
     _one_regularization = True  # both regularisation policies are the same network
 
     @functools.cached_property
@@ -284,11 +284,15 @@ class RNaD(Algorithm[Forward, Targets]):
         # Fine-tuning estimates the values of the policy without rare actions. The reward transform
         # and the advantage are the network's own.
         played = process(pi, self.config.threshold, self.config.quanta)
+        allowed = legal.bool()
+        number = allowed.sum(1).clamp_min(1)
+        y = log_pi - (log_pi.sum(1) / number)[:, None]  # as of logits: these differ by a constant
         metrics = (
             -(pi * log_pi).sum(1),
             (pi * ratio).sum(1),
             value,
             (pi * (played == 0)).sum(1),
+            ((y.abs() >= self.config.beta) & allowed).sum(1) / number,
         )
         return Forward(
             ratio,
@@ -335,14 +339,14 @@ class RNaD(Algorithm[Forward, Targets]):
         self, batch: StepBatch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
     ) -> tuple[Tensor, Tensor]:
         config = self.config
-        view, weight = batch.view[steps], targets.weight[steps]
+        view, action, weight = batch.view[steps], batch.action[steps], targets.weight[steps]
         logits, value = outputs
         legal = batch.legal[view]
         q = action_values(
             forward.target_value[view],
             forward.log_ratio[view],
             targets.q_correction[steps],
-            batch.action[steps],
+            action,
             batch.mu[steps],
             eta=config.eta,
             mu_floor=config.mu_floor,
@@ -350,8 +354,10 @@ class RNaD(Algorithm[Forward, Targets]):
         pi = legal_policy(logits.detach(), legal)[0]
         policy_loss = neurd_loss(logits, legal, pi, q, weight, beta=config.beta, clip=config.clip)
         critic_loss = value_loss(value, targets.value[steps], weight)
-        parts = targets.explained[steps].sum()
-        return policy_loss + critic_loss, torch.stack([policy_loss, critic_loss, parts]).detach()
+        w = forward.played[view, action] / batch.mu[steps]
+        variance = (weight * (w - 1).square()).sum() / batch.returns.shape[1]
+        metrics = (policy_loss, critic_loss, variance, targets.explained[steps].sum())
+        return policy_loss + critic_loss, torch.stack(metrics).detach()
 
     def after_step(self, step: int) -> Mapping[str, float]:
         online, target, regularization, previous, average = self.networks.values()

@@ -191,6 +191,30 @@ def test_what_the_value_explains_is_reported() -> None:
     assert learner.update(batch)["explained"] == pytest.approx(expected, abs=1e-5)
 
 
+def test_what_the_clips_bite_on_is_reported() -> None:
+    """The policy that played is uniform, as that of an untrained network nearly is."""
+    learner, batch = a_batch()
+    fresh = learner.update(batch)
+    assert (fresh["beyond"], fresh["w_variance"]) == pytest.approx((0, 0), abs=1e-3)
+    network, beta = learner.algorithm.trained, hyper(learner).beta
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter += 0.06
+        logits = network(batch.observations, batch.legal)[0][batch.view]
+    legal = batch.legal[batch.view].bool()
+    beyond = torch.zeros(len(legal))
+    for row, (some, allowed) in enumerate(zip(logits, legal, strict=True)):
+        centred = some[allowed] - some[allowed].mean()
+        beyond[row] = (centred.abs() >= beta).float().mean()
+    learned = batch.player >= 0
+    pi = legal_policy(logits, legal)[0].gather(1, batch.action[:, None])[:, 0]
+    weight = step_weights(batch.player, batch.step_counts())
+    variance = (weight * (pi / batch.mu - 1) ** 2).sum() / 2
+    metrics = learner.update(batch)
+    assert 0.2 < metrics["beyond"] == pytest.approx(beyond[learned].mean().item(), rel=1e-4)
+    assert 0.05 < metrics["w_variance"] == pytest.approx(variance.item(), rel=1e-4)
+
+
 @pytest.mark.parametrize(
     ("alpha", "asked"), [(0, "previous"), (1, "regularization"), (0.5, "regularization previous")]
 )
