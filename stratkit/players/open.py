@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, UsageError, error_context, nearest_or_all, shown
+from stratkit.errors import InputError, UsageError, error_context, nearest, nearest_or_all, shown
 from stratkit.players.options import options_text
 from stratkit.players.player import Player
 from stratkit.players.registry import KINDS, SHIPPED, Setting
@@ -71,6 +71,8 @@ def weights_file(spec: str) -> StrPath:
 
     if spec in SHIPPED:
         return os.path.join(os.path.dirname(__file__), "trained", f"{spec}.safetensors")
+    if not os.path.exists(spec):
+        raise InputError(f"no such file or folder{nearest(spec, SHIPPED)}", file=spec)
     return resolve(spec)
 
 

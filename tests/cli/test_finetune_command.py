@@ -103,6 +103,8 @@ def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:
         done = run("finetune", given, more, "--out", tmp_path / "x")
         assert (done.status, done.error_line) == (1, f"finetune: {file}: {what}")
         assert not (tmp_path / "x").exists()
+    done = run("finetune", "barage-v1", more, "--out", tmp_path / "x")
+    assert done.err == "finetune: barage-v1: no such file or folder (did you mean 'barrage-v1'?)\n"
     toml = tmp_path / "x.toml"
     toml.write_text('net = "small"')
     done = run("finetune", source, more, "--out", tmp_path / "y", "--config", toml)
