@@ -25,7 +25,7 @@ from stratkit.learn.request import (
 from stratkit.learn.source import plain_path
 from stratkit.netnames import check_net
 from stratkit.storage import schema
-from stratkit.storage.atomic import lock, sync_folder
+from stratkit.storage.atomic import lock, remove_abandoned, sync_folder
 from stratkit.storage.checkpoints import (
     CHECKPOINT,
     FOLDER,
@@ -78,6 +78,8 @@ def open_run(request: Request, warn: Callable[[str], None]) -> Iterator[ResumePo
         if request.resume:
             yield _asked_for(request, _read_newest(folder, warn))
             return
+        for where in (folder, folder / FOLDER):
+            remove_abandoned(where)  # of a run that was killed while it wrote its first file
         if not _is_unused(folder):
             what = "holds files already: --resume goes on with a run, another --out begins one"
             raise InputError(what, file=request.run)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -34,6 +36,30 @@ def test_a_full_disk(tmp_path: pathlib.Path, room: int, full: str) -> None:
         (out / name).touch()  # as left by a train that could not remove them, or by an older one
     assert train(path, "--out", out, largest_file=room).status == 1
     assert {"lock", "metrics.jsonl"} <= set(os.listdir(out))  # somebody else's
+    done = train(path, "--out", out, "--steps", 1)
+    assert (done.status, sorted(hashes(out))) == (0, [0, 1]), done.err
+
+
+KILLED = """
+import os, sys
+from stratkit.storage.atomic import atomic_file
+with atomic_file(sys.argv[1]) as stream:
+    stream.write(b"half of it")
+    stream.flush()
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("first", ["policy.safetensors", "checkpoints/step-00000000.safetensors"])
+def test_a_train_killed_at_its_first_file(tmp_path: pathlib.Path, first: str) -> None:
+    path, out = write(tmp_path / "a.eps", *episodes("nano", 20)), tmp_path / "run"
+    (out / "checkpoints").mkdir(parents=True)
+    for name in ("lock", "metrics.jsonl"):
+        (out / name).touch()
+    assert subprocess.run([sys.executable, "-c", KILLED, out / first], check=False).returncode == -9
+    assert [name.name[:5] for name in (out / first).parent.iterdir() if name.is_file()].count(
+        ".tmp."
+    )
     done = train(path, "--out", out, "--steps", 1)
     assert (done.status, sorted(hashes(out))) == (0, [0, 1]), done.err
 
