@@ -126,8 +126,8 @@ def learn(run: Training, game: str, minutes: Sequence[float], stop: threading.Ev
     if failed:
         said = (run.folder / "log").read_text(errors="replace").splitlines()[-3:]
         raise RuntimeError("\n".join([f"{run.folder}: training ended", *said]))
-    if cpu >= 60 * wanted[-1] and keep(run, wanted[-1]):
-        shutil.rmtree(run.folder / "run" / "checkpoints")
+    if cpu >= 60 * wanted[-1]:
+        keep(run, wanted[-1])  # and the run's own, from which larger minutes go on
     run.cpu = cpu
     run.write(cpu)
 
@@ -140,6 +140,7 @@ def start(
     resume = (folder / "checkpoints").exists()
     if not resume:
         shutil.rmtree(folder, ignore_errors=True)
+        run.cpu = 0.0  # what was used before is in no weights
     play = subprocess.Popen(
         [bin_ / "selfplay", "--game", game, "--policy", folder, "--follow", "--seed", str(run.seed),
          "--first-game", str((run.starts - 1) * 10**9), *run.setting.selfplay],

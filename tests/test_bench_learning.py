@@ -66,10 +66,12 @@ def test_it_stops_and_goes_on(tmp_path: pathlib.Path) -> None:
 
     games = sorted((tmp_path / "games").glob("*.jsonl"))
     before = [path.read_bytes() for path in games]
-    exact = bench(*words, "--measure", "nashconv")
+    exact = bench(*words[:-1], ".1,.2,.3", "--measure", "nashconv")  # and longer than was meant
     assert exact.returncode == 0, exact.stderr
     again = rows(exact.stdout)
-    assert len(again) == 4 and all(0 < float(row[5]) < 1.5 for row in again[2:])
+    assert len(again) == 5 and all(0 < float(row[5]) < 1.5 for row in again[2:])
+    assert [row[2] for row in again[2:4]] == [row[2] for row in table[2:4]]
+    assert int(again[4][2].replace(",", "")) > steps[1]
     assert len(before) == 4 and [path.read_bytes() for path in games] == before
 
 
