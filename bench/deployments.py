@@ -10,13 +10,14 @@ sides. Each pair of setups is played twice; in every second pair the colours are
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import pathlib
 import subprocess
 import tempfile
-from typing import Any, NoReturn
+from typing import Any
+
+from command_line import Parser, at_least
 
 BIN = pathlib.Path(__file__).parents[1] / "bin"
 SHOWN = ("flag on the back rank", "no bomb beside the flag", "bombs beside the flag, mean")
@@ -56,25 +57,12 @@ def score(game: str, player: str, ours: list[str], theirs: list[str], seed: int)
     return sum(points) / len(points)
 
 
-class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
-
-
-def count_of(text: str) -> int:
-    if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"not a whole number of at least 2: {text!r}")
-    return int(text)
-
-
 def main() -> None:
     parser = Parser(description=__doc__.splitlines()[0])
     parser.add_argument("player")
     parser.add_argument("--game", default="barrage")
     parser.add_argument("--against", action="append", default=[])
-    parser.add_argument("--games", type=count_of, default=2000)
+    parser.add_argument("--games", type=at_least(2), default=2000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     game, player, pairs = asked.game, asked.player, asked.games // 2

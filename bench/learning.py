@@ -34,7 +34,9 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
+
+from command_line import Parser, at_least
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TICK = os.sysconf("SC_CLK_TCK")
@@ -400,19 +402,6 @@ def numbers_of(kind: type[float]) -> Any:
     return parse
 
 
-def count_of(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"not a whole number of at least 1: {text!r}")
-    return int(text)
-
-
-class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
-
-
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = Parser(description=__doc__.splitlines()[0])
     add = parser.add_argument
@@ -426,9 +415,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         help="the setting of this name learns by the commands of another version")  # fmt: skip
     add("--measure", choices=("elo", "nashconv"), default="elo")
     add("--pool", action="append", default=[], metavar="PLAYER", help="beside random")
-    add("--games", type=count_of, default=200, help="of each two players (default: 200)")
+    add("--games", type=at_least(1), default=200, help="of each two players (default: 200)")
     add("--keys", default="", help="of a checkpoint as a PLAYER, such as net=online")
-    add("--jobs", type=count_of, default=1, help="runs that learn at a time (default: 1)")
+    add("--jobs", type=at_least(1), default=1, help="runs that learn at a time (default: 1)")
     plan = parser.parse_args(arguments)
     from stratkit.engine import Game
     from stratkit.errors import StratkitError

@@ -1,0 +1,26 @@
+"""What the programs of this folder have in common on their command lines."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """Reads a whole number that is no smaller."""
+
+    def parse(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            what = f"not a whole number of at least {least}: {text!r}"
+            raise argparse.ArgumentTypeError(what)
+        return int(text)
+
+    return parse
