@@ -30,14 +30,14 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    learner = "LEARN=--algorithm mmd --net fromto+deployment --batch 4"
-    make(learner, "STEPS=1", "micro-run/checkpoints/step-00000001.safetensors")
+    learner = "LEARN=--algorithm mmd --batch 4"
+    make(learner, "STEPS=1", "micro-v1-run/checkpoints/step-00000001.safetensors")
     said = make(learner, "STEPS=2", "micro-v1.jsonl")  # goes on from there
     assert said.count("selfplay ") == 1 and "--steps 2 --save-every 100 --keep 2 --resume" in said
     weights, metadata, part = load_network(tmp_path / "micro-v1.safetensors", None)
     assert (metadata["kind"], metadata["part"], part) == ("policy", "average", "online")
     assert metadata["step"] == 2 and metadata["game"] == "micro"
-    trained = load_network(tmp_path / "micro-run/checkpoints/step-00000002.safetensors", "average")
+    trained = load_network(tmp_path / "micro-v1-run/checkpoints/step-00000002.safetensors", "average")
     assert {name: each.tobytes() for name, each in weights.items()} == {
         name: each.tobytes() for name, each in trained[0].items()
     }
@@ -60,3 +60,8 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     assert said.count("selfplay ") == 1 and "--eta .001" in said
     metadata = load_network(tmp_path / "micro-v1.safetensors", None)[1]
     assert metadata["step"] == 1 and metadata["config"]["eta"] == 0.001
+
+    said = make(learner, "STEPS=1", "SHOWN=40", "LARGE=--net fromto:8x2+deployment", "micro-v2.safetensors")
+    assert "--policy ./micro-v1.safetensors " in said and "--weights micro-v2-clone" in said
+    metadata = load_network(tmp_path / "micro-v2.safetensors", None)[1]
+    assert (metadata["algorithm"], metadata["net"], metadata["step"]) == ("mmd", "fromto:8x2+deployment", 1)
