@@ -97,9 +97,15 @@ class WithDeployment(Network):
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
         rows, place = _by_phase(packed) if on_cpu(packed) else self._every(packed)
-        deploy, play = rows
-        others = self.play.prepare(packed[play], None if pub is None else pub[play])
-        return Inputs(self.deployment.read(packed[deploy]), others, rows, place)
+        others = self.play.prepare(packed[rows[1]], None if pub is None else pub[rows[1]])
+        return Inputs(self.deployment.read(packed[rows[0]]), others, rows, place)
+
+    def prepare_shared(self, packed: Tensor) -> Inputs:
+        if not on_cpu(packed):
+            return self.prepare(packed)
+        rows, place = _by_phase(packed)
+        others = self.play.prepare_shared(packed[rows[1]])
+        return Inputs(self.deployment.read(packed[rows[0]]), others, rows, place)
 
     def _every(self, packed: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
         """`Inputs.rows` and `Inputs.place` without a look at how many rows deploy, which would take
@@ -112,6 +118,10 @@ class WithDeployment(Network):
 
     def embed(self, inputs: Inputs) -> Embedding:
         return Embedding(self.deployment.embed(inputs.deployment), self.play.embed(inputs.play))
+
+    def embed_after(self, inputs: Inputs, before: Any) -> tuple[Embedding, Any]:
+        play, known = self.play.embed_after(inputs.play, before)
+        return Embedding(self.deployment.embed(inputs.deployment), play), known
 
     def logits(self, embedding: Embedding, inputs: Inputs, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal."""
@@ -128,13 +138,12 @@ class WithDeployment(Network):
 
 
 def _by_phase(packed: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
-    """`Inputs.rows` and `Inputs.place`. Those that play are padded, with row 0, to a multiple of an
-    eighth of all rows, and are never none."""
+    """`Inputs.rows` and `Inputs.place`. Those that play are padded, with the first of them, to a
+    multiple of an eighth of all rows. Where none plays, row 0 does."""
     n = len(packed)
     deploys = packed[:, PHASE] == 1
     deploy, play = deploys.nonzero()[:, 0], (~deploys).nonzero()[:, 0]
     place = torch.empty(n, dtype=torch.int64, device=packed.device)
     place[torch.cat([deploy, play])] = torch.arange(n, device=packed.device)
-    unit = max(1, n // 8)
-    more = -len(play) % unit if len(play) else 1
-    return (deploy, torch.cat([play, play.new_zeros(more)])), place
+    some = play if len(play) else play.new_zeros(1)
+    return (deploy, torch.cat([some, some[:1].expand(-len(play) % max(1, n // 8))])), place

@@ -10,9 +10,11 @@ from torch import Tensor
 from nets.drawn import drawn
 from nets.random_play import views_of_games
 from stratkit.engine import Game
+from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
 from stratkit.nets import build
 from stratkit.nets.deployment import WithDeployment
+from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.network import Network
 
 MINI = Game("mini")
@@ -61,6 +63,39 @@ def test_rows_do_not_depend_on_each_other(views: tuple[Tensor, Tensor, Tensor]) 
     found = outputs(made, packed, legal)
     for rows in (deploys.nonzero()[:, 0], (~deploys).nonzero()[:9, 0], torch.tensor([3])):
         assert torch.allclose(outputs(made, packed[rows], legal[rows]), found[rows], atol=1e-5)
+
+
+def test_both_parts_of_a_move_share_one_position(views: tuple[Tensor, Tensor, Tensor]) -> None:
+    """As they do without a deployment: the answers are the same, the torso has half of the work."""
+    packed, legal, deploys = views
+    made = network("fromto")
+    inputs = made.prepare_shared(packed)
+    assert len(inputs.play.packed) < 0.6 * (~deploys).sum()
+    with torch.no_grad():
+        embedding = made.embed(inputs)
+        logits = made.logits(embedding, inputs, legal).masked_fill(~legal.bool(), 0)
+        found = torch.cat([logits, made.value(embedding, inputs)[:, None]], 1)
+    assert torch.allclose(found, outputs(made, packed, legal), atol=1e-5)
+
+
+def test_the_piece_in_hand_costs_no_second_look() -> None:
+    made = network("fromto")
+    views = views_of_games(MINI, 8, seed=5)
+    seen = [0]
+    whole = made.play._embed  # type: ignore[operator]
+    made.play._embed = lambda *both: seen.append(len(both[0])) or whole(*both)  # type: ignore
+    fixed = Evaluator("fromto+deployment", made, 8)
+    elastic = Evaluator("fromto+deployment", made, 8, elastic=True)
+    for number in range(2 * VARIANTS["mini"].pieces, 2 * VARIANTS["mini"].pieces + 8):
+        packed, legal = (
+            each[views.offsets[:-1] + number] for each in (views.observations, views.legal)
+        )
+        wanted, value = fixed.evaluate(packed, legal, values=True)
+        del seen[:]
+        found, said = elastic.evaluate(packed, legal, values=True)
+        assert sum(seen) == (0 if number % 2 else 8), number
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+        np.testing.assert_allclose(said, value, atol=1e-6)
 
 
 def test_it_reads_what_stands_where_and_what_comes_next(
