@@ -37,7 +37,9 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     weights, metadata, part = load_network(tmp_path / "micro-v1.safetensors", None)
     assert (metadata["kind"], metadata["part"], part) == ("policy", "average", "online")
     assert metadata["step"] == 2 and metadata["game"] == "micro"
-    trained = load_network(tmp_path / "micro-v1-run/checkpoints/step-00000002.safetensors", "average")
+    trained = load_network(
+        tmp_path / "micro-v1-run/checkpoints/step-00000002.safetensors", "average"
+    )
     assert {name: each.tobytes() for name, each in weights.items()} == {
         name: each.tobytes() for name, each in trained[0].items()
     }
@@ -61,7 +63,13 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     metadata = load_network(tmp_path / "micro-v1.safetensors", None)[1]
     assert metadata["step"] == 1 and metadata["config"]["eta"] == 0.001
 
-    said = make(learner, "STEPS=1", "SHOWN=40", "LARGE=--net fromto:8x2+deployment", "micro-v2.safetensors")
+    said = make(
+        learner, "STEPS=1", "SHOWN=40", "LARGE=--net fromto:8x2+deployment", "micro-v2.safetensors"
+    )
     assert "--policy ./micro-v1.safetensors " in said and "--weights micro-v2-clone" in said
     metadata = load_network(tmp_path / "micro-v2.safetensors", None)[1]
-    assert (metadata["algorithm"], metadata["net"], metadata["step"]) == ("mmd", "fromto:8x2+deployment", 1)
+    assert (metadata["algorithm"], metadata["net"], metadata["step"]) == (
+        "mmd",
+        "fromto:8x2+deployment",
+        1,
+    )

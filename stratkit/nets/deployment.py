@@ -17,7 +17,7 @@ from torch.nn.functional import one_hot, pad, relu
 
 from stratkit.engine.observation import CELLS, PHASE, TO_PLACE
 from stratkit.engine.stratego import PIECE, TYPE, TYPES
-from stratkit.nets.network import Network, last_layer, on_cpu, value_layer
+from stratkit.nets.network import ROWS, Network, last_layer, on_cpu, value_layer
 
 HIDDEN = 64
 
@@ -91,7 +91,7 @@ class WithDeployment(Network):
 
     def __init__(self, play: Network) -> None:
         super().__init__()
-        self.shape = play.shape
+        self.shape, self.shares_positions = play.shape, play.shares_positions
         self.play = play
         self.deployment = DeploymentNet(play.shape[1] * play.shape[2])
 
@@ -100,11 +100,11 @@ class WithDeployment(Network):
         others = self.play.prepare(packed[rows[1]], None if pub is None else pub[rows[1]])
         return Inputs(self.deployment.read(packed[rows[0]]), others, rows, place)
 
-    def prepare_shared(self, packed: Tensor) -> Inputs:
+    def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> Inputs:
         if not on_cpu(packed):
             return self.prepare(packed)
         rows, place = _by_phase(packed)
-        others = self.play.prepare_shared(packed[rows[1]])
+        others = self.play.prepare_shared(packed[rows[1]], unit)
         return Inputs(self.deployment.read(packed[rows[0]]), others, rows, place)
 
     def _every(self, packed: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from stratkit.arrays import Bytes, Float32s, Float64s, Int32s
+from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import distinct_views
 from stratkit.nets.network import Network, check_device, load_weights, place
 from stratkit.nets.policy import draw, softmax
@@ -82,6 +82,29 @@ class Evaluator:
 
         policy, *expected = self._in_parts(observations, pub, heads)
         return policy, expected[0] if values else None
+
+    def evaluate_pieces(
+        self, observations: Bytes, legal: Bytes, turn: Int64s, pub: Float32s | None = None
+    ) -> Float32s:
+        """float32 [n, A]: the policy. Views of one `turn`, int64 [n] and in order, are of one
+        position with another piece selected: it is embedded once, if the network can do so."""
+        if pub is not None or self.device.type != "cpu" or not self.network.shares_positions:
+            return self.policy(observations, legal, pub)
+        found, begins = [], np.append(np.flatnonzero(np.diff(turn, prepend=-1)), len(turn))
+        for at in range(0, len(begins) - 1, self.rows):
+            part = slice(begins[at], begins[min(at + self.rows, len(begins) - 1)])
+            found.append(self._policy_shared(observations[part], legal[part]))
+        return np.concatenate(found)
+
+    @torch.inference_mode()
+    def _policy_shared(self, observations: Bytes, legal: Bytes) -> Float32s:
+        """As many positions are embedded as `_padded` has rows."""
+        allowed = torch.from_numpy(legal)
+        with self._precise():
+            unit = STEP if self.elastic else self.rows
+            inputs = self.network.prepare_shared(torch.from_numpy(observations), unit)
+            logits = self.network.logits(self.network.embed(inputs), inputs, allowed).float()
+        return softmax(logits.masked_fill(allowed == 0, -torch.inf)).numpy()
 
     def evaluate_distinct(
         self, observations: Bytes, legal: Bytes, values: bool = False

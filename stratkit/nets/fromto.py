@@ -29,7 +29,7 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import TYPES
 from stratkit.nets.features import features, outcomes
-from stratkit.nets.network import Network, last_layer, looked_at, on_cpu, value_layer
+from stratkit.nets.network import ROWS, Network, last_layer, looked_at, on_cpu, value_layer
 from stratkit.nets.plain import Block
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
@@ -41,7 +41,6 @@ MET = (
 # Its last number is of certain losses: positions in which they could be unlearned are rare, and
 # mostly lost (bench/learning-barrage.md).
 FIRST_MET = [0.0, 0.0, 0.0, 0.0, -6.0]
-ROWS = 8  # positions come in multiples of this: the library prepares anew for every other number
 
 
 class Inputs(NamedTuple):
@@ -78,6 +77,7 @@ class FromTo(Network):
     """shape: (82, H, W) of the game's observation; actions are the H * W squares."""
 
     shape: tuple[int, int, int]
+    shares_positions = True
 
     def __init__(self, shape: tuple[int, int, int], channels: int, blocks: int) -> None:
         super().__init__()
@@ -104,14 +104,14 @@ class FromTo(Network):
         own = torch.arange(len(packed), device=packed.device)
         return self._inputs(packed, pub, _positions(packed), own)
 
-    def prepare_shared(self, packed: Tensor) -> Inputs:
+    def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> Inputs:
         """Views share positions: on a CPU each is there once, then the first again up to a multiple
-        of `ROWS`. A GPU would wait for their number."""
+        of `unit`. A GPU would wait for their number."""
         if not on_cpu(packed):
             return self.prepare(packed)
         positions = _positions(packed).numpy()
         first, each = distinct_views(positions, np.zeros((len(positions), 1), np.uint8))
-        first = np.append(first, np.repeat(first[:1], -len(first) % ROWS))
+        first = np.append(first, np.repeat(first[:1], -len(first) % unit))
         return self._inputs(
             packed, None, torch.from_numpy(positions[first]), torch.from_numpy(each)
         )

@@ -24,7 +24,7 @@ from torch.nn.functional import one_hot, relu
 from stratkit.engine import distinct_views
 from stratkit.engine.diplomacy import ASK_VERB, ASK_WHITHER, NONE, VERBS, VIEW, Graph
 from stratkit.errors import InputError
-from stratkit.nets.network import Network, last_layer, looked_at, on_cpu, value_layer
+from stratkit.nets.network import ROWS, Network, last_layer, looked_at, on_cpu, value_layer
 
 HIDDEN = 32  # of a location and what it is compared with
 COUNTERS, UNIT = 2, 1 / 16  # years, and those without a change: the last features, in this unit
@@ -98,7 +98,7 @@ class GraphNet(Network):
         every = torch.arange(len(packed), device=packed.device)
         return self._inputs(packed, self._keys(packed), every, every)
 
-    def prepare_shared(self, packed: Tensor) -> Inputs:
+    def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> Inputs:
         """Views share positions: on a CPU each is there once. A GPU would wait for their number."""
         if not on_cpu(packed):
             return self.prepare(packed)

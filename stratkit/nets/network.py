@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError
 
+ROWS = 8  # positions come in multiples of this: the library prepares anew for every other number
+
 
 class Network(nn.Module, ABC):
     """Policy and value of the acting side, from packed observations.
@@ -24,14 +26,16 @@ class Network(nn.Module, ABC):
     """
 
     shape: tuple[int, ...]
+    shares_positions = False  # whether views that differ by the selected piece are one to it
 
     @abstractmethod
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Any:
         """What the network reads, made from uint8 [n, B]; `pub` as in `expand`."""
 
-    def prepare_shared(self, packed: Tensor) -> Any:
+    def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> Any:
         """`prepare`, for whoever does not mind that the shape of the computation, and with it the
-        rounding, depends on the batch: a network may then look once at what views share."""
+        rounding, depends on the batch: a network may then look once at what views share. It looks
+        at a multiple of `unit` positions, or at each view."""
         return self.prepare(packed)
 
     @abstractmethod

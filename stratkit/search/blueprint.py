@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
-Bytes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
+from stratkit.arrays import Bytes, Int64s
+from stratkit.arrays import Float32s as Floats
 
 
 class Blueprint(Protocol):
@@ -37,4 +34,11 @@ class PlayableBlueprint(Blueprint, Protocol):
     ) -> tuple[Floats, Floats | None]:
         """As `evaluate_distinct`. `pub`: the two blocks of public information that a network is
         shown instead of the observation's, as in `nets.expand`; others do not look at them."""
+        ...
+
+    def evaluate_pieces(
+        self, observations: Bytes, legal: Bytes, turn: Int64s, pub: Floats | None = None
+    ) -> Floats:
+        """The policy, where views of one `turn`, int64 [n] and in order, are one position but for
+        the piece that is selected."""
         ...

@@ -9,7 +9,7 @@ import pytest
 
 from nets.drawn import assert_close, drawn
 from nets.random_play import views_of_games
-from stratkit.engine import Game
+from stratkit.engine import Game, observation_dtype
 from stratkit.nets import build
 from stratkit.nets.evaluator import Evaluator
 
@@ -60,3 +60,30 @@ def test_padding_changes_nothing() -> None:
         strict=True,
     ):
         assert_close(other, one)
+
+
+@pytest.mark.parametrize(
+    ("net", "positions"), [("fromto", True), ("fromto+deployment", True), ("plain", False)]
+)
+def test_pieces_of_a_position_are_looked_at_together(net: str, positions: bool) -> None:
+    """As many positions as there are rows at a time, where the network can; the policy is that of
+    each piece alone."""
+    network = drawn(build(net, GAME.shape, seed=1))
+    evaluator = Evaluator(net, network, 4)
+    seen = VIEWS.observations.view(observation_dtype(GAME.shape[1] * GAME.shape[2]))[:, 0]
+    begun = np.flatnonzero((seen["phase"] == 0) & (seen["stage"] == 0))[:9]
+    turn, piece = np.nonzero(VIEWS.legal[begun])
+    assert len(turn) > 2 * len(begun)
+    observations = VIEWS.observations[begun][turn]
+    after = observations.view(seen.dtype)[:, 0]
+    after["stage"], after["selected"] = 1, piece
+    legal = np.ones((len(turn), GAME.actions), np.uint8)
+    wanted = evaluator.policy(observations, legal)
+    rows: list[int] = []
+    torso = network.play if net == "fromto+deployment" else network
+    embed = torso.embed
+    torso.embed = lambda inputs: rows.append(len(inputs.packed)) or embed(inputs)  # type: ignore
+    if not positions:
+        torso.embed = lambda inputs: rows.append(len(inputs)) or embed(inputs)  # type: ignore
+    assert_close(evaluator.evaluate_pieces(observations, legal, turn), wanted)
+    assert rows == ([4, 4, 4] if positions else [4] * -(-len(turn) // 4))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Decision, Explanation, Games, Player, Sides, Views
 from stratkit.players.testtime.inputs import eager
 from stratkit.players.testtime.options import PostProcessing
-from stratkit.players.testtime.pipeline import PostprocessedPlayer, _split
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
+from stratkit.players.testtime.plans import split
 from stratkit.storage.columns import Episode
 
 
@@ -227,6 +229,28 @@ def test_a_legal_move_always_remains() -> None:
 
 def test_a_move_too_rare_for_float32_is_never_played() -> None:
     with np.errstate(invalid="raise"):
-        first, ends = _split([(1, 2), (3, 4), (3, 0)], np.array([1.0, 1e-60, 0.0]), 5)
+        first, ends = split([(1, 2), (3, 4), (3, 0)], np.array([1.0, 1e-60, 0.0]), 5)
     assert first.tolist() == [0, 1, 0, 0, 0]
     assert {start: squares for start, (squares, _) in ends.items()} == {1: [2]}
+
+
+def test_destinations_of_a_plan_are_not_evaluated_again() -> None:
+    """But for their values, where these are wanted."""
+    game = Game("mini")
+    player = post_processed(sharp_player(game, "fromto+deployment"), PostProcessing(quanta=8))
+    asked: list[int] = []
+    evaluate = player.evaluator.evaluate
+
+    def noted(*arguments: Any) -> Any:
+        asked.append(len(arguments[0]))
+        return evaluate(*arguments)
+
+    player.evaluator.evaluate = noted  # type: ignore[method-assign]
+    scene = Scene("M:A1 S:B1 F:F1 c:F6 d:E6 f:A6")
+    first = player.act(Views.of_one(scene.batch, 0, 0))
+    assert asked == [1]
+    scene.batch.apply(first.actions)
+    player.act(Views.of_one(scene.batch, 0, 1))
+    assert asked == [1]
+    assert player.act_with_values(Views.of_one(scene.batch, 0, 1)).values is not None
+    assert asked == [1, 1]

@@ -6,14 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from stratkit.arrays import Bytes, Int64s
 from stratkit.engine import Game, expand_planes
 from stratkit.engine.stratego import FLAG, PIECE, REVEALED, SIDE, TYPE
 from stratkit.players.heuristic import NOISE, VALUES, HeuristicPlayer
 from stratkit.players.player import Floats
-
-Bytes = npt.NDArray[np.uint8]
 
 TEMPERATURE = NOISE / 2  # the heuristic's moves differ in worth by a noise of this size
 WORTH = np.where(np.arange(len(VALUES)) == FLAG, 0.0, VALUES)
@@ -28,6 +26,11 @@ class FunctionBlueprint(ABC):
     ) -> tuple[Floats, Floats | None]:
         policy = self._policy(observations, legal)
         return policy, self.values(observations) if values else None
+
+    def evaluate_pieces(
+        self, observations: Bytes, legal: Bytes, turn: Int64s, pub: Floats | None = None
+    ) -> Floats:
+        return self._policy(observations, legal)
 
     def evaluate_distinct(
         self, observations: Bytes, legal: Bytes, values: bool = False

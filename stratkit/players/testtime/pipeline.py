@@ -10,8 +10,8 @@ and a piece is never selected whose every destination was dropped.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +32,7 @@ from stratkit.players.player import (
 )
 from stratkit.players.testtime.inputs import Inputs
 from stratkit.players.testtime.options import PostProcessing
+from stratkit.players.testtime.plans import Plan, split
 from stratkit.players.testtime.stages import Stage, Turns, WithoutRepeatedThreats, of_policies
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
@@ -43,17 +44,6 @@ if TYPE_CHECKING:
     from stratkit.players.searching.stage import SearchStage
 
 Log = Callable[[Explanation], None]
-
-
-@dataclass
-class Plan:
-    """What was decided when a move began: of each piece, the policy over its destinations; of a
-    search, if there was one, the value, and the same of each piece as `targets`."""
-
-    plies: int
-    destinations: dict[int, tuple[list[int], Floats]]
-    value: float = float("nan")
-    targets: dict[int, tuple[list[int], Floats]] = field(default_factory=dict)
 
 
 class SearchTargets:
@@ -191,14 +181,27 @@ class PostprocessedPlayer(Player):
         fields = views.observations.view(self.inputs.dtype)[:, 0]
         playing, stage = fields["phase"] == 0, fields["stage"]
         shown = self._show(views, playing)
-        out, expected = self.evaluator.evaluate(shown.packed, views.legal, shown.pub, values)
+        planned = self._planned(views, np.flatnonzero(playing & (stage == 1)))
+        out, expected = self._evaluate(views, shown, () if values else planned, values)
         deploying = np.flatnonzero(~playing)
         if len(deploying):
             out[deploying] = self._deploy(views.take(deploying), out[deploying])
         if self.move_stages or self.log:
             first, second = (np.flatnonzero(playing & (stage == k)) for k in (0, 1))
             self._choose_moves(views, shown, first, out, targets)
-            self._choose_ends(views, second, out, targets)
+            self._choose_ends(views, second, planned, out, targets)
+        return out, expected
+
+    def _evaluate(
+        self, views: Views, shown: Shown, spared: Container[int], values: bool
+    ) -> tuple[Floats, Floats | None]:
+        """The network's policy and values; of the rows that are `spared` the policy is 0."""
+        rows = np.array([row for row in range(len(views)) if row not in spared], np.int64)
+        out, expected = np.zeros(views.legal.shape, np.float32), None
+        if len(rows):
+            pub = None if shown.pub is None else shown.pub[rows]
+            seen = shown.packed[rows], views.legal[rows], pub, values
+            out[rows], expected = self.evaluator.evaluate(*seen)
         return out, expected
 
     def _show(self, views: Views, playing: Bools) -> Shown:
@@ -313,7 +316,7 @@ class PostprocessedPlayer(Player):
             for start, end in some:
                 legal[place[i, start], end] = 1
         pub = None if shown.pub is None else shown.pub[of]
-        second, _ = self.evaluator.evaluate(observations, legal, pub)
+        second = self.evaluator.evaluate_pieces(observations, legal, of, pub)
         policy = np.zeros((len(moves), max(map(len, moves))), np.float32)
         for i, some in enumerate(moves):
             starts, ends = np.array(some).T
@@ -331,11 +334,11 @@ class PostprocessedPlayer(Player):
         targets: SearchTargets,
     ) -> Floats:
         """Remembers the policy of the destinations; returns that of the pieces, [actions]."""
-        first, ends = _split(moves, policy, self.game.actions)
+        first, ends = split(moves, policy, self.game.actions)
         plan = Plan(self._plies(views, row), ends)
         if search_target:
             target, value = search_target
-            pieces, plan.targets = _split(moves, target, self.game.actions)
+            pieces, plan.targets = split(moves, target, self.game.actions)
             plan.value = value * self.game.unit
             (squares,) = np.nonzero(pieces)
             targets.note(row, squares, pieces[squares], plan.value)
@@ -344,47 +347,38 @@ class PostprocessedPlayer(Player):
             self._plans[seat] = plan
         return first
 
-    def _choose_ends(self, views: Views, rows: Int64s, out: Floats, targets: SearchTargets) -> None:
-        """Destinations as they were decided on when the move began."""
-        unplanned = []
-        for row in rows:
-            plan = self._plans.get(_seat(views, int(row)))
+    def _planned(self, views: Views, rows: Int64s) -> dict[int, tuple[Plan, int]]:
+        """Of those rows whose move has a plan for the piece that is selected: plan and piece."""
+        found = {}
+        for row in rows.tolist():
+            plan = self._plans.get(_seat(views, row))
             selected = int(views.observations[row].view(self.inputs.dtype)["selected"][0])
-            if plan and plan.plies == self._plies(views, int(row)):
-                found = plan.destinations.get(selected)
-                if found:
-                    out[row] = 0
-                    out[row, found[0]] = found[1]
-                    if selected in plan.targets:
-                        targets.note(int(row), *plan.targets[selected], plan.value)
-                    continue
-            unplanned.append(row)
-        if unplanned:  # somebody else has selected the piece
-            some = np.array(unplanned)
+            if plan and plan.plies == self._plies(views, row) and selected in plan.destinations:
+                found[row] = plan, selected
+        return found
+
+    def _choose_ends(
+        self,
+        views: Views,
+        rows: Int64s,
+        planned: dict[int, tuple[Plan, int]],
+        out: Floats,
+        targets: SearchTargets,
+    ) -> None:
+        """Destinations as they were decided on when the move began."""
+        for row, (plan, selected) in planned.items():
+            squares, policy = plan.destinations[selected]
+            out[row] = 0
+            out[row, squares] = policy
+            if selected in plan.targets:
+                targets.note(row, *plan.targets[selected], plan.value)
+        some = np.array([row for row in rows.tolist() if row not in planned], np.int64)
+        if len(some):  # somebody else has selected the piece
             turns = Turns(views.take(some))
             out[some] = self._through(self.single_stages, turns, out[some])[-1][1]
 
     def _plies(self, views: Views, row: int) -> int:
         return int(views.observations[row].view(self.inputs.dtype)["plies"][0])
-
-
-def _split(
-    moves: Moves, policy: Floats | Float64s, actions: int
-) -> tuple[Floats, dict[int, tuple[list[int], Floats]]]:
-    """A policy of moves as that of the pieces, float32 [actions], and of each the destinations."""
-    first = np.zeros(actions, np.float32)
-    ends: dict[int, tuple[list[int], list[float]]] = {}
-    # What is 0 in float32 is never played: a sharp search has such moves.
-    for (start, end), p in zip(moves, policy.astype(np.float32).tolist(), strict=False):
-        if p > 0:
-            first[start] += p
-            found = ends.setdefault(start, ([], []))
-            found[0].append(end)
-            found[1].append(p)
-    return first, {
-        start: (squares, np.array(p, np.float32) / first[start])
-        for start, (squares, p) in ends.items()
-    }
 
 
 def _seat(views: Views, row: int) -> tuple[int, int]:
