@@ -48,10 +48,13 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     assert names == ["random", "heuristic", "raw", "fast"] and len(games) == 12
     assert "is up to date" in make(learner, "STEPS=2", "micro-v1.jsonl")
 
-    said = make(learner, "RESPOND=1", "FROZEN=preset=fast,", "micro-v1-responder.jsonl")
+    said = make(learner, "RESPOND=1", "micro-v1-responder.jsonl")
     assert "--opponent preset=fast,./micro-v1.safetensors" in said
     header = json.loads((tmp_path / "micro-v1-responder.jsonl").read_text().splitlines()[0])
     assert [player["name"] for player in header["players"]] == ["responder", "frozen"]
+    said = make("RESPOND=1", "micro-v2.safetensors")
+    assert "selfplay" not in said and "micro-v1-responder/checkpoints/step-00000001" in said
+    assert load_network(tmp_path / "micro-v2.safetensors", None)[1]["config"]["eta"] == 0.001
 
     make("KNOWN=32", "micro-v1-belief")
     metadata = load_network(tmp_path / "micro-v1-belief" / "policy.safetensors", None)[1]
@@ -64,10 +67,10 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     assert metadata["step"] == 1 and metadata["config"]["eta"] == 0.001
 
     said = make(
-        learner, "STEPS=1", "SHOWN=40", "LARGE=--net fromto:8x2+deployment", "micro-v2.safetensors"
+        learner, "STEPS=1", "SHOWN=40", "LARGE=--net fromto:8x2+deployment", "micro-large.safetensors"
     )
-    assert "--policy ./micro-v1.safetensors " in said and "--weights micro-v2-clone" in said
-    metadata = load_network(tmp_path / "micro-v2.safetensors", None)[1]
+    assert "--policy ./micro-v1.safetensors " in said and "--weights micro-large-clone" in said
+    metadata = load_network(tmp_path / "micro-large.safetensors", None)[1]
     assert (metadata["algorithm"], metadata["net"], metadata["step"]) == (
         "mmd",
         "fromto:8x2+deployment",
