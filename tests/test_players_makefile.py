@@ -52,9 +52,10 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     assert "--opponent preset=fast,./micro-v1.safetensors" in said
     header = json.loads((tmp_path / "micro-v1-responder.jsonl").read_text().splitlines()[0])
     assert [player["name"] for player in header["players"]] == ["responder", "frozen"]
-    said = make("RESPOND=1", "micro-v2.safetensors")
-    assert "selfplay" not in said and "micro-v1-responder/checkpoints/step-00000001" in said
-    assert load_network(tmp_path / "micro-v2.safetensors", None)[1]["config"]["eta"] == 0.001
+    said = make(learner, "RESPOND=1", "TURNS=5", "EACH=2", "micro-v2.safetensors")
+    assert "itself preset=fast,./micro-responder.safetensors" in said
+    metadata = load_network(tmp_path / "micro-v2.safetensors", None)[1]
+    assert metadata["step"] == 5 and metadata["config"]["eta"] == 0.001
 
     make("KNOWN=32", "micro-v1-belief")
     metadata = load_network(tmp_path / "micro-v1-belief" / "policy.safetensors", None)[1]
