@@ -67,13 +67,8 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     metadata = load_network(tmp_path / "micro-v1.safetensors", None)[1]
     assert metadata["step"] == 1 and metadata["config"]["eta"] == 0.001
 
-    said = make(
-        learner, "STEPS=1", "SHOWN=40", "LARGE=--net fromto:8x2+deployment", "micro-large.safetensors"
-    )
+    larger = "fromto:8x2+deployment"
+    said = make(learner, "STEPS=1", "SHOWN=40", f"LARGE=--net {larger}", "micro-large.safetensors")
     assert "--policy ./micro-v1.safetensors " in said and "--weights micro-large-clone" in said
     metadata = load_network(tmp_path / "micro-large.safetensors", None)[1]
-    assert (metadata["algorithm"], metadata["net"], metadata["step"]) == (
-        "mmd",
-        "fromto:8x2+deployment",
-        1,
-    )
+    assert metadata["algorithm"] == "mmd" and metadata["net"] == larger and metadata["step"] == 1
