@@ -72,3 +72,19 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     assert "--policy ./micro-v1.safetensors " in said and "--weights micro-large-clone" in said
     metadata = load_network(tmp_path / "micro-large.safetensors", None)[1]
     assert metadata["algorithm"] == "mmd" and metadata["net"] == larger and metadata["step"] == 1
+
+
+def test_turns_say_what_is_missing(tmp_path: pathlib.Path) -> None:
+    script = ROOT / "examples/players/turns.sh"
+
+    def said(*words: str) -> tuple[int, str]:
+        done = subprocess.run([script, *words], capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
+
+    assert said("mini", str(tmp_path), "3", "1", "itself", "--", "--") == (
+        1,
+        f"turns.sh: {tmp_path}: no checkpoints\n",
+    )
+    for words in ((), tuple("abcdefg"), ("mini", "run", "3", "1", "itself", "--", "-v")):
+        status, error = said(*words)
+        assert status == 2 and error.startswith("usage: turns.sh GAME RUN"), words

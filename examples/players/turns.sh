@@ -16,7 +16,8 @@ while [ "${1:---}" != -- ]; do play="$play $1"; shift; done
 
 while :; do
   for opponent in $opponents; do
-    done=$(ls "$run/checkpoints" | sed -n 's/^step-0*\([0-9][0-9]*\)\.safetensors$/\1/p' | tail -n 1)
+    done=$(ls "$run/checkpoints" 2>/dev/null | sed -n 's/^step-0*\([0-9][0-9]*\)\.safetensors$/\1/p' | tail -n 1)
+    [ -n "$done" ] || { echo "turns.sh: $run: no checkpoints" >&2; exit 1; }
     [ "$done" -lt "$steps" ] || exit 0
     next=$((done + each))
     [ "$next" -le "$steps" ] || next=$steps
