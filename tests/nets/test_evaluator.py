@@ -82,8 +82,11 @@ def test_pieces_of_a_position_are_looked_at_together(net: str, positions: bool) 
     rows: list[int] = []
     torso = network.play if net == "fromto+deployment" else network
     embed = torso.embed
-    torso.embed = lambda inputs: rows.append(len(inputs.packed)) or embed(inputs)  # type: ignore
-    if not positions:
-        torso.embed = lambda inputs: rows.append(len(inputs)) or embed(inputs)  # type: ignore
+
+    def noted(inputs: Any) -> Any:
+        rows.append(len(inputs.packed if positions else inputs))
+        return embed(inputs)
+
+    torso.embed = noted  # type: ignore[method-assign]
     assert_close(evaluator.evaluate_pieces(observations, legal, turn), wanted)
     assert rows == ([4, 4, 4] if positions else [4] * -(-len(turn) // 4))

@@ -254,3 +254,19 @@ def test_destinations_of_a_plan_are_not_evaluated_again() -> None:
     assert asked == [1]
     assert player.act_with_values(Views.of_one(scene.batch, 0, 1)).values is not None
     assert asked == [1, 1]
+
+
+def test_a_plan_is_of_one_move() -> None:
+    """Somebody else selects the piece later, on the square of the plan: it is evaluated then."""
+    raw = sharp_player(Game("mini"), "fromto+deployment")
+    player = post_processed(raw, PostProcessing(quanta=8))
+    scene = Scene("M:A1 L:F1 X:F6 Y:A6")  # flags, and a piece each
+    player.act(Views.of_one(scene.batch, 0, 0))
+    (plan,) = filter(None, player._plans.values())
+    assert list(plan.destinations) == [5]
+    for action in (5, 4, 0, 1, 4, 5, 1, 0, 5):  # to and fro, and once more
+        scene.batch.apply(np.array([action], np.int32))
+    view = Views.of_one(scene.batch, 0, 9)
+    assert player._planned(view, np.array([0])) == {}
+    plan.plies = 4
+    assert player._planned(view, np.array([0])) == {0: (plan, 5)}
