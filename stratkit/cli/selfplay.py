@@ -77,8 +77,10 @@ class Part(click.ParamType[tuple[int, int]]):
 @option(
     "--opponent PLAYER",
     "A frozen player of match on all sides but one, the next one in every game: only the policy's "
-    "own decisions are learned from.",
-    Text(*words_of(KINDS)),
+    "own decisions are learned from. Several take turns; itself is the policy.",
+    Text(*words_of(KINDS), "itself"),
+    name="opponents",
+    multiple=True,
 )
 @option("--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin.")
 @open_option
@@ -123,9 +125,11 @@ def command(**given: Any) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder; or examples of values (--search)."""
     from stratkit.cli.player import read_player
-    from stratkit.play.options import SelfplayOptions
+    from stratkit.play.options import ITSELF, SelfplayOptions
 
-    given["opponent"] = given["opponent"] and read_player(given["opponent"])
+    given["opponents"] = tuple(
+        None if text == ITSELF else read_player(text) for text in given["opponents"]
+    )
     options = SelfplayOptions(**given)
     options.check()
     # Who reads the pipe shows how it goes, on the same terminal; a learner also says what is wrong.

@@ -12,7 +12,7 @@ from stratkit.engine import Game
 from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.play.finished import in_order
-from stratkit.play.options import HEURISTIC, SelfplayOptions
+from stratkit.play.options import HEURISTIC, ITSELF, SelfplayOptions
 from stratkit.play.seating import GameSource, Opening
 from stratkit.play.selfplay import Frozen, SelfplayGames, ending_names
 from stratkit.play.table import Table
@@ -33,7 +33,7 @@ POLL = 0.001  # seconds between looks at the learner, while there is nothing to 
 
 class Actor:
     """Plays the games that the options ask for. `say` shows remarks, `warn` what cannot wait. Opens
-    a fixed policy and an opponent at once, so that the header is known; the policy of a learner may
+    a fixed policy and its opponents at once, so that the header is known; a learner's policy may
     not be there yet."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Actor:
                 self._open_policy()
         elif options.actors or options.policy == HEURISTIC:
             self._open_rules()
-        self.opponent = self._open_opponent()
+        self.opponents = self._open_opponents()
 
     @property
     def true_sight(self) -> bool:
@@ -88,28 +88,41 @@ class Actor:
         if entrant.caution:
             self.warn(entrant.caution)
 
-    def _open_opponent(self) -> Entrant[Player] | None:
-        """The frozen player of the other sides, if there is one."""
-        if self.options.opponent is None:
-            return None
+    def _open_opponents(self) -> dict[str, Entrant[Player]]:
+        """The frozen players of the other sides, by the text that asked for them."""
         from stratkit.players.open import open_player
 
-        rows = -(-3 * self.slots // 8)  # about half of the games wait for it: little padding
-        entrant = open_player(self.options.opponent, self.game, self.options.seed, rows)
-        if entrant.sha256 or entrant.belief:
+        specs = {spec.text: spec for spec in self.options.opponents if spec}
+        # About half of a player's games wait for it: little padding.
+        rows = -(-3 * self.slots // (8 * max(1, len(self.options.opponents))))
+        found = {
+            text: open_player(spec, self.game, self.options.seed, rows)
+            for text, spec in specs.items()
+        }
+        if any(entrant.sha256 or entrant.belief for entrant in found.values()):
             import torch
 
             torch.set_num_threads(1)  # as for the policy
-        if entrant.caution:
-            self.warn(entrant.caution)
-        return entrant
+        for entrant in found.values():
+            if entrant.caution:
+                self.warn(entrant.caution)
+        return found
 
     @property
-    def _opponents(self) -> list[Player]:
-        return [self.opponent.player] if self.opponent else []
+    def _frozen(self) -> list[Player]:
+        return [entrant.player for entrant in self.opponents.values()]
+
+    @property
+    def _against(self) -> list[int]:
+        """Whom the games are against by turns: 0 is the policy, and frozen players follow."""
+        indices = {text: index for index, text in enumerate(self.opponents, 1)}
+        return [indices[spec.text] if spec else 0 for spec in self.options.opponents] or [0]
 
     def header(self) -> Header:
         """What the episodes share."""
+        met = [spec and self.opponents[spec.text] for spec in self.options.opponents]
+        opponents = [entrant.spec if entrant else ITSELF for entrant in met]
+        networks = [entrant.sha256 if entrant else None for entrant in met]
         return Header(
             version=VERSION if self.options.slice is None else SLICES,
             game=self.game.name,
@@ -120,8 +133,8 @@ class Actor:
             network=self.network,
             step=self.step,
             post=self._post,
-            opponent=self.opponent.spec if self.opponent else None,
-            opponent_network=self.opponent.sha256 if self.opponent else None,
+            opponent=opponents[0] if len(met) == 1 else tuple(opponents) or None,
+            opponent_network=networks[0] if len(met) == 1 else tuple(networks) or None,
         )
 
     @property
@@ -149,8 +162,7 @@ class Actor:
         )
         if options.slice is None:
             numbers, expected = itertools.tee(numbers)
-        against = self.opponent is not None
-        source: GameSource = SelfplayGames(self.game, numbers, opening, self.step, against)
+        source: GameSource = SelfplayGames(self.game, numbers, opening, self.step, self._against)
         if self.follower is not None:
             from stratkit.play.backpressure import FollowedGames
 
@@ -162,7 +174,7 @@ class Actor:
         self._place()
         table = Table(
             self.game,
-            [self.player, *map(Frozen, self._opponents)],
+            [self.player, *map(Frozen, self._frozen)],
             source,
             self.slots,
             options.threads,
@@ -208,7 +220,7 @@ class Actor:
 
             device = self.options.device
             bf16 = (self.options.precision or PRECISIONS[device]) == "bf16"
-            for player in (self.player, *self._opponents):
+            for player in (self.player, *self._frozen):
                 place(player, device, torch.bfloat16 if bf16 else torch.float32)
 
     def _pause(self, seconds: float) -> None:

@@ -9,18 +9,20 @@ from stratkit.errors import UsageError
 from stratkit.players.spec import PlayerSpec, parse_player
 
 RANDOM, HEURISTIC = "random", "heuristic"  # the policies that are no networks
+ITSELF = "itself"  # among the opponents: the policy
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelfplayOptions:
-    """The options of `selfplay`; the fields are called as they are."""
+    """The options of `selfplay`; the fields are called as they are. `opponents`: who has the other
+    sides, by turns; None is the policy itself."""
 
     game: str
     games: int | None
     follow: bool
     policy: str
     actors: str | None
-    opponent: PlayerSpec | None
+    opponents: tuple[PlayerSpec | None, ...]
     search: str | None
     setups: str | None
     open: int | None
@@ -90,7 +92,7 @@ class SelfplayOptions:
         not_said = {
             "--policy heuristic": self.policy != HEURISTIC,
             "--actors": self.actors is None,
-            "--opponent": self.opponent is None,
+            "--opponent": not self.opponents,
             "--setups": self.setups is None,
             "--open": self.open is None,
             "--first-game": self.first_game == 0,

@@ -1,10 +1,10 @@
-"""Self-play: one policy on every seat, or on one of each game, the others' being a frozen player's;
-its games as episodes, in the order of their numbers."""
+"""Self-play: one policy on every seat, or on one of each game, the others' being those of frozen
+players, by turns; its games as episodes, in the order of their numbers."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -42,7 +42,8 @@ class Frozen(Player):
 
 class SelfplayGames(GameSource):
     """The games `numbers`, begun as soon as there is a slot; `step` is the policy's. Player 0 has
-    every seat; or `against` player 1 one seat, the next one in every game."""
+    every seat; or one seat, the next one in every game, `against` these players by turns, each of
+    whom meets it on every seat before the next one does. One of them may be 0, too."""
 
     def __init__(
         self,
@@ -50,10 +51,10 @@ class SelfplayGames(GameSource):
         numbers: Iterator[int],
         opening: Opening | None,
         step: int = -1,
-        against: bool = False,
+        against: Sequence[int] = (0,),
     ) -> None:
         self.players, self.opening, self.step = game.players, opening, step
-        self.against = against
+        self.against = np.array(against, np.int32)
         self._numbers, self.ended = numbers, False
 
     def take(self, free: int) -> Seated:
@@ -61,9 +62,9 @@ class SelfplayGames(GameSource):
         n = len(numbers)
         self.ended = self.ended or n < free
         openings = [self.opening(number) for number in numbers.tolist()] if self.opening else ()
-        seats = np.zeros((n, self.players), np.int32)
-        if self.against:
-            seats += np.arange(self.players, dtype=np.int32) != numbers[:, None] % self.players
+        other = self.against[numbers // self.players % len(self.against), None]
+        own = np.arange(self.players) == numbers[:, None] % self.players
+        seats = np.where(own, np.int32(0), other)
         return Seated(numbers, seats, np.full(n, self.step), openings)
 
     def worth_playing(self, live: int) -> bool:

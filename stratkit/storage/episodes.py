@@ -63,7 +63,8 @@ class Header:
     `network`, the SHA-256 of the policy's file, or None; `step`, its step, or -1; `post`, what was
     done to the network's policy before an action was drawn. `version` is `SLICES` where games are
     handed on in slices. `opponent`, the PLAYER of the sides that the policy did not play, and
-    `opponent_network`, the SHA-256 of its file; only then they are written.
+    `opponent_network`, the SHA-256 of its file; or of several, who took turns; only then they are
+    written.
 
     The fields are in the order of the file, and their types are its schema.
     """
@@ -78,8 +79,8 @@ class Header:
     network: Sha256 | None = None
     step: Annotated[int, Meta(ge=-1, le=2**63 - 1)] = -1
     post: Text = "none"
-    opponent: Text | None = None
-    opponent_network: Sha256 | None = None
+    opponent: Text | tuple[Text, ...] | None = None
+    opponent_network: Sha256 | tuple[Sha256 | None, ...] | None = None
 
     def __post_init__(self) -> None:
         schema.check_seed(self.seed)

@@ -49,6 +49,28 @@ def test_the_policy_has_one_seat_after_another(game: str, players: int) -> None:
         np.testing.assert_array_equal(one.mu, np.where(own, other.mu, np.nan))
 
 
+@pytest.mark.parametrize("game", ["mini", "diplomacy:pure"])
+def test_several_opponents_take_turns(game: str) -> None:
+    """Game k of a pool is game k against its one: each seat of the policy meets each of them."""
+    words = ("--game", game, "-n", 45, "--seed", 3, "--max-actions", 60)
+    strong = "heuristic" if game == "mini" else "random"
+    pool = ("random", strong, "itself", strong)
+    header, found = read(
+        here("selfplay", *words, *(x for one in pool for x in ("--opponent", one)))
+    )
+    assert header.opponent == pool and header.opponent_network == (None,) * 4
+    alone = {one: read(here("selfplay", *words, "--opponent", one)) for one in pool}
+    assert [alone[one][0].opponent for one in pool] == list(pool)
+    for one in found:
+        other = alone[pool[one.number // Game(game).players % 4]][1][one.number]
+        np.testing.assert_array_equal(one.actions, other.actions)
+        np.testing.assert_array_equal(one.mu, other.mu)
+    plain = read(here("selfplay", *words))[1]
+    for one, other in zip(alone["itself"][1], plain, strict=True):
+        np.testing.assert_array_equal(one.actions, other.actions)
+        np.testing.assert_array_equal(one.mu, other.mu)
+
+
 def test_the_games_are_those_of_a_match(tmp_path: pathlib.Path) -> None:
     found = read(here("selfplay", *PLAYED, "--opponent", "heuristic"))[1]
     games = tmp_path / "games.jsonl"
@@ -125,6 +147,12 @@ def test_who_resigns_is_no_opponent() -> None:
         (("mini", "--opponent", "barrage-v1"), 1, "barrage-v1: a network for barrage, not for min"),
         (("mini", "--opponent", "heuristc"), 1, "did you mean 'heuristic'"),
         (("mini", "--opponent", "worlds=3,random"), 2, "worlds= needs search="),
+        (
+            ("mini", "--opponent", "itself", "--opponent", "itslef"),
+            1,
+            "no such file or folder: 'itslef'",
+        ),
+        (("mini", "--opponent", "name=x,itself"), 1, "no such file or folder: 'itself'"),
         (("mini", "--opponent", "human"), 2, "people play matches, and nothing else: 'human'"),
         (("mini", "--opponent", "ucc:sh"), 2, "programs play matches, and nothing else: 'ucc:sh'"),
         (("kuhn", "--search", "cfr", "--opponent", "random"), 2, "--opponent is not for --search"),

@@ -25,9 +25,11 @@ def test_another_seed_or_network_is_another_game() -> None:
         dataclasses.replace(HEADER, opponent="random"),
         dataclasses.replace(HEADER, post="heuristic"),
         dataclasses.replace(HEADER, **weights),
+        dataclasses.replace(HEADER, opponent=("random", "itself"), opponent_network=(None, None)),
+        dataclasses.replace(HEADER, opponent=("random", "x"), opponent_network=(None, "0" * 64)),
     ]
     got, reader = read(STREAM + b"".join(stream_of(TEN, other) for other in others))
-    assert len(got) == 60
+    assert len(got) == 80
     assert reader.duplicates == 0
 
 
