@@ -13,7 +13,8 @@ import pytest
 from running import ROOT, forked_commands
 from stratkit.storage.checkpoints import load_network
 
-SMALL = ["GAMES=2", "PLAY=--slots 4 --slice 32", f"PYTHON={sys.executable}"]
+PLAY = "--slots 4 --slice 32"
+SMALL = ["GAMES=2", f"PLAY={PLAY}", f"POOLED={PLAY}", f"PYTHON={sys.executable}"]
 
 
 @pytest.mark.slow
@@ -52,8 +53,8 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     assert "--opponent preset=fast,./micro-v1.safetensors" in said
     header = json.loads((tmp_path / "micro-v1-responder.jsonl").read_text().splitlines()[0])
     assert [player["name"] for player in header["players"]] == ["responder", "frozen"]
-    said = make(learner, "RESPOND=1", "TURNS=5", "EACH=2", "micro-v2.safetensors")
-    assert "itself preset=fast,./micro-responder.safetensors" in said
+    said = make(learner, "RESPOND=1", "STEPS=5", "micro-v2.safetensors")
+    assert "--opponent itself --opponent preset=fast,./micro-v1.safetensors --op" in said
     metadata = load_network(tmp_path / "micro-v2.safetensors", None)[1]
     assert metadata["step"] == 5 and metadata["config"]["eta"] == 0.001
 
@@ -70,21 +71,6 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     larger = "fromto:8x2+deployment"
     said = make(learner, "STEPS=1", "SHOWN=40", f"LARGE=--net {larger}", "micro-large.safetensors")
     assert "--policy ./micro-v1.safetensors " in said and "--weights micro-large-clone" in said
+    assert "--opponent itself --opponent preset=fast,./micro-v1.safetensors |" in said
     metadata = load_network(tmp_path / "micro-large.safetensors", None)[1]
     assert metadata["algorithm"] == "mmd" and metadata["net"] == larger and metadata["step"] == 1
-
-
-def test_turns_say_what_is_missing(tmp_path: pathlib.Path) -> None:
-    script = ROOT / "examples/players/turns.sh"
-
-    def said(*words: str) -> tuple[int, str]:
-        done = subprocess.run([script, *words], capture_output=True, text=True, check=False)
-        return done.returncode, done.stderr
-
-    assert said("mini", str(tmp_path), "3", "1", "itself", "--", "--") == (
-        1,
-        f"turns.sh: {tmp_path}: no checkpoints\n",
-    )
-    for words in ((), tuple("abcdefg"), ("mini", "run", "3", "1", "itself", "--", "-v")):
-        status, error = said(*words)
-        assert status == 2 and error.startswith("usage: turns.sh GAME RUN"), words
