@@ -32,7 +32,7 @@ def test_shapes_legality_and_a_uniform_beginning(name: str) -> None:
     assert logits.shape == legal.shape and value.shape == (len(packed),)
     assert torch.equal(torch.isfinite(logits), legal.bool())
     certain = (outcomes(packed, game.shape)[..., 1] == 1)[legal.bool()]
-    assert torch.equal(logits[legal.bool()], torch.where(certain, -6.0, 0.0)) and not value.any()
+    assert torch.equal(logits[legal.bool()], torch.where(certain, -16.0, 0.0)) and not value.any()
 
 
 def test_both_parts_of_a_move_share_one_position() -> None:
