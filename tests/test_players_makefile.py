@@ -53,6 +53,9 @@ def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) 
     assert "--opponent preset=fast,./micro-v1.safetensors" in said
     header = json.loads((tmp_path / "micro-v1-responder.jsonl").read_text().splitlines()[0])
     assert [player["name"] for player in header["players"]] == ["responder", "frozen"]
+    make(learner, "RESPOND=1", "micro-v1-responder.safetensors")
+    said = make(learner, "RESPOND=1", "micro-v1-responder-responder.safetensors")
+    assert "--opponent preset=fast,./micro-v1-responder.safetensors" in said
     said = make(learner, "RESPOND=1", "STEPS=5", "micro-v2.safetensors")
     assert "--opponent itself --opponent preset=fast,./micro-v1.safetensors --op" in said
     metadata = load_network(tmp_path / "micro-v2.safetensors", None)[1]

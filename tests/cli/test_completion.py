@@ -42,7 +42,11 @@ def test_options_are_completed(name: str) -> None:
         ("selfplay --game mini --setups", "a", ["file,a"]),
         ("selfplay --game mini --policy", "", ["file,", "plain,random", "plain,heuristic"]),
         ("deploy-gen --game mini --from", "m", ["file,m", "plain,model:"]),
-        ("deploy-gen --game mini --from", "b", ["file,b", "plain,barrage-v0", "plain,barrage-v1"]),
+        (
+            "deploy-gen --game mini --from",
+            "b",
+            ["file,b", "plain,barrage-v0", "plain,barrage-v1", "plain,barrage-v2"],
+        ),
         ("exploit", "k", ["plain,kuhn"]),
         ("exploit kuhn", "r", ["file,r", "plain,random"]),
         ("exploit kuhn", "un", ["file,un", "plain,uniform"]),
