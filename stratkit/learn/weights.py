@@ -9,6 +9,8 @@ import torch
 from stratkit.errors import InputError
 from stratkit.netnames import DEPLOYMENT
 from stratkit.nets import Network
+from stratkit.nets.deployment import WithDeployment
+from stratkit.nets.grow import can_grow, grow
 from stratkit.storage.checkpoints import load_network, read_metadata, resolve
 
 
@@ -22,21 +24,27 @@ def net_of(path: str, deployment: bool) -> str:
 def begin_with(networks: Mapping[str, Network], net: str, path: str) -> None:
     """Gives all of an algorithm's networks, of the kind `net`, the weights of the network at `path`
     that `match` would let play. Where only theirs have a network of its own for the deployment,
-    these are the weights of the one for play.
+    these are the weights of the one for play. Larger ones of its kind grow from it.
 
-    `InputError`: it is of another kind or shape.
+    `InputError`: it is of another kind or shape, or larger.
     """
     file = resolve(path)
     weights, metadata, _ = load_network(file, None)
     its = str(metadata["net"])
-    if its not in (net, net.removesuffix(DEPLOYMENT)):
+    same = its in (net, net.removesuffix(DEPLOYMENT))
+    if not (same or can_grow(its, net)):
         what = f"weights of a network {its}, for a run with {net}"
         raise InputError(what, file=path)
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     for network in networks.values():
-        into = network if its == net else network.play
+        into = network
+        if isinstance(network, WithDeployment) and not its.endswith(DEPLOYMENT):
+            into = network.play
         try:
-            into.load_state_dict(tensors)  # type: ignore[union-attr]
+            if same:
+                into.load_state_dict(tensors)
+            else:
+                grow(into, tensors, its, net)
         except (RuntimeError, TypeError):
             what = f"its tensors are not those of a network {its} of this shape"
             raise InputError(what, file=path) from None

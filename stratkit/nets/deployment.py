@@ -88,6 +88,7 @@ class WithDeployment(Network):
     """
 
     deploys_only = False
+    play: Network
 
     def __init__(self, play: Network) -> None:
         super().__init__()

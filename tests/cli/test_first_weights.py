@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 
 import numpy as np
@@ -69,10 +70,34 @@ def test_the_deployment_is_learned_beside_another_run_s_play(
         begin_with(other, "plain+deployment", str(out))
 
 
+def test_a_larger_network_grows(tmp_path: pathlib.Path, games: str, trained: pathlib.Path) -> None:
+    """It plays the same games as the one that it grew from."""
+    out = tmp_path / "run"
+    words = ("--weights", trained, "--net", "plain:24x2+deployment", "--steps", 0, *QUICK)
+    done = run("train", games, "--out", out, *words)
+    assert done.status == 0, done.err
+    assert load_checkpoint(newest(out))[1]["net"] == "plain:24x2+deployment"
+    setups = tmp_path / "setups"
+    dealt = run("deploy-gen", "--game", "nano", "-n", 8, "--seed", 1, "-o", setups)
+    assert dealt.status == 0, dealt.err
+    words = ("--game", "nano", "-n", 4, "--seed", 1, "--setups", setups)
+    played = [
+        run("match", f"name=a,{who}", f"name=b,{who}", *words, "-o", "-").out.splitlines()
+        for who in (out, newest(trained))
+    ]
+    moves = [[json.loads(line).get("moves") for line in lines] for lines in played]
+    assert moves[0] == moves[1] and any(moves[0])
+
+
 @pytest.mark.parametrize(
     ("words", "status", "wrong"),
     [
         (("--net", "tiny"), 1, "{0}: weights of a network plain, for a run with tiny\n"),
+        (
+            ("--net", "plain:8x1"),
+            1,
+            "{0}: weights of a network plain, for a run with plain:8x1\n",
+        ),
         (("--net", "plain", "--learn", "deployment"), 1, "to learn the deployment alone needs a"),
         (("--weights", "nowhere"), 1, "nowhere: no such file or folder\n"),
     ],
