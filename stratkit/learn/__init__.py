@@ -17,7 +17,8 @@ options.py      settings as fields of dataclasses
 presets.py      settings that go with a kind of network
 request.py      what `train` is asked for, and where its settings come from
 data.py         episodes -> batches, by replay through the engine
-source.py       where episodes come from: streams, files, folders
+source.py       where episodes come from: pipes, files, folders
+pipes.py        several pipes, side by side
 window.py       old episodes that are learned from again
 consumed.py     from how many episodes of which files a run has learned
 metrics.py      the metrics of a step

@@ -21,9 +21,10 @@ from stratkit.errors import CheckFailed, InputError, StratkitError, UsageError, 
 from stratkit.learn.config import REBEL, ReBeLConfig
 from stratkit.learn.folder import ResumePoint, RunFolder, open_run
 from stratkit.learn.observer import Observer
+from stratkit.learn.pipes import POLL
 from stratkit.learn.rebel import Buffer, ValueLearner
 from stratkit.learn.request import STDIN, Outcome, Request, several_ranks
-from stratkit.learn.source import POLL, STDIN_NAME, plain_path
+from stratkit.learn.source import STDIN_NAME, plain_path
 from stratkit.netnames import DEFAULT_PBS
 from stratkit.nets.network import load_weights
 from stratkit.nets.pbs import build_pbs

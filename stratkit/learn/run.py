@@ -27,9 +27,10 @@ from stratkit.learn.folder import ResumePoint, RunFolder, open_run, read_checkpo
 from stratkit.learn.metrics import Stats, batch_stats, metrics_of
 from stratkit.learn.observer import Observer
 from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.pipes import POLL
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
 from stratkit.learn.request import Outcome, Request, Settings
-from stratkit.learn.source import POLL, Plan, PreparedBatch, Source
+from stratkit.learn.source import Plan, PreparedBatch, Source
 from stratkit.learn.weights import begin_with
 from stratkit.learn.window import open_window
 from stratkit.netnames import DEPLOYMENT, default_net

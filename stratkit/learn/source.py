@@ -19,6 +19,7 @@ from typing import BinaryIO
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
 from stratkit.learn.data import EpisodeChunk, Layout, StepBatch, make_batch
+from stratkit.learn.pipes import POLL, is_pipe, side_by_side
 from stratkit.learn.request import STDIN
 from stratkit.learn.window import Window
 from stratkit.storage.episodes import SLICES, EpisodeReader, Header, SeenGames
@@ -26,7 +27,6 @@ from stratkit.storage.shards import list_shards, rank_of
 
 STDIN_NAME = "standard input"
 AHEAD = 1  # batches that wait for the learner, beside the one that is being made
-POLL = 0.2  # seconds between two looks at a folder, and at whether to stop
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,10 @@ class Source:
     """Batches of episodes from `paths`: `-` (stdin), files, folders of `.eps` files.
 
     Folders are watched for new files when `wait`. Each pass reads the whole files in the order of
-    their names; of several ranks (`part`: which of how many) each reads its own. `consumed`: from
-    how many episodes of which file an earlier run has learned, in the order of reading; they are
-    skipped, and their games count as met. `game`: the game that the episodes must be of, if it is
+    their names; of several ranks (`part`: which of how many) each reads its own. Several pipes are
+    read side by side. `consumed`: from how many episodes of which file an earlier run has learned,
+    in the order of reading; they are skipped, and their games count as met. Nothing is skipped in
+    pipes. `game`: the game that the episodes must be of, if it is
     known. `strict`: a truncated stream is an error (`CheckFailed`), instead of a line in `dropped`.
     `plan` is called as soon as the game is known. `slices`: of games may be learned from.
     """
@@ -124,7 +125,9 @@ class Source:
         self._game: Game | None = None
         if game is not None:
             self._game, self.planned = game, plan(game)
-        self._skip = dict(consumed or {})  # episodes still to be passed over
+        self.pipes = tuple(path for path in self.paths if is_pipe(path))
+        # Episodes still to be passed over.
+        self._skip = {k: n for k, n in (consumed or {}).items() if k not in self.pipes}
         self._opened: dict[str, Iterator[EpisodeChunk]] = {}  # files behind what was passed over
         self._consumed = dict(consumed or {})
         self.final: Progress | None = None  # at the end of the inputs, once `next` has told it
@@ -133,6 +136,7 @@ class Source:
         self._duplicates = 0
         self._known = threading.Event()  # the game is known, or will never be
         self._stopped = threading.Event()
+        self._meeting = threading.Lock()  # held by one of the threads of several pipes
         self._making = threading.Lock()  # held while torch is at work in the thread
         self._queue: queue.Queue[PreparedBatch | _End] = queue.Queue(AHEAD)
         self._error: BaseException | None = None
@@ -221,7 +225,8 @@ class Source:
         self._put(PreparedBatch(batch, self._progress(chunks), seconds, fresh))
 
     def _progress(self, chunks: Sequence[EpisodeChunk]) -> Progress:
-        touched = dict.fromkeys(chunk.file for chunk in chunks if chunk.file != STDIN_NAME)
+        passing = (STDIN_NAME, *self.pipes)
+        touched = dict.fromkeys(chunk.file for chunk in chunks if chunk.file not in passing)
         for chunk in chunks:
             if chunk.file in touched:
                 self._consumed[chunk.file] = self._consumed.get(chunk.file, 0) + len(chunk)
@@ -232,18 +237,26 @@ class Source:
         return Progress(consumed, frozenset(done), self._duplicates)
 
     def _chunks(self) -> Iterator[EpisodeChunk]:
+        together = self.pipes if len(self.pipes) > 1 else ()
         for path in self.paths:
-            if path == STDIN:
-                # Not sys.stdin: a thread that waits in it would keep the interpreter from ending.
-                with (
-                    error_context(STDIN_NAME, only=OSError),
-                    open(os.dup(0), "rb", buffering=0) as stream,
-                ):
-                    yield from self._read(stream, STDIN_NAME)
-            elif os.path.isdir(path):
-                yield from self._folder(path)
-            else:
-                yield from self._file(path)
+            if path not in together:
+                yield from self._input(path)
+            elif path == together[0]:
+                inputs = {pipe: self._input(pipe) for pipe in together}
+                yield from side_by_side(inputs, self._stopped)
+
+    def _input(self, path: str) -> Iterator[EpisodeChunk]:
+        if path == STDIN:
+            # Not sys.stdin: a thread that waits in it would keep the interpreter from ending.
+            with (
+                error_context(STDIN_NAME, only=OSError),
+                open(os.dup(0), "rb", buffering=0) as stream,
+            ):
+                yield from self._read(stream, STDIN_NAME)
+        elif os.path.isdir(path):
+            yield from self._folder(path)
+        else:
+            yield from self._file(path)
 
     def _file(self, path: str) -> Iterator[EpisodeChunk]:
         return self._opened.pop(path, None) or self._open(path)
@@ -320,14 +333,16 @@ class Source:
         """The episodes of a stream; the first ones are passed over if an earlier run had them."""
         reader = EpisodeReader(stream, name, self._seen, whole=False)
         header = reader.open()
-        self._check(header, name)
+        with self._meeting:
+            self._check(header, name)
         counted = 0
         for episodes in reader.frames():
-            if reader.header is not header:
-                header = reader.header
-                self._check(header, name)
-            self._duplicates += reader.duplicates - counted
-            counted = reader.duplicates
+            with self._meeting:
+                if reader.header is not header:
+                    header = reader.header
+                    self._check(header, name)
+                self._duplicates += reader.duplicates - counted
+                counted = reader.duplicates
             skipped = min(self._skip.get(name, 0), len(episodes))
             if skipped:
                 self._skip[name] -= skipped
@@ -336,7 +351,8 @@ class Source:
                 yield EpisodeChunk(episodes[skipped:], header.endings, name, against)
             if self._stopped.is_set():
                 return
-        self._duplicates += reader.duplicates - counted
+        with self._meeting:
+            self._duplicates += reader.duplicates - counted
         if reader.truncated:
             self._drop(name, reader.truncated)
 

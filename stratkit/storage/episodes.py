@@ -6,6 +6,7 @@ with a line of JSON that says what it is; in a frame of episodes it lists the co
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, BinaryIO
@@ -193,14 +194,19 @@ class SeenGames:
     """Which games were met already: seed, number, opponent, network and post-processing of each, or
     the step that it began at, where self-play followed a learner. Memory is bounded.
 
-    Readers that share one notice when two files hold the same game.
+    Readers that share one notice when two files hold the same game. They may be in threads.
     """
 
     def __init__(self) -> None:
+        self._adding = threading.Lock()
         self._streams: dict[tuple[object, ...], Numbers] = {}
 
     def add(self, header: Header, episodes: Episodes) -> Bools:
         """Adds n games; bool [n], False where one was there already."""
+        with self._adding:
+            return self._add(header, episodes)
+
+    def _add(self, header: Header, episodes: Episodes) -> Bools:
         if header.network is not None:
             return self._stream(header, header.network).add_many(episodes.number)
         fresh = np.empty(len(episodes), np.bool_)

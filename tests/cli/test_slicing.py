@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import subprocess
 
@@ -10,6 +11,7 @@ import pytest
 
 from running import PATIENCE, forked_line, run
 from storage.stored import plain
+from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint
 from stratkit.storage.episodes import EpisodeReader
 
 PLAY = ("selfplay", "--game", "mini", "-n", 12, "--seed", 3, "--slots", 5)
@@ -59,6 +61,27 @@ def test_mmd_learns_from_slices(tmp_path: pathlib.Path, sliced: pathlib.Path) ->
     assert last["endings"] and last["length"] > 30
     assert sum(sum(one["endings"].values()) for one in metrics) <= 12
     assert last["episodes"] == 4 * len(metrics)
+
+
+def test_several_self_plays_feed_one_learner(tmp_path: pathlib.Path, sliced: pathlib.Path) -> None:
+    """One of them says nothing more after its first games, and does not end either."""
+    pipes = [tmp_path / "a", tmp_path / "b"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    play = ("--game", "mini", "--seed", 5, "--slots", 8, "--slice", 30, "--max-ahead", 64, "-q")
+    follow = ("--policy", tmp_path / "run", "--follow", "-o", pipes[1])
+    with subprocess.Popen(forked_line("selfplay", *play, *follow)) as other:
+        quiet = os.open(pipes[0], os.O_RDWR)
+        os.write(quiet, sliced.read_bytes()[:-100])
+        words = ("--net", "plain", "--batch", 8, "--steps", 12, "--algorithm", "mmd")
+        done = run("train", *pipes, "--out", tmp_path / "run", *words)
+        other.kill()
+        os.close(quiet)
+    assert done.status == 0, done.err
+    lines = (tmp_path / "run/metrics.jsonl").read_text().splitlines()
+    assert len(lines) == 12
+    (_, newest), *_ = reversed(list_checkpoints(tmp_path / "run"))
+    assert load_checkpoint(newest)[1]["inputs"] == {}  # nothing that could be read again
 
 
 @pytest.mark.parametrize("algorithm", ["rnad", "alphaze", "belief"])

@@ -57,10 +57,16 @@ def test_a_player_on_a_gpu_draws_nearly_the_same(precision: torch.dtype) -> None
         evaluator.place(device, precision if device == "cuda" else torch.float32)
         decisions.append(player.act(views))
     here, there = decisions
-    assert (views.legal[np.arange(n), there.actions] == 1).all()
+    over = ~views.legal.any(1)  # some games have ended
+    np.testing.assert_array_equal(there.actions == -1, over)
+    assert (views.legal[np.arange(n), there.actions] == 1)[~over].all()
     same = there.actions == here.actions
     assert same.mean() > (0.98 if precision == torch.float32 else 0.8)
-    assert_close(there.mu[same], here.mu[same], rtol=0.1 if precision == torch.bfloat16 else 1e-3)
+    same &= ~over
+    if precision == torch.float32:
+        assert_close(there.mu[same], here.mu[same], rtol=1e-3)
+    else:
+        np.testing.assert_allclose(there.mu[same], here.mu[same], rtol=0.1)
 
 
 def test_a_player_that_draws_where_its_network_is() -> None:

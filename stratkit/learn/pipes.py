@@ -1,0 +1,64 @@
+"""Inputs that are pipes: there is no second reading of them, and several are read side by side."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import stat
+import threading
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from stratkit.learn.request import STDIN
+
+T = TypeVar("T")
+POLL = 0.2  # seconds between two looks at whether to stop
+
+
+def is_pipe(path: str) -> bool:
+    """Whether this input, where `-` is stdin, is a pipe."""
+    with contextlib.suppress(OSError):
+        return stat.S_ISFIFO((os.fstat(0) if path == STDIN else os.stat(path)).st_mode)
+    return False
+
+
+def side_by_side(
+    inputs: Mapping[str, Iterator[T]], stopped: threading.Event, poll: float = POLL
+) -> Iterator[T]:
+    """What any of the inputs, by name, yields, as it comes, until all have ended or one has failed:
+    a thread waits for each. Each has at most one thing at hand that is not taken."""
+    ready: queue.Queue[T | _End] = queue.Queue(1)
+
+    def put(found: T | _End) -> None:
+        while not stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                return ready.put(found, timeout=poll)
+
+    def read(one: Iterator[T]) -> None:
+        try:
+            for found in one:
+                put(found)
+            put(_End())
+        except BaseException as error:
+            put(_End(error))
+
+    for name, one in inputs.items():
+        threading.Thread(target=read, args=(one,), daemon=True, name=name).start()
+    left = len(inputs)
+    while left and not stopped.is_set():
+        with contextlib.suppress(queue.Empty):
+            found = ready.get(timeout=poll)
+            if not isinstance(found, _End):
+                yield found
+            elif found.error:
+                raise found.error
+            else:
+                left -= 1
+
+
+class _End:
+    """An input has ended, or failed."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.error = error

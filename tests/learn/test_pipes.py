@@ -1,0 +1,58 @@
+"""Several pipes are read side by side."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from stratkit.errors import InputError
+from stratkit.learn.pipes import side_by_side
+
+SOON = 20.0  # seconds that nothing here should take
+
+
+def test_no_input_waits_for_another() -> None:
+    """Each waits until something of the other has been taken."""
+    taken = {name: threading.Event() for name in "ab"}
+
+    def one(own: str, other: str) -> Iterator[str]:
+        for _ in range(3):
+            yield own
+            assert taken[other].wait(SOON)
+
+    found = []
+    for name in side_by_side({"a": one("a", "b"), "b": one("b", "a")}, threading.Event(), 0.01):
+        found.append(name)
+        taken[name].set()
+    assert sorted(found) == ["a", "a", "a", "b", "b", "b"]
+
+
+def test_one_that_fails_ends_it() -> None:
+    def fails() -> Iterator[int]:
+        yield 1
+        raise InputError("wrong", file="b")
+
+    def waits() -> Iterator[int]:
+        threading.Event().wait(SOON)
+        yield 2
+
+    found = []
+    with pytest.raises(InputError, match="wrong"):
+        for number in side_by_side({"a": waits(), "b": fails()}, threading.Event(), 0.01):
+            found.append(number)
+    assert found == [1]
+
+
+def test_it_ends_when_it_is_stopped() -> None:
+    stopped = threading.Event()
+
+    def endless() -> Iterator[int]:
+        while True:
+            yield 1
+
+    for count, _ in enumerate(side_by_side({"a": endless(), "b": endless()}, stopped, 0.01)):
+        if count == 10:
+            stopped.set()
+        assert count <= 11
