@@ -19,7 +19,7 @@ from typing import BinaryIO
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
 from stratkit.learn.data import EpisodeChunk, Layout, StepBatch, make_batch
-from stratkit.learn.pipes import POLL, is_pipe, side_by_side
+from stratkit.learn.pipes import POLL, is_pipe, keep_small, side_by_side
 from stratkit.learn.request import STDIN
 from stratkit.learn.window import Window
 from stratkit.storage.episodes import SLICES, EpisodeReader, Header, SeenGames
@@ -331,6 +331,8 @@ class Source:
 
     def _read(self, stream: BinaryIO, name: str) -> Iterator[EpisodeChunk]:
         """The episodes of a stream; the first ones are passed over if an earlier run had them."""
+        if len(self.pipes) > 1:
+            keep_small(stream)
         reader = EpisodeReader(stream, name, self._seen, whole=False)
         header = reader.open()
         with self._meeting:

@@ -1,0 +1,58 @@
+"""examples/players/gpu.sh, on a CPU."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from running import PATIENCE, ROOT, forked_commands
+from stratkit.storage.checkpoints import list_checkpoints, read_metadata
+
+SCRIPT = ROOT / "examples/players/gpu.sh"
+
+
+@pytest.fixture
+def environment(tmp_path: pathlib.Path) -> dict[str, str]:
+    path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
+    small = {"DEVICE": "cpu", "CORES": "2", "SLOTS": "8", "TMPDIR": str(tmp_path)}
+    return {**os.environ, **small, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+def test_a_player_grows_among_others(tmp_path: pathlib.Path, environment: dict[str, str]) -> None:
+    """Three self-plays feed the learner until it has its steps; then one goes on until Ctrl-C."""
+    first = ("--game", "nano", "-n", "20", "--seed", "1", "-o", "games.eps", "-q")
+    begin = ("games.eps", "--out", "small", "--net", "plain", "--batch", "8", "-q")
+    for words in (("selfplay", *first), ("train", *begin)):
+        subprocess.run(words, cwd=tmp_path, env=environment, check=True)
+    made = ("run", "nano", "small", "plain:20x2")
+    more = {**environment, "TRAIN": "--batch 8 --steps 3 -q", "POOL": "heuristic small"}
+    done = subprocess.run(
+        [SCRIPT, *made], cwd=tmp_path, env=more, capture_output=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    (_, newest) = list_checkpoints(tmp_path / "run")[-1]
+    metadata = read_metadata(newest)
+    assert (metadata["net"], metadata["step"]) == ("plain:20x2", 3)
+
+    more["TRAIN"] = "--batch 8 -q"
+    with subprocess.Popen(
+        [SCRIPT, *made], cwd=tmp_path, env=more, start_new_session=True
+    ) as script:
+        deadline = time.monotonic() + PATIENCE
+        metrics = tmp_path / "run/metrics.jsonl"
+        while metrics.read_text().count("\n") < 5 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        os.killpg(script.pid, signal.SIGINT)
+        script.wait(PATIENCE)
+    assert list_checkpoints(tmp_path / "run")[-1][0] >= 5
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("tmp.")]
+
+
+def test_words_that_are_missing(environment: dict[str, str]) -> None:
+    done = subprocess.run([SCRIPT, "run"], env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (2, b"usage: gpu.sh RUN GAME PLAYER NET\n")
