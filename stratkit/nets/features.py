@@ -12,7 +12,7 @@ from functools import cache
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
+from torch.nn.functional import embedding, pad
 
 from stratkit.engine import combat
 from stratkit.engine.observation import (
@@ -173,16 +173,24 @@ def _recency(packed: Tensor, height: int, width: int) -> Tensor:
     ply and less for each before it; 0 where somebody has left since."""
     squares = height * width
     moves = packed[:, MOVES:CELLS].view(-1, SHOWN_PLIES, 3)[:, :, :2].long()
-    there = (moves < squares).all(2)
-    out = torch.zeros((len(packed), squares + 1, 2), device=packed.device)
-    for i in reversed(range(SHOWN_PLIES)):
-        start, end = torch.where(there[:, i, None], moves[:, i], squares).T
-        value = torch.zeros((len(packed), 2), device=packed.device)
-        value[:, 1 - i % 2] = (SHOWN_PLIES - i) / SHOWN_PLIES
-        rows = torch.arange(len(packed), device=packed.device)
-        out[rows, start] = 0.0
-        out[rows, end] = value
-    return out[:, :squares].transpose(1, 2).reshape(-1, 2, height, width)
+    there = (moves < squares).all(2, keepdim=True)
+    # Each square keeps its latest event: of plies, the later one; of a ply, who came.
+    event = torch.arange(2 * SHOWN_PLIES, device=packed.device).view(-1, 2).flip(0) + 2
+    touched = torch.where(there, moves, squares).flatten(1)
+    last = touched.new_zeros((len(packed), squares + 1))
+    last.scatter_reduce_(1, touched, event.flatten().expand_as(touched), "amax")
+    found = embedding(last[:, :squares], _events(packed.device))
+    return found.transpose(1, 2).reshape(-1, 2, height, width)
+
+
+@cache
+def _events(device: torch.device) -> Tensor:
+    """float32 [2 + 2 SHOWN_PLIES, 2]: what `_recency` says of a square whose latest event has this
+    number: none (0, 1); somebody left, or came, from the earliest ply shown to the latest."""
+    table = torch.zeros((2 + 2 * SHOWN_PLIES, 2))
+    for age in range(1, SHOWN_PLIES + 1):
+        table[2 * age + 1, 1 - (SHOWN_PLIES - age) % 2] = age / SHOWN_PLIES
+    return table.to(device)
 
 
 def _counts(packed: Tensor, planes: Tensor) -> Tensor:
