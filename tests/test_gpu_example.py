@@ -53,6 +53,20 @@ def test_a_player_grows_among_others(tmp_path: pathlib.Path, environment: dict[s
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("tmp.")]
 
 
+def test_a_self_play_that_cannot_begin_ends_it(
+    tmp_path: pathlib.Path, environment: dict[str, str]
+) -> None:
+    made = ("run", "barrage", "barrage-v0", "plain:20x2")
+    more = {**environment, "TRAIN": "--batch 8 -q", "POOL": "nowhere"}
+    done = subprocess.run(
+        [SCRIPT, *made], cwd=tmp_path, env=more, capture_output=True, timeout=PATIENCE, check=False
+    )
+    said = done.stderr.decode()
+    assert done.returncode == 1
+    assert "selfplay: no built-in player, and no such file or folder: 'nowhere'" in said
+    assert "empty: no header of an episode stream\n" in said
+
+
 def test_words_that_are_missing(environment: dict[str, str]) -> None:
     done = subprocess.run([SCRIPT, "run"], env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (2, b"usage: gpu.sh RUN GAME PLAYER NET\n")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Learns on a machine with a GPU, as classic-v3 did:
+# Learns on a machine with a GPU, much as classic-v3 did:
 #
 #   gpu.sh RUN GAME PLAYER NET
 #
@@ -10,7 +10,7 @@
 set -eu
 [ $# = 4 ] || { echo "usage: gpu.sh RUN GAME PLAYER NET" >&2; exit 2; }
 run=$1 game=$2 player=$3 net=$4
-cores=${CORES:-$(nproc --ignore=3)}
+cores=${CORES:-$(env -u OMP_NUM_THREADS nproc --ignore=3)}
 device=${DEVICE:-cuda}
 pool=${POOL:-preset=fast,$player heuristic $player}
 export OMP_NUM_THREADS=1
@@ -18,14 +18,15 @@ export OMP_NUM_THREADS=1
 pipes=$(mktemp -d)
 actors=
 trap 'kill $actors 2>/dev/null || :; rm -rf "$pipes"' EXIT
-trap : INT # the learner hears of it, too, and saves
+trap : INT TERM HUP # the learner hears of it, too, and saves
 opponents=
 for one in $pool; do opponents="$opponents --opponent $one"; done
 
 play() { # PIPE and further words
-    mkfifo "$1"
-    set -- -o "$@"
-    selfplay --game "$game" --policy "$run" --follow --slice 32 --precision bf16 --max-ahead 8192 -q "$@" &
+    pipe=$1
+    shift
+    mkfifo "$pipe"
+    selfplay --game "$game" --policy "$run" --follow --slice 32 --precision bf16 --max-ahead 8192 -q "$@" >"$pipe" &
     actors="$actors $!"
 }
 play "$pipes/gpu" --device "$device" --threads 3 --slots "${SLOTS:-2048}"
@@ -35,7 +36,7 @@ for core in $(seq "$cores"); do
 done
 
 begin="--weights $player"
-[ ! -d "$run/checkpoints" ] || begin=--resume
+! ls "$run"/checkpoints/*.safetensors >/dev/null 2>&1 || begin=--resume
 # shellcheck disable=SC2086
 train "$pipes"/* --out "$run" --net "$net" --device "$device" --precision bf16 --algorithm mmd \
     --batch 256 --advantage-filter .75 --warm-up 50 --lr 3e-4 --lr-power 0 --eta .001 --eta-power 0 --eta-floor 0 \

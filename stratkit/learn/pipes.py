@@ -49,12 +49,18 @@ def side_by_side(
         try:
             for found in one:
                 put(found)
+                if stopped.is_set():
+                    return
             put(_End())
         except BaseException as error:
             put(_End(error))
 
-    for name, one in inputs.items():
-        threading.Thread(target=read, args=(one,), daemon=True, name=name).start()
+    threads = [
+        threading.Thread(target=read, args=(one,), daemon=True, name=name)
+        for name, one in inputs.items()
+    ]
+    for thread in threads:
+        thread.start()
     left = len(inputs)
     while left and not stopped.is_set():
         with contextlib.suppress(queue.Empty):
@@ -65,6 +71,8 @@ def side_by_side(
                 raise found.error
             else:
                 left -= 1
+    for thread in threads:  # one that waits for its pipe may be left, but none within numpy
+        thread.join(poll / len(threads))
 
 
 class _End:

@@ -34,15 +34,32 @@ def can_grow(small: str, large: str) -> bool:
 @torch.no_grad()
 def grow(network: Network, weights: Mapping[str, Tensor], small: str, large: str) -> None:
     """Gives an untrained network, called `large`, the weights of one called `small` that can become
-    it. Of both names the ending may be left out."""
+    it. Of both names the ending may be left out. `RuntimeError`: they are of another board."""
     channels, wide = (
         channels_and_blocks(net.removesuffix(DEPLOYMENT))[0] for net in (small, large)
     )
-    for name, tensor in network.state_dict().items():
+    state = network.state_dict()
+    for name, old in weights.items():
+        grows = not name.startswith("deployment.")
+        if name not in state or not _fits(state[name], old, channels if grows else 0, wide):
+            raise RuntimeError(f"{name} does not fit")
+    for name, tensor in state.items():
         if name in weights:
             _grow_tensor(tensor, weights[name].to(tensor.device), channels, wide)
         elif ".second." in name:  # of a new block
             tensor.zero_()
+
+
+def _fits(tensor: Tensor, old: Tensor, channels: int, wide: int) -> bool:
+    """Whether tensors differ by nothing but channels: as rows, and as columns, even several times
+    and with others behind them."""
+    if tensor.ndim != old.ndim or tensor.shape[2:] != old.shape[2:]:
+        return False
+    if tensor.shape == old.shape:
+        return True
+    rows = len(tensor) == len(old) or (len(old), len(tensor)) == (channels, wide)
+    more = sum(tensor.shape[1:2]) - sum(old.shape[1:2])
+    return rows and (more == 0 or (0 < channels < wide and more % (wide - channels) == 0 < more))
 
 
 def _grow_tensor(tensor: Tensor, old: Tensor, channels: int, wide: int) -> None:
@@ -51,8 +68,7 @@ def _grow_tensor(tensor: Tensor, old: Tensor, channels: int, wide: int) -> None:
     if tensor.shape[1:] == old.shape[1:]:
         tensor[:rows] = old
         return
-    # A layer may read all channels several times, and behind them what does not grow.
-    times = (tensor.shape[1] - old.shape[1]) // (wide - channels)
+    times = (tensor.shape[1] - old.shape[1]) // (wide - channels)  # that it reads all channels
     column = torch.arange(old.shape[1], device=old.device)
     tensor[:rows] = 0
     tensor[:rows, column + (column // channels).clamp_max(times) * (wide - channels)] = old

@@ -64,7 +64,12 @@ def test_it_ends_when_it_is_stopped() -> None:
         while True:
             yield 1
 
-    for count, _ in enumerate(side_by_side({"a": endless(), "b": endless()}, stopped, 0.01)):
+    inputs = {"endless a": endless(), "endless b": endless()}
+    for count, _ in enumerate(side_by_side(inputs, stopped, 0.01)):
         if count == 10:
             stopped.set()
         assert count <= 11
+    for thread in threading.enumerate():
+        if thread.name in ("endless a", "endless b"):
+            thread.join(SOON)
+            assert not thread.is_alive()

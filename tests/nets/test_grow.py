@@ -65,6 +65,26 @@ def test_all_that_is_new_is_learned(its: str, large: str) -> None:
             assert gradient.flatten(2).any(2).float().mean() > 0.8, name
 
 
+@pytest.mark.parametrize(
+    ("its", "large"),
+    [
+        ("fromto", "fromto:16x2"),
+        ("fromto", "fromto:24x1"),
+        ("plain+deployment", "plain:16x2+deployment"),
+        ("plain+deployment", "plain:32x2+deployment"),
+    ],
+)
+@pytest.mark.parametrize("boards", [("mini", "barrage"), ("barrage", "mini")])
+def test_weights_of_another_board(its: str, large: str, boards: tuple[str, str]) -> None:
+    """Nothing of them is taken."""
+    small = build(its, Game(boards[0]).shape, seed=1)
+    made = build(large, Game(boards[1]).shape, seed=2)
+    before = {name: tensor.clone() for name, tensor in made.state_dict().items()}
+    with pytest.raises(RuntimeError, match="does not fit"):
+        grow(made, small.state_dict(), its, large)
+    assert all(torch.equal(before[name], tensor) for name, tensor in made.state_dict().items())
+
+
 def test_names_that_can_grow() -> None:
     assert can_grow("fromto", "fromto:32x3+deployment")
     assert not can_grow("fromto+deployment", "fromto:32x3")
