@@ -6,7 +6,8 @@
 # RUN begins as PLAYER plays, with a network as large as NET; one that is there already goes on.
 # The learner and one self-play compute on the GPU. That self-play meets itself, in many games at a
 # time, since a GPU takes as long for few. On each of the other cores a self-play meets the POOL.
-# Ctrl-C ends all of it, and saves RUN. What else is wanted of train goes into TRAIN.
+# Ctrl-C ends all of it, and saves RUN. What else is wanted of train goes into TRAIN. CORES (all but
+# 3), SLOTS, the games on the GPU (2048), and DEVICE (cuda) are for other machines.
 set -eu
 [ $# = 4 ] || { echo "usage: gpu.sh RUN GAME PLAYER NET" >&2; exit 2; }
 run=$1 game=$2 player=$3 net=$4

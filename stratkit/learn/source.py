@@ -97,9 +97,9 @@ class Source:
     their names; of several ranks (`part`: which of how many) each reads its own. Several pipes are
     read side by side. `consumed`: from how many episodes of which file an earlier run has learned,
     in the order of reading; they are skipped, and their games count as met. Nothing is skipped in
-    pipes. `game`: the game that the episodes must be of, if it is
-    known. `strict`: a truncated stream is an error (`CheckFailed`), instead of a line in `dropped`.
-    `plan` is called as soon as the game is known. `slices`: of games may be learned from.
+    pipes. `game`: the game that the episodes must be of, if it is known. `strict`: a truncated
+    stream is an error (`CheckFailed`), instead of a line in `dropped`. `plan` is called as soon as
+    the game is known. `slices`: of games may be learned from.
     """
 
     def __init__(
