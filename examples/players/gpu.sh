@@ -27,7 +27,7 @@ play() { # PIPE and further words
     pipe=$1
     shift
     mkfifo "$pipe"
-    selfplay --game "$game" --policy "$run" --follow --slice 32 --precision bf16 --max-ahead 8192 -q "$@" >"$pipe" &
+    selfplay --game "$game" --policy "$run" --follow --slice 64 --precision bf16 --max-ahead 8192 -q "$@" >"$pipe" &
     actors="$actors $!"
 }
 play "$pipes/gpu" --device "$device" --threads 3 --slots "${SLOTS:-2048}"
@@ -41,4 +41,4 @@ begin="--weights $player"
 # shellcheck disable=SC2086
 train "$pipes"/* --out "$run" --net "$net" --device "$device" --precision bf16 --algorithm mmd \
     --batch 256 --advantage-filter .75 --warm-up 50 --lr 3e-4 --lr-power 0 --eta .001 --eta-power 0 --eta-floor 0 \
-    --rho 1.5 --save-every 500 --keep 2 $begin ${TRAIN:-}
+    --rho 1.5 --publish-every 2 --save-every 500 --keep 2 $begin ${TRAIN:-}

@@ -93,6 +93,7 @@ class WithDeployment(Network):
     def __init__(self, play: Network) -> None:
         super().__init__()
         self.shape, self.shares_positions = play.shape, play.shares_positions
+        self.same_for_all = play.same_for_all
         self.play = play
         self.deployment = DeploymentNet(play.shape[1] * play.shape[2])
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,13 @@ from torch import Tensor
 
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import distinct_views
+from stratkit.nets.captured import Captured
 from stratkit.nets.network import Network, check_device, load_weights, place
 from stratkit.nets.policy import draw, softmax
 
 MOST_ON_CPU = 256  # views at a time: more of them leave its caches
+Heads: TypeAlias = Callable[..., tuple[Tensor, ...]]
+
 STEP = 8  # the convolution library prepares itself anew for every number of rows
 
 
@@ -29,19 +32,21 @@ class Evaluator:
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
     does not depend on how many games happen to wait for a decision. `elastic` pads to a multiple
-    of `STEP` only, which is faster and for those whose results depend on time anyway. Observations
-    are packed, uint8 [n, observation_bytes], and `legal` actions uint8 [n, A]; `pub`, float32
+    of `STEP` only, which is faster and for those whose results depend on time anyway. Others
+    `draw` on a GPU by one launch, if the network is `same_for_all`. Observations are packed, uint8 [n, observation_bytes], and `legal` actions uint8 [n, A]; `pub`, float32
     [n, 24, H, W], is as in `expand`.
     """
 
     def __init__(self, net: str, network: Network, rows: int, elastic: bool = False) -> None:
         self.net, self.network, self.elastic = net, network.eval(), elastic
         self.device, self.precision = torch.device("cpu"), torch.float32
-        self.resize(rows)
+        self._captured: dict[str, Captured] = {}
         self._before: Any = None
+        self.resize(rows)
 
     def resize(self, rows: int) -> None:
         """For so many views at a time from now on."""
+        self._captured.clear()
         self._most = rows
         self.rows = min(rows, MOST_ON_CPU) if self.device.type == "cpu" else rows
 
@@ -50,6 +55,7 @@ class Evaluator:
         such device."""
         check_device(device)
         self.device, self.precision = torch.device(device), precision
+        self._captured.clear()
         if device != "cpu":
             self.rows = self._most
             place(self.network, self.device)
@@ -67,20 +73,19 @@ class Evaluator:
     def values(self, observations: Bytes, pub: Float32s | None = None) -> Float32s:
         """float32 [n]: what the acting sides may expect, by the network."""
 
-        def head(inputs: Any, embedding: Any, part: slice) -> tuple[Tensor]:
+        def head(packed: Tensor, *given: Tensor) -> tuple[Tensor]:
+            inputs, embedding = self._embed(packed, *given)
             return (self.network.value(embedding, inputs).float(),)
 
-        return self._in_parts(observations, pub, head)[0]
+        return self._in_parts(head, observations, *_if_given(pub))[0]
 
     def evaluate(
         self, observations: Bytes, legal: Bytes, pub: Float32s | None = None, values: bool = False
     ) -> tuple[Float32s, Float32s | None]:
         """Policy and values, or None unless `values` are wanted: they take time."""
 
-        def heads(inputs: Any, embedding: Any, part: slice) -> tuple[Tensor, ...]:
-            return self._heads(inputs, embedding, legal[part], values)
-
-        policy, *expected = self._in_parts(observations, pub, heads)
+        heads = self._policy_and_values if values else self._policy_alone
+        policy, *expected = self._in_parts(heads, observations, legal, *_if_given(pub))
         return policy, expected[0] if values else None
 
     def evaluate_pieces(
@@ -128,44 +133,54 @@ class Evaluator:
         """Actions drawn by `u` [n] from what `finish` makes of the policy, with their
         probabilities, and values as in `evaluate`. No policy leaves the device."""
 
-        def heads(inputs: Any, embedding: Any, part: slice) -> tuple[Tensor, ...]:
-            policy, *expected = self._heads(inputs, embedding, legal[part], values)
-            return *draw(finish(policy), self._padded(u[part])), *expected
+        heads = self._policy_and_values if values else self._policy_alone
 
-        actions, mu, *expected = self._in_parts(observations, None, heads)
+        def drawn(packed: Tensor, allowed: Tensor, u: Tensor) -> tuple[Tensor, ...]:
+            policy, *expected = self._launch(heads, packed, allowed)
+            return *draw(finish(policy), u), *expected
+
+        actions, mu, *expected = self._in_parts(drawn, observations, legal, u)
         return actions, mu, expected[0] if values else None
 
-    def _heads(self, inputs: Any, embedding: Any, legal: Bytes, values: bool) -> tuple[Tensor, ...]:
-        """The policy, and the values if they are wanted."""
-        allowed = self._padded(legal)
+    def _launch(self, heads: Heads, *inputs: Tensor) -> tuple[Tensor, ...]:
+        """The same as `heads` of these inputs: on a GPU recorded, if the network allows it."""
+        if self.device.type != "cuda" or self.elastic or not self.network.same_for_all:
+            return heads(*inputs)
+        captured = self._captured.get(heads.__name__)
+        if captured is None:
+            captured = self._captured[heads.__name__] = Captured(heads, *inputs)
+        return captured(*inputs)
+
+    def _policy_alone(self, packed: Tensor, allowed: Tensor, *pub: Tensor) -> tuple[Tensor, ...]:
+        return self._heads(packed, allowed, *pub)[:1]
+
+    def _policy_and_values(
+        self, packed: Tensor, allowed: Tensor, *pub: Tensor
+    ) -> tuple[Tensor, ...]:
+        policy, embedding, inputs = self._heads(packed, allowed, *pub)
+        return policy, self.network.value(embedding, inputs).float()
+
+    def _heads(self, packed: Tensor, allowed: Tensor, *pub: Tensor) -> tuple[Tensor, Any, Any]:
+        """The policy, and of what else values are made."""
+        inputs, embedding = self._embed(packed, *pub)
         logits = self.network.logits(embedding, inputs, allowed).float()
-        policy = softmax(logits.masked_fill(allowed == 0, -torch.inf))
-        return (policy, self.network.value(embedding, inputs).float()) if values else (policy,)
+        return softmax(logits.masked_fill(allowed == 0, -torch.inf)), embedding, inputs
 
     @torch.inference_mode()
-    def _in_parts(
-        self,
-        observations: Bytes,
-        pub: Float32s | None,
-        heads: Callable[[Any, Tensor, slice], tuple[Tensor, ...]],
-    ) -> list[npt.NDArray[Any]]:
-        """What `heads` make of inputs and embedding, `rows` observations at a time."""
+    def _in_parts(self, heads: Heads, *arrays: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """What `heads` make of arrays [n, ...], `rows` of each at a time."""
         found = []
-        for at in range(0, len(observations), self.rows):
+        for at in range(0, len(arrays[0]), self.rows):
             part = slice(at, at + self.rows)
-            packed = self._padded(observations[part])
-            n = len(observations[part])
             with self._precise():
-                inputs, embedding = self._embed(
-                    packed, None if pub is None else self._padded(pub[part])
-                )
-                outputs = heads(inputs, embedding, part)
+                outputs = heads(*(self._padded(x[part]) for x in arrays))
+            n = len(arrays[0][part])
             found.append([tensor[:n].cpu().numpy() for tensor in outputs])
         if len(found) == 1:
             return found[0]
         return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
-    def _embed(self, packed: Tensor, pub: Tensor | None) -> tuple[Any, Any]:
+    def _embed(self, packed: Tensor, pub: Tensor | None = None) -> tuple[Any, Any]:
         """The network's inputs and embedding. An `elastic` one remembers those before."""
         if pub is not None or not self.elastic:
             inputs = self.network.prepare(packed, pub)
@@ -190,3 +205,7 @@ class Evaluator:
         padded[:n] = x
         padded[n:] = x[-1]
         return torch.from_numpy(padded).to(self.device)
+
+
+def _if_given(pub: Float32s | None) -> tuple[Float32s, ...]:
+    return () if pub is None else (pub,)

@@ -78,6 +78,7 @@ class FromTo(Network):
 
     shape: tuple[int, int, int]
     shares_positions = True
+    same_for_all = True
 
     def __init__(self, shape: tuple[int, int, int], channels: int, blocks: int) -> None:
         super().__init__()

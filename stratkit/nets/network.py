@@ -27,6 +27,7 @@ class Network(nn.Module, ABC):
 
     shape: tuple[int, ...]
     shares_positions = False  # whether views that differ by the selected piece are one to it
+    same_for_all = False  # whether it computes the same on a GPU, whatever the observations hold
 
     @abstractmethod
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Any:

@@ -22,6 +22,7 @@ class PlainNet(Network):
     """
 
     shape: tuple[int, int, int]
+    same_for_all = True
 
     def __init__(self, shape: tuple[int, int, int], channels: int, blocks: int) -> None:
         super().__init__()

@@ -43,6 +43,8 @@ class Rise(Network):
     InputError: such a vector is no board.
     """
 
+    same_for_all = True
+
     def __init__(
         self, shape: tuple[int, ...], actions: int | None, channels: int, blocks: int
     ) -> None:
