@@ -33,8 +33,9 @@ class Evaluator:
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
     does not depend on how many games happen to wait for a decision. `elastic` pads to a multiple
     of `STEP` only, which is faster and for those whose results depend on time anyway. Others
-    `draw` on a GPU by one launch, if the network is `same_for_all`. Observations are packed, uint8 [n, observation_bytes], and `legal` actions uint8 [n, A]; `pub`, float32
-    [n, 24, H, W], is as in `expand`.
+    `draw` on a GPU by one launch, if the network is `same_for_all`. Observations are packed,
+    uint8 [n, observation_bytes], and `legal` actions uint8 [n, A]; `pub`, float32 [n, 24, H, W],
+    is as in `expand`.
     """
 
     def __init__(self, net: str, network: Network, rows: int, elastic: bool = False) -> None:
