@@ -26,8 +26,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from stratkit.engine import Game
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.data import EpisodeChunk, Layout, StepBatch, make_batch
+from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.replayed import EpisodeChunk
 from stratkit.learn.request import resolve
 from stratkit.nets import build, unet
 from stratkit.nets.evaluator import Evaluator

@@ -108,12 +108,13 @@ typedef struct {
 /* Replays n episodes. Episode i starts from starts[start_offsets[i] .. start_offsets[i + 1]) and
  * has the actions actions[offsets[i] .. offsets[i + 1]). Row t of actors, legal and packed is what
  * the acting side knew before action t; given[t] is 1 where that action may come from outside, as a
- * given setup does. Each of the four may be NULL, but actors not without given. Stops at the first
- * fault; an action after the end of a game is one. */
+ * given setup does. Each of the four may be NULL, but actors not without given. Unless seen is
+ * NULL, legal and packed have rows for the actions with seen[t] only, one after the other. Stops at
+ * the first fault; an action after the end of a game is one. */
 sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts,
                    const int64_t *start_offsets, const int32_t *actions, const int64_t *offsets,
-                   int8_t *actors, uint8_t *legal, uint8_t *packed, uint8_t *given, float *returns,
-                   uint8_t *endings);
+                   const uint8_t *seen, int8_t *actors, uint8_t *legal, uint8_t *packed,
+                   uint8_t *given, float *returns, uint8_t *endings);
 
 /* ---- Randomness: Philox4x32-10, keyed by the seed, counted by (game, number, stream) ---- */
 

@@ -89,6 +89,26 @@ static int is_deployment(const table *t, const uint8_t *packed, size_t row)
     return packed[row * (size_t)t->is.observation_bytes + offsetof(observation, phase)];
 }
 
+/* Views of some actions only are the rows that all of them have for these. */
+static void check_seen(const record *r, const table *t, size_t rows)
+{
+    sight s = open_said(&t->is, (size_t)r->total, (size_t)r->n);
+    uint8_t *seen = take_memory((size_t)r->total);
+    for (size_t i = 0; i < (size_t)r->total; i++)
+        seen[i] = (r->actions[i] ^ i) % 3 == 0;
+    sk_replay(t->game, r->n, r->starts, r->start_offsets, r->actions, r->offsets, seen, NULL,
+              s.legal, s.packed, NULL, s.returns, s.endings);
+    size_t actions = (size_t)t->is.actions, bytes = (size_t)t->is.observation_bytes, at = 0;
+    for (size_t i = 0; i < rows; i++)
+        if (seen[i]) {
+            MUST(!memcmp(s.legal + at * actions, r->said.legal + i * actions, actions));
+            MUST(!memcmp(s.packed + at * bytes, r->said.packed + i * bytes, bytes));
+            at++;
+        }
+    free(seen);
+    close_said(&s);
+}
+
 static void check_replay(const record *r, const table *t)
 {
     size_t total = (size_t)r->total, n = (size_t)r->n, players = (size_t)t->is.players;
@@ -96,7 +116,7 @@ static void check_replay(const record *r, const table *t)
     uint8_t *given = take_memory(total);
     memset(given, 0xaa, total);
     sk_fault fault = sk_replay(t->game, r->n, r->starts, r->start_offsets, r->actions, r->offsets,
-                               s.actors, s.legal, s.packed, given, s.returns, s.endings);
+                               NULL, s.actors, s.legal, s.packed, given, s.returns, s.endings);
     MUST(fault.episode == r->fault.episode && fault.action == r->fault.action);
     size_t whole = fault.episode < 0 ? n : (size_t)fault.episode; /* episodes without a fault */
     size_t rows = fault.episode < 0 ? total : (size_t)(r->offsets[whole] + fault.action + 1);
@@ -110,6 +130,7 @@ static void check_replay(const record *r, const table *t)
         MUST(given[i] == (t->is.height && s.actors[i] >= 0 && is_deployment(t, s.packed, i)));
     free(given);
     close_said(&s);
+    check_seen(r, t, rows);
 }
 
 /* The same episodes in memory of exactly their size. */

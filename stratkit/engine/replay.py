@@ -20,9 +20,10 @@ ACTIONS_A_CALL = 200_000
 class Replay:
     """What the acting side knew before each action of some episodes, one after the other.
 
-    `offsets` int64 [episodes + 1] says where each begins. Row t: `actors` int8, `legal` uint8
-    [actions], `observations` uint8 [observation_bytes], `given` bool: whether the action may come
-    from outside, as a given setup does. One row an episode: `returns` float32 [players] and
+    `offsets` int64 [episodes + 1] says where each begins. Row t: `actors` int8, `given` bool:
+    whether the action may come from outside, as a given setup does. Row t, or one for each action
+    that was to be `seen`: `legal` uint8 [actions], `observations` uint8 [observation_bytes]. One
+    row an episode: `returns` float32 [players] and
     `endings` uint8 (0: the episode stopped before the end of the game).
     """
 
@@ -47,10 +48,16 @@ def replay_many(game: Game, episodes: Sequence[tuple[bytes, Int32s]]) -> Replay:
 
 
 def replay_columns(
-    game: Game, actions: Int32s, lengths: Int64s, starts: bytes, start_lengths: Int64s
+    game: Game,
+    actions: Int32s,
+    lengths: Int64s,
+    starts: bytes,
+    start_lengths: Int64s,
+    seen: Bools | None = None,
 ) -> Replay:
     """Replays n episodes: their actions int32 [sum of lengths] and the bytes of their starts, one
-    after the other, and how many each has, int64 [n].
+    after the other, and how many each has, int64 [n]. `seen`: before which actions observation and
+    legal actions are wanted, bool [sum of lengths]; they take three quarters of the time.
 
     Raises `IllegalAction` (episode, action, its index) for an action that is not legal, or that
     comes after the end of the game.
@@ -59,11 +66,12 @@ def replay_columns(
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     start_offsets = np.concatenate([[0], np.cumsum(start_lengths)])
     total = int(offsets[-1])
+    views = total if seen is None else np.count_nonzero(seen)
     out = Replay(
         offsets,
         np.empty(total, np.int8),
-        np.empty((total, game.actions), np.uint8),
-        np.empty((total, game.observation_bytes), np.uint8),
+        np.empty((views, game.actions), np.uint8),
+        np.empty((views, game.observation_bytes), np.uint8),
         np.empty(total, np.bool_),
         np.zeros((episodes, game.players), np.float32),
         np.zeros(episodes, np.uint8),
@@ -72,7 +80,7 @@ def replay_columns(
     while first < episodes:
         fit = int(np.searchsorted(offsets, offsets[first] + ACTIONS_A_CALL, side="right")) - 1
         last = min(max(fit, first + 1), episodes)
-        _replay_some(game, actions, starts, start_offsets, out, first, last)
+        _replay_some(game, actions, starts, start_offsets, seen, out, first, last)
         first = last
     return out
 
@@ -82,6 +90,7 @@ def _replay_some(
     actions: Int32s,
     starts: bytes,
     start_offsets: Int64s,
+    seen: Bools | None,
     out: Replay,
     first: int,
     last: int,
@@ -91,6 +100,11 @@ def _replay_some(
     begin, end = int(out.offsets[first]), int(out.offsets[last])
     offsets = out.offsets[first : last + 1] - begin
     rows = end - begin
+    views = slice(begin, end)
+    if seen is not None:
+        before = int(np.count_nonzero(seen[:begin]))
+        views = slice(before, before + int(np.count_nonzero(seen[begin:end])))
+    legal, observations = out.legal[views], out.observations[views]
     fault = lib.sk_replay(
         game.handle,
         n,
@@ -98,11 +112,10 @@ def _replay_some(
         pointer(start_offsets[first : last + 1], "int64", (n + 1,)),
         pointer(actions[begin:end], "int32", (rows,)),
         pointer(offsets, "int64", (n + 1,)),
+        pointer(None if seen is None else seen[begin:end], "bool", (rows,)),
         pointer(out.actors[begin:end], "int8", (rows,), writable=True),
-        pointer(out.legal[begin:end], "uint8", (rows, game.actions), writable=True),
-        pointer(
-            out.observations[begin:end], "uint8", (rows, game.observation_bytes), writable=True
-        ),
+        pointer(legal, "uint8", (len(legal), game.actions), writable=True),
+        pointer(observations, "uint8", (len(legal), game.observation_bytes), writable=True),
         pointer(out.given[begin:end], "bool", (rows,), writable=True),
         pointer(out.returns[first:last], "float32", (n, game.players), writable=True),
         pointer(out.endings[first:last], "uint8", (n,), writable=True),
@@ -140,7 +153,7 @@ def legal_prefix(game: Game, actions: Int32s, start: bytes = b"") -> Prefix:
         pointer(np.array([0, len(start)], np.int64), "int64", (2,)),
         pointer(actions, "int32", (total,)),
         pointer(np.array([0, total], np.int64), "int64", (2,)),
-        *(ffi.NULL,) * 4,  # what each side knew before each action
+        *(ffi.NULL,) * 5,  # what each side knew before each action
         pointer(returns, "float32", (1, game.players), writable=True),
         pointer(endings, "uint8", (1,), writable=True),
     )

@@ -1,4 +1,4 @@
-"""Episodes -> batches: the engine replays the actions and makes the observations again."""
+"""Episodes -> batches: the steps of the games, and the different views in them."""
 
 from __future__ import annotations
 
@@ -12,35 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from stratkit.arrays import Bools, Bytes
-from stratkit.engine import (
-    Batch,
-    Game,
-    IllegalAction,
-    Replay,
-    distinct_views,
-    hidden_types,
-    replay_columns,
-)
+from stratkit.engine import Batch, Game, Replay, distinct_views, hidden_types
 from stratkit.engine.observation import STAGE
 from stratkit.engine.worlds import NOT_HIDDEN
-from stratkit.errors import InputError
-from stratkit.storage.columns import MU_ROUNDING, WHOLE_SHARE, Episodes
-
-CUT = "cut"  # the ending of an episode that was stopped before the end of its game
-
-
-@dataclass(frozen=True)
-class EpisodeChunk:
-    """Some episodes, the names of their endings, and where they were read, for messages; whether
-    they are `against` a frozen player, of whose sides nothing was sampled."""
-
-    episodes: Episodes
-    endings: Sequence[str]
-    file: str
-    against: bool = False
-
-    def __len__(self) -> int:
-        return len(self.episodes)
+from stratkit.learn.replayed import EpisodeChunk, against, refuse, replayed, views_before
+from stratkit.storage.columns import WHOLE_SHARE, Episodes
 
 
 @dataclass(frozen=True)
@@ -160,7 +136,9 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layo
     """
     episodes = Episodes.together([chunk.episodes for chunk in chunks])
     endings = np.concatenate([np.array(chunk.endings)[chunk.episodes.ending] for chunk in chunks])
-    played = _replay(game, chunks, episodes, endings, sampled=not layout.hidden)
+    # Of a slice's game most actions come before it. They are replayed, but nobody looks at them.
+    sliced = episodes.first is not None and not layout.hidden
+    played = replayed(game, chunks, episodes, endings, not layout.hidden, views=not sliced)
     # An episode that is no slice has ended, even if its game went on.
     ended = (endings != "") | (episodes.first is None)
     observations, legal = played.observations, played.legal
@@ -170,9 +148,11 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layo
         observations = np.concatenate([observations, truth], axis=1)
         kept, episode, player, actor = _moments(episodes, played, truth)
     else:
-        frozen = np.repeat(_against(chunks), episodes.length) & np.isnan(episodes.mu)
+        frozen = np.repeat(against(chunks), episodes.length) & np.isnan(episodes.mu)
         whole = placing if layout.deployment_only else ~frozen
         kept, episode, player, actor = _steps(episodes, played, ended, placing, whole)
+    if sliced:
+        observations, legal = views_before(game, episodes, kept)
     observations, legal, view = _views(observations, legal, kept, layout.rows)
     target, root_value = None, None
     if layout.searched:
@@ -255,11 +235,6 @@ def _steps(
     return kept, episode[kept], player[kept], actor[kept]
 
 
-def _against(chunks: Sequence[EpisodeChunk]) -> Bools:
-    """Of each episode, whether it is against a frozen player."""
-    return np.repeat([chunk.against for chunk in chunks], [len(chunk) for chunk in chunks])
-
-
 def _moments(episodes: Episodes, played: Replay, truth: Bytes) -> Steps:
     """As `_steps`: the moments at which a move begins, and the enemy has hidden pieces."""
     wanted = (truth != NOT_HIDDEN).any(1) & (played.observations[:, STAGE] == 0) & episodes.sliced
@@ -307,92 +282,14 @@ def _searches(
     choice = ~np.isnan(episodes.mu) & ~played.given & (played.legal.sum(1) > 1)
     count = np.zeros(n, np.int64) if targets is None else targets.count
     what = "no target of a search, which only --targets played does without"
-    _refuse(chunks, played, choice & (count == 0), what)
+    refuse(chunks, played, choice & (count == 0), what)
     if targets is not None:
         row = np.repeat(np.arange(n), count)
         beyond = targets.actions >= len(policy[0])
         at = np.where(beyond, 0, targets.actions)
         wrong = np.zeros(n, np.bool_)
         wrong[row[beyond | (played.legal[row, at] == 0)]] = True
-        _refuse(chunks, played, wrong, "its target has an illegal action")
+        refuse(chunks, played, wrong, "its target has an illegal action")
         policy[row, at] = targets.share / np.float32(WHOLE_SHARE)
     value = np.full(n, np.nan, np.float32) if episodes.root_value is None else episodes.root_value
     return torch.from_numpy(policy[kept]), torch.from_numpy(value[kept])
-
-
-def _refuse(
-    chunks: Sequence[EpisodeChunk],
-    played: Replay,
-    wrong: Bools,
-    what: str,
-    values: NDArray[np.float32] | None = None,
-) -> None:
-    """`InputError` if something is wrong with an action: with the first one, and its value."""
-    if wrong.any():
-        at = int(wrong.argmax())
-        row = int(np.searchsorted(played.offsets, at, side="right")) - 1
-        text = None if values is None else values[at]
-        raise _at(chunks, row, at - int(played.offsets[row]), what, text)
-
-
-def _replay(
-    game: Game,
-    chunks: Sequence[EpisodeChunk],
-    episodes: Episodes,
-    said: NDArray[np.str_],
-    sampled: bool,
-) -> Replay:
-    starts = episodes.start.tobytes()
-    try:
-        played = replay_columns(
-            game, episodes.actions, episodes.length, starts, episodes.start_length
-        )
-    except IllegalAction as error:
-        if error.action is None:
-            raise _at(chunks, error.row, None, "illegal start position", None) from None
-        raise _at(chunks, error.row, error.index, "illegal action", error.action) from None
-    found = np.array(game.endings)[played.endings]
-    wrong = np.flatnonzero((said != found) & ~((said == CUT) & (found == "")))
-    if len(wrong):
-        row = int(wrong[0])
-        what = f"the episode says that it ended by {said[row] or 'nothing'}, replay by"
-        raise _at(chunks, row, None, what, found[row] or "nothing")
-    if episodes.returns.shape != played.returns.shape:
-        what = f"returns of {episodes.returns.shape[1]} players"
-        raise _at(chunks, 0, None, what, None)
-    wrong = np.flatnonzero((episodes.returns != played.returns).any(1))
-    if len(wrong):
-        row = int(wrong[0])
-        what = "the returns are not those of the game"
-        raise _at(chunks, row, None, what, episodes.returns[row])
-    if sampled:
-        _check_sampled(chunks, episodes, played)
-    return played
-
-
-def _check_sampled(chunks: Sequence[EpisodeChunk], episodes: Episodes, played: Replay) -> None:
-    """Play must have been sampled; given actions (setups) and chance may be in an episode, and all
-    that a frozen player did."""
-    mu, none = episodes.mu, np.isnan(episodes.mu) & (played.actors >= 0) & ~played.given
-    if none.any():
-        episode = np.repeat(np.arange(len(episodes)), episodes.length)
-        sampled = (played.actors >= 0) & ~np.isnan(mu)
-        learner = np.zeros(episodes.returns.shape, np.bool_)
-        learner[episode[sampled], played.actors[sampled]] = True
-        none &= ~_against(chunks)[episode] | learner[episode, np.maximum(played.actors, 0)]
-    _refuse(chunks, played, none, "this action of play was not sampled (mu is NaN)")
-    _refuse(chunks, played, (mu <= 0) | (mu > 1 + MU_ROUNDING), "mu is no probability", mu)
-
-
-def _at(
-    chunks: Sequence[EpisodeChunk], row: int, index: int | None, what: str, text: object
-) -> InputError:
-    """What is wrong in episode `row` of all the chunks' episodes."""
-    before = 0
-    for chunk in chunks:
-        if row < before + len(chunk):
-            break
-        before += len(chunk)
-    where = f"episode {chunk.episodes.number[row - before]}"
-    where += "" if index is None else f", action {index}"
-    return InputError(what, file=chunk.file, where=where, text=text)

@@ -18,8 +18,9 @@ from typing import BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
-from stratkit.learn.data import EpisodeChunk, Layout, StepBatch, make_batch
+from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.pipes import POLL, is_pipe, keep_small, side_by_side
+from stratkit.learn.replayed import EpisodeChunk
 from stratkit.learn.request import STDIN
 from stratkit.learn.window import Window
 from stratkit.storage.episodes import SLICES, EpisodeReader, Header, SeenGames

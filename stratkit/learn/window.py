@@ -10,7 +10,7 @@ import numpy as np
 from stratkit.engine import uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.learn.config import AlphaZeConfig
-from stratkit.learn.data import EpisodeChunk
+from stratkit.learn.replayed import EpisodeChunk
 from stratkit.learn.request import Settings
 
 

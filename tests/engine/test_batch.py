@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stratkit.engine import Batch, Game, IllegalAction, replay, replay_many, sample
+from stratkit.engine import Batch, Game, IllegalAction, replay, replay_columns, replay_many, sample
 from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.engine.batch import OVER
 from stratkit.engine.observation import observation_dtype
@@ -73,6 +74,30 @@ def test_replay_makes_the_same_views_again(name: str) -> None:
             strict=True,
         ):
             np.testing.assert_array_equal(mine, np.stack([step[row] for step in seen]))
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_some_views_are_those_among_all(
+    name: str, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where several calls replay one after the other."""
+    batch, actions, _ = random_games(name, 7, seed=5)
+    all_ = replay_many(batch.game, [(b"", a) for a in actions])
+    seen = np.random.default_rng(6).random(len(all_.actors)) < share
+    monkeypatch.setattr(sys.modules["stratkit.engine.replay"], "ACTIONS_A_CALL", 1)
+    none = np.zeros(7, np.int64)
+    some = replay_columns(
+        batch.game, np.concatenate(actions), np.diff(all_.offsets), b"", none, seen
+    )
+    np.testing.assert_array_equal(some.legal, all_.legal[seen])
+    np.testing.assert_array_equal(some.observations, all_.observations[seen])
+    for mine, wanted in zip(
+        (some.actors, some.given, some.returns, some.endings),
+        (all_.actors, all_.given, all_.returns, all_.endings),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(mine, wanted)
 
 
 @pytest.mark.parametrize("name", GAMES)

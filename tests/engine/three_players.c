@@ -132,8 +132,8 @@ static void replay(void)
             *given = take_memory(5);
     uint8_t *endings = take_memory(2);
     float *got = take_memory(2 * PLAYERS * sizeof *got);
-    sk_fault fault = sk_replay(&game, 2, packed, none, actions, offsets, actors, legal_mask, packed,
-                               given, got, endings);
+    sk_fault fault = sk_replay(&game, 2, packed, none, actions, offsets, NULL, actors, legal_mask,
+                               packed, given, got, endings);
     MUST(fault.episode == -1 && endings[0] == 0 && endings[1] == 1);
     MUST(!memcmp(got, (float[]){0, 0, 0, 4, -5, 1}, 2 * PLAYERS * sizeof *got));
     MUST(!memcmp(actors, (int8_t[]){0, 1, 0, 1, 2}, 5));

@@ -12,9 +12,9 @@ import torch
 from nets.random_play import actions_of_games
 from stratkit.engine import Game, replay_many
 from stratkit.learn.algorithm import CPU, open_algorithm
-from stratkit.learn.data import EpisodeChunk
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks
+from stratkit.learn.replayed import EpisodeChunk
 from stratkit.learn.request import Settings
 from stratkit.storage.episodes import SLICES, VERSION, Episode, Episodes, EpisodeWriter, Header
 

@@ -14,8 +14,9 @@ from stratkit.engine.observation import PHASE, STAGE
 from stratkit.engine.stratego import NO_PIECE, Position
 from stratkit.learn.algorithm import open_algorithm
 from stratkit.learn.config import BeliefConfig, RunConfig
-from stratkit.learn.data import EpisodeChunk, Layout, make_batch
+from stratkit.learn.data import Layout, make_batch
 from stratkit.learn.optimizer import Optimizer
+from stratkit.learn.replayed import EpisodeChunk
 from stratkit.nets.belief import BeliefEvaluator
 from stratkit.storage.columns import Episode, Episodes
 

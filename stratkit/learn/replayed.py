@@ -1,0 +1,129 @@
+"""Replaying the episodes of a batch, and what is wrong with them: file, episode, action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stratkit.arrays import Bools, Bytes, Int32s, Int64s
+from stratkit.engine import Game, IllegalAction, Replay, replay_columns
+from stratkit.errors import InputError
+from stratkit.storage.columns import MU_ROUNDING, Episodes
+
+CUT = "cut"  # the ending of an episode that was stopped before the end of its game
+
+
+@dataclass(frozen=True)
+class EpisodeChunk:
+    """Some episodes, the names of their endings, and where they were read, for messages; whether
+    they are `against` a frozen player, of whose sides nothing was sampled."""
+
+    episodes: Episodes
+    endings: Sequence[str]
+    file: str
+    against: bool = False
+
+    def __len__(self) -> int:
+        return len(self.episodes)
+
+
+def against(chunks: Sequence[EpisodeChunk]) -> Bools:
+    """Of each episode, whether it is against a frozen player."""
+    return np.repeat([chunk.against for chunk in chunks], [len(chunk) for chunk in chunks])
+
+
+def replayed(
+    game: Game,
+    chunks: Sequence[EpisodeChunk],
+    episodes: Episodes,
+    said: NDArray[np.str_],
+    sampled: bool,
+    views: bool = True,
+) -> Replay:
+    """The episodes of all the chunks, which ended as is `said` [n]. Unless `views`, without what
+    was known before the actions. `InputError`: something is wrong with one; if `sampled`, also that
+    play was not."""
+    seen = None if views else np.zeros(len(episodes.actions), np.bool_)
+    try:
+        played = replay_columns(game, *_columns(episodes), seen)
+    except IllegalAction as error:
+        if error.action is None:
+            raise _at(chunks, error.row, None, "illegal start position", None) from None
+        raise _at(chunks, error.row, error.index, "illegal action", error.action) from None
+    found = np.array(game.endings)[played.endings]
+    wrong = np.flatnonzero((said != found) & ~((said == CUT) & (found == "")))
+    if len(wrong):
+        row = int(wrong[0])
+        what = f"the episode says that it ended by {said[row] or 'nothing'}, replay by"
+        raise _at(chunks, row, None, what, found[row] or "nothing")
+    if episodes.returns.shape != played.returns.shape:
+        what = f"returns of {episodes.returns.shape[1]} players"
+        raise _at(chunks, 0, None, what, None)
+    wrong = np.flatnonzero((episodes.returns != played.returns).any(1))
+    if len(wrong):
+        row = int(wrong[0])
+        what = "the returns are not those of the game"
+        raise _at(chunks, row, None, what, episodes.returns[row])
+    if sampled:
+        _check_sampled(chunks, episodes, played)
+    return played
+
+
+def views_before(game: Game, episodes: Episodes, kept: NDArray[np.int64]) -> tuple[Bytes, Bytes]:
+    """Observations and legal actions before the actions `kept` [k], in order, of legal episodes;
+    where none is kept, before the first of all."""
+    seen = np.zeros(len(episodes.actions), np.bool_)
+    seen[kept if len(kept) else 0] = True
+    played = replay_columns(game, *_columns(episodes), seen)
+    return played.observations, played.legal
+
+
+def _columns(episodes: Episodes) -> tuple[Int32s, Int64s, bytes, Int64s]:
+    """What `replay_columns` replays."""
+    return episodes.actions, episodes.length, episodes.start.tobytes(), episodes.start_length
+
+
+def _check_sampled(chunks: Sequence[EpisodeChunk], episodes: Episodes, played: Replay) -> None:
+    """Play must have been sampled; given actions (setups) and chance may be in an episode, and all
+    that a frozen player did."""
+    mu, none = episodes.mu, np.isnan(episodes.mu) & (played.actors >= 0) & ~played.given
+    if none.any():
+        episode = np.repeat(np.arange(len(episodes)), episodes.length)
+        sampled = (played.actors >= 0) & ~np.isnan(mu)
+        learner = np.zeros(episodes.returns.shape, np.bool_)
+        learner[episode[sampled], played.actors[sampled]] = True
+        none &= ~against(chunks)[episode] | learner[episode, np.maximum(played.actors, 0)]
+    refuse(chunks, played, none, "this action of play was not sampled (mu is NaN)")
+    refuse(chunks, played, (mu <= 0) | (mu > 1 + MU_ROUNDING), "mu is no probability", mu)
+
+
+def refuse(
+    chunks: Sequence[EpisodeChunk],
+    played: Replay,
+    wrong: Bools,
+    what: str,
+    values: NDArray[np.float32] | None = None,
+) -> None:
+    """`InputError` if something is wrong with an action: with the first one, and its value."""
+    if wrong.any():
+        at = int(wrong.argmax())
+        row = int(np.searchsorted(played.offsets, at, side="right")) - 1
+        text = None if values is None else values[at]
+        raise _at(chunks, row, at - int(played.offsets[row]), what, text)
+
+
+def _at(
+    chunks: Sequence[EpisodeChunk], row: int, index: int | None, what: str, text: object
+) -> InputError:
+    """What is wrong in episode `row` of all the chunks' episodes."""
+    before = 0
+    for chunk in chunks:
+        if row < before + len(chunk):
+            break
+        before += len(chunk)
+    where = f"episode {chunk.episodes.number[row - before]}"
+    where += "" if index is None else f", action {index}"
+    return InputError(what, file=chunk.file, where=where, text=text)
