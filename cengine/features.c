@@ -216,13 +216,11 @@ static void cornered_piece(const board *b, int square, float *out)
 {
     int type = cell_type(b->cells[square]), beside[DIRECTIONS], attacks = 0;
     float wins = 0, loses = 1;
-    if (type >= TYPES || !type_moves(type))
-        return;
+    if (!is_piece(b->cells[square]) || cell_side(b->cells[square]) || type >= TYPES)
+        return; /* such observations nobody makes */
     neighbours(b, square, beside);
     for (int d = 0; d < DIRECTIONS; d++) {
         uint8_t cell = beside[d] < 0 ? LAKE : b->cells[beside[d]];
-        if (!is_piece(cell) && cell != LAKE)
-            return;
         if (!is_piece(cell) || !cell_side(cell))
             continue;
         meeting m = met(b, beside[d], type);
@@ -245,7 +243,7 @@ void sk_outcomes(int32_t width, int32_t height, const uint8_t *packed, int64_t n
         board b = open_board(width, height, &o, row + sizeof o);
         int type = o.selected < squares ? cell_type(b.cells[o.selected]) : TYPES;
         for (int s = 0; s < squares; s++) {
-            if (o.selected >= squares && is_piece(b.cells[s]) && !cell_side(b.cells[s]))
+            if (o.only_attacks[s / 8] >> s % 8 & 1)
                 cornered_piece(&b, s, out + s * OUTCOMES);
             if (type >= TYPES)
                 continue;

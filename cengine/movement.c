@@ -23,19 +23,38 @@ sk_bits stratego_destinations(const stratego *game, const stratego_state *state,
            & ~chase_bans(game, state, from);
 }
 
+/* The pieces of the side to move that the repetition rules may touch. */
+static sk_bits doubtful_pieces(const stratego *game, const stratego_state *state)
+{
+    const border_crossings *run = &state->crossings[state->side];
+    sk_bits last = has_closed_border(game, run) ? bit(run->square) : 0;
+    return state->movers[state->side] & (chase_banned_pieces(game, state) | last);
+}
+
 /* The pieces of the side to move that have a legal move. A piece that can move at all can move by
  * one square, so this needs no scout's rays. */
 sk_bits stratego_selectable(const stratego *game, const stratego_state *state)
 {
     int side = state->side;
-    const border_crossings *run = &state->crossings[side];
     sk_bits set = state->movers[side] & beside(game, game->board & ~state->pieces[side]);
-    /* Few pieces are touched by the repetition rules; those are asked for their destinations. */
-    sk_bits doubtful = chase_banned_pieces(game, state);
-    if (has_closed_border(game, run))
-        doubtful |= bit(run->square);
-    for (doubtful &= set; doubtful; doubtful &= doubtful - 1)
-        if (!stratego_destinations(game, state, lsb(doubtful)))
-            set &= ~bit(lsb(doubtful));
+    /* They are few, and asked for their destinations. */
+    for (sk_bits some = set & doubtful_pieces(game, state); some; some &= some - 1)
+        if (!stratego_destinations(game, state, lsb(some)))
+            set &= ~bit(lsb(some));
+    return set;
+}
+
+/* Those of them whose legal moves are all attacks. */
+sk_bits stratego_only_attacks(const stratego *game, const stratego_state *state)
+{
+    sk_bits enemies = state->pieces[!state->side];
+    sk_bits empty = game->board & ~(state->pieces[state->side] | enemies);
+    sk_bits set = state->movers[state->side] & beside(game, enemies) & ~beside(game, empty);
+    for (sk_bits some = doubtful_pieces(game, state); some; some &= some - 1) {
+        sk_bits to = stratego_destinations(game, state, lsb(some));
+        set &= ~bit(lsb(some));
+        if (to && !(to & ~enemies))
+            set |= bit(lsb(some));
+    }
     return set;
 }

@@ -73,6 +73,15 @@ static inline void observe_moves(const stratego *game, const stratego_state *sta
     }
 }
 
+/* A bit for each square of a set, in the frame of `side`. */
+static inline void mark(const stratego *game, int side, sk_bits set, uint8_t *out)
+{
+    for (; set; set &= set - 1) {
+        int square = framed(game, side, lsb(set));
+        out[square / 8] |= (uint8_t)(1 << square % 8);
+    }
+}
+
 static inline void observe(const stratego *game, const stratego_state *state, int side,
                            uint8_t *packed)
 {
@@ -90,6 +99,8 @@ static inline void observe(const stratego *game, const stratego_state *state, in
         memcpy(o.unrevealed[0], state->unrevealed[side], TYPES);
         memcpy(o.unrevealed[1], state->unrevealed[!side], TYPES);
     }
+    if (state->phase == SELECTING)
+        mark(game, side, stratego_only_attacks(game, state), o.only_attacks);
     if (state->phase == MOVING)
         o.selected = (uint8_t)framed(game, side, state->selected);
     memcpy(packed, &o, offsetof(observation, moves));

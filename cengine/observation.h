@@ -12,10 +12,11 @@ typedef struct {
     uint8_t selected;              /* square, or NO_SQUARE */
     uint8_t to_place;              /* type, or NO_SQUARE */
     uint8_t unrevealed[2][TYPES];  /* own, enemy; 0 in deployment */
+    uint8_t only_attacks[16];      /* own pieces that can do nothing else, a bit a square */
     ply_record moves[SHOWN_PLIES]; /* the latest first */
 } observation;
 
-_Static_assert(sizeof(observation) == 156, "the layout is a file format");
+_Static_assert(sizeof(observation) == 172, "the layout is a file format");
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "packed observations are little-endian"
 #endif

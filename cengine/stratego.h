@@ -161,6 +161,7 @@ void stratego_place(const stratego *game, stratego_state *state, int square);
 void stratego_put_piece(stratego_state *state, int square, uint8_t cell);
 
 sk_bits stratego_selectable(const stratego *game, const stratego_state *state);
+sk_bits stratego_only_attacks(const stratego *game, const stratego_state *state);
 sk_bits stratego_destinations(const stratego *game, const stratego_state *state, int from);
 
 void stratego_begin_turn(const stratego *game, stratego_state *state);

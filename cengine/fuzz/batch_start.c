@@ -11,10 +11,11 @@ enum { PLAYED, STARTED, ROWS };
 static int running(const table *t, int32_t row) { return t->now.actors[row] >= 0; }
 
 /* Observations of both rows are equal but for the recent moves, which a start position does not
- * have. */
+ * have, and what follows from them by the rules. */
 static int same_apart_from_moves(const table *t)
 {
-    size_t from = offsetof(observation, moves), to = from + sizeof((observation *)0)->moves;
+    size_t from = offsetof(observation, only_attacks);
+    size_t to = offsetof(observation, moves) + sizeof((observation *)0)->moves;
     const uint8_t *a = t->now.packed, *b = a + t->is.observation_bytes;
     return !memcmp(a, b, from) && !memcmp(a + to, b + to, (size_t)t->is.observation_bytes - to);
 }

@@ -44,6 +44,7 @@ def observation_dtype(squares: int) -> np.dtype[np.void]:
             ("to_place", "u1"),
             ("own_unrevealed", "u1", (12,)),
             ("enemy_unrevealed", "u1", (12,)),
+            ("only_attacks", "u1", (16,)),
             ("moves", ply, (SHOWN_PLIES,)),
             ("cells", "u1", (squares,)),
         ]
@@ -53,7 +54,7 @@ def observation_dtype(squares: int) -> np.dtype[np.void]:
 # Where each field begins, in bytes; on every board the same.
 _OFFSETS = [offset for _, offset, *_ in dict(observation_dtype(1).fields or {}).values()]
 PLIES, MAX_PLIES, NO_ATTACK, MAX_NO_ATTACK, PHASE, STAGE, SELECTED, TO_PLACE = _OFFSETS[:8]
-OWN_UNREVEALED, ENEMY_UNREVEALED, MOVES, CELLS = _OFFSETS[8:]
+OWN_UNREVEALED, ENEMY_UNREVEALED, ONLY_ATTACKS, MOVES, CELLS = _OFFSETS[8:]
 
 
 def number(packed: bytes, at: int) -> int:

@@ -22,7 +22,14 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding, one_hot, relu
 
 from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
-from stratkit.engine.observation import CELLS, ENEMY_UNREVEALED, MOVES, NO_SQUARE, SHOWN_PLIES
+from stratkit.engine.observation import (
+    CELLS,
+    ENEMY_UNREVEALED,
+    MOVES,
+    NO_SQUARE,
+    ONLY_ATTACKS,
+    SHOWN_PLIES,
+)
 from stratkit.engine.stratego import BOMB, FLAG, MOVED, NO_PIECE, PIECE, REVEALED, SIDE, TYPES
 from stratkit.errors import InputError
 from stratkit.nets import fromto
@@ -58,7 +65,7 @@ def hidden_pieces(packed: Tensor) -> Hidden:
     squares = (~hidden).int().argsort(dim=1, stable=True)[:, :most]
     there = torch.arange(most, device=packed.device) < counts[:, None]
     still = there & (cells.gather(1, squares) & MOVED == 0)
-    left = packed[:, ENEMY_UNREVEALED:MOVES].long() * (counts > 0)[:, None]
+    left = packed[:, ENEMY_UNREVEALED:ONLY_ATTACKS].long() * (counts > 0)[:, None]
     squares = squares * there
     return Hidden(squares, there, still, left, *_walked(packed, squares, there))
 

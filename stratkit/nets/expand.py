@@ -1,6 +1,6 @@
 """Packed observations -> DeepNash's 82 planes (Perolat et al. 2022, supplement, table 4).
 
-The engine writes 156 + S bytes a state (formats/observation.md); the planes are made where the
+The engine writes 172 + S bytes a state (formats/observation.md); the planes are made where the
 network runs: on a CPU by the engine, on any other device here, by gathers and scatters over the
 whole batch. Every number that is not 0 or +-1 is one float32 division of two integers, so both
 agree bit for bit.
@@ -22,6 +22,7 @@ from stratkit.engine.observation import (
     LAST_MOVES,
     MOVES,
     NO_SQUARE,
+    ONLY_ATTACKS,
     OWN_PUBLIC,
     OWN_TYPES,
     OWN_UNREVEALED,
@@ -47,7 +48,7 @@ HIDDEN_ROWS = 5
 def expand(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = None) -> Tensor:
     """The planes of a batch of packed observations.
 
-    packed: uint8 [n, 156 + H * W], on any device; shape: (82, H, W).
+    packed: uint8 [n, 172 + H * W], on any device; shape: (82, H, W).
     pub: float32 [n, 24, H, W], or None: what a player thinks the enemy's (12 planes) and the own
         (12) pieces are in public, in place of the exact marginals.
     Returns float32 [n, 82, H, W] on the same device, channels last in memory.
@@ -117,7 +118,9 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
     counts the hidden pieces that never moved. (The paper's Eq. 6 does not sum to the pieces on
     the board.)
     """
-    count = packed[:, OWN_UNREVEALED:MOVES].int().view(-1, 2, len(TYPES))  # own, enemy's; by type
+    count = (
+        packed[:, OWN_UNREVEALED:ONLY_ATTACKS].int().view(-1, 2, len(TYPES))
+    )  # own, enemy's; by type
     immovable = count[:, :, FLAG] + count[:, :, BOMB]
     movable = count.sum(2) - immovable
     never_moved = torch.stack([(rows == _row(side, 0)).sum(1) for side in (0, 1)], 1).int()

@@ -25,6 +25,7 @@ from stratkit.engine.observation import (
     LAST_MOVES,
     MOVES,
     NO_SQUARE,
+    ONLY_ATTACKS,
     OWN_TYPES,
     OWN_UNREVEALED,
     PHASE,
@@ -34,7 +35,7 @@ from stratkit.engine.observation import (
     attack_outcomes,
     board_features,
 )
-from stratkit.engine.stratego import BOMB, FLAG, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, TYPES
+from stratkit.engine.stratego import BOMB, FLAG, MOVED, PIECE, REVEALED, SIDE, TYPE, TYPES
 from stratkit.nets.expand import expand
 from stratkit.nets.network import on_cpu
 
@@ -48,7 +49,7 @@ def features(
 ) -> tuple[Tensor, Tensor]:
     """Features float32 [n, 48, H, W], channels last in memory, and counts float32 [n, 51].
 
-    packed: uint8 [n, 156 + H * W], on any device; shape: (82, H, W); pub: as of `expand`.
+    packed: uint8 [n, 172 + H * W], on any device; shape: (82, H, W); pub: as of `expand`.
     """
     if on_cpu(packed) and pub is None:
         found, counts = board_features(packed.contiguous().numpy(), shape)
@@ -104,28 +105,24 @@ def outcomes_in_torch(packed: Tensor, shape: tuple[int, int, int], pub: Tensor |
         block.gather(1, index.expand(-1, -1, *shape[1:])).flatten(1)
         for block in (wins, loses, worst)
     ]
-    cornered = _cornered(packed[:, CELLS:].view(-1, 1, *shape[1:]), enemy)
+    cornered = _cornered(packed, enemy)
     return torch.where(chosen[:, :, None], torch.stack(picked, 2), cornered)
 
 
-def _cornered(cells: Tensor, enemy: Tensor) -> Tensor:
-    """Of each own piece that can only attack, what its best attack brings: [n, H * W, 3]."""
-    own = (cells & (PIECE | SIDE)) == PIECE
-    type_ = cells & TYPE
-    moves = own & (type_ != FLAG) & (type_ != BOMB) & (type_ < len(TYPES))
-    free, attacked = (
-        _beside(kind.float())[:, :, 0] > 0
-        for kind in (
-            ((cells & PIECE) == 0) & (cells != LAKE),
-            (cells & (PIECE | SIDE)) == PIECE | SIDE,
-        )
-    )
+def _cornered(packed: Tensor, enemy: Tensor) -> Tensor:
+    """Of each own piece that can only attack, what its best attack on a neighbour brings: [n, H *
+    W, 3]."""
+    cells = packed[:, CELLS:].view(-1, 1, *enemy.shape[2:])
+    own, attacked = ((cells & (PIECE | SIDE)) == kind for kind in (PIECE, PIECE | SIDE))
+    attacked = _beside(attacked.float())[:, :, 0] > 0
     met = _own_meetings(cells, own, enemy)
     wins = met[:, :4].amax(1)
     loses = torch.where(attacked.transpose(0, 1), met[:, 4:8], torch.inf).amin(1)
-    found = torch.stack([wins, loses, torch.zeros_like(wins)], 3)
-    only = moves[:, 0] & ~free.any(0) & attacked.any(0)
-    return torch.where(only[..., None], found, 0.0).flatten(1, 2)
+    found = torch.stack([wins, loses, torch.zeros_like(wins)], 3).flatten(1, 2)
+    square = torch.arange(found.shape[1], device=packed.device)
+    bits = packed[:, ONLY_ATTACKS:MOVES].index_select(1, square // 8) >> (square % 8).byte()
+    there = (bits & 1).bool() & (own & attacked.any(0)[:, None]).flatten(1)
+    return torch.where(there[:, :, None], found, 0.0)
 
 
 def _own_meetings(cells: Tensor, own: Tensor, enemy: Tensor) -> Tensor:

@@ -20,7 +20,9 @@ from stratkit.engine import distinct_views
 from stratkit.engine.observation import (
     COUNTS,
     FEATURES,
+    MOVES,
     NO_SQUARE,
+    ONLY_ATTACKS,
     OUTCOMES,
     PHASE,
     SELECTED,
@@ -200,4 +202,5 @@ def _positions(packed: Tensor) -> Tensor:
     """The observations as they were before a piece was selected."""
     positions = packed.clone()
     positions[:, STAGE], positions[:, SELECTED] = 0, NO_SQUARE
+    positions[:, ONLY_ATTACKS:MOVES] = 0  # which nothing reads of a position
     return positions

@@ -33,8 +33,8 @@ def test_the_page_describes_the_record() -> None:
         size *= len(re.findall(r"u\d", kind))
         times = 1 if not count else squares if count[1] == "S" else int(count[1])
         assert field.itemsize == size * times, name
-    assert Game("mini").observation_bytes == dtype.itemsize == 156 + squares
-    assert Game("classic").observation_bytes == 256
+    assert Game("mini").observation_bytes == dtype.itemsize == 172 + squares
+    assert Game("classic").observation_bytes == 272
 
 
 def test_the_page_names_the_types_in_order() -> None:
@@ -79,7 +79,7 @@ def test_the_offsets_are_those_of_the_c_struct() -> None:
     assert at == layout.CELLS
     names = (
         *("PLIES", "MAX_PLIES", "NO_ATTACK", "MAX_NO_ATTACK", "PHASE", "STAGE", "SELECTED"),
-        *("TO_PLACE", "OWN_UNREVEALED", "ENEMY_UNREVEALED", "MOVES"),
+        *("TO_PLACE", "OWN_UNREVEALED", "ENEMY_UNREVEALED", "ONLY_ATTACKS", "MOVES"),
     )
     assert [getattr(layout, name) for name in names] == offsets
 

@@ -92,7 +92,8 @@ def outcomes(record: np.void, width: int, height: int) -> Array:
     enemy = planes(record, width, height)[13:25]
     if record["selected"] == 255:
         for square in range(height * width):
-            out[square, :2] = cornered(record["cells"], enemy, *divmod(square, width))
+            if record["only_attacks"][square // 8] >> square % 8 & 1:
+                out[square, :2] = cornered(record["cells"], enemy, *divmod(square, width))
         return out
     kind = int(record["cells"][record["selected"]]) & 0x0F
     for square in range(height * width):
@@ -103,19 +104,14 @@ def outcomes(record: np.void, width: int, height: int) -> Array:
 
 
 def cornered(cells: Array, enemy: Array, y: int, x: int) -> tuple[float, float]:
-    """What the best attack of the piece there brings, if it is the side's own and has no other
-    move."""
+    """What the best attack of the piece there on a neighbour brings."""
     _, height, width = enemy.shape
     cell = int(cells[y * width + x])
-    if not cell & 0x80 or cell & 0x40 or cell & 0x0F in (FLAG, BOMB):
-        return 0.0, 0.0
     found = []
     for up, right in STEPS:
         if not (0 <= y + up < height and 0 <= x + right < width):
             continue
         other = int(cells[(y + up) * width + x + right])
-        if other == 0:
-            return 0.0, 0.0
         if other & 0xC0 == 0xC0:
             found.append(meeting(cell & 0x0F, enemy[:, y + up, x + right]))
     if not found:

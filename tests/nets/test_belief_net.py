@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from stratkit.engine import Batch, Game, assign_types, hidden_types, sample, worlds
-from stratkit.engine.observation import CELLS, ENEMY_UNREVEALED, MOVES
+from stratkit.engine.observation import CELLS, ENEMY_UNREVEALED, ONLY_ATTACKS
 from stratkit.engine.stratego import BOMB, FLAG, MOVED, NO_PIECE, variant
 from stratkit.errors import InputError
 from stratkit.nets.belief import BeliefEvaluator, BeliefNet
@@ -30,7 +30,7 @@ def all_types(observation: np.ndarray, types: np.ndarray) -> np.ndarray:
     """Of one view: all types of hidden pieces that public information allows, uint8 [k, S]; found
     by trying all orders."""
     squares = np.flatnonzero(types != NO_PIECE)
-    counts = observation[ENEMY_UNREVEALED:MOVES]
+    counts = observation[ENEMY_UNREVEALED:ONLY_ATTACKS]
     pieces = np.repeat(np.arange(12), counts)
     moved = observation[CELLS:][squares] & MOVED > 0
     found = set()

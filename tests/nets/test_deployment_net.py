@@ -106,7 +106,7 @@ def test_it_reads_what_stands_where_and_what_comes_next(
     read = network().deployment.read(packed[deploys])
     assert read.shape[1] == 12 * (MINI.shape[1] * MINI.shape[2] // 2 + 1)
     assert torch.equal(read[:, -12:].sum(1), torch.ones(len(read)))  # one type is next
-    standing = (packed[deploys][:, 156:] >= 0x80).sum(1)
+    standing = (packed[deploys][:, 172:] >= 0x80).sum(1)
     assert torch.equal(read[:, :-12].sum(1), standing.float())
     assert len(read.unique(dim=0)) == len(packed[deploys].unique(dim=0))
 

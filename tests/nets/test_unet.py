@@ -15,7 +15,7 @@ from stratkit.nets import UNet, build, legal_policy
 from stratkit.nets.presets import U_NETS
 from stratkit.nets.unet import ConvBlock, DeconvBlock, Pyramid, Size, spread, strided
 
-PHASE, STAGE, SELECTED, CELLS = 8, 9, 10, 156
+PHASE, STAGE, SELECTED, CELLS = 8, 9, 10, 172
 
 
 def states(name: str = "mini", rows: int = 150) -> tuple[Game, Tensor, Tensor]:

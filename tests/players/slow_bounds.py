@@ -13,6 +13,7 @@ import numpy as np
 
 from stratkit.engine import Batch, Game
 from stratkit.engine.combat import LOSES, WINS, fight
+from stratkit.engine.observation import MOVES, ONLY_ATTACKS
 from stratkit.engine.stratego import (
     BLUE,
     BOMB,
@@ -33,8 +34,9 @@ FREE = Game("mini", {"two_squares": 0, "more_squares": 0, "max_plies": 0, "max_q
 
 
 def value(packed: bytes) -> float:
-    """What a network might say: some number that depends on all there is."""
-    return zlib.crc32(packed) % 2001 / 1000 - 1
+    """What a network might say: some number that depends on all that its values read."""
+    read = packed[:ONLY_ATTACKS] + packed[MOVES:]
+    return zlib.crc32(read) % 2001 / 1000 - 1
 
 
 def assignments(cells: bytes, side: int) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from stratkit.engine.combat import LOSES, WINS, fight
-from stratkit.engine.observation import CELLS, ENEMY_UNREVEALED, MOVES, OWN_UNREVEALED
+from stratkit.engine.observation import CELLS, ENEMY_UNREVEALED, ONLY_ATTACKS, OWN_UNREVEALED
 from stratkit.engine.stratego import BOMB, FLAG, LAKE, MOVED, PIECE, REVEALED, SCOUT, SIDE, TYPE
 
 ENEMY = SIDE
@@ -63,7 +63,7 @@ class Board:
     @classmethod
     def of(cls, width: int, height: int, packed: bytes) -> Board:
         """The position of a packed observation of play."""
-        own, enemy = packed[OWN_UNREVEALED:ENEMY_UNREVEALED], packed[ENEMY_UNREVEALED:MOVES]
+        own, enemy = packed[OWN_UNREVEALED:ENEMY_UNREVEALED], packed[ENEMY_UNREVEALED:ONLY_ATTACKS]
         return cls(width, height, packed[CELLS:], [own, enemy])
 
     def side(self, square: int) -> int:

@@ -28,6 +28,7 @@ from stratkit.engine.observation import (
     MAX_PLIES,
     MOVES,
     NO_ATTACK,
+    ONLY_ATTACKS,
     PHASE,
     PLIES,
     number,
@@ -256,6 +257,7 @@ def _state(root: BoundsRoot, board: Board, no_attack: int, plies: bytes) -> Stat
         + bytes((0, 0, NONE, NONE))
         + bytes(board.unrevealed[OWN])
         + bytes(board.unrevealed[OTHER])
+        + bytes(MOVES - ONLY_ATTACKS)  # which values do not depend on
         + plies
         + old[MOVES : CELLS - len(plies)]
         + bytes(board.cells)
