@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from stratkit.players.spec import PlayerSpec
 
 # Networks that come with stratkit; stratkit-players(7) tells of each.
-SHIPPED = ("barrage-v0", "barrage-v1", "barrage-v2", "classic-v1", "classic-v2", "classic-v3")
+SHIPPED = (
+    *("barrage-v0", "barrage-v1", "barrage-v2"),
+    *("classic-v1", "classic-v2", "classic-v3", "classic-v4"),
+)
 
 # For who wants to play and not to choose: the best search of those tried, at most a second a move.
 STRONG = {

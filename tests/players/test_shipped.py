@@ -53,7 +53,7 @@ def test_they_beat_weaker_ones_and_are_recorded_by_their_names(
 
 
 @pytest.mark.parametrize(
-    "name", ["barrage-v1", "barrage-v2", "classic-v1", "classic-v2", "classic-v3"]
+    "name", ["barrage-v1", "barrage-v2", "classic-v1", "classic-v2", "classic-v3", "classic-v4"]
 )
 def test_without_the_repetition_rules_they_play_on(name: str) -> None:
     """Programs of 2012 know none: games must end, and by no fault."""
@@ -68,7 +68,7 @@ def test_without_the_repetition_rules_they_play_on(name: str) -> None:
     assert all(game["fault"] is None and game["moves"] for game in games)
 
 
-@pytest.mark.parametrize("player", ["barrage-v2", "classic-v3"])
+@pytest.mark.parametrize("player", ["barrage-v2", "classic-v4"])
 def test_a_person_meets_them(player: str, tmp_path: pathlib.Path) -> None:
     """As README's first screen says, without the browser."""
     play = f"^match human preset=strong,{player} .*$"
