@@ -1,5 +1,5 @@
 #!/bin/sh
-# Learns on a machine with a GPU, much as classic-v3 did:
+# Learns on a machine with a GPU, much as classic-v4 did:
 #
 #   gpu.sh RUN GAME PLAYER NET
 #
