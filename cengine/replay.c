@@ -18,7 +18,7 @@ static void note(const sk_game *game, const void *state, int64_t t, outputs *out
     if (out->given)
         out->given[t] = out->actors[t] >= 0 && game->ops->given && game->ops->given(game, state);
     if (!out->seen || out->seen[t])
-        view(game, state, out->views++, NULL, out->legal, out->packed);
+        view(game, state, out->seen ? out->views++ : t, NULL, out->legal, out->packed);
 }
 
 /* Returns the index of the first action that is not legal, or -1. */

@@ -137,7 +137,7 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layo
     episodes = Episodes.together([chunk.episodes for chunk in chunks])
     endings = np.concatenate([np.array(chunk.endings)[chunk.episodes.ending] for chunk in chunks])
     # Of a slice's game most actions come before it. They are replayed, but nobody looks at them.
-    sliced = episodes.first is not None and not layout.hidden
+    sliced = episodes.first is not None and not (layout.hidden or layout.searched)
     played = replayed(game, chunks, episodes, endings, not layout.hidden, views=not sliced)
     # An episode that is no slice has ended, even if its game went on.
     ended = (endings != "") | (episodes.first is None)

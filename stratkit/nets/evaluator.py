@@ -31,11 +31,11 @@ class Evaluator:
     `MOST_ON_CPU`.
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
-    does not depend on how many games happen to wait for a decision. `elastic` pads to a multiple
-    of `STEP` only, which is faster and for those whose results depend on time anyway. Others
-    `draw` on a GPU by one launch, if the network is `same_for_all`. Observations are packed,
-    uint8 [n, observation_bytes], and `legal` actions uint8 [n, A]; `pub`, float32 [n, 24, H, W],
-    is as in `expand`.
+    does not depend on how many games happen to wait for a decision. `elastic` pads on a CPU to a
+    multiple of `STEP` only, which is faster and for those whose results depend on time anyway. A
+    GPU draws by one launch, if the network is `same_for_all`. Observations are packed, uint8 [n,
+    observation_bytes], and `legal` actions uint8 [n, A]; `pub`, float32 [n, 24, H, W], is as in
+    `expand`.
     """
 
     def __init__(self, net: str, network: Network, rows: int, elastic: bool = False) -> None:
@@ -145,7 +145,7 @@ class Evaluator:
 
     def _launch(self, heads: Heads, *inputs: Tensor) -> tuple[Tensor, ...]:
         """The same as `heads` of these inputs: on a GPU recorded, if the network allows it."""
-        if self.device.type != "cuda" or self.elastic or not self.network.same_for_all:
+        if self.device.type != "cuda" or not self.network.same_for_all:
             return heads(*inputs)
         captured = self._captured.get(heads.__name__)
         if captured is None:
@@ -196,12 +196,14 @@ class Evaluator:
         """Layers of the precision that was asked for."""
         if self.precision == torch.float32:
             return nullcontext()
-        return torch.autocast(self.device.type, self.precision)
+        # What is recorded must not read copies of weights that are gone when this ends.
+        return torch.autocast(self.device.type, self.precision, cache_enabled=False)
 
     def _padded(self, x: npt.NDArray[Any]) -> Tensor:
         """`x` with its last row again and again, on the device."""
         n = len(x)
-        rows = -(-n // STEP) * STEP if self.elastic else self.rows
+        loose = self.elastic and self.device.type == "cpu"
+        rows = -(-n // STEP) * STEP if loose else self.rows
         padded = np.empty((rows, *x.shape[1:]), x.dtype)
         padded[:n] = x
         padded[n:] = x[-1]

@@ -48,9 +48,10 @@ def test_who_is_the_same_for_all_waits_for_no_number(
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("net", RECORDED)
-def test_recorded_as_launched_one_by_one(net: str, precision: torch.dtype) -> None:
+@pytest.mark.parametrize("elastic", [False, True])
+def test_recorded_as_launched_one_by_one(net: str, precision: torch.dtype, elastic: bool) -> None:
     batch, games = Batch(GAME, N), np.arange(N)
-    evaluator = Evaluator(net, drawn(build(net, GAME.shape, 1, GAME.actions)), 40)
+    evaluator = Evaluator(net, drawn(build(net, GAME.shape, 1, GAME.actions)), 40, elastic)
     evaluator.place("cuda", precision)
     rng = np.random.default_rng(1)
     for number in range(30):
