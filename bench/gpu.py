@@ -285,11 +285,11 @@ class Timed:
         self.seconds, self.rows = 0.0, 0
         evaluate = player.evaluator._in_parts
 
-        def timed(observations, pub, heads):  # type: ignore[no-untyped-def]
+        def timed(heads, *arrays):  # type: ignore[no-untyped-def]
             start = clock()
-            found = evaluate(observations, pub, heads)
+            found = evaluate(heads, *arrays)
             self.seconds += clock() - start
-            self.rows += len(observations)
+            self.rows += len(arrays[0])
             return found
 
         player.evaluator._in_parts = timed  # type: ignore[method-assign]

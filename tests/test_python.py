@@ -96,7 +96,7 @@ def test_what_is_no_network_is_refused(made: pathlib.Path) -> None:
         (batch.observe()[0], batch.legal()[0]),
         (np.zeros((2, loaded.game.observation_bytes)), batch.legal()),
     ):
-        with pytest.raises(ValueError, match=r"micro: observations must be uint8 \[\d+, 168\]"):
+        with pytest.raises(ValueError, match=r"micro: observations must be uint8 \[\d+, 184\]"):
             loaded.policy(observations, legal)
         with pytest.raises(ValueError, match="micro: observations must be"):
             loaded.values(observations)
