@@ -1,23 +1,34 @@
 """Makes the file of a player: one network of a checkpoint, and how it learned.
 
-    python examples/players/export.py CHECKPOINT|RUN FILE [NET]
+    python examples/players/export.py CHECKPOINT|RUN FILE [NET [LOST]]
 
 NET is online, average, ...; without it the network that `match` would let play. FILE is a policy
-(formats/checkpoint.md): `match` plays it, as it plays the players that come with stratkit.
+(formats/checkpoint.md): `match` plays it, as it plays the players that come with stratkit. LOST,
+such as -16, becomes the weight that `fromto` gives to an attack which loses for certain.
 """
 
 import pathlib
 import sys
 import tempfile
 
-from stratkit.errors import StratkitError, counted
+import numpy as np
+
+from stratkit.errors import InputError, StratkitError, counted
 from stratkit.storage.checkpoints import POLICY_FILE, load_network, publish_policy, resolve
 
 KEPT = ("algorithm", "batch", "config", "episodes", "game", "net", "post", "rules", "seed", "step")
 
 
-def main(checkpoint: str, file: str, net: str | None = None) -> None:
+def main(checkpoint: str, file: str, net: str | None = None, lost: str | None = None) -> None:
     weights, learned, part = load_network(resolve(checkpoint), net)
+    if lost is not None:
+        try:
+            (name,) = (name for name in weights if name.split(".")[-1] == "met")
+            weights = {**weights, name: np.append(weights[name][:-1], np.float32(lost))}
+        except ValueError:
+            raise InputError(
+                f"LOST is a number for a net fromto, not for {learned['net']}", text=lost
+            ) from None
     metadata = {key: learned[key] for key in KEPT} | {"parents": [learned["sha256"]], "part": part}
     with tempfile.TemporaryDirectory(dir=pathlib.Path(file).parent) as folder:
         publish_policy(folder, weights, metadata)
@@ -26,8 +37,8 @@ def main(checkpoint: str, file: str, net: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
-        sys.exit("usage: export.py CHECKPOINT|RUN FILE [NET]")
+    if len(sys.argv) not in (3, 4, 5):
+        sys.exit("usage: export.py CHECKPOINT|RUN FILE [NET [LOST]]")
     try:
         main(*sys.argv[1:])
     except (StratkitError, OSError) as error:

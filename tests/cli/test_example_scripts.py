@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import pathlib
 import runpy
 import sys
 
 import pytest
 
 from running import ROOT
+from stratkit.storage.checkpoints import load_network
 
 EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
 ATTACKS = "players/attacks.py"
+SHIPPED = ROOT / "stratkit/players/trained"
 SEARCH = "search_picture.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
 CURVE, WARM, SOLVERS = "rebel/curve.py", "rebel/warm_start.py", "rebel/solvers.py"
@@ -26,11 +29,33 @@ def test_a_decision_is_read_from_its_log() -> None:
     assert move == ("K3 K4 miner", 6.3, 4.3, 0.445, 0.003)
 
 
+def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.safetensors"
+    monkeypatch.setattr(
+        sys, "argv", ["", f"{SHIPPED}/barrage-v1.safetensors", str(file), "online", "-32"]
+    )
+    runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
+    old, new = (load_network(path, None)[0] for path in (SHIPPED / "barrage-v1.safetensors", file))
+    changed = {name for name in old if (old[name] != new[name]).any()}
+    assert changed == {"play.met"} and new["play.met"][-1] == -32
+    assert (new["play.met"][:-1] == old["play.met"][:-1]).all()
+
+
 @pytest.mark.parametrize(
     ("script", "words", "said"),
     [
-        (EXPORT, "", "usage: export.py CHECKPOINT|RUN FILE [NET]"),
-        (EXPORT, "a b c d", "usage: export.py CHECKPOINT|RUN FILE [NET]"),
+        (EXPORT, "", "usage: export.py CHECKPOINT|RUN FILE [NET [LOST]]"),
+        (EXPORT, "a b c d e", "usage: export.py CHECKPOINT|RUN FILE [NET [LOST]]"),
+        (
+            EXPORT,
+            f"{SHIPPED}/barrage-v1.safetensors a online many",
+            "export.py: LOST is a number for",
+        ),
+        (
+            EXPORT,
+            f"{SHIPPED}/barrage-v0.safetensors a online -16",
+            "export.py: LOST is a number for",
+        ),
         (EXPORT, "nowhere a", "export.py: nowhere: no such file or folder"),
         (CALIBRATION, "a", "usage: calibration.py PLAYER EPISODES PICTURE"),
         (CALIBRATION, "nowhere a b", "calibration.py: no such file or folder"),
