@@ -24,7 +24,9 @@ def main(checkpoint: str, file: str, net: str | None = None, lost: str | None = 
     if lost is not None:
         try:
             (name,) = (name for name in weights if name.split(".")[-1] == "met")
-            weights = {**weights, name: np.append(weights[name][:-1], np.float32(lost))}
+            if not np.isfinite(weight := np.float32(lost)):
+                raise ValueError
+            weights = {**weights, name: np.append(weights[name][:-1], weight)}
         except ValueError:
             raise InputError(
                 f"LOST is a number for a net fromto, not for {learned['net']}", text=lost

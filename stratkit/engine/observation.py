@@ -110,8 +110,8 @@ def board_features(packed: Bytes, shape: tuple[int, int, int]) -> tuple[Float32s
 def attack_outcomes(packed: Bytes, shape: tuple[int, int, int]) -> Float32s:
     """Of the selected piece, on each square: the probabilities that its attack there wins, that it
     loses, and that a neighbour could take it there. Where nothing is selected, of each own piece
-    that can only attack: the highest probability that an attack wins, the lowest that it loses, and
-    0. float32 [n, H * W, 3]."""
+    that can only attack: the highest probability that an attack on a neighbour wins, the lowest
+    that it loses, and 0. float32 [n, H * W, 3]."""
     _, height, width = shape
     out = np.empty((len(packed), height * width, OUTCOMES), np.float32)
     lib.sk_outcomes(

@@ -20,9 +20,9 @@ from stratkit.nets.captured import Captured
 from stratkit.nets.network import Network, check_device, load_weights, place
 from stratkit.nets.policy import draw, softmax
 
-MOST_ON_CPU = 256  # views at a time: more of them leave its caches
 Heads: TypeAlias = Callable[..., tuple[Tensor, ...]]
 
+MOST_ON_CPU = 256  # views at a time: more of them leave its caches
 STEP = 8  # the convolution library prepares itself anew for every number of rows
 
 

@@ -118,9 +118,8 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
     counts the hidden pieces that never moved. (The paper's Eq. 6 does not sum to the pieces on
     the board.)
     """
-    count = (
-        packed[:, OWN_UNREVEALED:ONLY_ATTACKS].int().view(-1, 2, len(TYPES))
-    )  # own, enemy's; by type
+    # Own, the enemy's; by type.
+    count = packed[:, OWN_UNREVEALED:ONLY_ATTACKS].int().view(-1, 2, len(TYPES))
     immovable = count[:, :, FLAG] + count[:, :, BOMB]
     movable = count.sum(2) - immovable
     never_moved = torch.stack([(rows == _row(side, 0)).sum(1) for side in (0, 1)], 1).int()

@@ -61,8 +61,8 @@ def outcomes(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | None = N
     """Of the selected piece, on each square: the probabilities that its attack there wins, that it
     loses, and the danger to it if it stands there: that of the neighbour that most probably takes
     it. Where nothing is selected, of each own piece that can only attack: the highest probability
-    that an attack wins, the lowest that it loses, and 0. float32 [n, H * W, 3]. Arguments as of
-    `features`."""
+    that an attack on a neighbour wins, the lowest that it loses, and 0. float32 [n, H * W, 3].
+    Arguments as of `features`."""
     if on_cpu(packed) and pub is None:
         return torch.from_numpy(attack_outcomes(packed.contiguous().numpy(), shape))
     return outcomes_in_torch(packed, shape, pub)

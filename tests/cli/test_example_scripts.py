@@ -53,6 +53,11 @@ def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
         ),
         (
             EXPORT,
+            f"{SHIPPED}/barrage-v1.safetensors a online nan",
+            "export.py: LOST is a number for",
+        ),
+        (
+            EXPORT,
             f"{SHIPPED}/barrage-v0.safetensors a online -16",
             "export.py: LOST is a number for",
         ),

@@ -41,7 +41,7 @@ def test_who_is_the_same_for_all_waits_for_no_number(
     if network.same_for_all:
         _compute(network)
     else:
-        with pytest.raises(NotImplementedError, match="meta"):
+        with pytest.raises(RuntimeError, match="meta"):
             _compute(network)
 
 
