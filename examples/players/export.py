@@ -7,12 +7,15 @@ NET is online, average, ...; without it the network that `match` would let play.
 such as -16, becomes the weight that `fromto` gives to an attack which loses for certain.
 """
 
+import contextlib
 import pathlib
 import sys
 import tempfile
+from collections.abc import Mapping
 
 import numpy as np
 
+from stratkit.arrays import Float32s
 from stratkit.errors import InputError, StratkitError, counted
 from stratkit.storage.checkpoints import POLICY_FILE, load_network, publish_policy, resolve
 
@@ -22,20 +25,23 @@ KEPT = ("algorithm", "batch", "config", "episodes", "game", "net", "post", "rule
 def main(checkpoint: str, file: str, net: str | None = None, lost: str | None = None) -> None:
     weights, learned, part = load_network(resolve(checkpoint), net)
     if lost is not None:
-        try:
-            (name,) = (name for name in weights if name.split(".")[-1] == "met")
-            if not np.isfinite(weight := np.float32(lost)):
-                raise ValueError
-            weights = {**weights, name: np.append(weights[name][:-1], weight)}
-        except ValueError:
-            raise InputError(
-                f"LOST is a number for a net fromto, not for {learned['net']}", text=lost
-            ) from None
+        weights = with_lost(weights, lost, learned["net"])
     metadata = {key: learned[key] for key in KEPT} | {"parents": [learned["sha256"]], "part": part}
     with tempfile.TemporaryDirectory(dir=pathlib.Path(file).parent) as folder:
         publish_policy(folder, weights, metadata)
         pathlib.Path(folder, POLICY_FILE).rename(file)
     print(f"{file}: {part} of step {learned['step']}, {counted(learned['episodes'], 'episode')}")
+
+
+def with_lost(weights: Mapping[str, Float32s], lost: str, net: str) -> dict[str, Float32s]:
+    """The weights with `lost` as that of certain losses."""
+    name = next((name for name in weights if name.split(".")[-1] == "met"), None)
+    if name is None:
+        raise InputError("a net that has no weight of certain losses", text=net)
+    with contextlib.suppress(ValueError):
+        if np.isfinite(weight := np.float32(lost)):
+            return {**weights, name: np.append(weights[name][:-1], weight)}
+    raise InputError("LOST is no finite number", text=lost)
 
 
 if __name__ == "__main__":
