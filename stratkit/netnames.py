@@ -2,7 +2,7 @@
 `rise:CHANNELSxBLOCKS`, `graph:CHANNELSxBLOCKS` of Diplomacy's maps, `tiny`, `small`, `paper`,
 `mlp:WIDTHxWIDTH...`, `pbs:WIDTHxWIDTH...` of public belief states, and `py:MODULE:CLASS` for a
 network of the user's own. Behind that of a board's network, `+deployment` adds one of its own for
-the deployment.
+the deployment; `+mirrored` does too, and reflects the board where the own flag stands on the left.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -24,6 +24,7 @@ NETS = ("plain", "fromto", "rise", "graph", "tiny", "small", "paper", "mlp", "pb
 SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4", "graph": "32x3"}
 LAYERED = {"mlp": (256, 256), "pbs": (128, 128)}  # by the widths of layers; the defaults
 DEPLOYMENT = "+deployment"  # ends the name of a network with another one for the deployment
+MIRRORED = "+mirrored"  # ends that of such a network that reflects some views
 PYTHON = "py:"  # begins the name of a network of the user's own
 ALLOWED = "STRATKIT_NETS"  # the environment variable
 PRECISIONS = {"cpu": "f32", "cuda": "bf16"}  # of layers by device, where nobody asks for another
@@ -39,7 +40,7 @@ def default_net(shape: Sequence[int]) -> str:
 def check_net(net: object) -> None:
     """Raises `InputError` unless this is the name of a network."""
     if isinstance(net, str):
-        net = net.removesuffix(DEPLOYMENT)
+        net = for_play(net)
     kind, colon, sizes = net.partition(":") if isinstance(net, str) else ("", "", "")
     if colon and kind == "py":
         module, _, name = sizes.partition(":")
@@ -68,15 +69,25 @@ def check_net(net: object) -> None:
 def check_new_net(net: object) -> None:
     """Raises `InputError` unless a user may ask for this network: as `check_net`, which reads what
     is stored, and blocks must not outnumber channels. Papers write BLOCKSxCHANNELS."""
-    end = DEPLOYMENT if isinstance(net, str) and net.endswith(DEPLOYMENT) else ""
-    found = re.fullmatch("([a-z]+):([1-9][0-9]{0,3})x([1-9][0-9]{0,3})", str(net).removesuffix(end))
+    name = for_play(str(net))
+    found = re.fullmatch("([a-z]+):([1-9][0-9]{0,3})x([1-9][0-9]{0,3})", name)
     if found and found[1] in SIZED:
         channels, blocks = int(found[2]), int(found[3])
         if channels < blocks <= MOST_CHANNELS and channels <= MOST_BLOCKS:
-            meant = f"{found[1]}:{blocks}x{channels}{end}"
+            meant = f"{found[1]}:{blocks}x{channels}{str(net).removeprefix(name)}"
             what = f"channels come first, and are no fewer than the blocks, as in {meant}"
             raise InputError(what, text=str(net))
     check_net(net)
+
+
+def for_play(net: str) -> str:
+    """The name without its ending: of the network that plays."""
+    return net.removesuffix(MIRRORED if net.endswith(MIRRORED) else DEPLOYMENT)
+
+
+def has_deployment(net: str) -> bool:
+    """Whether the network has one of its own for the deployment."""
+    return net != for_play(net)
 
 
 def channels_and_blocks(net: str) -> tuple[int, int]:
@@ -98,14 +109,14 @@ def hidden_sizes(net: str, kind: str = "mlp") -> tuple[int, ...]:
 def preset_of(net: str, presets: Container[str]) -> str:
     """The kind of network whose preset this one has: `fromto`, `rise`, `graph`, and one of the
     user's own, have that of `plain` where `presets` has none of theirs."""
-    kind = net.removesuffix(DEPLOYMENT).partition(":")[0]
+    kind = for_play(net).partition(":")[0]
     like_plain = kind in ("fromto", "rise", "graph", "py") and kind not in presets
     return "plain" if like_plain else kind
 
 
 def allow_net(net: str) -> None:
     """The user has named this network: its module may be imported, here and in child processes."""
-    net = net.removesuffix(DEPLOYMENT)
+    net = for_play(net)
     if net.startswith(PYTHON) and not is_allowed(net):
         os.environ[ALLOWED] = ",".join(filter(None, (os.environ.get(ALLOWED), net)))
 

@@ -36,7 +36,7 @@ from stratkit.learn.rnad import average_rate, follow, value_loss
 from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.learn.v_trace import scan
-from stratkit.netnames import DEPLOYMENT
+from stratkit.netnames import DEPLOYMENT, has_deployment
 from stratkit.nets import Network, legal_policy
 from stratkit.nets.deployment import WithDeployment
 
@@ -202,7 +202,7 @@ class MMD(Algorithm[Forward, Targets]):
     def untrained(
         self, shape: tuple[int, ...], actions: int | None, seed: int, graph: Graph | None
     ) -> Network:
-        if self.config.deployment_only and not self.net.endswith(DEPLOYMENT):
+        if self.config.deployment_only and not has_deployment(self.net):
             what = f"to learn the deployment alone needs a network of its own, NAME{DEPLOYMENT}"
             raise InputError(what, text=self.net)
         network = super().untrained(shape, actions, seed, graph)

@@ -33,7 +33,7 @@ from stratkit.learn.request import Outcome, Request, Settings
 from stratkit.learn.source import Plan, PreparedBatch, Source
 from stratkit.learn.weights import begin_with
 from stratkit.learn.window import open_window
-from stratkit.netnames import DEPLOYMENT, default_net
+from stratkit.netnames import default_net, has_deployment
 from stratkit.storage.checkpoints import checkpoint_path, publish_policy
 from stratkit.storage.progress import METRICS
 
@@ -131,7 +131,7 @@ class _Run:
         episodes = share(self.config.batch, self.ranks.rank, self.ranks.size)
         if not episodes:
             raise InputError(f"{self.ranks.size} ranks need a larger batch", text=self.config.batch)
-        own, only = self.net.endswith(DEPLOYMENT), self.settings.hyper.deployment_only
+        own, only = has_deployment(self.net), self.settings.hyper.deployment_only
         learns = ALGORITHMS[self.algorithm]
         searched = self.settings.hyper.searched
         layout = Layout(self.config.rows, own, only, learns.hidden, searched)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 
 from stratkit.errors import InputError
-from stratkit.netnames import DEPLOYMENT
+from stratkit.netnames import DEPLOYMENT, for_play, has_deployment
 from stratkit.nets import Network
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.grow import can_grow, grow
@@ -18,7 +18,7 @@ def net_of(path: str, deployment: bool) -> str:
     """The name of the network of this checkpoint, RUN or policy; with `deployment`, of one that has
     another for the deployment. `InputError`: there is none."""
     net = str(read_metadata(resolve(path))["net"])
-    return net + DEPLOYMENT if deployment and not net.endswith(DEPLOYMENT) else net
+    return net + DEPLOYMENT if deployment and not has_deployment(net) else net
 
 
 def begin_with(networks: Mapping[str, Network], net: str, path: str) -> None:
@@ -31,14 +31,14 @@ def begin_with(networks: Mapping[str, Network], net: str, path: str) -> None:
     file = resolve(path)
     weights, metadata, _ = load_network(file, None)
     its = str(metadata["net"])
-    same = its in (net, net.removesuffix(DEPLOYMENT))
+    same = for_play(its) == for_play(net) and (has_deployment(net) or its == net)
     if not (same or can_grow(its, net)):
         what = f"weights of a network {its}, for a run with {net}"
         raise InputError(what, file=path)
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     for network in networks.values():
         into = network
-        if isinstance(network, WithDeployment) and not its.endswith(DEPLOYMENT):
+        if isinstance(network, WithDeployment) and not has_deployment(its):
             into = network.play
         try:
             if same:

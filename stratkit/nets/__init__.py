@@ -12,6 +12,7 @@ mlp.py        a multilayer perceptron for observations that are vectors
 belief.py     which types hidden pieces have
 pbs.py        values of hands at public belief states
 deployment.py a network of its own for the deployment, beside any of these
+mirrored.py   the same, which meets every game with its own flag on the right
 grow.py       a larger network that begins as a smaller one plays
 presets.py    sizes by name, and `build`
 evaluator.py  a network where it computes: batches, device, weights; policies and values

@@ -13,16 +13,19 @@ from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError, one_line
 from stratkit.netnames import (
     ALLOWED,
-    DEPLOYMENT,
+    MIRRORED,
     PYTHON,
     channels_and_blocks,
     check_net,
+    for_play,
+    has_deployment,
     hidden_sizes,
     is_allowed,
 )
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
 from stratkit.nets.graph import GraphNet
+from stratkit.nets.mirrored import Mirrored
 from stratkit.nets.mlp import MLP
 from stratkit.nets.network import Network
 from stratkit.nets.plain import PlainNet
@@ -66,10 +69,11 @@ def _build(
 ) -> Network:
     if net.partition(":")[0] == "pbs":
         raise InputError("values public belief states, and has no policy", text=net)
-    if net.endswith(DEPLOYMENT):
+    if has_deployment(net):
         if len(shape) != 3:
             raise InputError("a network for the deployment is for boards", text=net)
-        return WithDeployment(_build(net.removesuffix(DEPLOYMENT), shape, actions))
+        network = Mirrored if net.endswith(MIRRORED) else WithDeployment
+        return network(_build(for_play(net), shape, actions))
     if net.startswith(PYTHON):
         cls = _user_class(net)
         try:

@@ -89,6 +89,32 @@ def test_a_larger_network_grows(tmp_path: pathlib.Path, games: str, trained: pat
     assert moves[0] == moves[1] and any(moves[0])
 
 
+def test_a_network_with_a_deployment_goes_on_with_a_mirror(
+    tmp_path: pathlib.Path, games: str
+) -> None:
+    """It begins with the same weights, learns, deploys and plays."""
+    before, out = tmp_path / "before", tmp_path / "run"
+    words = ("--net", "plain+deployment", "--steps", 3, *QUICK)
+    assert run("train", games, "--out", before, *words).status == 0
+    words = ("--weights", before, "--net", "plain+mirrored", "--steps", 2, *QUICK)
+    done = run("train", games, "--out", out, *words)
+    assert done.status == 0, done.err
+    tensors, metadata = load_checkpoint(newest(out))
+    assert metadata["net"] == "plain+mirrored"
+    its = tensors_of(load_checkpoint(newest(before))[0], "average")
+    assert its.keys() == tensors_of(tensors, "average").keys()
+    words = ("--game", "nano", "-n", 60, "--seed", 1, "--logprob")
+    dealt = run("deploy-gen", "--from", out, *words)
+    assert dealt.status == 0, dealt.err
+    chance = dict(line.split("\t")[:2] for line in dealt.out.splitlines())
+    assert len(chance) == 6
+    for setup in chance:
+        if setup[1] != "M":  # a flag on the middle file is its own image
+            assert chance[setup] == chance[setup[::-1]]
+    match = run("match", out, before, "--game", "nano", "-n", 2, "--seed", 1, "-o", "-")
+    assert match.status == 0, match.err
+
+
 @pytest.mark.parametrize(
     ("words", "status", "wrong"),
     [

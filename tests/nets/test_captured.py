@@ -15,7 +15,7 @@ from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.network import Network
 
 GAME, N = Game("barrage"), 96
-RECORDED = ["plain", "fromto", "rise:32x2", "fromto+deployment"]
+RECORDED = ["plain", "fromto", "rise:32x2", "fromto+deployment", "fromto+mirrored"]
 
 
 def _compute(network: Network) -> None:

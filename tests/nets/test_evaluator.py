@@ -63,7 +63,8 @@ def test_padding_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("net", "positions"), [("fromto", True), ("fromto+deployment", True), ("plain", False)]
+    ("net", "positions"),
+    [("fromto", True), ("fromto+deployment", True), ("fromto+mirrored", True), ("plain", False)],
 )
 def test_pieces_of_a_position_are_looked_at_together(net: str, positions: bool) -> None:
     """As many positions as there are rows at a time, where the network can; the policy is that of
@@ -80,7 +81,7 @@ def test_pieces_of_a_position_are_looked_at_together(net: str, positions: bool) 
     legal = np.ones((len(turn), GAME.actions), np.uint8)
     wanted = evaluator.policy(observations, legal)
     rows: list[int] = []
-    torso = network.play if net == "fromto+deployment" else network
+    torso = network.play if "+" in net else network
     embed = torso.embed
 
     def noted(inputs: Any) -> Any:
