@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
+
 from stratkit.arrays import Bytes, Int64s
 from stratkit.arrays import Float32s as Floats
 
@@ -24,6 +26,28 @@ class Blueprint(Protocol):
     def values(self, observations: Bytes) -> Floats:
         """float32 [n]: what the acting sides may expect."""
         ...
+
+
+class Remembered:
+    """A blueprint that is asked for the value of each view once: rollouts that differ in nothing
+    but what stays hidden end in the same view."""
+
+    def __init__(self, blueprint: Blueprint) -> None:
+        self.blueprint = blueprint
+        self.known: dict[bytes, np.float32] = {}
+
+    def evaluate_distinct(
+        self, observations: Bytes, legal: Bytes, values: bool = False
+    ) -> tuple[Floats, Floats | None]:
+        return self.blueprint.evaluate_distinct(observations, legal, values)
+
+    def values(self, observations: Bytes) -> Floats:
+        keys = [row.tobytes() for row in observations]
+        new = {key: row for row, key in enumerate(keys) if key not in self.known}
+        if new:
+            found = self.blueprint.values(observations[list(new.values())])
+            self.known.update(zip(new, found, strict=True))
+        return np.array([self.known[key] for key in keys], np.float32)
 
 
 class PlayableBlueprint(Blueprint, Protocol):

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from stratkit.engine import Batch
 from stratkit.engine.random_streams import Stream
 from stratkit.search.beliefs import Belief
-from stratkit.search.blueprint import Blueprint
+from stratkit.search.blueprint import Blueprint, Remembered
 from stratkit.search.decision import Found, Root, Search, standard_error
 from stratkit.search.rollouts import play_out
 
@@ -29,6 +29,7 @@ Vector = npt.NDArray[np.float64]
 LEAST = 1e-9  # stands for a probability of 0, whose logarithm there is not
 MOST_WORLDS = 4096
 FIRST = 8  # worlds of the first part of a search with a time limit
+TOGETHER = 256  # rollouts of a part: a network's evaluator remembers so many positions
 
 
 def step(policy: Vector, q: Vector, eta: float, tau: float, explore: float = 0.0) -> Vector:
@@ -55,10 +56,11 @@ class Clock:
         self.seconds, self.begun = seconds, time.monotonic()
         self.done, self.at = 0, self.begun  # before the last part
 
-    def part(self, done: int, worlds: int) -> int:
+    def part(self, done: int, worlds: int, most: int) -> int:
         """How many worlds come next when so many of `worlds` are done: some at first, then what
-        fills half of the time that is left, at the speed of the last part. So a machine that slows
-        down to half its speed still keeps the time. 0: all are done, or another one does not fit.
+        fills half of the time that is left, at the speed of the last part, and `most` of them. So a
+        machine that slows down to half its speed still keeps the time. 0: all are done, or another
+        one does not fit.
         """
         if self.seconds is None:
             return worlds - done
@@ -68,7 +70,7 @@ class Clock:
             left = self.begun + self.seconds - now
             fits = max(int(left / each / 2), int(left > each))
         self.done, self.at = done, now
-        return min(worlds - done, fits)
+        return min(worlds - done, fits, most)
 
 
 @dataclass(frozen=True)
@@ -102,13 +104,15 @@ class MMDSearch(Search):
         clock = Clock(self.seconds and self.seconds * len(roots))
         budgets = [self.budget(len(root.moves)) for root in roots]
         believed = self.belief(roots, [worlds for worlds, _ in budgets], blueprint, seed)
+        remembered = Remembered(blueprint)
         orders = [np.tile(np.arange(worlds), times) for worlds, times in budgets]
         values: list[list[Vector]] = [[] for _ in roots]
         longest, first = max(map(len, orders)), 0
-        while size := clock.part(first, longest):
+        most = max(1, TOGETHER // sum(len(root.moves) for root in roots))
+        while size := clock.part(first, longest, most):
             parts = [np.arange(first, min(first + size, len(order))) for order in orders]
             worlds = [b.worlds for b in believed]
-            found = _values(roots, worlds, orders, parts, blueprint, self, seed)
+            found = _values(roots, worlds, orders, parts, remembered, self, seed)
             for one, more in zip(values, found, strict=True):
                 one.append(more)
             first += size

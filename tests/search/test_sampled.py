@@ -154,3 +154,37 @@ def test_a_time_limit_that_is_not_reached_changes_nothing() -> None:
     assert {one.worlds for one in whole} == {64}
     free = asked(tree, 64, 1.0)(roots[:3], blueprint, 1)
     np.testing.assert_allclose(flat(whole), flat(free), atol=1e-12)
+
+
+class Counting(TabularBlueprint):
+    """Keeps the views whose values it was asked for, and how many decisions at a time."""
+
+    def evaluate_distinct(self, *arguments, **more):  # type: ignore[no-untyped-def]
+        self.most = max(getattr(self, "most", 0), len(arguments[0]))
+        return super().evaluate_distinct(*arguments, **more)
+
+    def values(self, observations: np.ndarray) -> np.ndarray:
+        self.asked = [*getattr(self, "asked", []), *map(bytes, observations)]
+        return np.float32(observations @ np.arange(observations.shape[1]) % 7 / 7)
+
+
+def test_a_view_is_valued_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = tree_of("leduc")
+    policy = tree.uniform()
+    once, again = Counting(tree, policy), Counting(tree, policy)
+    search = asked(tree, 64, 1.0, depth=1)
+    found = search(roots_of(tree, policy), once, 1)
+    monkeypatch.setattr(mmd, "Remembered", lambda blueprint: blueprint)
+    wanted = search(roots_of(tree, policy), again, 1)
+    np.testing.assert_array_equal(flat(found), flat(wanted))
+    assert set(once.asked) == set(again.asked) and len(again.asked) > 5 * len(once.asked)
+    assert len(once.asked) == len(set(once.asked)) and flat(found).std() > 0.1
+
+
+def test_a_clock_leaves_no_more_rollouts_at_a_time_than_an_evaluator_remembers() -> None:
+    tree = tree_of("leduc")
+    policy = tree.uniform()
+    blueprint = Counting(tree, policy)
+    search = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 4096, unit=13.0, seconds=600)
+    found = search(roots_of(tree, policy)[:2], blueprint, 1)
+    assert {one.worlds for one in found} == {4096} and 100 < blueprint.most <= mmd.TOGETHER
