@@ -248,6 +248,12 @@ class MMDConfig(PlayConfig):
     value_weight: float = option(
         1.0, "weight of the value's squared error in the loss", more_than=0, less_than=1e6
     )
+    draw_score: float = option(
+        0.0,
+        "what a draw brings each player, in the game's unit; below 0: who waits loses",
+        at_least=-1,
+        at_most=1,
+    )
     rho: float = option(
         math.inf, "clip of v-trace's importance weight of the TD error", more_than=0
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,11 @@ class StepBatch:
         out = x.new_zeros((len(self.player), *x.shape[2:]))
         out[self.placed] = x.flatten(0, 1)[self.cell]
         return out
+
+    def with_draws(self, score: float) -> StepBatch:
+        """The same, but drawn games have returned `score` to each player."""
+        drawn = self.ended & (self.returns == 0).all(1)
+        return replace(self, returns=self.returns.masked_fill(drawn[:, None], score))
 
     def rewards(self) -> Tensor:
         """float32 [time, B, P]: each player's return, at the last step of its chain."""

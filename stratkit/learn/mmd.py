@@ -239,6 +239,7 @@ class MMD(Algorithm[Forward, Targets]):
     def targets(
         self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
     ) -> Targets:
+        batch = batch.with_draws(self.config.draw_score * batch.unit)
         value = outputs[1][batch.view]
         player, rewards = batch.grid(batch.player, fill=-1), batch.rewards()
         actor = batch.grid(batch.actor, fill=-1)

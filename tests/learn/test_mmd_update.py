@@ -345,7 +345,7 @@ def test_what_is_not_learned_from_is_not_differentiated(monkeypatch: pytest.Monk
         {"kl_mu": 1.0}, {"advantage_lambda": 1.0}, {"value_lambda": 0.0}, {"value_weight": 2.0},
         {"rho": 0.5}, {"c": 0.5}, {"magnet": "average"}, {"lr_power": 2.0}, {"average_rate": 1.0},
         {"warm_up": 9}, {"eta_floor": 0.1}, {"lr_power": 9.0, "lr_floor": 2.9e-3},
-        {"weight_by": "game"}, {"advantage_filter": 0.5},
+        {"weight_by": "game"}, {"advantage_filter": 0.5}, {"draw_score": -0.5},
     ],
     ids=lambda change: [*change][-1],
 )  # fmt: skip
@@ -358,6 +358,21 @@ def test_every_setting_matters(change: dict[str, Any]) -> None:
             learner.update(batch)
         results.append(torch.cat([weights(learner, name) for name in NETWORKS]))
     assert (results[0] - results[1]).abs().max() > 1e-6
+
+
+def test_a_draw_brings_both_its_score() -> None:
+    """Of games that have ended: another one has returned nothing yet."""
+    _, batch = a_batch()
+    drawn = (batch.returns == 0).all(1)
+    going_on = drawn.nonzero()[0]
+    assert drawn.sum() > 1 and not drawn.all() and batch.ended.all()
+    ended = batch.ended.clone()
+    ended[going_on] = False
+    found = replace(batch, ended=ended).with_draws(-0.25)
+    wanted = torch.where(drawn[:, None], -0.25, batch.returns)
+    wanted[going_on] = 0.0
+    assert torch.equal(found.returns, wanted)
+    assert torch.equal(found.rewards().sum(0), wanted)
 
 
 def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
@@ -390,6 +405,7 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
         ("value_weight", 0.0), ("rho", 0.0), ("c", 0.0), ("average_rate", 0.0), ("magnet", "none"),
         ("deployment_eta", -0.1), ("deployment_eta", math.nan), ("deployment_eta", INFINITY),
         ("weight_by", "side"), ("advantage_filter", 1.0), ("advantage_filter", -0.1),
+        ("draw_score", -1.1), ("draw_score", 1.1), ("draw_score", math.nan),
     ],
 )  # fmt: skip
 def test_what_is_out_of_its_range(name: str, value: object) -> None:
