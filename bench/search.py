@@ -1,12 +1,14 @@
 """Decisions a second of a player that searches, and how much of it is not its network's:
 
-    python bench/search.py [KEYS [PLAYER [GAME [GAMES]]]]
+    python bench/search.py [KEYS [PLAYER [GAME [TURNS]]]]
 
-Plays games of a PLAYER against itself, one at a time on one core, and prints CPU times.
+Plays a PLAYER against itself, one game at a time on one core, until it has searched so often, and
+prints CPU times.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import time
@@ -43,19 +45,21 @@ def main(
     keys: str = "search=mmd,rollouts=256,depth=4",
     player: str = "barrage-v0",
     game: str = "barrage",
-    games: str = "6",
+    turns: str = "200",
 ) -> None:
     torch.set_num_threads(1)
     opened = open_player(parse_player(f"{keys},{player}"), Game(game), 1, 1).player
     assert isinstance(opened, PostprocessedPlayer) and isinstance(opened.search, SearchStage)
     network = timed(opened.search.blueprint, "_in_parts")
     searches = timed(SearchStage, "__call__")
-    seatings = (Seating(number, (0, 0)) for number in range(int(games)))
+    seatings = (Seating(number, (0, 0)) for number in itertools.count())
     for _ in Table(Game(game), [opened], Seatings(seatings), 1).rounds():
-        pass
+        if len(searches) >= int(turns):
+            break
     rest = 1 - sum(network) / sum(searches)
     print(f"{keys}, {player}, {game}: {len(searches)} turns of play")
-    print(f"{len(searches) / sum(searches):.2f} a second; {rest:.1%} of it is not the network's")
+    each = sum(searches) / len(searches)
+    print(f"{each:.3f} CPU seconds each; {rest:.1%} of it is not the network's")
 
 
 if __name__ == "__main__":
