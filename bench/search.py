@@ -1,9 +1,8 @@
-"""Decisions a second of a player that searches, and how much of it is not its network's:
+"""CPU seconds of the turns of a player that searches, and how much of it is not its network's:
 
     python bench/search.py [KEYS [PLAYER [GAME [TURNS]]]]
 
-Plays a PLAYER against itself, one game at a time on one core, until it has searched so often, and
-prints CPU times.
+Plays a PLAYER against itself, one game at a time on one core, until it has had TURNS turns.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def main(
     rest = 1 - sum(network) / sum(searches)
     print(f"{keys}, {player}, {game}: {len(searches)} turns of play")
     each = sum(searches) / len(searches)
-    print(f"{each:.3f} CPU seconds each; {rest:.1%} of it is not the network's")
+    print(f"{each:.3f} CPU seconds each, {1 / each:.2f} a second; {rest:.1%} not the network's")
 
 
 if __name__ == "__main__":

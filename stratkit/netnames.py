@@ -40,7 +40,7 @@ def default_net(shape: Sequence[int]) -> str:
 def check_net(net: object) -> None:
     """Raises `InputError` unless this is the name of a network."""
     if isinstance(net, str):
-        net = for_play(net)
+        net = without_ending(net)
     kind, colon, sizes = net.partition(":") if isinstance(net, str) else ("", "", "")
     if colon and kind == "py":
         module, _, name = sizes.partition(":")
@@ -69,7 +69,7 @@ def check_net(net: object) -> None:
 def check_new_net(net: object) -> None:
     """Raises `InputError` unless a user may ask for this network: as `check_net`, which reads what
     is stored, and blocks must not outnumber channels. Papers write BLOCKSxCHANNELS."""
-    name = for_play(str(net))
+    name = without_ending(str(net))
     found = re.fullmatch("([a-z]+):([1-9][0-9]{0,3})x([1-9][0-9]{0,3})", name)
     if found and found[1] in SIZED:
         channels, blocks = int(found[2]), int(found[3])
@@ -80,14 +80,22 @@ def check_new_net(net: object) -> None:
     check_net(net)
 
 
-def for_play(net: str) -> str:
-    """The name without its ending: of the network that plays."""
+def without_ending(net: str) -> str:
+    """The name of the network that plays."""
     return net.removesuffix(MIRRORED if net.endswith(MIRRORED) else DEPLOYMENT)
 
 
 def has_deployment(net: str) -> bool:
     """Whether the network has one of its own for the deployment."""
-    return net != for_play(net)
+    return net != without_ending(net)
+
+
+def keeps_ending(net: str, later: str) -> bool:
+    """Whether the network `later` may go on from `net`: an ending may be added, `+mirrored` instead
+    of `+deployment`, too. None is taken away: who is mirrored knows half of all games."""
+    return net.endswith(MIRRORED) <= later.endswith(MIRRORED) and (
+        has_deployment(net) <= has_deployment(later)
+    )
 
 
 def channels_and_blocks(net: str) -> tuple[int, int]:
@@ -109,14 +117,14 @@ def hidden_sizes(net: str, kind: str = "mlp") -> tuple[int, ...]:
 def preset_of(net: str, presets: Container[str]) -> str:
     """The kind of network whose preset this one has: `fromto`, `rise`, `graph`, and one of the
     user's own, have that of `plain` where `presets` has none of theirs."""
-    kind = for_play(net).partition(":")[0]
+    kind = without_ending(net).partition(":")[0]
     like_plain = kind in ("fromto", "rise", "graph", "py") and kind not in presets
     return "plain" if like_plain else kind
 
 
 def allow_net(net: str) -> None:
     """The user has named this network: its module may be imported, here and in child processes."""
-    net = for_play(net)
+    net = without_ending(net)
     if net.startswith(PYTHON) and not is_allowed(net):
         os.environ[ALLOWED] = ",".join(filter(None, (os.environ.get(ALLOWED), net)))
 

@@ -224,7 +224,7 @@ class MMDConfig(PlayConfig):
     )
     learn: str = option(
         "all",
-        "what is learned: all, or the deployment alone (of a network NAME+deployment)",
+        "what is learned: all, or the deployment alone (of a net with one of its own for it)",
         words=("all", "deployment"),
     )
     ratio_clip: float = option(
@@ -250,7 +250,7 @@ class MMDConfig(PlayConfig):
     )
     draw_score: float = option(
         0.0,
-        "what a draw brings each player, in the game's unit; below 0: who waits loses",
+        "what a draw brings each player, in the game's unit; below 0: both lose a part",
         at_least=-1,
         at_most=1,
     )

@@ -97,7 +97,7 @@ class StepBatch:
         return out
 
     def with_draws(self, score: float) -> StepBatch:
-        """The same, but drawn games have returned `score` to each player."""
+        """The same, but games that were drawn, or cut, have returned `score` to each player."""
         drawn = self.ended & (self.returns == 0).all(1)
         return replace(self, returns=self.returns.masked_fill(drawn[:, None], score))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 
 from stratkit.errors import InputError
-from stratkit.netnames import DEPLOYMENT, for_play, has_deployment
+from stratkit.netnames import DEPLOYMENT, has_deployment, keeps_ending, without_ending
 from stratkit.nets import Network
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.grow import can_grow, grow
@@ -31,8 +31,8 @@ def begin_with(networks: Mapping[str, Network], net: str, path: str) -> None:
     file = resolve(path)
     weights, metadata, _ = load_network(file, None)
     its = str(metadata["net"])
-    same = for_play(its) == for_play(net) and (has_deployment(net) or its == net)
-    if not (same or can_grow(its, net)):
+    same = without_ending(its) == without_ending(net)
+    if not keeps_ending(its, net) or not (same or can_grow(its, net)):
         what = f"weights of a network {its}, for a run with {net}"
         raise InputError(what, file=path)
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}

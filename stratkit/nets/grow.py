@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from stratkit.netnames import channels_and_blocks, for_play, has_deployment
+from stratkit.netnames import channels_and_blocks, keeps_ending, without_ending
 from stratkit.nets.network import Network
 
 GROWING = ("plain", "fromto")
@@ -22,10 +22,9 @@ GROWING = ("plain", "fromto")
 def can_grow(small: str, large: str) -> bool:
     """Whether a network called `small` can become one called `large`: of a kind that grows, with no
     fewer channels and blocks. A network for the deployment may be added, and none taken away."""
-    names = [for_play(net) for net in (small, large)]
+    names = [without_ending(net) for net in (small, large)]
     kinds = {name.partition(":")[0] for name in names}
-    loses = has_deployment(small) and not has_deployment(large)
-    if loses or len(kinds) > 1 or not kinds <= set(GROWING):
+    if not keeps_ending(small, large) or len(kinds) > 1 or not kinds <= set(GROWING):
         return False
     (channels, blocks), (wide, deep) = map(channels_and_blocks, names)
     return channels <= wide and blocks <= deep
@@ -35,7 +34,7 @@ def can_grow(small: str, large: str) -> bool:
 def grow(network: Network, weights: Mapping[str, Tensor], small: str, large: str) -> None:
     """Gives an untrained network, called `large`, the weights of one called `small` that can become
     it. Of both names the ending may be left out. `RuntimeError`: they are of another board."""
-    channels, wide = (channels_and_blocks(for_play(net))[0] for net in (small, large))
+    channels, wide = (channels_and_blocks(without_ending(net))[0] for net in (small, large))
     state = network.state_dict()
     for name, old in weights.items():
         grows = not name.startswith("deployment.")

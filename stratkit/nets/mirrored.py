@@ -1,10 +1,10 @@
-"""A network that meets every game with its own flag in the right half of the board.
+"""A network that sees every game with its own flag in the right half of the board.
 
 The rules are symmetric under reflection: what is true of a position is true of its mirror image.
-`NAME+mirrored` is `NAME+deployment`, but looks at a view with the flag on the left as in a mirror,
-and so it acts. It learns one half of all games, and knows the other as well. It places the flag
-first, and on either side with the same probability: which one, nobody can know who knows its
-weights.
+`NAME+mirrored` is `NAME+deployment`, but reflects a position whose own flag is in the left half,
+and plays the reflected move. What it learns on one side it knows on the other. The flag goes to
+either side with equal probability, so its weights do not tell which. A board whose lakes are not
+symmetric is reflected with its lakes.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from stratkit.nets.deployment import Embedding, Inputs, WithDeployment
 from stratkit.nets.network import ROWS, Network, on_cpu
 
 
-class Views(NamedTuple):
-    """seen: the inputs of the views as the network meets them; bool [n]: which of these are
-    mirrored, and which place the flag."""
+class Seen(NamedTuple):
+    """inputs: of the views as the network sees them. bool [n]: which of these are `mirrored`. bool
+    [n, S]: of views that place the flag, the squares on the left."""
 
-    seen: Inputs
+    inputs: Inputs
     mirrored: Tensor
-    places_flag: Tensor
+    like_image: Tensor
 
 
 class Mirrored(WithDeployment):
-    """As `WithDeployment`, of a board (82, H, W). Its inputs are `Views`."""
+    """As `WithDeployment`, of a board (82, H, W). Its inputs are `Seen`."""
 
     image: Tensor
 
@@ -49,44 +49,54 @@ class Mirrored(WithDeployment):
         self.register_buffer("image", square + width - 1 - 2 * (square % width), persistent=False)
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Any:
-        packed, mirrored, places_flag = self._meet(packed)
+        seen, mirrored, like_image = self._see(packed)
         if pub is not None:
             pub = torch.where(mirrored[:, None, None, None], pub.flip(-1), pub)
-        return Views(super().prepare(packed, pub), mirrored, places_flag)
+        return Seen(super().prepare(seen, pub), mirrored, like_image)
 
     def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> Any:
         if not on_cpu(packed):
             return self.prepare(packed)
-        packed, mirrored, places_flag = self._meet(packed)
-        return Views(super().prepare_shared(packed, unit), mirrored, places_flag)
+        seen, mirrored, like_image = self._see(packed)
+        return Seen(super().prepare_shared(seen, unit), mirrored, like_image)
 
     def embed(self, inputs: Any) -> Embedding:
-        return super().embed(inputs.seen)
+        return super().embed(inputs.inputs)
 
     def embed_after(self, inputs: Any, before: Any) -> tuple[Embedding, Any]:
-        return super().embed_after(inputs.seen, before)
+        return super().embed_after(inputs.inputs, before)
 
     def logits(self, embedding: Embedding, inputs: Any, legal: Tensor) -> Tensor:
-        """Logits float32 [n, A], -inf where illegal. A square on the left has its image's logit as
-        a place for the flag, if that is free, too."""
-        mirrored = inputs.mirrored[:, None]
-        met = torch.where(mirrored, legal[:, self.image], legal)
-        logits = super().logits(embedding, inputs.seen, met)
-        left = self.image > torch.arange(len(self.image), device=legal.device)
-        both = legal.bool() & legal[:, self.image].bool()
-        turned = mirrored | (inputs.places_flag[:, None] & left & both)
-        return torch.where(turned, logits[:, self.image], logits)
+        """Logits float32 [n, A], -inf where illegal. Where the flag is to be placed, a square on
+        the left has the logit of its image, whether that is legal or not."""
+        _, mirrored, like_image = inputs
+        reflected = legal[:, self.image].bool()
+        asked = torch.where(mirrored[:, None], reflected, legal.bool())
+        asked = asked | (reflected & like_image[:, self.image])
+        logits = super().logits(embedding, inputs.inputs, asked)
+        turned = torch.where(mirrored[:, None] | like_image, logits[:, self.image], logits)
+        return turned.masked_fill(~legal.bool(), -torch.inf)
 
     def value(self, embedding: Embedding, inputs: Any) -> Tensor:
-        return super().value(embedding, inputs.seen)
+        return super().value(embedding, inputs.inputs)
 
-    def _meet(self, packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The observations as the network meets them, and the other two of `Views`."""
-        own_flag = (packed[:, CELLS:] & (PIECE | SIDE | TYPE)) == PIECE | FLAG
-        _, height, width = self.shape
+    def _see(self, packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The observations as the network sees them, and the other two of `Seen`."""
+        cells, (_, height, width) = packed[:, CELLS:], self.shape
+        own_flag = (cells & (PIECE | SIDE | TYPE)) == PIECE | FLAG
         mirrored = own_flag.view(-1, height, width)[:, :, : width // 2].any(2).any(1)
-        seen = torch.where(mirrored[:, None], self.reflected(packed), packed)
-        return seen, mirrored, (packed[:, PHASE] == 1) & (packed[:, TO_PLACE] == FLAG)
+        places_flag = (packed[:, PHASE] == 1) & (packed[:, TO_PLACE] == FLAG)
+        left = self.image > torch.arange(height * width, device=packed.device)
+        like_image = places_flag[:, None] & left
+        if not on_cpu(packed):
+            return self._where(packed, mirrored), mirrored, like_image
+        seen, rows = packed.clone(), mirrored.nonzero()[:, 0]
+        seen[rows] = self.reflected(packed[rows])
+        return seen, mirrored, like_image
+
+    def _where(self, packed: Tensor, mirrored: Tensor) -> Tensor:
+        """The same observations, all of them reflected, without a look at how many must be."""
+        return torch.where(mirrored[:, None], self.reflected(packed), packed)
 
     def reflected(self, packed: Tensor) -> Tensor:
         """The observations of the mirror images, uint8 [n, 172 + S]."""

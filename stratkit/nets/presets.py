@@ -17,10 +17,10 @@ from stratkit.netnames import (
     PYTHON,
     channels_and_blocks,
     check_net,
-    for_play,
     has_deployment,
     hidden_sizes,
     is_allowed,
+    without_ending,
 )
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
@@ -73,7 +73,7 @@ def _build(
         if len(shape) != 3:
             raise InputError("a network for the deployment is for boards", text=net)
         network = Mirrored if net.endswith(MIRRORED) else WithDeployment
-        return network(_build(for_play(net), shape, actions))
+        return network(_build(without_ending(net), shape, actions))
     if net.startswith(PYTHON):
         cls = _user_class(net)
         try:

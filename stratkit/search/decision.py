@@ -72,10 +72,12 @@ class Found:
 
 
 def standard_error(each: Vector) -> Vector:
-    """Of the means over float64 [k, m], of k worlds or rollouts, float64 [m]; NaN of one."""
+    """Of the means over float64 [k, m], of k worlds or rollouts, float64 [m]; NaN of one. A NaN
+    among these is none."""
     if len(each) == 1:
         return np.full(each.shape[1], np.nan)
-    return np.asarray(each.std(0, ddof=1) / np.sqrt(len(each)), np.float64)
+    number = np.count_nonzero(~np.isnan(each), axis=0)
+    return np.asarray(np.nanstd(each, 0, ddof=1) / np.sqrt(number), np.float64)
 
 
 class Search(Protocol):

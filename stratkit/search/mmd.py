@@ -5,7 +5,8 @@
     MMDSearch  the values of the moves: worlds, the move, and a rollout by both sides' blueprint
 
 No tree is grown, no range is kept and no subgame is solved. Every move is valued in the same worlds
-with the same random numbers. The move is drawn from the policy that comes out.
+with the same random numbers; by a clock, those that come to nothing in the first of them only. The
+move is drawn from the policy that comes out.
 """
 
 from __future__ import annotations
@@ -29,7 +30,14 @@ Vector = npt.NDArray[np.float64]
 LEAST = 1e-9  # stands for a probability of 0, whose logarithm there is not
 MOST_WORLDS = 4096
 FIRST = 8  # worlds of the first part of a search with a time limit
-TOGETHER = 256  # rollouts of a part: a network's evaluator remembers so many positions
+TOGETHER = 256  # rollouts of a part: as many positions as a network's evaluator remembers
+ENOUGH = 16  # rollouts of each move, before one is left out
+HOPELESS = np.log(1000)
+
+
+def explored(policy: Vector, explore: float) -> Vector:
+    """The policy float64 [m], of which a part is uniform."""
+    return np.asarray((1 - explore) * policy + explore / len(policy), np.float64)
 
 
 def step(policy: Vector, q: Vector, eta: float, tau: float, explore: float = 0.0) -> Vector:
@@ -41,12 +49,40 @@ def step(policy: Vector, q: Vector, eta: float, tau: float, explore: float = 0.0
     [m], of legal moves. `explore`: the part of the policy that is uniform before, so that q can
     bring back what a network never plays.
     """
-    uniform = np.full(len(q), 1 / len(q))
-    policy = (1 - explore) * policy + explore * uniform
-    logits = np.log(np.maximum(policy, LEAST)) + eta * q + tau * np.log(uniform)
+    uniform = np.log(1 / len(q))
+    logits = np.log(np.maximum(explored(policy, explore), LEAST)) + eta * q + tau * uniform
     logits /= 1 + tau
     weights = np.exp(logits - logits.max())
     return np.asarray(weights / weights.sum(), np.float64)
+
+
+class Tried:
+    """What the moves of a root have brought: `each`, float64 [k, m], in k rollouts, NaN where there
+    was none; and which of the moves get more, `going`, int64."""
+
+    def __init__(self, each: Vector) -> None:
+        self.each, self.going = each, np.arange(each.shape[1])
+
+    def add(self, more: Vector) -> None:
+        """What those that get more have brought in some more rollouts."""
+        if len(self.going):
+            rows = np.full((len(more), self.each.shape[1]), np.nan)
+            rows[:, self.going] = more
+            self.each = np.concatenate([self.each, rows])
+
+    def leave_hopeless(self, policy: Vector, eta: float, tau: float) -> None:
+        """Leaves out the moves that are to get less than a thousandth of what the best one gets,
+        by three standard errors of the difference; and the best one, where it is alone."""
+        if not len(self.going):
+            return
+        each, number = self.each[:, self.going], len(self.each)
+        logits = np.log(np.maximum(policy[self.going], LEAST)) + eta * each.mean(0)
+        best = int(logits.argmax())
+        less = each[:, [best]] - each  # the worlds are the same
+        error = np.sqrt((less.var(0) + 1 / number) / number)
+        behind = (logits[best] - logits - 3 * eta * error) / (1 + tau)
+        left = self.going[behind < HOPELESS]
+        self.going = left if len(left) > 1 else left[:0]
 
 
 class Clock:
@@ -56,21 +92,22 @@ class Clock:
         self.seconds, self.begun = seconds, time.monotonic()
         self.done, self.at = 0, self.begun  # before the last part
 
-    def part(self, done: int, worlds: int, most: int) -> int:
-        """How many worlds come next when so many of `worlds` are done: some at first, then what
-        fills half of the time that is left, at the speed of the last part, and `most` of them. So a
-        machine that slows down to half its speed still keeps the time. 0: all are done, or another
-        one does not fit.
+    def part(self, done: int, worlds: int, moves: int) -> int:
+        """How many worlds come next, for so many moves, when some of `worlds` are done: a few at
+        first, then what fills half of the time that is left, at the speed of the last part, but at
+        most `TOGETHER` rollouts, if one world does not take more. So a machine that slows down to
+        half its speed still keeps the time. Without a limit all come at once. 0: all are done, no
+        move is left, or another world does not fit.
         """
-        if self.seconds is None:
-            return worlds - done
+        if self.seconds is None or not moves:
+            return worlds - done if moves else 0
         fits, now = FIRST, time.monotonic()
         if done:
             each = max(now - self.at, 1e-9) / (done - self.done)
             left = self.begun + self.seconds - now
             fits = max(int(left / each / 2), int(left > each))
         self.done, self.at = done, now
-        return min(worlds - done, fits, most)
+        return min(worlds - done, fits, TOGETHER // moves or worlds)
 
 
 @dataclass(frozen=True)
@@ -100,34 +137,36 @@ class MMDSearch(Search):
         return worlds, max(1, self.rollouts // (worlds * moves))
 
     def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
-        """One call of the blueprint a ply serves all decisions; they share the time of all."""
+        """A call of the blueprint serves all decisions; they share the time of all."""
         clock = Clock(self.seconds and self.seconds * len(roots))
         budgets = [self.budget(len(root.moves)) for root in roots]
         believed = self.belief(roots, [worlds for worlds, _ in budgets], blueprint, seed)
         remembered = Remembered(blueprint)
         orders = [np.tile(np.arange(worlds), times) for worlds, times in budgets]
-        values: list[list[Vector]] = [[] for _ in roots]
+        tried = [Tried(np.empty((0, len(root.moves)))) for root in roots]
         longest, first = max(map(len, orders)), 0
-        most = max(1, TOGETHER // sum(len(root.moves) for root in roots))
-        while size := clock.part(first, longest, most):
+        while size := clock.part(first, longest, sum(len(one.going) for one in tried)):
             parts = [np.arange(first, min(first + size, len(order))) for order in orders]
             worlds = [b.worlds for b in believed]
-            found = _values(roots, worlds, orders, parts, remembered, self, seed)
-            for one, more in zip(values, found, strict=True):
-                one.append(more)
+            going = [one.going for one in tried]
+            found = _values(roots, going, worlds, orders, parts, remembered, self, seed)
             first += size
+            for root, one, more in zip(roots, tried, found, strict=True):
+                one.add(more)
+                if first >= ENOUGH:
+                    one.leave_hopeless(explored(root.policy, self.explore), self.eta, self.tau)
         out = []
-        for root, some, b in zip(roots, values, believed, strict=True):
-            each = np.concatenate(some)  # [rollouts of a move, m]
-            q = each.mean(0)
+        for root, one, b in zip(roots, tried, believed, strict=True):
+            q = np.nanmean(one.each, 0)
             policy = step(root.policy, q, self.eta, self.tau, self.explore)
-            drawn = min(len(each), b.worlds.size)
-            out.append(Found(policy, q, standard_error(each), drawn, b.effective, b.candidates))
+            drawn = min(len(one.each), b.worlds.size)
+            out.append(Found(policy, q, standard_error(one.each), drawn, b.effective, b.candidates))
         return out
 
 
 def _values(
     roots: Sequence[Root],
+    going: Sequence[npt.NDArray[np.int64]],
     worlds: Sequence[Batch],
     orders: Sequence[npt.NDArray[np.int64]],
     parts: Sequence[npt.NDArray[np.int64]],
@@ -135,17 +174,17 @@ def _values(
     asked: MMDSearch,
     seed: int,
 ) -> list[Vector]:
-    """Of each root some rollouts of every move, `parts` of its `orders` of worlds: float64 [k, m]
-    in units of the largest return."""
-    sizes = [len(root.moves) for root in roots]
+    """Of each root some rollouts of m of its moves, `going`, `parts` of its `orders` of worlds:
+    float64 [k, m] in units of the largest return."""
+    sizes = [len(moves) for moves in going]
     copies = [
         np.repeat(order[part], m) for order, part, m in zip(orders, parts, sizes, strict=True)
     ]
     batch = Batch.gathered(list(zip(worlds, copies, strict=True)))
     moves = np.concatenate(
         [
-            np.tile(np.array(root.moves, np.int32), (len(part), 1))
-            for root, part in zip(roots, parts, strict=True)
+            np.tile(np.array(root.moves, np.int32)[at], (len(part), 1))
+            for root, at, part in zip(roots, going, parts, strict=True)
         ]
     )
     for column in range(moves.shape[1]):
@@ -162,4 +201,5 @@ def _values(
     depth = asked.depth * asked.actions
     found = play_out(batch, movers, blueprint, depth, seed, keys, asked.largest_return) / asked.unit
     ends = np.cumsum([len(c) for c in copies])
-    return [part.reshape(-1, m) for part, m in zip(np.split(found, ends[:-1]), sizes, strict=True)]
+    split = zip(np.split(found, ends[:-1]), parts, sizes, strict=True)
+    return [values.reshape(len(part), m) for values, part, m in split]

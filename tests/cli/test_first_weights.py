@@ -96,13 +96,18 @@ def test_a_network_with_a_deployment_goes_on_with_a_mirror(
     before, out = tmp_path / "before", tmp_path / "run"
     words = ("--net", "plain+deployment", "--steps", 3, *QUICK)
     assert run("train", games, "--out", before, *words).status == 0
-    words = ("--weights", before, "--net", "plain+mirrored", "--steps", 2, *QUICK)
-    done = run("train", games, "--out", out, *words)
+    words = ("--weights", before, "--net", "plain+mirrored", *QUICK)
+    done = run("train", games, "--out", out, *words, "--steps", 0)
     assert done.status == 0, done.err
     tensors, metadata = load_checkpoint(newest(out))
     assert metadata["net"] == "plain+mirrored"
     its = tensors_of(load_checkpoint(newest(before))[0], "average")
-    assert its.keys() == tensors_of(tensors, "average").keys()
+    ours = tensors_of(tensors, "online")
+    assert its.keys() == ours.keys() and all(np.array_equal(its[name], ours[name]) for name in its)
+    done = run("train", games, "--out", out, "--resume", *words, "--steps", 2)
+    assert done.status == 0, done.err
+    after = tensors_of(load_checkpoint(newest(out))[0], "online")
+    assert any(not np.array_equal(after[name], ours[name]) for name in ours)
     words = ("--game", "nano", "-n", 60, "--seed", 1, "--logprob")
     dealt = run("deploy-gen", "--from", out, *words)
     assert dealt.status == 0, dealt.err
@@ -113,6 +118,10 @@ def test_a_network_with_a_deployment_goes_on_with_a_mirror(
             assert chance[setup] == chance[setup[::-1]]
     match = run("match", out, before, "--game", "nano", "-n", 2, "--seed", 1, "-o", "-")
     assert match.status == 0, match.err
+    words = ("--weights", out, "--net", "plain+deployment", *QUICK)
+    done = run("train", games, "--out", tmp_path / "back", *words)
+    said = "weights of a network plain+mirrored, for a run with plain+deployment"
+    assert done.status == 1 and said in done.err, done.err
 
 
 @pytest.mark.parametrize(

@@ -375,6 +375,14 @@ def test_a_draw_brings_both_its_score() -> None:
     assert torch.equal(found.rewards().sum(0), wanted)
 
 
+def test_the_score_of_a_draw_is_in_the_game_s_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner, batch = a_batch(draw_score=-0.5)
+    asked = []
+    monkeypatch.setattr(StepBatch, "with_draws", lambda self, score: asked.append(score) or self)
+    learner.update(replace(batch, unit=13.0))
+    assert asked == [-6.5]
+
+
 def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
     straight, batch = a_batch(magnet="average")
     before, _ = a_batch(magnet="average")

@@ -13,7 +13,7 @@ from stratkit.engine import Game, replay_many
 from stratkit.engine.observation import MOVES, ONLY_ATTACKS
 from stratkit.engine.stratego import FLAG, PIECE, SIDE, TYPE
 from stratkit.errors import InputError
-from stratkit.netnames import check_new_net, for_play, has_deployment
+from stratkit.netnames import check_new_net, has_deployment, without_ending
 from stratkit.nets import build
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.evaluator import Evaluator
@@ -91,16 +91,24 @@ def test_with_the_flag_on_the_right_it_is_the_network_that_it_was() -> None:
 
 @pytest.mark.parametrize("name", ["classic", "barrage", "barrage-blocked", "mini", "nano"])
 def test_the_flag_stands_on_either_side_alike(name: str) -> None:
-    """Also where lakes on one side take an image away: there the square speaks for itself."""
+    """Also where an image is a lake, whose logit no other square has."""
     game = Game(name)
     views = views_of_games(game, 1, longest=1)
     packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
     assert len(packed) == 1
     with torch.no_grad():
         logits, _ = mirrored(game)(packed, legal)
-    found = logits.softmax(1)[0]
+    found, both = logits.softmax(1)[0], legal[0].bool() & legal[0, image(game)].bool()
     assert torch.equal(found > 0, legal[0].bool()) and len(found[found > 0].unique()) > 1
-    assert torch.equal(found, found[image(game)]) or name == "barrage-blocked"
+    assert torch.equal(found[both], found[image(game)][both])
+    assert both.sum() < legal.sum() or name != "barrage-blocked"
+    # Whoever allows few squares only, as `deploy-gen --fix` does, asks for the same logits.
+    half = torch.arange(game.shape[2]).repeat(game.shape[1]) * 2 < game.shape[2] - 1
+    for allowed in (legal * half, legal * ~half, legal * half * both):
+        with torch.no_grad():
+            some, _ = mirrored(game)(packed, allowed)
+        assert torch.equal(some.isfinite(), allowed.bool())
+        assert torch.equal(some[some.isfinite()], logits[some.isfinite()])
 
 
 def test_who_remembers_positions_says_the_same() -> None:
@@ -133,7 +141,7 @@ def test_who_remembers_positions_says_the_same() -> None:
 def test_its_name() -> None:
     for net in ("fromto:32x3+mirrored", "plain+mirrored", "tiny+deployment"):
         check_new_net(net)
-        assert has_deployment(net) and not has_deployment(for_play(net))
+        assert has_deployment(net) and not has_deployment(without_ending(net))
     for net in ("fromto+mirrored+deployment", "fromto+deployment+mirrored", "+mirrored"):
         with pytest.raises(InputError, match="unknown network"):
             check_new_net(net)
