@@ -144,8 +144,8 @@ class MMDSearch(Search):
         remembered = Remembered(blueprint)
         orders = [np.tile(np.arange(worlds), times) for worlds, times in budgets]
         tried = [Tried(np.empty((0, len(root.moves)))) for root in roots]
-        longest, first = max(map(len, orders)), 0
-        while size := clock.part(first, longest, sum(len(one.going) for one in tried)):
+        first = 0
+        while size := clock.part(first, *_left(orders, tried, first)):
             parts = [np.arange(first, min(first + size, len(order))) for order in orders]
             worlds = [b.worlds for b in believed]
             going = [one.going for one in tried]
@@ -162,6 +162,19 @@ class MMDSearch(Search):
             drawn = min(len(one.each), b.worlds.size)
             out.append(Found(policy, q, standard_error(one.each), drawn, b.effective, b.candidates))
         return out
+
+
+def _left(
+    orders: Sequence[npt.NDArray[np.int64]], tried: Sequence[Tried], done: int
+) -> tuple[int, int]:
+    """Of the roots that need more worlds than those `done`, and have them: the longest order of
+    worlds, and how many moves get more."""
+    left = [
+        (len(order), len(one.going))
+        for order, one in zip(orders, tried, strict=True)
+        if len(order) > done and len(one.going)
+    ]
+    return max((worlds for worlds, _ in left), default=0), sum(moves for _, moves in left)
 
 
 def _values(

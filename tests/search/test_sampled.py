@@ -206,3 +206,18 @@ def test_a_clock_spends_little_on_what_comes_to_nothing() -> None:
     ended = [one.worlds for one in found]
     assert min(ended) < 64 and max(ended) == 512 and {one.worlds for one in wanted} == {512}
     assert all(np.isfinite(one.q).all() and np.isfinite(one.error).all() for one in found)
+
+
+def test_decisions_with_few_worlds_end_before_those_with_many() -> None:
+    """Of three moves there are fewer worlds than of two, and some decisions are clear at once."""
+    tree = tree_of("leduc")
+    policy = tree.uniform()
+    roots = roots_of(tree, policy)[::9]
+    assert {len(root.moves) for root in roots} == {2, 3}
+    limited = MMDSearch(600, END, 1000.0, 0.0, uniform_belief, unit=13.0, seconds=600)
+    for some in (roots, roots[::-1], roots[:1], *([one, two] for one in roots for two in roots)):
+        found = limited(some, TabularBlueprint(tree, policy), 1)
+        assert all(
+            one.worlds <= 600 // len(root.moves) for one, root in zip(found, some, strict=True)
+        )
+    assert len({one.worlds for one in limited(roots, TabularBlueprint(tree, policy), 1)}) > 3
