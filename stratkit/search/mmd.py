@@ -99,8 +99,10 @@ class Clock:
         half its speed still keeps the time. Without a limit all come at once. 0: all are done, no
         move is left, or another world does not fit.
         """
-        if self.seconds is None or not moves:
-            return worlds - done if moves else 0
+        if not moves:
+            return 0
+        if self.seconds is None:
+            return worlds - done
         fits, now = FIRST, time.monotonic()
         if done:
             each = max(now - self.at, 1e-9) / (done - self.done)
