@@ -1,10 +1,11 @@
 """Makes the file of a player: one network of a checkpoint, and how it learned.
 
-    python examples/players/export.py CHECKPOINT|RUN FILE [NET [LOST]]
+    python examples/players/export.py CHECKPOINT|RUN FILE [NET [LOST [TEMPERATURE]]]
 
 NET is online, average, ...; without it the network that `match` would let play. FILE is a policy
 (formats/checkpoint.md): `match` plays it, as it plays the players that come with stratkit. LOST,
-such as -16, becomes the weight that `fromto` gives to an attack which loses for certain.
+such as -16, becomes the weight that `fromto` gives to an attack which loses for certain. At
+TEMPERATURE a network with one of its own for the deployment places its pieces: below 1 it is surer.
 """
 
 import contextlib
@@ -17,15 +18,24 @@ import numpy as np
 
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError, StratkitError, counted
+from stratkit.netnames import has_deployment
 from stratkit.storage.checkpoints import POLICY_FILE, load_network, publish_policy, resolve
 
 KEPT = ("algorithm", "batch", "config", "episodes", "game", "net", "post", "rules", "seed", "step")
 
 
-def main(checkpoint: str, file: str, net: str | None = None, lost: str | None = None) -> None:
+def main(
+    checkpoint: str,
+    file: str,
+    net: str | None = None,
+    lost: str | None = None,
+    temperature: str | None = None,
+) -> None:
     weights, learned, part = load_network(resolve(checkpoint), net)
     if lost is not None:
         weights = with_lost(weights, lost, learned["net"])
+    if temperature is not None:
+        weights = at_temperature(weights, temperature, learned["net"])
     metadata = {key: learned[key] for key in KEPT} | {"parents": [learned["sha256"]], "part": part}
     with tempfile.TemporaryDirectory(dir=pathlib.Path(file).parent) as folder:
         publish_policy(folder, weights, metadata)
@@ -38,15 +48,36 @@ def with_lost(weights: Mapping[str, Float32s], lost: str, net: str) -> dict[str,
     name = next((name for name in weights if name.split(".")[-1] == "met"), None)
     if name is None:
         raise InputError("a net that has no weight of certain losses", text=net)
+    weight = finite(lost)
+    if weight is None:
+        raise InputError("LOST is no finite number", text=lost)
+    return {**weights, name: np.append(weights[name][:-1], weight)}
+
+
+def at_temperature(
+    weights: Mapping[str, Float32s], temperature: str, net: str
+) -> dict[str, Float32s]:
+    """The weights, whose logits of placements are divided by `temperature`."""
+    last = [name for name in weights if name.startswith("deployment.policy.")]
+    if not (has_deployment(net) and last):
+        raise InputError("a net that has none of its own for the deployment", text=net)
+    number = finite(temperature)
+    if number is None or number <= 0:
+        raise InputError("TEMPERATURE is no finite number above 0", text=temperature)
+    return {**weights, **{name: weights[name] / number for name in last}}
+
+
+def finite(text: str) -> np.float32 | None:
+    """The number, if it is one."""
     with contextlib.suppress(ValueError):
-        if np.isfinite(weight := np.float32(lost)):
-            return {**weights, name: np.append(weights[name][:-1], weight)}
-    raise InputError("LOST is no finite number", text=lost)
+        if np.isfinite(number := np.float32(text)):
+            return number
+    return None
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4, 5):
-        sys.exit("usage: export.py CHECKPOINT|RUN FILE [NET [LOST]]")
+    if len(sys.argv) not in range(3, 7):
+        sys.exit("usage: export.py CHECKPOINT|RUN FILE [NET [LOST [TEMPERATURE]]]")
     try:
         main(*sys.argv[1:])
     except (StratkitError, OSError) as error:

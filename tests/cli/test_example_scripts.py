@@ -30,25 +30,28 @@ def test_a_decision_is_read_from_its_log() -> None:
 
 
 def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "a.safetensors"
-    monkeypatch.setattr(
-        sys, "argv", ["", f"{SHIPPED}/barrage-v1.safetensors", str(file), "online", "-32"]
-    )
+    """And setups are made surer: logits twice as far apart."""
+    shipped, file = SHIPPED / "barrage-v1.safetensors", tmp_path / "a.safetensors"
+    monkeypatch.setattr(sys, "argv", ["", str(shipped), str(file), "online", "-32", ".5"])
     runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
-    old, new = (load_network(path, None)[0] for path in (SHIPPED / "barrage-v1.safetensors", file))
+    old, new = (load_network(path, None)[0] for path in (shipped, file))
     changed = {name for name in old if (old[name] != new[name]).any()}
-    assert changed == {"play.met"} and new["play.met"][-1] == -32
+    placing = {"deployment.policy.weight", "deployment.policy.bias"}
+    assert changed == {"play.met", *placing} and new["play.met"][-1] == -32
     assert (new["play.met"][:-1] == old["play.met"][:-1]).all()
+    assert all((new[name] == 2 * old[name]).all() for name in placing)
 
 
 @pytest.mark.parametrize(
     ("script", "words", "said"),
     [
-        (EXPORT, "", "usage: export.py CHECKPOINT|RUN FILE [NET [LOST]]"),
-        (EXPORT, "a b c d e", "usage: export.py CHECKPOINT|RUN FILE [NET [LOST]]"),
+        (EXPORT, "", "usage: export.py CHECKPOINT|RUN FILE [NET [LOST [TEMPERATURE]]]"),
+        (EXPORT, "a b c d e f", "usage: export.py CHECKPOINT|RUN FILE [NET [LOST [TEMPERATURE]]]"),
         (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online x", "export.py: LOST is no finite"),
         (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online nan", "export.py: LOST is no finite"),
         (EXPORT, f"{SHIPPED}/barrage-v0.safetensors a online -16", "export.py: a net that has no"),
+        (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online -16 0", "export.py: TEMPERATURE is"),
+        (EXPORT, f"{SHIPPED}/barrage-v0.safetensors a online -16 1", "export.py: a net that has"),
         (EXPORT, "nowhere a", "export.py: nowhere: no such file or folder"),
         (CALIBRATION, "a", "usage: calibration.py PLAYER EPISODES PICTURE"),
         (CALIBRATION, "nowhere a b", "calibration.py: no such file or folder"),
