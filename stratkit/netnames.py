@@ -48,7 +48,8 @@ def check_net(net: object) -> None:
             raise InputError("a network of one's own is named py:MODULE:CLASS", text=net)
         return
     if kind not in NETS or (colon and kind not in (*LAYERED, *SIZED)):
-        raise InputError(f"unknown network {shown(net)}{nearest_or_all(str(net), NETS)}")
+        ends = f", with {DEPLOYMENT} or {MIRRORED} behind it" if "+" in str(net) else ""
+        raise InputError(f"unknown network {shown(net)}{nearest_or_all(str(net), NETS)}{ends}")
     if not colon:
         return
     words = sizes.split("x")

@@ -26,7 +26,7 @@ def begin_with(networks: Mapping[str, Network], net: str, path: str) -> None:
     that `match` would let play. Where only theirs have a network of its own for the deployment,
     these are the weights of the one for play. Larger ones of its kind grow from it.
 
-    `InputError`: it is of another kind or shape, or larger.
+    `InputError`: it is of another kind or shape, larger, or mirrored where these are not.
     """
     file = resolve(path)
     weights, metadata, _ = load_network(file, None)

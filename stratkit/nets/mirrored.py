@@ -88,15 +88,12 @@ class Mirrored(WithDeployment):
         places_flag = (packed[:, PHASE] == 1) & (packed[:, TO_PLACE] == FLAG)
         left = self.image > torch.arange(height * width, device=packed.device)
         like_image = places_flag[:, None] & left
-        if not on_cpu(packed):
-            return self._where(packed, mirrored), mirrored, like_image
-        seen, rows = packed.clone(), mirrored.nonzero()[:, 0]
-        seen[rows] = self.reflected(packed[rows])
+        if on_cpu(packed):
+            seen, rows = packed.clone(), mirrored.nonzero()[:, 0]
+            seen[rows] = self.reflected(packed[rows])
+        else:
+            seen = torch.where(mirrored[:, None], self.reflected(packed), packed)
         return seen, mirrored, like_image
-
-    def _where(self, packed: Tensor, mirrored: Tensor) -> Tensor:
-        """The same observations, all of them reflected, without a look at how many must be."""
-        return torch.where(mirrored[:, None], self.reflected(packed), packed)
 
     def reflected(self, packed: Tensor) -> Tensor:
         """The observations of the mirror images, uint8 [n, 172 + S]."""

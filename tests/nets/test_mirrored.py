@@ -126,8 +126,7 @@ def test_who_remembers_positions_says_the_same() -> None:
         assert_close(said, value)
     pub = torch.rand((len(packed), 24, *game.shape[1:]), generator=torch.Generator().manual_seed(1))
     network = mirrored(game, "plain")
-    turned = packed.clone()
-    turned[:], public = network.reflected(packed), pub.flip(-1)
+    turned, public = network.reflected(packed), pub.flip(-1)
     sides = flag_file(game, packed)
     rows = (sides >= 0) & (sides * 2 != game.shape[2] - 1)
     with torch.no_grad():
@@ -145,6 +144,10 @@ def test_its_name() -> None:
     for net in ("fromto+mirrored+deployment", "fromto+deployment+mirrored", "+mirrored"):
         with pytest.raises(InputError, match="unknown network"):
             check_new_net(net)
+    with pytest.raises(
+        InputError, match=r"'plain\+mirror'.*, with \+deployment or \+mirrored behind it"
+    ):
+        check_new_net("plain+mirror")
     with pytest.raises(InputError, match=r"as in fromto:8x2\+mirrored"):
         check_new_net("fromto:2x8+mirrored")
     assert type(build("plain+deployment", Game("nano").shape)) is WithDeployment

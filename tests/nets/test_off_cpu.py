@@ -21,8 +21,8 @@ from stratkit.nets.deployment import WithDeployment
 MODULES = ("deployment", "expand", "features", "fromto", "graph", "mirrored", "network")
 # A U-Net still waits once a chunk, by a `tolist` that `Waits` does not see: three heads for all
 # rows would be more than half as much work again.
-NETS = ["plain", "tiny", "rise:8x2", "fromto:8x1", "plain+deployment", "fromto:8x1+deployment"]
-NETS.append("fromto:8x1+mirrored")
+NETS = ["plain", "tiny", "rise:8x2", "fromto:8x1", "plain+deployment"]
+NETS += ["fromto:8x1+deployment", "fromto:8x1+mirrored"]
 
 
 class Waits(TorchDispatchMode):
