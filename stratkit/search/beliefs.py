@@ -41,7 +41,8 @@ Vector = npt.NDArray[np.float64]
 Actions = npt.NDArray[np.int32]
 
 LAST = 8  # of the enemy's plies
-FLOOR = 0.05  # the part of a policy that is uniform, since others play otherwise
+FLOOR = 0.05  # the part of a policy, and of all setups, that is uniform: others play otherwise
+LEAST = 1e-12  # stands for a probability of 0
 CANDIDATES = 4  # drawn for each world that is kept
 LEAST_EFFECTIVE = 0.25  # of the candidates: below this, weights are flattened
 
@@ -56,21 +57,40 @@ class Believed:
     candidates: int
 
 
+def joined(first: Believed | None, more: Believed | None) -> Believed:
+    """The worlds of both, in this order; None: none. At least one has some."""
+    if first is None or more is None:
+        there = first or more
+        assert there is not None
+        return there
+    batches = [(one.worlds, range(one.worlds.size)) for one in (first, more)]
+    effective, candidates = first.effective + more.effective, first.candidates + more.candidates
+    return Believed(Batch.gathered(batches), effective, candidates)
+
+
 class Belief(Protocol):
-    """Gives `counts[i]` worlds of decision i. The decisions share the calls of the blueprint."""
+    """Gives some worlds of each decision: those with the numbers `parts[i]`, of decision i. The
+    decisions share the calls of the blueprint."""
 
     def __call__(
-        self, roots: Sequence[Root], counts: Sequence[int], blueprint: Blueprint, seed: int
+        self, roots: Sequence[Root], parts: Sequence[range], blueprint: Blueprint, seed: int
     ) -> list[Believed]: ...
 
 
 def uniform_belief(
-    roots: Sequence[Root], counts: Sequence[int], blueprint: Blueprint, seed: int
+    roots: Sequence[Root], parts: Sequence[range], blueprint: Blueprint, seed: int
 ) -> list[Believed]:
     """All worlds alike."""
     return [
-        Believed(root.draw(n, seed), float(n), n) for root, n in zip(roots, counts, strict=True)
+        Believed(_drawn(root, part, seed), float(len(part)), len(part))
+        for root, part in zip(roots, parts, strict=True)
     ]
+
+
+def _drawn(root: Root, part: range, seed: int) -> Batch:
+    """Those of the worlds of a decision that have these numbers."""
+    worlds = root.draw(part.stop, seed)
+    return Batch.gathered([(worlds, part)]) if part.start else worlds
 
 
 @dataclass(frozen=True)
@@ -83,17 +103,19 @@ class Weighed:
     drawn: Belief = uniform_belief
 
     def __call__(
-        self, roots: Sequence[Root], counts: Sequence[int], blueprint: Blueprint, seed: int
+        self, roots: Sequence[Root], parts: Sequence[range], blueprint: Blueprint, seed: int
     ) -> list[Believed]:
         """Without a history there is nothing to weigh by."""
         out: list[Believed] = []
-        drawn = self.drawn(roots, [CANDIDATES * n for n in counts], blueprint, seed)
+        candidates_of = [range(CANDIDATES * p.start, CANDIDATES * p.stop) for p in parts]
+        drawn = self.drawn(roots, candidates_of, blueprint, seed)
         candidates = [believed.worlds for believed in drawn]
         pasts = [past(worlds, root) for worlds, root in zip(candidates, roots, strict=True)]
         known = [p for p in pasts if p is not None]
         found = log_likelihoods(known, blueprint, self.deployment, self.last, self.floor)
         weighed = iter(found)
-        for root, n, worlds, one in zip(roots, counts, candidates, pasts, strict=True):
+        for root, part, worlds, one in zip(roots, parts, candidates, pasts, strict=True):
+            n = len(part)
             if one is None:
                 first = Batch.gathered([(worlds, range(n))])
                 out.append(Believed(first, float(n), n))
@@ -122,25 +144,26 @@ class NetworkBelief:
         self.evaluator = evaluator
 
     def __call__(
-        self, roots: Sequence[Root], counts: Sequence[int], blueprint: Blueprint, seed: int
+        self, roots: Sequence[Root], parts: Sequence[range], blueprint: Blueprint, seed: int
     ) -> list[Believed]:
         """One call of the network serves all decisions."""
-        sizes = [
-            (CANDIDATES if root.excluded else 1) * n for root, n in zip(roots, counts, strict=True)
-        ]
-        drawn = [root.draw(size, seed) for root, size in zip(roots, sizes, strict=True)]
+        times = [CANDIDATES if root.excluded else 1 for root in roots]
+        wide = [range(k * p.start, k * p.stop) for k, p in zip(times, parts, strict=True)]
+        drawn = [_drawn(root, part, seed) for root, part in zip(roots, wide, strict=True)]
+        sizes = [len(part) for part in wide]
         views = np.concatenate([worlds.observe()[:1] for worlds in drawn])  # alike in all worlds
         of = np.repeat(np.arange(len(roots)), sizes)
         keys = np.concatenate(
             [
-                root.key(seed, Stream.BELIEF) + np.arange(size)
-                for root, size in zip(roots, sizes, strict=True)
+                root.key(seed, Stream.BELIEF) + np.array(part)
+                for root, part in zip(roots, wide, strict=True)
             ]
         )
         zeros, most = np.zeros(len(keys), np.int32), drawn[0].game.shape[1] * drawn[0].game.shape[2]
         types = self.evaluator.draw(views, of, uniform_rows(seed, keys, zeros, most, Stream.BELIEF))
         out = []
-        for root, n, worlds, part in zip(roots, counts, drawn, _parts(sizes), strict=True):
+        for root, wanted, worlds, part in zip(roots, parts, drawn, _parts(sizes), strict=True):
+            n = len(wanted)
             assign_types(worlds, types[part])
             kept = worlds_without(worlds, n, root.excluded) if root.excluded else worlds
             out.append(Believed(kept, float(n), n))
@@ -216,9 +239,9 @@ def log_likelihoods(
 ) -> list[Vector]:
     """Of each world of each of these pasts, float64 [n]: the logarithm of the probability of the
     enemy's setup in it (if `deployment`), and of the enemy's `last` plies. It is the blueprint's;
-    in plies a part `floor` of it is uniform over the actions. A setup is placed in one order, equal
-    pieces ascending (`placements`): what the other orders add is nearly alike in all.
-    One call of the blueprint serves all.
+    a part `floor` of it is uniform: in a ply over the actions, in a setup over all setups. A setup
+    is placed in one order, equal pieces ascending (`placements`): what the other orders add is
+    nearly alike in all. One call of the blueprint serves all.
 
     `InputError`: a past is no game.
     """
@@ -235,13 +258,18 @@ def log_likelihoods(
     later = np.cumsum((enemy & ~placing)[:, ::-1], axis=1)[:, ::-1]  # and this one
     counted = enemy & np.where(placing, deployment, later <= each * last)
     rows, numbers, seen, legal = _views(game, actions, counted)
-    out = np.zeros(len(actions))
+    out, setups, any_setup = (np.zeros(len(actions)) for _ in range(3))
     if len(rows):
         policy = blueprint.evaluate_distinct(seen, legal)[0]
         chosen = policy[np.arange(len(rows)), actions[rows, numbers]].astype(np.float64)
-        share = np.where(placing[rows, numbers], 0.0, floor)
-        chosen = (1 - share) * chosen + share / legal.sum(1)
-        np.add.at(out, rows, np.log(np.maximum(chosen, 1e-12)))
+        uniform, placed = 1 / legal.sum(1), placing[rows, numbers]
+        np.add.at(setups, rows[placed], np.log(np.maximum(chosen, LEAST))[placed])
+        np.add.at(any_setup, rows[placed], np.log(uniform)[placed])
+        mixed = (1 - floor) * chosen + floor * uniform
+        np.add.at(out, rows[~placed], np.log(np.maximum(mixed, LEAST))[~placed])
+    if floor:
+        setups = np.logaddexp(np.log(1 - floor) + setups, np.log(floor) + any_setup)
+    out += setups
     return [out[part] for part in _parts(sizes)]
 
 

@@ -205,8 +205,8 @@ class EndgameSearch(Search):
         """Two calls of the blueprint serve all decisions. Elsewhere it finds nothing."""
         own = [self.hands(root, seed) for root in roots]
         few = [root for root, some in zip(roots, own, strict=True) if some is not None]
-        counts = [self.other] * len(few)
-        believed = iter(self.belief(few, counts, blueprint, seed) if few else ())
+        first = [range(self.other)] * len(few)
+        believed = iter(self.belief(few, first, blueprint, seed) if few else ())
         games = [
             None
             if some is None

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch
 from stratkit.engine.random_streams import Stream
-from stratkit.search.beliefs import Belief
+from stratkit.search.beliefs import Belief, Believed, joined
 from stratkit.search.blueprint import Blueprint, Remembered
 from stratkit.search.decision import Found, Root, Search, standard_error
 from stratkit.search.rollouts import play_out
@@ -112,6 +112,30 @@ class Clock:
         return min(worlds - done, fits, TOGETHER // moves or worlds)
 
 
+class Drawn:
+    """The worlds of decisions, drawn by a belief when they are needed: by a clock, nobody knows
+    how many will be. `believed`: those so far."""
+
+    def __init__(
+        self, roots: Sequence[Root], belief: Belief, blueprint: Blueprint, seed: int
+    ) -> None:
+        self.roots, self.belief, self.blueprint, self.seed = roots, belief, blueprint, seed
+        self.believed: list[Believed] = []
+
+    def at_least(self, counts: Sequence[int]) -> list[Batch]:
+        """So many worlds of each decision, or more. The first counts are above 0."""
+        sizes = [one.worlds.size for one in self.believed] or [0] * len(counts)
+        short = [i for i, size in enumerate(sizes) if size < counts[i]]
+        if short:
+            roots = [self.roots[i] for i in short]
+            parts = [range(sizes[i], counts[i]) for i in short]
+            found = self.belief(roots, parts, self.blueprint, self.seed)
+            more = dict(zip(short, found, strict=True))
+            before: list[Believed | None] = [*self.believed] or [None] * len(counts)
+            self.believed = [joined(one, more.get(i)) for i, one in enumerate(before)]
+        return [one.worlds for one in self.believed]
+
+
 @dataclass(frozen=True)
 class MMDSearch(Search):
     """A budget and a step. `rollouts` of all moves together; `worlds` of a decision (None: as many
@@ -142,15 +166,19 @@ class MMDSearch(Search):
         """A call of the blueprint serves all decisions; they share the time of all."""
         clock = Clock(self.seconds and self.seconds * len(roots))
         budgets = [self.budget(len(root.moves)) for root in roots]
-        believed = self.belief(roots, [worlds for worlds, _ in budgets], blueprint, seed)
+        drawn = Drawn(roots, self.belief, blueprint, seed)
         remembered = Remembered(blueprint)
         orders = [np.tile(np.arange(worlds), times) for worlds, times in budgets]
         tried = [Tried(np.empty((0, len(root.moves)))) for root in roots]
         first = 0
         while size := clock.part(first, *_left(orders, tried, first)):
             parts = [np.arange(first, min(first + size, len(order))) for order in orders]
-            worlds = [b.worlds for b in believed]
             going = [one.going for one in tried]
+            needed = [
+                min(first + size, worlds) if len(moves) else 0
+                for (worlds, _), moves in zip(budgets, going, strict=True)
+            ]
+            worlds = drawn.at_least(needed)
             found = _values(roots, going, worlds, orders, parts, remembered, self, seed)
             first += size
             for root, one, more in zip(roots, tried, found, strict=True):
@@ -158,11 +186,12 @@ class MMDSearch(Search):
                 if first >= ENOUGH:
                     one.leave_hopeless(explored(root.policy, self.explore), self.eta, self.tau)
         out = []
-        for root, one, b in zip(roots, tried, believed, strict=True):
+        for root, one, b in zip(roots, tried, drawn.believed, strict=True):
             q = np.nanmean(one.each, 0)
             policy = step(root.policy, q, self.eta, self.tau, self.explore)
-            drawn = min(len(one.each), b.worlds.size)
-            out.append(Found(policy, q, standard_error(one.each), drawn, b.effective, b.candidates))
+            tried_in = min(len(one.each), b.worlds.size)
+            error = standard_error(one.each)
+            out.append(Found(policy, q, error, tried_in, b.effective, b.candidates))
         return out
 
 

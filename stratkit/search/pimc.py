@@ -56,7 +56,7 @@ class PIMC(Search):
     def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
         """The trees of all worlds of all decisions grow side by side."""
         until = None if self.seconds is None else time.monotonic() + self.seconds * len(roots)
-        believed = self.belief(roots, [self.worlds] * len(roots), blueprint, seed)
+        believed = self.belief(roots, [range(self.worlds)] * len(roots), blueprint, seed)
         order = np.arange(self.worlds)
         batch = Batch.gathered([(one.worlds, order) for one in believed])
         trees = SearchTrees(

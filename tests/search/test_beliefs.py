@@ -15,9 +15,11 @@ from stratkit.errors import InputError
 from stratkit.nets.evaluator import Evaluator
 from stratkit.search.beliefs import (
     BELIEFS,
+    FLOOR,
     NetworkBelief,
     Weighed,
     effective,
+    joined,
     log_likelihoods,
     past,
     tempered,
@@ -50,7 +52,8 @@ def setups() -> list[np.ndarray]:
 
 def consistent(actions: np.ndarray, side: int, network: Evaluator) -> dict[bytes, np.ndarray]:
     """Of each of the enemy's setups in which the side would have seen the same all game long: the
-    logarithms of the probabilities of its placements and of its moves, action by action."""
+    logarithms of the probabilities of its placements and of its moves, action by action; and
+    those of a uniform policy. [2, k]"""
     game, pieces = Game("nano"), NANO.pieces
     first = pieces * (1 - side)
     found = {}
@@ -66,12 +69,13 @@ def consistent(actions: np.ndarray, side: int, network: Evaluator) -> dict[bytes
             if not np.array_equal(one, two) or not legal[0, action]:
                 break
             if other.actors()[0] == 1 - side:
-                odds.append(float(network.policy(other.observe(), legal)[0, action]))
+                policy = float(network.policy(other.observe(), legal)[0, action])
+                odds.append((policy, 1 / legal.sum()))
             truth.apply(np.array([true], np.int32))
             other.apply(np.array([action], np.int32))
         else:
             if np.array_equal(truth.observe(), other.observe()):
-                found[Position.from_bytes(NANO, other.save(0)).cells.tobytes()] = np.log(odds)
+                found[Position.from_bytes(NANO, other.save(0)).cells.tobytes()] = np.log(odds).T
     return found
 
 
@@ -101,10 +105,22 @@ def test_likelihoods_are_exact(seed: int, plies: int) -> None:
     parts += [(False, 1, slice(-2, None)), (True, 99, slice(None))]
     for deployment, last, part in parts:
         (found,) = log_likelihoods([one], network, deployment, last, floor=0.0)
-        exact = [wanted[one][part].sum() for one in cells]
+        exact = [wanted[one][0, part].sum() for one in cells]
         np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-5)
         if part.start == 0:
             assert np.ptp(found) > 0.01
+    for floor in (0.05, 0.5):
+        (found,) = log_likelihoods([one], network, True, 99, floor)
+        exact = [probably(wanted[one], pieces, np.array([1 - floor, floor])) for one in cells]
+        np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-5)
+
+
+def probably(logs: np.ndarray, pieces: int, shares: np.ndarray) -> float:
+    """Logarithm of the probability of a setup and its moves, [2, k], by an enemy who places all of
+    it by the first policy or by the second one, with the probabilities `shares`, and chooses
+    between them anew for each action that it plays."""
+    setup = np.log(shares @ np.exp(logs[:, :pieces].sum(1)))
+    return float(setup + np.log(shares @ np.exp(logs[:, pieces:])).sum())
 
 
 def decision(truth: Batch, actions: np.ndarray, history: np.ndarray | None, side: int) -> Root:
@@ -129,7 +145,9 @@ def cells_of(batch: Batch) -> list[bytes]:
     return [Position.from_bytes(NANO, batch.save(row)).cells.tobytes() for row in rows]
 
 
-def test_worlds_are_drawn_by_their_weight() -> None:
+@pytest.mark.parametrize("size", [3000, 500])
+def test_worlds_are_drawn_by_their_weight(size: int) -> None:
+    """All at once, or a part and then others."""
     game, network, actions, truth = a_game()
     history = known_actions(game, actions, 0)
     wanted = consistent(actions, 0, network)
@@ -146,15 +164,28 @@ def test_worlds_are_drawn_by_their_weight() -> None:
         (BELIEFS["setups"], slice(0, NANO.pieces), 0),
         (product, slice(0, NANO.pieces), 1),
     ):
-        (believed,) = belief([root], [n], network, 1)
+        parts = [range(first, first + size) for first in range(0, n, size)]
+        believed = None
+        for each in parts:
+            believed = joined(believed, *belief([root], [each], network, 1))
+        assert believed is not None and believed.worlds.size == n
         cells = cells_of(believed.worlds)
-        odds = np.exp([wanted[one][part].sum() + more * learned[one] for one in wanted])
+        odds = np.array([np.exp(more * learned[one]) for one in wanted])
+        if part.stop:
+            shares = np.array([1 - FLOOR, FLOOR])
+            odds *= np.exp([probably(wanted[one][:, part], part.stop, shares) for one in wanted])
         for one, p in zip(wanted, odds / odds.sum(), strict=True):
             found = cells.count(one) / n
             assert abs(found - p) < 4.5 * np.sqrt(p * (1 - p) / n) + 0.003
         assert believed.effective <= believed.candidates
+    for belief in (BELIEFS["uniform"], told, Weighed(deployment=False, last=0)):
+        whole, some, rest = (
+            cells_of(belief([root], [part], network, 1)[0].worlds)
+            for part in (range(60), range(25), range(25, 60))
+        )
+        assert some + rest == whole and len(set(rest)) > 1 and some != rest[:25]
     nobody = decision(truth, actions, None, 0)
-    found = BELIEFS["policy"]([nobody, root], [5, 6], network, 1)
+    found = BELIEFS["policy"]([nobody, root], [range(5), range(6)], network, 1)
     assert [one.candidates for one in found] == [5, 24]  # without a history: uniform
 
 
@@ -174,4 +205,4 @@ def test_a_history_of_another_game_is_refused() -> None:
     assert history is not None
     history[2 * NANO.pieces] = (history[2 * NANO.pieces] + 5) % NANO.squares
     with pytest.raises(InputError, match="no legal game"):
-        BELIEFS["policy"]([decision(truth, actions, history, 0)], [4], network, 1)
+        BELIEFS["policy"]([decision(truth, actions, history, 0)], [range(4)], network, 1)
