@@ -1,5 +1,5 @@
 #!/bin/sh
-# Learns on a machine with a GPU, much as classic-v4 did:
+# Learns on a machine with a GPU, much as classic-v5 did:
 #
 #   gpu.sh RUN GAME PLAYER NET
 #
@@ -40,5 +40,5 @@ begin="--weights $player"
 ! ls "$run"/checkpoints/*.safetensors >/dev/null 2>&1 || begin=--resume
 # shellcheck disable=SC2086
 train "$pipes"/* --out "$run" --net "$net" --device "$device" --precision bf16 --algorithm mmd \
-    --batch 256 --advantage-filter .75 --warm-up 50 --lr 3e-4 --lr-power 0 --eta .001 --eta-power 0 --eta-floor 0 \
-    --rho 1.5 --publish-every 2 --save-every 500 --keep 2 $begin ${TRAIN:-}
+    --batch 512 --advantage-filter .75 --warm-up 50 --lr 3e-4 --lr-power 0 --eta .001 --eta-power 0 --eta-floor 0 \
+    --rho 1.5 --publish-every 1 --save-every 500 --keep 2 $begin ${TRAIN:-}

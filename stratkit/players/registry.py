@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Networks that come with stratkit; stratkit-players(7) tells of each.
 SHIPPED = (
     *("barrage-v0", "barrage-v1", "barrage-v2", "barrage-v3"),
-    *("classic-v1", "classic-v2", "classic-v3", "classic-v4"),
+    *("classic-v1", "classic-v2", "classic-v3", "classic-v4", "classic-v5"),
 )
 
 # For who wants to play and not to choose: the best search of those tried, at most a second a move.
@@ -30,8 +30,9 @@ STRONG = {
     **FAST,
     "search": "mmd",
     "rollouts": "4096",
-    "depth": "1",
+    "depth": "3",
     "eta": "30",
+    "belief": "setups",
     "time": "1",
 }
 

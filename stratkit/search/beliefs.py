@@ -44,6 +44,7 @@ LAST = 8  # of the enemy's plies
 FLOOR = 0.05  # the part of a policy, and of all setups, that is uniform: others play otherwise
 LEAST = 1e-12  # stands for a probability of 0
 CANDIDATES = 4  # drawn for each world that is kept
+GOLDEN = (5**0.5 - 1) / 2  # its multiples are spread evenly, modulo 1
 LEAST_EFFECTIVE = 0.25  # of the candidates: below this, weights are flattened
 
 
@@ -58,7 +59,7 @@ class Believed:
 
 
 def joined(first: Believed | None, more: Believed | None) -> Believed:
-    """The worlds of both, in this order; None: none. At least one has some."""
+    """The worlds of `first`, then of `more`. One of them may be None."""
     if first is None or more is None:
         there = first or more
         assert there is not None
@@ -69,8 +70,9 @@ def joined(first: Believed | None, more: Believed | None) -> Believed:
 
 
 class Belief(Protocol):
-    """Gives some worlds of each decision: those with the numbers `parts[i]`, of decision i. The
-    decisions share the calls of the blueprint."""
+    """Gives some worlds of each decision: those with the numbers `parts[i]`, of decision i. Larger
+    numbers bring others, but where types are `excluded`, some may come again. The decisions share
+    the calls of the blueprint."""
 
     def __call__(
         self, roots: Sequence[Root], parts: Sequence[range], blueprint: Blueprint, seed: int
@@ -121,7 +123,7 @@ class Weighed:
                 out.append(Believed(first, float(n), n))
                 continue
             weights = tempered(next(weighed))
-            u = root.random(seed, Stream.BELIEF)
+            u = (root.random(seed, Stream.BELIEF) + GOLDEN * part.start) % 1
             chosen = np.searchsorted(np.cumsum(weights), (np.arange(n) + u) / n, side="right")
             chosen = np.minimum(chosen, worlds.size - 1)
             kept = Batch.gathered([(worlds, chosen)])
@@ -185,21 +187,29 @@ def effective(weights: Vector) -> float:
 
 
 def tempered(log_weights: Vector, least: float = LEAST_EFFECTIVE) -> Vector:
-    """Weights that sum to 1, float64 [n]; flattened by an exponent below 1 as far as is needed for
-    an effective sample size of `least` n."""
+    """Weights that sum to 1, float64 [n]; flattened by the `exponent` that leaves an effective
+    sample size of `least` n."""
+    return _normalised(log_weights, exponent(log_weights, least))
 
-    def normalised(exponent: float) -> Vector:
-        weights = np.exp(exponent * (log_weights - log_weights.max()))
-        return np.asarray(weights / weights.sum(), np.float64)
+
+def exponent(log_weights: Vector, least: float) -> float:
+    """The largest one up to 1 that leaves weights an effective sample size of `least` n."""
+
+    def enough(power: float) -> bool:
+        return effective(_normalised(log_weights, power)) >= least * len(log_weights)
 
     low, high = 0.0, 1.0
-    if effective(normalised(high)) >= least * len(log_weights):
-        return normalised(high)
+    if enough(high):
+        return high
     for _ in range(30):
         middle = (low + high) / 2
-        enough = effective(normalised(middle)) >= least * len(log_weights)
-        low, high = (middle, high) if enough else (low, middle)
-    return normalised(low)
+        low, high = (middle, high) if enough(middle) else (low, middle)
+    return low
+
+
+def _normalised(log_weights: Vector, power: float) -> Vector:
+    weights = np.exp(power * (log_weights - log_weights.max()))
+    return np.asarray(weights / weights.sum(), np.float64)
 
 
 @dataclass(frozen=True)

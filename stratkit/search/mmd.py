@@ -30,6 +30,7 @@ Vector = npt.NDArray[np.float64]
 LEAST = 1e-9  # stands for a probability of 0, whose logarithm there is not
 MOST_WORLDS = 4096
 FIRST = 8  # worlds of the first part of a search with a time limit
+BLOCK = 16  # worlds that a belief draws at a time: it weighs few badly, and each call has its cost
 TOGETHER = 256  # rollouts of a part: as many positions as a network's evaluator remembers
 ENOUGH = 16  # rollouts of each move, before one is left out
 HOPELESS = np.log(1000)
@@ -113,22 +114,29 @@ class Clock:
 
 
 class Drawn:
-    """The worlds of decisions, drawn by a belief when they are needed: by a clock, nobody knows
-    how many will be. `believed`: those so far."""
+    """The worlds of decisions, at most so many of each, drawn by a belief when they are needed: by
+    a clock, nobody knows how many will be. `believed`: those so far."""
 
     def __init__(
-        self, roots: Sequence[Root], belief: Belief, blueprint: Blueprint, seed: int
+        self,
+        roots: Sequence[Root],
+        most: Sequence[int],
+        belief: Belief,
+        blueprint: Blueprint,
+        seed: int,
     ) -> None:
-        self.roots, self.belief, self.blueprint, self.seed = roots, belief, blueprint, seed
+        self.roots, self.most = roots, most
+        self.belief, self.blueprint, self.seed = belief, blueprint, seed
         self.believed: list[Believed] = []
 
     def at_least(self, counts: Sequence[int]) -> list[Batch]:
-        """So many worlds of each decision, or more. The first counts are above 0."""
+        """So many worlds of each decision, or more. In the first call all counts are above 0."""
         sizes = [one.worlds.size for one in self.believed] or [0] * len(counts)
         short = [i for i, size in enumerate(sizes) if size < counts[i]]
         if short:
             roots = [self.roots[i] for i in short]
-            parts = [range(sizes[i], counts[i]) for i in short]
+            ends = {i: -(-counts[i] // BLOCK) * BLOCK for i in short}
+            parts = [range(sizes[i], min(ends[i], self.most[i])) for i in short]
             found = self.belief(roots, parts, self.blueprint, self.seed)
             more = dict(zip(short, found, strict=True))
             before: list[Believed | None] = [*self.believed] or [None] * len(counts)
@@ -166,7 +174,7 @@ class MMDSearch(Search):
         """A call of the blueprint serves all decisions; they share the time of all."""
         clock = Clock(self.seconds and self.seconds * len(roots))
         budgets = [self.budget(len(root.moves)) for root in roots]
-        drawn = Drawn(roots, self.belief, blueprint, seed)
+        drawn = Drawn(roots, [worlds for worlds, _ in budgets], self.belief, blueprint, seed)
         remembered = Remembered(blueprint)
         orders = [np.tile(np.arange(worlds), times) for worlds, times in budgets]
         tried = [Tried(np.empty((0, len(root.moves)))) for root in roots]

@@ -357,8 +357,12 @@ def test_what_cannot_be_searched_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     def opened(player: str, game: str) -> None:
         open_player(parse_player(player), Game(game), 0, 8)
 
-    with pytest.raises(UsageError, match="belief=setups is for Stratego, not for kuhn"):
-        opened("search=mmd,belief=setups,random", "kuhn")
+    with pytest.raises(UsageError, match=r"belief=setups\+policy is for Stratego, not for kuhn"):
+        opened("search=mmd,belief=setups+policy,random", "kuhn")
+    setups, uniform = (
+        searching(Game("kuhn"), "mlp:8", belief=word)[0] for word in ("setups", "uniform")
+    )
+    assert setups.search.search == uniform.search.search  # preset=strong asks for it in any game
     opened("search=mmd,belief=policy,random", "kuhn")
     with pytest.raises(UsageError, match="states of moves:nano do not tell how they came about"):
         opened("search=mmd,belief=policy,random", "moves:nano")

@@ -62,6 +62,7 @@ def test_they_beat_weaker_ones_and_are_recorded_by_their_names(
         "classic-v2",
         "classic-v3",
         "classic-v4",
+        "classic-v5",
     ],
 )
 def test_without_the_repetition_rules_they_play_on(name: str) -> None:
@@ -77,7 +78,7 @@ def test_without_the_repetition_rules_they_play_on(name: str) -> None:
     assert all(game["fault"] is None and game["moves"] for game in games)
 
 
-@pytest.mark.parametrize("player", ["barrage-v3", "classic-v4"])
+@pytest.mark.parametrize("player", ["barrage-v3", "classic-v5"])
 def test_a_person_meets_them(player: str, tmp_path: pathlib.Path) -> None:
     """As README's first screen says, without the browser."""
     play = f"^match human preset=strong,{player} .*$"

@@ -19,12 +19,13 @@ from stratkit.search.beliefs import (
     NetworkBelief,
     Weighed,
     effective,
-    joined,
     log_likelihoods,
     past,
     tempered,
+    uniform_belief,
 )
 from stratkit.search.decision import Root
+from stratkit.search.mmd import Drawn
 
 NANO = variant("nano")
 
@@ -145,9 +146,9 @@ def cells_of(batch: Batch) -> list[bytes]:
     return [Position.from_bytes(NANO, batch.save(row)).cells.tobytes() for row in rows]
 
 
-@pytest.mark.parametrize("size", [3000, 500])
+@pytest.mark.parametrize("size", [3000, 40])
 def test_worlds_are_drawn_by_their_weight(size: int) -> None:
-    """All at once, or a part and then others."""
+    """All at once, or a part and then others, as a search does by the clock."""
     game, network, actions, truth = a_game()
     history = known_actions(game, actions, 0)
     wanted = consistent(actions, 0, network)
@@ -164,12 +165,12 @@ def test_worlds_are_drawn_by_their_weight(size: int) -> None:
         (BELIEFS["setups"], slice(0, NANO.pieces), 0),
         (product, slice(0, NANO.pieces), 1),
     ):
-        parts = [range(first, first + size) for first in range(0, n, size)]
-        believed = None
-        for each in parts:
-            believed = joined(believed, *belief([root], [each], network, 1))
-        assert believed is not None and believed.worlds.size == n
-        cells = cells_of(believed.worlds)
+        search = Drawn([root], [n], belief, network, 1)
+        for count in range(size, n + 1, size):
+            (drawn,) = search.at_least([count])
+        (believed,) = search.believed
+        assert believed.worlds.size == n == drawn.size
+        cells = cells_of(drawn)
         odds = np.array([np.exp(more * learned[one]) for one in wanted])
         if part.stop:
             shares = np.array([1 - FLOOR, FLOOR])
@@ -178,7 +179,7 @@ def test_worlds_are_drawn_by_their_weight(size: int) -> None:
             found = cells.count(one) / n
             assert abs(found - p) < 4.5 * np.sqrt(p * (1 - p) / n) + 0.003
         assert believed.effective <= believed.candidates
-    for belief in (BELIEFS["uniform"], told, Weighed(deployment=False, last=0)):
+    for belief in (BELIEFS["uniform"], told):
         whole, some, rest = (
             cells_of(belief([root], [part], network, 1)[0].worlds)
             for part in (range(60), range(25), range(25, 60))
@@ -187,6 +188,26 @@ def test_worlds_are_drawn_by_their_weight(size: int) -> None:
     nobody = decision(truth, actions, None, 0)
     found = BELIEFS["policy"]([nobody, root], [range(5), range(6)], network, 1)
     assert [one.candidates for one in found] == [5, 24]  # without a history: uniform
+
+
+def test_each_part_weighs_other_worlds_and_begins_elsewhere() -> None:
+    """Where all weights are equal, a part keeps every fourth one: the first, or the second, ..."""
+    game, network, actions, truth = a_game()
+    root = decision(truth, actions, known_actions(game, actions, 0), 0)
+    asked: list[range] = []
+
+    def noted(roots, parts, *more):  # type: ignore[no-untyped-def]
+        asked.extend(parts)
+        return uniform_belief(roots, parts, *more)
+
+    belief, size, begins = Weighed(deployment=False, last=0, drawn=noted), 16, set()
+    every = cells_of(root.draw(4 * size * 12, 1))
+    for first in range(0, 12 * size, size):
+        (believed,) = belief([root], [range(first, first + size)], network, 1)
+        some, kept = every[4 * first : 4 * (first + size)], cells_of(believed.worlds)
+        begins |= {begin for begin in range(4) if some[begin::4] == kept}
+    assert asked == [range(at, at + 4 * size) for at in range(0, 4 * 12 * size, 4 * size)]
+    assert begins == {0, 1, 2, 3}
 
 
 def test_weights_are_flattened_where_few_would_count() -> None:

@@ -145,6 +145,25 @@ def test_a_time_limit_is_kept_within_a_fifth(
     assert done == 4096 if each == 1e-5 else 8 < done < 4096 and 0.9 < blueprint.now < 1.1
 
 
+def test_the_time_of_a_belief_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = tree_of("leduc")
+    policy = tree.uniform()
+    roots, blueprint = roots_of(tree, policy)[:3], Slow(tree, policy)
+    blueprint.each, blueprint.slower = 1e-4, 1.0
+    monkeypatch.setattr(mmd, "time", blueprint)
+    calls = []
+
+    def slow(roots, parts, *more):  # type: ignore[no-untyped-def]
+        blueprint.now += 0.1
+        calls.append([len(part) for part in parts])
+        return uniform_belief(roots, parts, *more)
+
+    limited = MMDSearch(1, END, 1.0, 0.0, slow, 4096, unit=13.0, seconds=1 / 3)
+    (done,) = {one.worlds for one in limited(roots, blueprint, 1)}
+    assert 0.8 < blueprint.now < 1.2 and 3 < len(calls) < 12
+    assert min(min(sizes) for sizes in calls) >= mmd.BLOCK < done < 4096
+
+
 def test_a_time_limit_that_is_not_reached_changes_nothing() -> None:
     tree = tree_of("leduc")
     policy = tree.uniform()

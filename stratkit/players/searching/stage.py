@@ -190,6 +190,8 @@ def _belief(asked: SearchOptions, game: Game) -> Belief:
     if word == "true":
         what = "is for self-play that learns (selfplay --actors): nobody else sees the truth"
         raise UsageError(f"belief=true {what}")
+    if word == "setups" and not game.is_stratego:
+        return BELIEFS["uniform"]  # a preset asks for it in any game
     if word.startswith("setups") and not game.is_stratego:
         raise UsageError(f"belief={word} is for Stratego, not for {game.name}")
     if word == "policy" and not game.is_stratego and Batch(game, 1).histories() is None:

@@ -1,0 +1,81 @@
+"""What a player's belief=setups knows of setups that others made, in nats; less is better:
+
+    python bench/strangers.py PLAYER GAME SETUPS [N [ORDERS]]
+
+Of N of the SETUPS, a file, all pieces are hidden, or half of them are known. The truth is weighed
+against ORDERS random orders of the hidden pieces on their squares: uniformly, and as
+`stratkit.search.beliefs` does, with its floor and without. But here all orders of placing equal
+pieces count. The same of the player's own setups.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from stratkit.arrays import Bytes, Float64s
+from stratkit.engine import Game
+from stratkit.engine.stratego import NO_PIECE, variant
+from stratkit.notation.setups import parse_setup
+from stratkit.players.open import open_player
+from stratkit.players.spec import parse_player
+from stratkit.search.beliefs import FLOOR, LEAST, LEAST_EFFECTIVE, exponent
+from stratkit.setups.constraints import constraints
+from stratkit.setups.deployed import Deploying
+from stratkit.setups.placing import Placing
+
+
+def orders(setup: Bytes, known: int, n: int, random: np.random.Generator) -> Bytes:
+    """uint8 [1 + n, zone]: the setup, and random orders of all but `known` random pieces of it."""
+    squares = random.permutation(np.flatnonzero(setup != NO_PIECE))[known:]
+    rows = np.tile(setup, (1 + n, 1))
+    for row in rows[1:]:
+        row[squares] = random.permutation(setup[squares])
+    return rows
+
+
+def more_than_uniform(log_weights: Float64s) -> float:
+    """Nats that the first of these worlds needs more than by the uniform belief; the others are
+    drawn from it. Flattened as a belief is."""
+    truth, others = log_weights[0], log_weights[1:]
+    power = exponent(others, LEAST_EFFECTIVE)
+    return float(np.logaddexp.reduce(power * others) - math.log(len(others)) - power * truth)
+
+
+def report(of: str, setups: Bytes, source: Placing, uniform: float, n: int) -> Iterator[str]:
+    random = np.random.default_rng(1)
+    pieces = source.asked.variant.pieces
+    for known in (0, pieces // 2):
+        found = [source.logprobs(orders(setup, known, n, random)) for setup in setups]
+        logs = [np.maximum(one, pieces * math.log(LEAST)) for one in found]
+        for floor in (0.0, FLOOR):
+            least = math.log(floor) + uniform if floor else -np.inf
+            mixed = [np.logaddexp(math.log(1 - floor) + one, least) for one in logs]
+            nats = np.array([more_than_uniform(one) for one in mixed])
+            error = nats.std(ddof=1) / math.sqrt(len(nats))
+            yield f"{of}, {known} known, floor {floor:g}: {nats.mean():+.2f} +- {error:.2f}"
+
+
+def main(player: str, game: str, file: str, n: str = "40", order: str = "60") -> None:
+    kind, random = variant(game), np.random.default_rng(1)
+    placing = Deploying(Game(game), open_player(parse_player(player), Game(game), 1, 256).player)
+    source = Placing(placing, constraints(kind))
+    opened = gzip.open if file.endswith(".gz") else open
+    with opened(file, "rt") as stream:
+        lines = [line.split()[0] for line in stream if line.strip()]
+    some = random.permutation(len(lines))[: int(n)]
+    setups = np.array([parse_setup(lines[i], kind) for i in some], np.uint8)
+    squares, counts = int(kind.places.sum()), [c for c in kind.counts if c]
+    ways = math.lgamma(squares + 1) - math.lgamma(squares - sum(counts) + 1)
+    uniform = sum(math.lgamma(c + 1) for c in counts) - ways
+    for of, which in (("others", setups), ("own", source.draw(0, len(setups)))):
+        for line in report(of, which, source, uniform, int(order)):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
