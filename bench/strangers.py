@@ -10,7 +10,6 @@ pieces count. The same of the player's own setups.
 
 from __future__ import annotations
 
-import gzip
 import math
 import sys
 from collections.abc import Iterator
@@ -20,13 +19,14 @@ import numpy as np
 from stratkit.arrays import Bytes, Float64s
 from stratkit.engine import Game
 from stratkit.engine.stratego import NO_PIECE, variant
-from stratkit.notation.setups import parse_setup
+from stratkit.notation.setups import all_setups
 from stratkit.players.open import open_player
 from stratkit.players.spec import parse_player
 from stratkit.search.beliefs import FLOOR, LEAST, LEAST_EFFECTIVE, exponent
 from stratkit.setups.constraints import constraints
 from stratkit.setups.deployed import Deploying
 from stratkit.setups.placing import Placing
+from stratkit.setups.uniform import Uniform
 
 
 def orders(setup: Bytes, known: int, n: int, random: np.random.Generator) -> Bytes:
@@ -64,14 +64,10 @@ def main(player: str, game: str, file: str, n: str = "40", order: str = "60") ->
     kind, random = variant(game), np.random.default_rng(1)
     placing = Deploying(Game(game), open_player(parse_player(player), Game(game), 1, 256).player)
     source = Placing(placing, constraints(kind))
-    opened = gzip.open if file.endswith(".gz") else open
-    with opened(file, "rt") as stream:
-        lines = [line.split()[0] for line in stream if line.strip()]
-    some = random.permutation(len(lines))[: int(n)]
-    setups = np.array([parse_setup(lines[i], kind) for i in some], np.uint8)
-    squares, counts = int(kind.places.sum()), [c for c in kind.counts if c]
-    ways = math.lgamma(squares + 1) - math.lgamma(squares - sum(counts) + 1)
-    uniform = sum(math.lgamma(c + 1) for c in counts) - ways
+    with open(file, "rb") as stream:
+        there = np.stack(all_setups(stream, file, kind))
+    setups = there[random.permutation(len(there))[: int(n)]]
+    (uniform,) = Uniform(constraints(kind), 1).logprobs(setups[:1])
     for of, which in (("others", setups), ("own", source.draw(0, len(setups)))):
         for line in report(of, which, source, uniform, int(order)):
             print(line, flush=True)

@@ -29,7 +29,7 @@ Vector = npt.NDArray[np.float64]
 
 LEAST = 1e-9  # stands for a probability of 0, whose logarithm there is not
 MOST_WORLDS = 4096
-FIRST = 8  # worlds of the first part of a search with a time limit
+FIRST = 2  # worlds of the first part of a search with a time limit
 BLOCK = 16  # worlds that a belief draws at a time: it weighs few badly, and each call has its cost
 TOGETHER = 256  # rollouts of a part: as many positions as a network's evaluator remembers
 ENOUGH = 16  # rollouts of each move, before one is left out
