@@ -39,6 +39,7 @@ def default_net(shape: Sequence[int]) -> str:
 
 def check_net(net: object) -> None:
     """Raises `InputError` unless this is the name of a network."""
+    whole = net
     if isinstance(net, str):
         net = without_ending(net)
     kind, colon, sizes = net.partition(":") if isinstance(net, str) else ("", "", "")
@@ -48,8 +49,8 @@ def check_net(net: object) -> None:
             raise InputError("a network of one's own is named py:MODULE:CLASS", text=net)
         return
     if kind not in NETS or (colon and kind not in (*LAYERED, *SIZED)):
-        ends = f", with {DEPLOYMENT} or {MIRRORED} behind it" if "+" in str(net) else ""
-        raise InputError(f"unknown network {shown(net)}{nearest_or_all(str(net), NETS)}{ends}")
+        ends = f", with {DEPLOYMENT} or {MIRRORED} behind it" if "+" in str(whole) else ""
+        raise InputError(f"unknown network {shown(whole)}{nearest_or_all(str(net), NETS)}{ends}")
     if not colon:
         return
     words = sizes.split("x")

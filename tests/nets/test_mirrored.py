@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -142,7 +144,7 @@ def test_its_name() -> None:
         check_new_net(net)
         assert has_deployment(net) and not has_deployment(without_ending(net))
     for net in ("fromto+mirrored+deployment", "fromto+deployment+mirrored", "+mirrored"):
-        with pytest.raises(InputError, match="unknown network"):
+        with pytest.raises(InputError, match=re.escape(f"unknown network '{net}'")):
             check_new_net(net)
     with pytest.raises(
         InputError, match=r"'plain\+mirror'.*, with \+deployment or \+mirrored behind it"
