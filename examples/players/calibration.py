@@ -14,7 +14,7 @@ import numpy as np
 
 import stratkit
 from stratkit.engine.stratego import variant
-from stratkit.errors import StratkitError
+from stratkit.errors import InputError, StratkitError
 from stratkit.pictures import new_figure, save
 
 ENDLESS = 10_000
@@ -27,6 +27,10 @@ SLICE = 100  # games in memory at a time
 def main(player: str, episodes: str, picture: str) -> None:
     network = stratkit.load(player, rows=256)
     played = stratkit.read_episodes(episodes)
+    if played.game.name != network.game.name:
+        raise InputError(
+            f"games of {played.game.name}, and {player} plays {network.game.name}", file=episodes
+        )
     actions, table = played.actions, played.games
     placed = 2 * variant(network.game.name).pieces  # actions of deployment; a ply of play has two
     returns = np.stack([table["return_0"], table["return_1"]], 1)
@@ -54,6 +58,8 @@ def main(player: str, episodes: str, picture: str) -> None:
         group = np.digitize(of, EDGES)
         groups = [group == number for number in np.unique(group)]
         points = [(of[g].mean(), got[g].mean(), g.sum()) for g in groups if g.sum() >= LEAST]
+        if not points:  # too few of each
+            continue
         error = np.average([abs(x - y) for x, y, _ in points], weights=[n for *_, n in points])
         told = ", ".join(f"{x:+.2f}: {y:+.2f} ({n})" for x, y, n in points)
         name = f"{low} to {high - 1}" if high < ENDLESS else f"{low} on"

@@ -1,11 +1,12 @@
 """Makes the file of a player: one network of a checkpoint, and how it learned.
 
-    python examples/players/export.py CHECKPOINT|RUN FILE [NET [LOST [TEMPERATURE]]]
+    python examples/players/export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [TEMPERATURE]]]
 
-NET is online, average, ...; without it the network that `match` would let play. FILE is a policy
-(formats/checkpoint.md): `match` plays it, as it plays the players that come with stratkit. LOST,
-such as -16, becomes the weight that `fromto` gives to an attack which loses for certain. At
-TEMPERATURE a network with one of its own for the deployment places its pieces: below 1 it is surer.
+PLAYER comes with stratkit. NET is online, average, ...; without it the network that `match` would
+let play. FILE is a policy (formats/checkpoint.md): `match` plays it, as it plays the players that
+come with stratkit. LOST, such as -16, becomes the weight that `fromto` gives to an attack which
+loses for certain. At TEMPERATURE a network with one of its own for the deployment places its
+pieces: below 1 it is surer.
 """
 
 import contextlib
@@ -19,7 +20,8 @@ import numpy as np
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError, StratkitError, counted
 from stratkit.netnames import has_deployment
-from stratkit.storage.checkpoints import POLICY_FILE, load_network, publish_policy, resolve
+from stratkit.players.open import weights_file
+from stratkit.storage.checkpoints import POLICY_FILE, load_network, publish_policy
 
 KEPT = ("algorithm", "batch", "config", "episodes", "game", "net", "post", "rules", "seed", "step")
 
@@ -31,7 +33,7 @@ def main(
     lost: str | None = None,
     temperature: str | None = None,
 ) -> None:
-    weights, learned, part = load_network(resolve(checkpoint), net)
+    weights, learned, part = load_network(weights_file(checkpoint), net)
     if lost is not None:
         weights = with_lost(weights, lost, learned["net"])
     if temperature is not None:
@@ -77,7 +79,7 @@ def finite(text: str) -> np.float32 | None:
 
 if __name__ == "__main__":
     if len(sys.argv) not in range(3, 7):
-        sys.exit("usage: export.py CHECKPOINT|RUN FILE [NET [LOST [TEMPERATURE]]]")
+        sys.exit("usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [TEMPERATURE]]]")
     try:
         main(*sys.argv[1:])
     except (StratkitError, OSError) as error:

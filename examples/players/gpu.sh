@@ -3,11 +3,20 @@
 #
 #   gpu.sh RUN GAME PLAYER NET
 #
-# RUN begins as PLAYER plays, with a network as large as NET; one that is there already goes on.
+# RUN begins as PLAYER plays, with a network as large as NET. One that is there already goes on with
+# its own settings: give POOL again, and in TRAIN only what is to change.
 # The learner and one self-play compute on the GPU. That self-play meets itself, in many games at a
 # time, since a GPU takes as long for few. On each of the other cores a self-play meets the POOL.
 # Ctrl-C ends all of it, and saves RUN. What else is wanted of train goes into TRAIN. CORES (all but
-# 3), SLOTS, the games on the GPU (2048), and DEVICE (cuda) are for other machines.
+# 3), SLOTS, the games on the GPU (2048), and DEVICE (cuda) are for other machines. The commands that
+# made classic-v3 to classic-v5 are in bench/learning-classic.md.
+#
+# Setups of barrage-v3 and classic-v5 have half their temperature, by export.py. Whoever goes on from
+# one gives them back what they had, and halves it again in what became of it:
+#
+#   export.py classic-v5 begin.safetensors online -32 2
+#   gpu.sh run classic ./begin.safetensors fromto:64x4+mirrored
+#   export.py run end.safetensors average -32 .5
 set -eu
 [ $# = 4 ] || { echo "usage: gpu.sh RUN GAME PLAYER NET" >&2; exit 2; }
 run=$1 game=$2 player=$3 net=$4
@@ -36,9 +45,11 @@ for core in $(seq "$cores"); do
     play "$pipes/$core" --slots 64 $opponents
 done
 
-begin="--weights $player"
-! ls "$run"/checkpoints/*.safetensors >/dev/null 2>&1 || begin=--resume
+how="--weights $player --net $net --algorithm mmd --batch 512 --advantage-filter .75 --warm-up 50 --lr 3e-4 --lr-power 0
+    --eta .001 --eta-power 0 --eta-floor 0 --rho 1.5 --publish-every 1 --save-every 500 --keep 2"
+! ls "$run"/checkpoints/*.safetensors >/dev/null 2>&1 || how=--resume
+status=0
 # shellcheck disable=SC2086
-train "$pipes"/* --out "$run" --net "$net" --device "$device" --precision bf16 --algorithm mmd \
-    --batch 512 --advantage-filter .75 --warm-up 50 --lr 3e-4 --lr-power 0 --eta .001 --eta-power 0 --eta-floor 0 \
-    --rho 1.5 --publish-every 1 --save-every 500 --keep 2 $begin ${TRAIN:-}
+train "$pipes"/* --out "$run" --device "$device" --precision bf16 $how ${TRAIN:-} || status=$?
+[ $status -lt 128 ] || echo "gpu.sh: these pipes are gone; the same gpu.sh command goes on" >&2
+exit $status

@@ -53,7 +53,7 @@ def judged(turn: Explanation, move: tuple[int, int]) -> tuple[str, str]:
 
 
 def main(player: str, name: str, *records: str) -> None:
-    analyst, kinds = Analyst(player), Counter[str]()
+    analyst, kinds, seen = Analyst(player), Counter[str](), 0
     for chunk in chunks(records):
         for item in chunk:
             if isinstance(item, InputError):
@@ -63,9 +63,12 @@ def main(player: str, name: str, *records: str) -> None:
         ):
             if isinstance(game, InputError):
                 raise game
-            if game is not None:
+            if game is not None and name in game.log.players:
+                seen += 1
                 for kind in looked_at(analyst, name, game):
                     kinds[kind] += 1
+    if not seen:
+        raise InputError("no game of a player of this name", text=name)
     print(", ".join(f"{kinds[kind]} {kind}" for kind in sorted(kinds)) or "none")
 
 

@@ -59,7 +59,8 @@ class Part(click.ParamType[tuple[int, int]]):
 @option("--follow", "Play on as the learner publishes new weights in RUN (--policy).")
 @option(
     "--policy P",
-    "random, heuristic, a checkpoint or a RUN, whose online network plays (default: random).",
+    "random, heuristic, a player that comes with stratkit, a checkpoint or a RUN, whose online "
+    "network plays (default: random).",
     Text("random", "heuristic"),
     default="random",
 )

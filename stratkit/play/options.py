@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 
 from stratkit.errors import UsageError
-from stratkit.players.spec import PlayerSpec, parse_player
+from stratkit.players.registry import HUMAN, KINDS, OWN, SHIPPED, kind_of
+from stratkit.players.spec import PlayerSpec, parse_player, split_options
 
 RANDOM, HEURISTIC = "random", "heuristic"  # the policies that are no networks
 ITSELF = "itself"  # among the opponents: the policy
@@ -70,6 +71,8 @@ class SelfplayOptions:
             raise UsageError("how many games? give -n GAMES, or --follow")
         if self.games is None and self.part is not None:
             raise UsageError("--part divides -n GAMES: give -n too")
+        if self.by_network and not os.path.exists(self.policy):
+            self._check_policy()
         if self.follow and not self.by_network:
             raise UsageError("--follow needs the learner's RUN as --policy")
         if self.actors:
@@ -80,6 +83,18 @@ class SelfplayOptions:
             raise UsageError("--max-ahead goes with --follow")
         if self.search is not None:
             self._check_search()
+
+    def _check_policy(self) -> None:
+        """`UsageError`: this is no network's SPEC, and nothing to follow."""
+        if split_options(self.policy)[0]:
+            raise UsageError(
+                "keys of a PLAYER go to --actors, and not to --policy", text=self.policy
+            )
+        if (kind := kind_of(self.policy, KINDS)) in (HUMAN, OWN):
+            raise UsageError(f"{kind.name} are no policy for self-play", text=self.policy)
+        if self.follow and self.policy in SHIPPED:
+            what = f"--follow needs a RUN, and {self.policy} comes with stratkit"
+            raise UsageError(f"{what} (a folder of that name: ./{self.policy})")
 
     def _check_actors(self, keys: str) -> None:
         """`UsageError`: they are no keys of a PLAYER of this policy."""

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from running import ROOT
+from running import ROOT, run
 from stratkit.storage.checkpoints import load_network
 
 EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
-ATTACKS = "players/attacks.py"
+ATTACKS, LOST = "players/attacks.py", "players/lost_attacks.py"
 SHIPPED = ROOT / "stratkit/players/trained"
 SEARCH = "search_picture.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
@@ -32,7 +32,7 @@ def test_a_decision_is_read_from_its_log() -> None:
 def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And setups are made surer: logits twice as far apart."""
     shipped, file = SHIPPED / "barrage-v1.safetensors", tmp_path / "a.safetensors"
-    monkeypatch.setattr(sys, "argv", ["", str(shipped), str(file), "online", "-32", ".5"])
+    monkeypatch.setattr(sys, "argv", ["", "barrage-v1", str(file), "online", "-32", ".5"])
     runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
     old, new = (load_network(path, None)[0] for path in (shipped, file))
     changed = {name for name in old if (old[name] != new[name]).any()}
@@ -42,11 +42,25 @@ def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
     assert all((new[name] == 2 * old[name]).all() for name in placing)
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A folder with mini.eps and games.jsonl: a game each, of random players."""
+    folder = tmp_path_factory.mktemp("played")
+    two = ("selfplay", "--game", "mini", "-n", 1, "--seed", 1, "-o", folder / "mini.eps")
+    one = ("match", "random", "heuristic", "--game", "mini", "-n", 2, "-o", folder / "games.jsonl")
+    assert [run(*words).status for words in (two, one)] == [0, 0]
+    return folder
+
+
 @pytest.mark.parametrize(
     ("script", "words", "said"),
     [
-        (EXPORT, "", "usage: export.py CHECKPOINT|RUN FILE [NET [LOST [TEMPERATURE]]]"),
-        (EXPORT, "a b c d e f", "usage: export.py CHECKPOINT|RUN FILE [NET [LOST [TEMPERATURE]]]"),
+        (EXPORT, "", "usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [TEMPERATURE]]]"),
+        (
+            EXPORT,
+            "a b c d e f",
+            "usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [TEMPERATURE]]]",
+        ),
         (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online x", "export.py: LOST is no finite"),
         (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online nan", "export.py: LOST is no finite"),
         (EXPORT, f"{SHIPPED}/barrage-v0.safetensors a online -16", "export.py: a net that has no"),
@@ -55,6 +69,12 @@ def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
         (EXPORT, "nowhere a", "export.py: nowhere: no such file or folder"),
         (CALIBRATION, "a", "usage: calibration.py PLAYER EPISODES PICTURE"),
         (CALIBRATION, "nowhere a b", "calibration.py: no such file or folder"),
+        (CALIBRATION, "barrage-v0 mini.eps c", "calibration.py: mini.eps: games of mini, and barr"),
+        (
+            LOST,
+            "barrage-v0 nobody games.jsonl",
+            "lost_attacks.py: no game of a player of this name",
+        ),
         (ATTACKS, "barrage-v1 many", "usage: attacks.py PLAYER [GAMES [SEED]]"),
         (ATTACKS, "nowhere", "attacks.py: no such file or folder"),
         (SEARCH, "log", "usage: search_picture.py LOG PICTURE.png [N]"),
@@ -78,7 +98,14 @@ def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
         (BELIEFS, "kuh", "random_beliefs.py: unknown game 'kuh' (did you mean 'kuhn'?)"),
     ],
 )
-def test_bad_words(script: str, words: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_words(
+    script: str,
+    words: str,
+    said: str,
+    played: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(played)
     monkeypatch.setattr(sys, "argv", [script, *words.split()])
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(ROOT / "examples" / script), run_name="__main__")

@@ -83,7 +83,8 @@ def test_a_person_meets_them(player: str, tmp_path: pathlib.Path) -> None:
     """As README's first screen says, without the browser."""
     play = f"^match human preset=strong,{player} .*$"
     (line,) = re.findall(play, (ROOT / "README.md").read_text(), re.M)
-    words = line.replace(" --browser", "").replace("mine.jsonl", str(tmp_path / "a")).split()
+    words = line.replace(" --browser", "").split()
+    words[words.index("-o") + 1] = str(tmp_path / "a")
     done = run(*words, stdin=b"\nsave\n")
     assert done.status == 0 and "match: to go on: match human" in done.err, done.err
 
