@@ -82,7 +82,7 @@ def test_a_network_comes_from_a_run_a_file_or_by_its_name(made: pathlib.Path) ->
 
 def test_what_is_no_network_is_refused(made: pathlib.Path) -> None:
     for player, net, what in (
-        ("barrage-v9", None, "did you mean 'barrage-v3'"),
+        ("barrage-v9", None, "did you mean 'barrage-v"),
         (made, None, "no checkpoint in its folder checkpoints"),
         (made / "x.eps", None, "not a checkpoint"),
         (made / "run", "targt", "it has .*target"),

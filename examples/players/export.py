@@ -1,12 +1,12 @@
 """Makes the file of a player: one network of a checkpoint, and how it learned.
 
-    python examples/players/export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [TEMPERATURE]]]
+    python examples/players/export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [SETUPS]]]
 
 PLAYER comes with stratkit. NET is online, average, ...; without it the network that `match` would
 let play. FILE is a policy (formats/checkpoint.md): `match` plays it, as it plays the players that
 come with stratkit. LOST, such as -16, becomes the weight that `fromto` gives to an attack which
-loses for certain. At TEMPERATURE a network with one of its own for the deployment places its
-pieces: below 1 it is surer.
+loses for certain. SETUPS is for a network with one of its own for the deployment: a temperature,
+at which it places its pieces (below 1 it is surer), or a player of the same net, as which it does.
 """
 
 import contextlib
@@ -31,14 +31,18 @@ def main(
     file: str,
     net: str | None = None,
     lost: str | None = None,
-    temperature: str | None = None,
+    setups: str | None = None,
 ) -> None:
     weights, learned, part = load_network(weights_file(checkpoint), net)
     if lost is not None:
         weights = with_lost(weights, lost, learned["net"])
-    if temperature is not None:
-        weights = at_temperature(weights, temperature, learned["net"])
-    metadata = {key: learned[key] for key in KEPT} | {"parents": [learned["sha256"]], "part": part}
+    parents = [learned["sha256"]]
+    if setups is not None and finite(setups) is None:
+        weights, other = placing_like(weights, setups, learned["net"])
+        parents.append(other)
+    elif setups is not None:
+        weights = at_temperature(weights, setups, learned["net"])
+    metadata = {key: learned[key] for key in KEPT} | {"parents": parents, "part": part}
     with tempfile.TemporaryDirectory(dir=pathlib.Path(file).parent) as folder:
         publish_policy(folder, weights, metadata)
         pathlib.Path(folder, POLICY_FILE).rename(file)
@@ -65,8 +69,21 @@ def at_temperature(
         raise InputError("a net that has none of its own for the deployment", text=net)
     number = finite(temperature)
     if number is None or number <= 0:
-        raise InputError("TEMPERATURE is no finite number above 0", text=temperature)
+        raise InputError("a temperature of SETUPS is above 0", text=temperature)
     return {**weights, **{name: weights[name] / number for name in last}}
+
+
+def placing_like(
+    weights: Mapping[str, Float32s], player: str, net: str
+) -> tuple[dict[str, Float32s], str]:
+    """The weights, with those of `player` for the deployment, and its SHA-256."""
+    others, learned, _ = load_network(weights_file(player), None)
+    if not has_deployment(net) or learned["net"] != net:
+        raise InputError(
+            f"SETUPS of a player with the net {learned['net']}, not {net}", text=player
+        )
+    placing = {name: others[name] for name in weights if name.startswith("deployment.")}
+    return {**weights, **placing}, learned["sha256"]
 
 
 def finite(text: str) -> np.float32 | None:
@@ -79,7 +96,7 @@ def finite(text: str) -> np.float32 | None:
 
 if __name__ == "__main__":
     if len(sys.argv) not in range(3, 7):
-        sys.exit("usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [TEMPERATURE]]]")
+        sys.exit("usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [SETUPS]]]")
     try:
         main(*sys.argv[1:])
     except (StratkitError, OSError) as error:

@@ -11,8 +11,8 @@
 # 3), SLOTS, the games on the GPU (2048), and DEVICE (cuda) are for other machines. The commands that
 # made classic-v3 to classic-v5 are in bench/learning-classic.md.
 #
-# Setups of barrage-v3 and classic-v5 have half their temperature, by export.py. Whoever goes on from
-# one gives them back what they had, and halves it again in what became of it:
+# Setups of barrage-v3, barrage-v4 and classic-v5 have half their temperature, by export.py. Whoever
+# goes on from one gives them back what they had, and halves it again in what became of it:
 #
 #   export.py classic-v5 begin.safetensors online -32 2
 #   gpu.sh run classic ./begin.safetensors fromto:64x4+mirrored

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Networks that come with stratkit; stratkit-players(7) tells of each.
 SHIPPED = (
-    *("barrage-v0", "barrage-v1", "barrage-v2", "barrage-v3"),
+    *("barrage-v0", "barrage-v1", "barrage-v2", "barrage-v3", "barrage-v4"),
     *("classic-v1", "classic-v2", "classic-v3", "classic-v4", "classic-v5"),
 )
 

@@ -51,6 +51,7 @@ def test_options_are_completed(name: str) -> None:
                 "plain,barrage-v1",
                 "plain,barrage-v2",
                 "plain,barrage-v3",
+                "plain,barrage-v4",
             ],
         ),
         ("exploit", "k", ["plain,kuhn"]),

@@ -42,6 +42,21 @@ def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
     assert all((new[name] == 2 * old[name]).all() for name in placing)
 
 
+def test_setups_of_another_player(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.safetensors"
+    words = ("barrage-v1", str(file), "online", "-32", "classic-v1")
+    monkeypatch.setattr(sys, "argv", ["", *words])
+    runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
+    mixed, metadata, _ = load_network(file, None)
+    play, place = (
+        load_network(SHIPPED / f"{name}.safetensors", None) for name in (words[0], words[-1])
+    )
+    assert metadata["parents"] == [play[1]["sha256"], place[1]["sha256"]]
+    for name, weights in mixed.items():
+        source = place if name.startswith("deployment.") else play
+        assert (weights == source[0][name]).all() or name == "play.met"
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A folder with mini.eps and games.jsonl: a game each, of random players."""
@@ -55,17 +70,27 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 @pytest.mark.parametrize(
     ("script", "words", "said"),
     [
-        (EXPORT, "", "usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [TEMPERATURE]]]"),
+        (EXPORT, "", "usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [SETUPS]]]"),
         (
             EXPORT,
             "a b c d e f",
-            "usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [TEMPERATURE]]]",
+            "usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [SETUPS]]]",
         ),
         (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online x", "export.py: LOST is no finite"),
         (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online nan", "export.py: LOST is no finite"),
         (EXPORT, f"{SHIPPED}/barrage-v0.safetensors a online -16", "export.py: a net that has no"),
-        (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online -16 0", "export.py: TEMPERATURE is"),
+        (
+            EXPORT,
+            f"{SHIPPED}/barrage-v1.safetensors a online -16 0",
+            "export.py: a temperature of SETUPS",
+        ),
         (EXPORT, f"{SHIPPED}/barrage-v0.safetensors a online -16 1", "export.py: a net that has"),
+        (
+            EXPORT,
+            "barrage-v2 a online -16 barrage-v3",
+            "export.py: SETUPS of a player with the net",
+        ),
+        (EXPORT, "barrage-v2 a online -16 nowhere", "export.py: nowhere: no such file or folder"),
         (EXPORT, "nowhere a", "export.py: nowhere: no such file or folder"),
         (CALIBRATION, "a", "usage: calibration.py PLAYER EPISODES PICTURE"),
         (CALIBRATION, "nowhere a b", "calibration.py: no such file or folder"),

@@ -35,7 +35,7 @@ def test_they_are_small_and_say_what_they_are(name: str) -> None:
 @pytest.mark.parametrize(
     ("player", "other", "least"),
     # barrage-v0: 384 of 400; the others: stratkit-players(7)
-    [("barrage-v0", "random", 18), ("preset=fast,barrage-v3", "heuristic", 20)],
+    [("barrage-v0", "random", 18), ("preset=fast,barrage-v4", "heuristic", 20)],
 )
 def test_they_beat_weaker_ones_and_are_recorded_by_their_names(
     player: str, other: str, least: int
@@ -58,6 +58,7 @@ def test_they_beat_weaker_ones_and_are_recorded_by_their_names(
         "barrage-v1",
         "barrage-v2",
         "barrage-v3",
+        "barrage-v4",
         "classic-v1",
         "classic-v2",
         "classic-v3",
@@ -78,7 +79,7 @@ def test_without_the_repetition_rules_they_play_on(name: str) -> None:
     assert all(game["fault"] is None and game["moves"] for game in games)
 
 
-@pytest.mark.parametrize("player", ["barrage-v3", "classic-v5"])
+@pytest.mark.parametrize("player", ["barrage-v4", "classic-v5"])
 def test_a_person_meets_them(player: str, tmp_path: pathlib.Path) -> None:
     """As README's first screen says, without the browser."""
     play = f"^match human preset=strong,{player} .*$"
