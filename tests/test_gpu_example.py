@@ -30,7 +30,7 @@ def test_a_player_grows_among_others(tmp_path: pathlib.Path, environment: dict[s
     for words in (("selfplay", *first), ("train", *begin)):
         subprocess.run(words, cwd=tmp_path, env=environment, check=True)
     made = ("run", "nano", "small", "plain:20x2")
-    more = {**environment, "TRAIN": "--batch 8 --steps 3 -q", "POOL": "heuristic small"}
+    more = {**environment, "TRAIN": "--batch 8 --lr 2e-4 --steps 3 -q", "POOL": "heuristic small"}
     done = subprocess.run(
         [SCRIPT, *made], cwd=tmp_path, env=more, capture_output=True, timeout=PATIENCE, check=False
     )
@@ -39,17 +39,24 @@ def test_a_player_grows_among_others(tmp_path: pathlib.Path, environment: dict[s
     metadata = read_metadata(newest)
     assert (metadata["net"], metadata["step"]) == ("plain:20x2", 3)
 
-    more["TRAIN"] = "--batch 8 -q"
+    more["TRAIN"] = "-q"  # the rest is the run's
     with subprocess.Popen(
-        [SCRIPT, *made], cwd=tmp_path, env=more, start_new_session=True
+        [SCRIPT, *made],
+        cwd=tmp_path,
+        env=more,
+        start_new_session=True,
+        stderr=subprocess.PIPE,
     ) as script:
         deadline = time.monotonic() + PATIENCE
         metrics = tmp_path / "run/metrics.jsonl"
         while metrics.read_text().count("\n") < 5 and time.monotonic() < deadline:
             time.sleep(0.1)
         os.killpg(script.pid, signal.SIGINT)
-        script.wait(PATIENCE)
-    assert list_checkpoints(tmp_path / "run")[-1][0] >= 5
+        _, said = script.communicate(timeout=PATIENCE)
+    assert b"gpu.sh: these pipes are gone; the same gpu.sh command goes on\n" in said
+    step, newest = list_checkpoints(tmp_path / "run")[-1]
+    metadata = read_metadata(newest)
+    assert step >= 5 and (metadata["batch"], metadata["config"]["lr"]) == (8, 2e-4)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("tmp.")]
 
 

@@ -38,7 +38,7 @@ def main(
         weights = with_lost(weights, lost, learned["net"])
     parents = [learned["sha256"]]
     if setups is not None and finite(setups) is None:
-        weights, other = placing_like(weights, setups, learned["net"])
+        weights, other = placing_like(weights, setups, learned["net"], learned["game"])
         parents.append(other)
     elif setups is not None:
         weights = at_temperature(weights, setups, learned["net"])
@@ -74,14 +74,14 @@ def at_temperature(
 
 
 def placing_like(
-    weights: Mapping[str, Float32s], player: str, net: str
+    weights: Mapping[str, Float32s], player: str, net: str, game: str
 ) -> tuple[dict[str, Float32s], str]:
-    """The weights, with those of `player` for the deployment, and its SHA-256."""
+    """The weights, with those of `player` for the deployment, and its SHA-256. `InputError`: its
+    net or game is another."""
     others, learned, _ = load_network(weights_file(player), None)
-    if not has_deployment(net) or learned["net"] != net:
-        raise InputError(
-            f"SETUPS of a player with the net {learned['net']}, not {net}", text=player
-        )
+    if not has_deployment(net) or (learned["net"], learned["game"]) != (net, game):
+        what = f"SETUPS of a player of {learned['game']} with the net {learned['net']}, not {net}"
+        raise InputError(f"{what} of {game}", text=player)
     placing = {name: others[name] for name in weights if name.startswith("deployment.")}
     return {**weights, **placing}, learned["sha256"]
 

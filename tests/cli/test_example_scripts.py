@@ -44,7 +44,7 @@ def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
 
 def test_setups_of_another_player(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.safetensors"
-    words = ("barrage-v1", str(file), "online", "-32", "classic-v1")
+    words = ("classic-v3", str(file), "online", "-32", "classic-v4")
     monkeypatch.setattr(sys, "argv", ["", *words])
     runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
     mixed, metadata, _ = load_network(file, None)
@@ -55,6 +55,16 @@ def test_setups_of_another_player(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
     for name, weights in mixed.items():
         source = place if name.startswith("deployment.") else play
         assert (weights == source[0][name]).all() or name == "play.met"
+
+
+def test_few_games_have_no_means(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """30 positions of a span, and not as many of any expected value."""
+    monkeypatch.chdir(tmp_path)
+    one = ("--game", "barrage", "-n", 1, "--seed", 1, "-o", tmp_path / "one.eps")
+    assert run("selfplay", *one).status == 0
+    monkeypatch.setattr(sys, "argv", ["", "barrage-v0", "one.eps", "a.png"])
+    runpy.run_path(str(ROOT / "examples" / CALIBRATION), run_name="__main__")
+    assert pathlib.Path("a.png").stat().st_size > 0
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +98,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         (
             EXPORT,
             "barrage-v2 a online -16 barrage-v3",
-            "export.py: SETUPS of a player with the net",
+            "export.py: SETUPS of a player of barrage with the net fromto:32x3+mirrored, not",
+        ),
+        (
+            EXPORT,
+            "barrage-v1 a online -16 classic-v1",
+            "export.py: SETUPS of a player of classic with",
         ),
         (EXPORT, "barrage-v2 a online -16 nowhere", "export.py: nowhere: no such file or folder"),
         (EXPORT, "nowhere a", "export.py: nowhere: no such file or folder"),
