@@ -451,7 +451,9 @@ def check_same(plan: argparse.Namespace) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> None:
     plan = parse(arguments)
     known = check_same(plan)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, signal.default_int_handler)
     pool = meet(plan) if plan.measure == "elo" else {}
     plan.folder.mkdir(parents=True, exist_ok=True)
     (plan.folder / SETTINGS).write_text(json.dumps(known, indent=1))  # now that the pool can play

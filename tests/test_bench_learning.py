@@ -40,7 +40,7 @@ def test_it_stops_and_goes_on(tmp_path: pathlib.Path) -> None:
     while not all(path.exists() for path in first):
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGHUP)  # Ctrl-C and SIGTERM are the same to it
     out, err = process.communicate(timeout=PATIENCE)
     said = b"learning.py: stopped; the same command goes on\n"
     assert (process.returncode, out, err) == (1, b"", said)

@@ -28,7 +28,7 @@ export OMP_NUM_THREADS=1
 pipes=$(mktemp -d)
 actors=
 trap 'kill $actors 2>/dev/null || :; rm -rf "$pipes"' EXIT
-trap : INT TERM HUP # the learner hears of it, too, and saves
+trap 'exit 143' INT TERM HUP
 opponents=
 for one in $pool; do opponents="$opponents --opponent $one"; done
 
@@ -48,8 +48,14 @@ done
 how="--weights $player --net $net --algorithm mmd --batch 512 --advantage-filter .75 --warm-up 50 --lr 3e-4 --lr-power 0
     --eta .001 --eta-power 0 --eta-floor 0 --rho 1.5 --publish-every 1 --save-every 500 --keep 2"
 ! ls "$run"/checkpoints/*.safetensors >/dev/null 2>&1 || how=--resume
-status=0
 # shellcheck disable=SC2086
-train "$pipes"/* --out "$run" --device "$device" --precision bf16 $how ${TRAIN:-} || status=$?
+train "$pipes"/* --out "$run" --device "$device" --precision bf16 $how ${TRAIN:-} &
+learner=$!
+for signal in INT TERM HUP; do # it saves, whoever of us hears of it
+    # shellcheck disable=SC2064
+    trap "kill -$signal $learner 2>/dev/null || :" $signal
+done
+status=0
+while wait $learner || status=$?; kill -0 $learner 2>/dev/null; do status=0; done
 [ $status -lt 128 ] || echo "gpu.sh: these pipes are gone; the same gpu.sh command goes on" >&2
 exit $status

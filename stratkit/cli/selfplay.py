@@ -167,6 +167,7 @@ def _play_values(options: SelfplayOptions, progress: Progress, level: int) -> No
 
     play = ValueSelfplay(options, lambda text: say(text, level))
     with open_output(options.output, options.force, binary=True) as stream:
+        play.output = stream.fileno()
         play.run(cast(BinaryIO, stream), progress.update)
 
 
@@ -188,13 +189,16 @@ def _sink(actor: Actor) -> Iterator[Callable[[Episodes | None], None]]:
     options, header = actor.options, actor.header()
     if options.to_folder:
         shards = ShardWriter(options.output, options.shard, header, lambda: actor.placement)
-        yield shards.write
-        shards.close()
+        try:
+            yield shards.write
+        finally:  # games that have ended are kept, whatever stops the others
+            shards.close()
         return
     with (
         open_output(options.output, options.force, binary=True) as stream,
         EpisodeWriter(cast(BinaryIO, stream), header) as writer,
     ):
+        actor.output = stream.fileno()
 
         def write(episodes: Episodes | None) -> None:
             if episodes is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import Field, fields
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from stratkit.match.evaluation import Evaluation, Opponent
 
 LOG_EVERY = 60.0  # seconds between two lines of a log
+TOGETHER = 0.5  # seconds within which two signals are one
 # Metrics that are shown, those that tell progress first.
 SHOWN = {
     "entropy": "entropy {:.2f}",
@@ -259,20 +261,23 @@ def _check_inputs(inputs: Sequence[str]) -> None:
 
 
 class _Signals:
-    """From `catch` on the first signal lets the step be finished and saved. The second one does
-    not."""
+    """From `catch` on the first signal lets the step be finished and saved. A second one does not,
+    unless it comes at once: a terminal and a script that passes it on send both."""
 
     def __init__(self) -> None:
         self.number: int | None = None
+        self.since = 0.0
 
     def catch(self) -> None:
         for number in (signal.SIGINT, *ending_signals()):
             signal.signal(number, self._note)
 
     def _note(self, number: int, frame: object) -> None:
-        if self.number is not None:
+        now = time.monotonic()
+        if self.number is None:
+            self.number, self.since = number, now
+        elif now - self.since > TOGETHER:
             raise self.error()
-        self.number = number
 
     def stop(self) -> bool:
         return self.number is not None

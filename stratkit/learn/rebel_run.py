@@ -21,7 +21,7 @@ from stratkit.errors import CheckFailed, InputError, StratkitError, UsageError, 
 from stratkit.learn.config import REBEL, ReBeLConfig
 from stratkit.learn.folder import ResumePoint, RunFolder, open_run
 from stratkit.learn.observer import Observer
-from stratkit.learn.pipes import POLL
+from stratkit.learn.pipes import POLL, is_pipe
 from stratkit.learn.rebel import Buffer, ValueLearner
 from stratkit.learn.request import STDIN, Outcome, Request, several_ranks
 from stratkit.learn.source import STDIN_NAME, plain_path
@@ -83,6 +83,8 @@ class _ValueRun:
         self.config, self.hyper = self.settings.run, cast(ReBeLConfig, self.settings.hyper)
         self.examples = int(metadata.get("episodes", 0))
         self.consumed = dict(metadata.get("inputs", {}))  # examples by file
+        # There is no second reading of these: nothing is skipped in them.
+        self.once = {_name(path) for path in request.inputs if path == STDIN or is_pipe(path)}
         self.closing = contextlib.ExitStack()
         self.truncated: list[str] = []
         self.game: Game | None = None
@@ -190,7 +192,7 @@ class _ValueRun:
         for path in self.request.inputs:
             if self.game and self._done():
                 return
-            name = STDIN_NAME if path == STDIN else plain_path(path)
+            name = _name(path)
             with (
                 error_context(name, only=OSError),
                 open(os.dup(0) if path == STDIN else path, "rb", buffering=0) as stream,
@@ -199,7 +201,7 @@ class _ValueRun:
 
     def _stream(self, stream: BinaryIO, name: str) -> Iterator[tuple[str, Values, float]]:
         reader = ExampleReader(cast(BinaryIO, _Patient(stream, self._wait)), name)
-        skip = 0 if name == STDIN_NAME else self.consumed.get(name, 0)
+        skip = 0 if name in self.once else self.consumed.get(name, 0)
         read = 0
         since = time.perf_counter()
         with contextlib.suppress(_Stopped):
@@ -251,7 +253,7 @@ class _ValueRun:
         return self.folder.metadata(self.learner.step, self.examples)
 
     def _checkpoint_metadata(self) -> dict[str, Any]:
-        inputs = {name: n for name, n in self.consumed.items() if name != STDIN_NAME}
+        inputs = {name: n for name, n in self.consumed.items() if name not in self.once}
         return self.folder.checkpoint_metadata(self._metadata(), ["online", "average"], inputs)
 
     def _publish(self) -> None:
@@ -265,6 +267,11 @@ class _ValueRun:
         self.folder.saved = self.learner.step
         tensors = {**self.learner.tensors(), **self.buffer.tensors()}
         self.folder.save(tensors, self._checkpoint_metadata())
+
+
+def _name(path: str) -> str:
+    """What an input is called in messages, and in the count of what was consumed."""
+    return STDIN_NAME if path == STDIN else plain_path(path)
 
 
 def _row_check(game: Game, tree: PublicTree | None) -> RowCheck | None:

@@ -101,6 +101,8 @@ class Evaluation:
         self._done = step
         told = self._last_words()
         self._let_go()
+        if status and not checkpoint_path(self.run, step).exists():
+            return None  # --keep deleted it while the match began: the newest is next
         if status:
             self.warn(f"--eval: the match of step {step} failed: {told or f'status {status}'}")
             return None

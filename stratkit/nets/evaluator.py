@@ -64,8 +64,13 @@ class Evaluator:
     def load(self, weights: Mapping[str, Float32s]) -> None:
         """Evaluates these weights from now on. `InputError`: they are another network's, or not
         finite."""
-        self._before = None
+        self.forget()
         load_weights(self.network, weights, self.net)
+
+    def forget(self) -> None:
+        """Drops what is kept of positions: the network's weights have changed, here or in another
+        evaluator of the same network."""
+        self._before = None
 
     def policy(self, observations: Bytes, legal: Bytes, pub: Float32s | None = None) -> Float32s:
         """float32 [n, A]: the probability of each action, 0 where illegal."""

@@ -45,6 +45,7 @@ class Actor:
         self.pressure: BackPressure | None = None
         self.network: str | None = None
         self.slots, self.step = options.slots or SLOTS, -1
+        self.output: int | None = None  # the descriptor to which episodes go, if any
         self._true_sight = False
         self.player: Player = RandomPlayer(options.seed)
         if options.by_network:
@@ -224,6 +225,6 @@ class Actor:
                 place(player, device, torch.bfloat16 if bf16 else torch.float32)
 
     def _pause(self, seconds: float) -> None:
-        if self.options.output == "-":
-            check_reader()
+        if self.output is not None:
+            check_reader(self.output)
         time.sleep(seconds)

@@ -163,6 +163,8 @@ class Follower:
                 what = f"the learner had the network {self.net} before, and now another one"
                 raise InputError(what, text=metadata["net"])
             self.player.load(weights, self._processing)
+            if self.stage is not None:
+                self.stage.forget()
             if before != self.acting:
                 self._play_otherwise(before, post)
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])

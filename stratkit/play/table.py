@@ -195,9 +195,11 @@ class Table:
         """Applies what was chosen, and what the players decided for their rows."""
         mu = np.full(len(self._live), np.nan, np.float32)
         for mine, decision in decisions:
+            actions = decision.actions
             if decision.resigned is not None:
                 self._resigned[mine] = decision.resigned
-            chosen[mine], mu[mine] = decision.actions, decision.mu
+                actions = np.where(decision.resigned, -1, actions)
+            chosen[mine], mu[mine] = actions, decision.mu
             if decision.targets is not None and decision.root_value is not None:
                 self._note(mine, decision.targets, decision.root_value)
             if self.adjudicator and decision.values is not None:

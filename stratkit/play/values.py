@@ -47,6 +47,7 @@ class ValueSelfplay:
         games = options.slots or GAMES
         self.generator = Generator(self.tree, search_of(self.asked), games, options.seed)
         self.leaves: Leaves = ExactLeaves()
+        self.output: int | None = None  # the descriptor to which examples go
         if options.by_network:
             import torch
 
@@ -124,6 +125,6 @@ class _Learner:
         return True
 
     def _pause(self) -> None:
-        if self.play.options.output == "-":
-            check_reader()
+        if self.play.output is not None:
+            check_reader(self.play.output)
         time.sleep(POLL)

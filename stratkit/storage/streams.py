@@ -87,11 +87,11 @@ def _open_file(path: str, force: bool) -> Iterator[BinaryIO]:
         yield device
 
 
-def check_reader() -> None:
-    """Raises `BrokenPipeError` when stdout is a pipe that nobody will read any more: who waits, and
+def check_reader(descriptor: int) -> None:
+    """Raises `BrokenPipeError` when this is a pipe that nobody will read any more: who waits, and
     writes nothing, would not notice."""
     poll = select.poll()
-    poll.register(1, 0)
+    poll.register(descriptor, 0)
     if any(event & select.POLLERR for _, event in poll.poll(0)):
         raise BrokenPipeError
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -183,6 +184,23 @@ def test_what_fails_is_told_and_learning_goes_on(
     assert evaluation.look() is None and evaluation.look() is None
     evaluation.stop()
     assert len(warned) == 1
+
+
+def test_a_checkpoint_that_is_deleted_while_its_match_begins(
+    a_run: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """As --keep does where steps are short: the newest plays instead, and nothing has failed."""
+    run = tmp_path / "run"
+    shutil.copytree(a_run / "checkpoints", run / "checkpoints")
+    warned: list[str] = []
+    evaluation = Evaluation(str(run), Opponent("random", 2), Game("nano"), 1, warned.append)
+    evaluation.offer(1)
+    evaluation.look()
+    checkpoint_path(str(run), 1).unlink()
+    evaluation.offer(2)
+    told = wait_for(lambda: evaluation.look() or warned)
+    evaluation.stop()
+    assert warned == [] and told["step"] == 2
 
 
 def test_a_folder_that_cannot_be_made_ends_no_run(

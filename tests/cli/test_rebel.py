@@ -107,6 +107,25 @@ def test_a_resumed_run_is_the_run(
     assert other["inputs"] == {str(examples): other["episodes"]}
 
 
+def test_nothing_is_skipped_in_a_pipe_of_the_same_name(
+    examples: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """What comes through it after a stop is new."""
+    run_folder, pipe = tmp_path / "run", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    learned = []
+    for more in ((*LEARN, "--steps", 3), ("--resume",)):
+        with subprocess.Popen(["sh", "-c", 'cat "$1" >"$2"', "sh", examples, pipe]) as writer:
+            done = run("train", pipe, "--out", run_folder, *more)
+            writer.kill()  # a learner that has enough leaves it waiting
+        assert done.status == 0, done.err
+        learned.append(read_metadata(list_checkpoints(run_folder)[-1][1]))
+    with open(examples, "rb") as stream:
+        all_of_them = sum(len(values.rows) for values in ExampleReader(stream, "x"))
+    assert learned[1]["episodes"] == learned[0]["episodes"] + all_of_them
+    assert learned[0]["inputs"] == learned[1]["inputs"] == {}
+
+
 @pytest.mark.parametrize("size", [20, 50, 100])
 def test_a_run_goes_on_with_a_buffer_of_another_size(
     size: int, examples: pathlib.Path, tmp_path: pathlib.Path

@@ -186,6 +186,21 @@ def test_signals_leave_no_file(number: int, status: int, tmp_path: pathlib.Path)
     assert not os.listdir(tmp_path)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_keep_the_games_that_have_ended(number: int, tmp_path: pathlib.Path) -> None:
+    words = ("--game", "nano", "-n", 10**7, "--shard", 10**6, "--slots", 4, "-o", tmp_path)
+    with subprocess.Popen(command_line("selfplay", *words), stderr=subprocess.PIPE) as process:
+        assert process.stderr
+        used = pathlib.Path(f"/proc/{process.pid}/stat")
+        while sum(map(int, used.read_text().split()[13:15])) < 250:  # hundredths of a second
+            time.sleep(0.02)
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 128 + number
+    (name,) = os.listdir(tmp_path)
+    _, episodes = read((tmp_path / name).read_bytes())
+    assert [e.number for e in episodes] == list(range(len(episodes))) and len(episodes) > 10
+
+
 def publish(folder: pathlib.Path, net: str, said: str | None = None, batch: int = 4) -> None:
     """What a learner of nano publishes, with the network `net`, whatever it is said to be."""
     game = Game("nano")
@@ -299,22 +314,26 @@ def test_a_learner_whose_run_is_deleted(tmp_path: pathlib.Path) -> None:
     assert len(os.listdir(shards)) == 1
 
 
+@pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("published", [False, True])
 def test_a_follower_notices_while_it_waits_that_nobody_reads(
-    tmp_path: pathlib.Path, published: bool
+    tmp_path: pathlib.Path, published: bool, named: bool
 ) -> None:
     """It writes nothing then: no more may be ahead, or the learner never began."""
-    learner = tmp_path / "run"
+    learner, pipe = tmp_path / "run", tmp_path / "pipe"
     if published:
         publish(learner, "plain", batch=1)
     arguments = ["--game", "nano", "--policy", learner, "--follow", "--max-ahead", 1, "--seed", 1]
+    if named:
+        os.mkfifo(pipe)
+        arguments += ["-o", pipe]
     with subprocess.Popen(
         forked_line("selfplay", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout
-        reader = EpisodeReader(process.stdout, "test")
-        reader.open()
-        if published:
-            next(iter(reader))
-        process.stdout.close()
+        with pipe.open("rb") if named else process.stdout as stream:
+            reader = EpisodeReader(stream, "test")
+            reader.open()
+            if published:
+                next(iter(reader))
         assert process.wait(timeout=PATIENCE) == 0

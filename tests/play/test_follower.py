@@ -20,16 +20,17 @@ from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage.checkpoints import publish_policy
 from stratkit.storage.episodes import EpisodeReader, Episodes
 
-NETS = {"kuhn": "mlp:8", "nano": "plain"}
+NETS = {"kuhn": "mlp:8", "nano": "plain", "mini": "fromto:8x1"}
 
 
 def publish(folder: pathlib.Path, name: str, post: str = "none", step: int = 0) -> None:
-    """What a learner publishes."""
+    """What a learner publishes: other weights at each step."""
     game, net = Game(name), NETS[name]
     weights = build(net, game.shape, 1, game.actions).state_dict()
+    noise = np.random.default_rng(step)
     publish_policy(
         folder,
-        {key: tensor.numpy() for key, tensor in weights.items()},
+        {k: t.numpy() + noise.normal(0, 0.1, t.shape).astype("f") for k, t in weights.items()},
         {
             "game": name,
             "rules": game.rules,
@@ -150,6 +151,24 @@ def test_a_learner_may_change_what_can_be_obeyed(tmp_path: pathlib.Path) -> None
         publish(tmp_path, "nano", after, 2)
         with pytest.raises(InputError, match=other):
             follower.refresh()
+
+
+def test_a_search_keeps_nothing_of_older_weights(tmp_path: pathlib.Path) -> None:
+    """Of a position met again it has kept what the network embedded."""
+    publish(tmp_path, "mini", "search=mmd,rollouts=4")
+    follower = Follower(str(tmp_path), Game("mini"))
+    assert follower.refresh()
+    player = follower.make_player(1, 8)
+    assert isinstance(player, PostprocessedPlayer) and follower.stage is not None
+    rollouts = follower.stage.blueprint
+    views = views_of_games(Game("mini"), games=1, seed=1, longest=60)
+    seen = views.observations[-6:], views.legal[-6:]
+    before = rollouts.policy(*seen)
+    publish(tmp_path, "mini", "search=mmd,rollouts=4", 1)
+    assert follower.refresh()
+    after = rollouts.policy(*seen)
+    np.testing.assert_allclose(after, player.evaluator.policy(*seen), atol=1e-5)
+    assert np.abs(after - before).max() > 1e-3
 
 
 def test_keys_that_cannot_be_obeyed_are_refused(tmp_path: pathlib.Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import types
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import torch
 
 from nets.random_play import views_of_games
 from players.sharp import sharp_player
-from stratkit.engine import Game, replay_many
+from stratkit.engine import Batch, Game, replay_many
 from stratkit.engine.stratego import variant
 from stratkit.match.adjudicate import Limit, ValueAdjudicator
 from stratkit.play.backpressure import BackPressure, FollowedGames
@@ -21,7 +22,7 @@ from stratkit.play.follower import Follower
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
-from stratkit.players.player import Player
+from stratkit.players.player import Decision, Player, Views
 from stratkit.players.random import RandomPlayer
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
@@ -102,6 +103,33 @@ def test_values_that_end_a_game_are_its_own(resign: Limit | None, draw: Limit | 
                 assert episode.returns[seen.actors[-1]] == -1
     wanted = "resigned" if resign else "agreed"
     assert set(reasons) == {None, wanted} and 5 < reasons.count(wanted) < 55
+
+
+@pytest.mark.parametrize("action", [None, 0, 10_000])
+def test_whoever_resigns_plays_no_action(action: int | None) -> None:
+    """Nor is one recorded that such a decision has: None is a legal one."""
+
+    class Resigning(RandomPlayer):
+        def act(self, views: Views) -> Decision:
+            decision = super().act(views)
+            gone = views.numbers > 30 + views.games % 2  # either action of a move
+            actions = decision.actions
+            if action is not None:
+                actions = np.where(gone, action, actions).astype(np.int32)
+            return replace(decision, actions=actions, resigned=gone)
+
+    game = Game("mini")
+    seatings = (Seating(number, (0, 0)) for number in range(8))
+    rounds = Table(game, [Resigning(1)], Seatings(seatings), slots=4).rounds()
+    for finished in filter(None, rounds):
+        for episode, _, plies in finished:
+            assert finished.notes[episode.number].reason == "resigned"
+            assert len(episode.actions) == 31 + episode.number % 2
+            again = Batch(game, 1)
+            again.reset()
+            for played in episode.actions:
+                again.apply(np.array([played], np.int32))
+            assert again.result()[2] == plies
 
 
 def even_player(game: Game, rows: int) -> NetworkPlayer:

@@ -131,6 +131,11 @@ class SearchStage:
         assert asked.search is not None
         self.search = SEARCHES[asked.search](asked, self.game, _belief(asked, self.game))
 
+    def forget(self) -> None:
+        """The network of the blueprint has got other weights."""
+        if isinstance(self.blueprint, Evaluator):
+            self.blueprint.forget()
+
     def __call__(self, turns: Turns, policy: Floats) -> Staged:
         """All turns are searched together. `InputError`: a turn has no world."""
         roots, places = [], []
