@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from stratkit.errors import InputError, UsageError, error_context, printable
 from stratkit.match.entrants import AnyEntrant
@@ -15,10 +15,14 @@ from stratkit.match.options import MatchOptions
 from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
-    from stratkit.players.player import Ended, FrontEnd, Interactive
+    from stratkit.players.player import Ended, FrontEnd, Interactive, Player
     from stratkit.storage.records import GameRecord, RecordHeader
+    from stratkit.ucc.process import Program
 
-WORDS = ".said"  # the file beside the record with what the person said
+WORDS = ".said"  # the file beside the record with what the person said, and the other one played
+PLAYED = "> "  # before an action of the other one, which no word of a person begins with
+_KEPT = re.compile(f"([0-9]{{1,18}}) (?:{PLAYED}([0-9]{{1,9}})|(?!{PLAYED})(.*))\n")
+_TORN = re.compile("[0-9]{1,18}( |$)")
 
 
 def find_person(entrants: Sequence[AnyEntrant], options: MatchOptions) -> Interactive | None:
@@ -93,13 +97,16 @@ def seated(
     header: RecordHeader,
     options: MatchOptions,
     say: Callable[[str], None],
-) -> Iterator[Callable[[GameRecord], None]]:
-    """Seats the person, if there is one, at the front end; yields what tells the person how a game
-    ended. What the person says is kept beside the record until all games are played: said again to
-    the same players, it leads to where the match was left. A person who leaves ends the context."""
+) -> Iterator[tuple[list[Player | Program], Callable[[GameRecord], None]]]:
+    """Seats the person, if there is one, at the front end; yields who plays, and what tells the
+    person how a game ended. What the person says and the other one plays is kept beside the record
+    until all games are played: it leads to where the match was left. A person who leaves ends the
+    context."""
+    players = [entrant.player for entrant in entrants]
     if person is None or front is None:
-        yield lambda record: None
+        yield players, lambda record: None
         return
+    from stratkit.match.played import PlayedAgain
     from stratkit.players.human import Saved
     from stratkit.players.player import Explainer, Session
 
@@ -107,8 +114,7 @@ def seated(
     if not options.resume:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
-    said = read_words(path)
-    players = [entrant.player for entrant in entrants]
+    said, played = read_words(path)
     me = players.index(person)
     with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words:
 
@@ -116,15 +122,20 @@ def seated(
             words.write(f"{number} {word}\n")
             words.flush()
 
+        def keep_played(number: int, action: int) -> None:
+            keep(number, f"{PLAYED}{action}")
+
         def end(record: GameRecord) -> None:
             ended = _ended(header, record, me)
             front.show(ended)
             say(ended.result)
 
         hints = [player.explain for player in players if isinstance(player, Explainer)]
-        person.sit_down(Session(front, said, keep, hints[0] if hints else None))
+        person.sit_down(Session(front, said, keep, hints[0] if hints else None, path))
+        other = cast("Player", players[1 - me])
+        players[1 - me] = PlayedAgain(other, played, keep_played, path)
         try:
-            yield end
+            yield players, end
         except Saved:
             return
     os.unlink(path)
@@ -148,23 +159,26 @@ def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
     return Ended(record.number, side, told, Shown(played, told, log.ending))
 
 
-def read_words(path: str) -> dict[int, list[str]]:
-    """What was said in each game; an unterminated last line is left out."""
+def read_words(path: str) -> tuple[dict[int, list[str]], dict[int, list[int]]]:
+    """What was said in each game, and the actions that the other one played; an unterminated last
+    line is left out."""
     said: dict[int, list[str]] = {}
+    played: dict[int, list[int]] = {}
     try:
         with open(path, encoding="utf-8") as stream:
             for line in stream:
-                number, blank, word = line.partition(" ")
-                whole = line.endswith("\n")
-                if not re.fullmatch("[0-9]{1,18}", number) or (whole and not blank):
+                found = _KEPT.fullmatch(line)
+                if found and found[2]:
+                    played.setdefault(int(found[1]), []).append(int(found[2]))
+                elif found:
+                    said.setdefault(int(found[1]), []).append(found[3])
+                elif line.endswith("\n") or not _TORN.match(line):
                     raise InputError("not a word of a game", file=path, text=line.rstrip("\n"))
-                if whole:
-                    said.setdefault(int(number), []).append(word.rstrip("\n"))
     except FileNotFoundError:
         pass
     except UnicodeDecodeError:
         raise InputError("not the words of a person: not UTF-8", file=path) from None
-    return said
+    return said, played
 
 
 def _write(text: str) -> None:

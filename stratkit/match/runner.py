@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
 from stratkit.errors import counted, error_context
 from stratkit.match import people
-from stratkit.match.entrants import AnyEntrant, open_entrants
+from stratkit.match.entrants import open_entrants
 from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
 from stratkit.match.options import MatchOptions
@@ -20,6 +21,10 @@ from stratkit.play.finished import GameNote
 from stratkit.play.seating import Opening
 from stratkit.storage.records import GameRecord, RecordWriter
 from stratkit.storage.streams import STDOUT, input_name, open_input
+
+if TYPE_CHECKING:
+    from stratkit.players.player import Player
+    from stratkit.ucc.process import Program
 
 NOT_PLAYED, FAULTS, H0_ACCEPTED, UNDECIDED = 1, 1, 3, 4  # exit statuses
 
@@ -78,9 +83,9 @@ class _Match:
             ) as writer,
         ):
             entrants = log.begin(self.entrants)  # nothing is emptied before the record is locked
-            with seated(self.person, front, entrants, header, options, self.console.say) as ended:
+            with seated(self.person, front, entrants, header, options, self.console.say) as seats:
                 try:
-                    self._play(entrants, writer, ended)
+                    self._play(*seats, writer)
                     finished = True
                 except BaseException:
                     self.table.clear()
@@ -97,9 +102,9 @@ class _Match:
 
     def _play(
         self,
-        entrants: Sequence[AnyEntrant],
-        writer: RecordWriter,
+        players: Sequence[Player | Program],
         ended: Callable[[GameRecord], None],
+        writer: RecordWriter,
     ) -> None:
         """Plays what is missing, until that is all or the test is decided. `ended` is called with
         each game that is in the file."""
@@ -110,7 +115,7 @@ class _Match:
         games = MatchGames(
             self.game,
             self.schedule,
-            [entrant.player for entrant in entrants],
+            players,
             board.names,
             options,
             1 if self.person else options.slots,

@@ -18,7 +18,7 @@ from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, parse_square
 from stratkit.players.open import Entrant, check_board
 from stratkit.players.options import options_text
-from stratkit.players.player import Decision, Games, Player, Session, Sides, Views
+from stratkit.players.player import MISFIT, Decision, Games, Player, Session, Sides, Views
 from stratkit.players.registry import Setting
 from stratkit.players.seen import Offer, Turn, Witness
 from stratkit.players.spec import PlayerSpec
@@ -83,9 +83,19 @@ class HumanPlayer(Player):
         done = int(views.numbers[row]) % self.variant.pieces
         if done == 0:
             game, side = int(views.games[row]), int(views.sides[row])
-            setup = self._choose_setup(game, side) if self.setup is None else self.setup
+            own = self.setup
+            setup = self._choose_setup(game, side) if own is None else self._given(game, own)
             self._placements = placements(self.variant, setup).tolist()
         return self._placements[done]
+
+    def _given(self, game: int, own: Setup) -> Setup:
+        """The setup of a file; the one that a game began with, if the file has changed since."""
+        before = self.session.said.get(game, ())
+        kept = self._typed(before[0]) if before else own
+        if kept is None:
+            return own  # the words are of a version that did not keep it
+        self._keep(game, setup_text(kept))
+        return kept
 
     def _choose_setup(self, game: int, side: int) -> Setup:
         """The setup that the person agrees to or types."""
@@ -211,8 +221,8 @@ class HumanPlayer(Player):
         before, front = self.session.said.get(scene.game, ()), self.session.front
         if self._words < len(before):
             yield before[self._words]  # who accepts it asks for no other line
-            what = "what was said does not fit this game"
-            raise InputError(what, text=before[self._words])
+            what = f"what was said {MISFIT}"
+            raise InputError(what, file=self.session.file, text=before[self._words])
         front.show(scene)
         while (line := front.ask(prompt)) is not None:
             yield " ".join(line.split())

@@ -314,16 +314,21 @@ class FrontEnd(Protocol):
         """The next line that the person types, or what stands for it; None: there are no more."""
 
 
+# Of what was kept of a match that a person has left.
+MISFIT = "does not fit this game, which begins again without this file"
+
+
 @dataclass(frozen=True)
 class Session:
     """A person's place at a front end. `said`: by game, the words that were said before the match
-    was left; `keep` keeps new ones. `hint`: what another player thinks of the positions in views;
-    None: nobody can be asked."""
+    was left; `keep` keeps new ones, in `file`. `hint`: what another player thinks of the positions
+    in views; None: nobody can be asked."""
 
     front: FrontEnd
     said: Mapping[int, Sequence[str]] = field(default_factory=dict)
     keep: Callable[[int, str], None] = lambda game, word: None
     hint: Callable[[Views], list[Explanation]] | None = None
+    file: str | None = None
 
 
 @runtime_checkable

@@ -17,13 +17,17 @@ from stratkit.notation.drawing import UNICODE
 PLAY = ("human", "heuristic", "-n", 2, "--game", "mini", "--max-plies", 60, "--seed", 3)
 
 
-def play(*arguments: object) -> tuple[str, str]:
-    """Plays all games, taking every setup and the last of the legal moves; what was written."""
+def play(
+    *arguments: object, moves: int | None = None, path: pathlib.Path | None = None
+) -> tuple[str, str]:
+    """Plays all games, or saves after so many moves, taking every setup and the last of the legal
+    moves; what was written. `path`: where players of one's own are."""
     playing = subprocess.Popen(
         command_line("match", *arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.fspath(path)} if path else None,
     )
     assert playing.stdin and playing.stdout and playing.stderr
     told = b""
@@ -35,12 +39,20 @@ def play(*arguments: object) -> tuple[str, str]:
         word = "" if last[-1].startswith("Your setup") else "moves"
         if re.fullmatch(r"(?:[A-F][1-6]){2}(?: (?:[A-F][1-6]){2})*", last[-2].split("> ")[-1]):
             word = last[-2].split()[-1]
+            moves = moves if moves is None else moves - 1
+        elif moves == 0 and word == "moves":
+            word = "save"
         playing.stdin.write(f"{word}\n".encode())
         playing.stdin.flush()
     playing.stdin.close()
     errors = playing.stderr.read().decode()
     assert playing.wait(PATIENCE) == 0, errors
     return told.decode(), errors
+
+
+def turns(told: str) -> list[str]:
+    """What was written before each prompt."""
+    return re.split("(?:red|blue)> ", told)
 
 
 def test_whole_games_are_told(tmp_path: pathlib.Path) -> None:
@@ -62,6 +74,68 @@ def test_whole_games_are_told(tmp_path: pathlib.Path) -> None:
     hidden = [line for line in before.splitlines() if line.startswith(" ") and "b" in line]
     assert any(" b?" in line for line in hidden)
     assert not (tmp_path / "g.jsonl.said").exists()
+
+
+MISFIT = "does not fit this game, which begins again without this file"
+MOODY = """
+import os
+import numpy as np
+from stratkit.players.player import Decision, Player
+
+class Moody(Player):
+    def act(self, views):
+        mood = np.random.default_rng(int.from_bytes(os.urandom(8), "little"))
+        chosen = [mood.choice(np.flatnonzero(legal)) for legal in views.legal]
+        return Decision(np.array(chosen, np.int32), np.ones(len(views), np.float32))
+"""
+
+
+@pytest.mark.parametrize("other", ["time=.02,search=mmd,heuristic", "py:moody:Moody"])
+def test_a_game_goes_on_where_it_was_whatever_the_other_would_play_now(
+    tmp_path: pathlib.Path, other: str
+) -> None:
+    """A search by the clock plays otherwise each time, and so may a player of one's own."""
+    (tmp_path / "moody.py").write_text(MOODY)
+    games = tmp_path / "g.jsonl"
+    words = ("human", other, *PLAY[2:6], "--seed", 3, "-o", games)
+    told, _ = play(*words, moves=6, path=tmp_path)
+    left = turns(told)[-2]  # the last board, before `save`
+    for moves in (0, 0, 3):
+        told, _ = play(*words, "--resume", moves=moves, path=tmp_path)
+        assert turns(told)[0].endswith(left[-200:])
+    rest = play(*words, "--resume", path=tmp_path)[0]
+    assert turns(told)[-2][-200:] in rest
+    assert run("fenfs", "check", games).status == 0 and not (tmp_path / "g.jsonl.said").exists()
+
+
+def test_a_setup_of_a_file_stays_that_of_the_game_that_began_with_it(
+    tmp_path: pathlib.Path,
+) -> None:
+    games, setups = tmp_path / "g.jsonl", tmp_path / "my.setups"
+    for seed, more in ((1, (f"setup={setups},human", *PLAY[1:])), (77, ("--resume",))):
+        made = run("deploy-gen", "--game", "mini", "-n", 1, "--seed", seed, "-f", "-o", setups)
+        assert made.status == 0
+        play(*more, "-o", games, moves=None if seed == 77 else 3)
+    first, second = (json.loads(line)["setups"] for line in games.read_text().splitlines()[1:])
+    assert second[1] == setups.read_text().split()[0] != first[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("0 > 1000", f"what was played {MISFIT}: '1000'"),
+        ("0 > x", "not a word of a game: '0 > x'"),
+        ("0 A9A8", f"what was said {MISFIT}: 'A9A8'"),
+    ],
+)
+def test_what_was_kept_is_checked(tmp_path: pathlib.Path, line: str, what: str) -> None:
+    games, words = tmp_path / "g.jsonl", tmp_path / "g.jsonl.said"
+    assert run("match", *PLAY, "-o", games, stdin=b"\nsave\n").status == 0
+    begun = words.read_text().splitlines()
+    number = next(n for n, kept in enumerate(begun) if (">" in kept) == (">" in line))
+    words.write_text("".join(f"{kept}\n" for kept in [*begun[:number], line]))
+    done = run("match", "--resume", "-o", games, stdin=b"")
+    assert (done.status, done.err.splitlines()[-1]) == (1, f"match: {words}: {what}")
 
 
 @pytest.mark.parametrize("options", [(), ("--style", "unicode"), ("--colour", "always")])

@@ -198,7 +198,7 @@ def test_what_was_said_leads_to_where_it_was_left() -> None:
 @pytest.mark.parametrize("words", [["B2 B3"], [SETUP, "A6 A5"], [SETUP, SETUP]])
 def test_what_was_said_in_another_game_is_an_error(words: list[str]) -> None:
     seat = Seat([], {0: words})
-    with pytest.raises(InputError, match=f"does not fit this game: '{words[-1]}'"):
+    with pytest.raises(InputError, match=f"fit this game, .* without this file: '{words[-1]}'"):
         until(seat.table)
     assert len(seat.shown) < 9
 

@@ -126,6 +126,13 @@ class PostprocessedPlayer(Player):
                 if self.game.is_stratego:
                     self.tracker.end(*seat)
 
+    def watch(self, views: Views) -> None:
+        """Sees turns on which others decide, so that it goes on from them as from its own."""
+        with self._lock:
+            if self.game.is_stratego:
+                fields = views.observations.view(self.inputs.dtype)[:, 0]
+                self._tracks(views, fields["phase"] == 0)
+
     def act(self, views: Views) -> Decision:
         return self._act(views, values=False)
 
@@ -206,14 +213,19 @@ class PostprocessedPlayer(Player):
 
     def _show(self, views: Views, playing: Bools) -> Shown:
         """What the network is shown."""
-        tracks: list[GameTrack | None] = [None] * len(views)
-        for row in np.flatnonzero(playing) if self.asked.tracks_games else ():
-            seat = int(views.games[row]), int(views.sides[row])
-            tracks[row] = self.tracker.look(*seat, views.observations[row].tobytes())
+        tracks = self._tracks(views, playing)
         packed = self.inputs.eager(views.observations)
         boards = [track.board if track else None for track in tracks]
         excluded = [track.excluded if track else None for track in tracks]
         return Shown(packed, self.inputs.public(packed, boards, excluded), tracks)
+
+    def _tracks(self, views: Views, playing: Bools) -> list[GameTrack | None]:
+        """What is kept of each view's game, if anything."""
+        tracks: list[GameTrack | None] = [None] * len(views)
+        for row in np.flatnonzero(playing) if self.asked.tracks_games else ():
+            seat = int(views.games[row]), int(views.sides[row])
+            tracks[row] = self.tracker.look(*seat, views.observations[row].tobytes())
+        return tracks
 
     def _through(
         self, stages: Sequence[Stage], turns: Turns, policy: Floats

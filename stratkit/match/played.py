@@ -1,0 +1,65 @@
+"""What a person's opponent has played is played again when the match is resumed.
+
+A search that ends by the clock would decide otherwise the second time, and the person would meet
+another game than the one that was left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from stratkit.errors import InputError
+from stratkit.players.player import MISFIT, Decision, Games, Player, Sides, Views, decide
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
+
+
+class PlayedAgain(Player):
+    """`player`, which plays one game at a time, by the actions that it has `played` in a game
+    before, as far as they go; `keep` is told the game and each action after these, for `file`."""
+
+    def __init__(
+        self,
+        player: Player,
+        played: Mapping[int, Sequence[int]],
+        keep: Callable[[int, int], None],
+        file: str,
+    ) -> None:
+        self.player, self.played, self.keep, self.file = player, played, keep, file
+        self._done = 0  # decisions of this game
+
+    def begin(self, games: Games, sides: Sides) -> None:
+        self._done = 0
+        self.player.begin(games, sides)
+
+    def act(self, views: Views) -> Decision:
+        return self._act(views, values=False)
+
+    def act_with_values(self, views: Views) -> Decision:
+        return self._act(views, values=True)
+
+    def end(self, games: Games, sides: Sides) -> None:
+        self.player.end(games, sides)
+
+    def _act(self, views: Views, values: bool) -> Decision:
+        [game], done = views.games.tolist(), self._done
+        before = self.played.get(game, ())
+        self._done += 1
+        if done >= len(before):
+            decision = decide(self.player, views, values)
+            self.keep(game, int(decision.actions[0]))
+            return decision
+        self._follow(views)
+        action = before[done]
+        if not 0 <= action < views.legal.shape[1] or not views.legal[0, action]:
+            what = f"what was played {MISFIT}"
+            raise InputError(what, file=self.file, text=str(action))
+        return Decision(np.array([action], np.int32), np.ones(1, np.float32))
+
+    def _follow(self, views: Views) -> None:
+        """The player sees its turn, so that it knows later what it would have known."""
+        if isinstance(self.player, PostprocessedPlayer):
+            self.player.watch(views)  # it does not search again
+        else:
+            self.player.act(views)
