@@ -53,6 +53,17 @@ def shown(text: object, limit: int = 60) -> str:
     return quoted if len(str(text)) <= limit else quoted[:limit] + "...'"
 
 
+def apart(one: str, other: str, limit: int = 60) -> tuple[str, str]:
+    """Two texts as they are, if they are short; else from the word, between commas, where they
+    part, so that a message that shows the beginnings tells them apart."""
+    if max(len(one), len(other)) <= limit:
+        return one, other
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    begin = one.rfind(",", 0, same) + 1
+    return ("..." * (begin > 0) + one[begin:], "..." * (begin > 0) + other[begin:])
+
+
 def printable(text: str) -> str:
     """`text` as one line that a terminal may see: control characters escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

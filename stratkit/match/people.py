@@ -77,16 +77,30 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
             raise
 
 
+def explainers(entrants: Sequence[Anybody], game: Game) -> list[Anybody]:
+    """Those who can tell how their moves of this game come about."""
+    from stratkit.notation.hex import is_hex
+    from stratkit.players.player import Explainer, Logged
+
+    drawn = game.is_stratego or is_hex(game)
+    return [
+        entrant
+        for entrant in entrants
+        if isinstance(entrant.player, Logged) or (drawn and isinstance(entrant.player, Explainer))
+    ]
+
+
 def _logging(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
     from stratkit.notation.hex import is_hex
     from stratkit.players.player import Explainer, Logged
 
     player = entrant.player
+    if not explainers([entrant], game):
+        return entrant
     if isinstance(player, Logged):
         logged = player.logged(lambda text: print(f"{entrant.name}: {text}\n", file=stream))
         return replace(cast("Entrant[Player]", entrant), player=logged)
-    if not isinstance(player, Explainer) or (not game.is_stratego and not is_hex(game)):
-        return entrant
+    assert isinstance(player, Explainer)
 
     from stratkit.engine.stratego import variant
     from stratkit.players.testtime.explain import hex_text, text

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from stratkit.errors import InputError, UsageError, error_context, printable
 from stratkit.match.entrants import AnyEntrant
 from stratkit.match.options import MatchOptions
+from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
@@ -110,8 +111,9 @@ def seated(
     from stratkit.players.human import Saved
     from stratkit.players.player import Explainer, Session
 
-    path = options.record + WORDS
-    if not options.resume:
+    # Nothing is kept beside a record that is none, such as /dev/null.
+    path = os.devnull if is_special(options.record) else options.record + WORDS
+    if not options.resume and path != os.devnull:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
     said, played = read_words(path)
@@ -138,7 +140,8 @@ def seated(
             yield players, end
         except Saved:
             return
-    os.unlink(path)
+    if path != os.devnull:
+        os.unlink(path)
 
 
 def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:

@@ -19,6 +19,7 @@ from stratkit.match.schedule import OneAmongOthers, Schedule
 from stratkit.match.scoreboard import Scoreboard, ShareBoard
 from stratkit.play.finished import GameNote
 from stratkit.play.seating import Opening
+from stratkit.storage.atomic import is_special
 from stratkit.storage.records import GameRecord, RecordWriter
 from stratkit.storage.streams import STDOUT, input_name, open_input
 
@@ -83,6 +84,8 @@ class _Match:
             ) as writer,
         ):
             entrants = log.begin(self.entrants)  # nothing is emptied before the record is locked
+            if options.explain is not None and not people.explainers(entrants, self.game):
+                self.console.warn("--explain: none of these players can tell why it moves")
             with seated(self.person, front, entrants, header, options, self.console.say) as seats:
                 try:
                     self._play(*seats, writer)
@@ -91,7 +94,7 @@ class _Match:
                     self.table.clear()
                     if self.board.done:
                         self.console.say(self.board.text())
-                    if record != "-":
+                    if record != "-" and not is_special(record):
                         self.console.interrupted(options.seed)
                     raise
         self.table.clear()

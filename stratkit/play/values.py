@@ -10,7 +10,7 @@ from stratkit.engine import Game
 from stratkit.errors import UsageError, error_context
 from stratkit.play.options import RANDOM, SelfplayOptions
 from stratkit.players.options import options_text
-from stratkit.players.searching.options import SearchOptions
+from stratkit.players.searching.options import PBS_WORDS, SearchOptions
 from stratkit.players.searching.pbs import open_tree, search_of, value_leaves
 from stratkit.players.spec import parse_player
 from stratkit.search.generate import Generator
@@ -26,10 +26,13 @@ POLL = 0.005  # seconds between two looks at the learner
 def parse_search(text: str) -> SearchOptions:
     """What `--search cfr,iterations=128` asks for. `UsageError`: it is no search of public belief
     states, or has a key that says nothing of self-play."""
-    options: SearchOptions = parse_player(f"search={text},{RANDOM}").options
-    if not options.of_beliefs:
-        what = "--search takes searches of public belief states: cfr, cfr-avg or flop"
+    if text.partition(",")[0] not in PBS_WORDS:
+        what = f"--search takes searches of public belief states: {', '.join(PBS_WORDS)}"
         raise UsageError(what, text=text)
+    try:
+        options: SearchOptions = parse_player(f"search={text},{RANDOM}").options
+    except UsageError as error:
+        raise UsageError(error.what, where="--search", text=text) from None
     if options.mode != "safe":
         raise UsageError("self-play goes on by random iterations: mode=safe", text=text)
     return options

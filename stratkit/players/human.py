@@ -10,10 +10,21 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arrays import Bytes
 from stratkit.engine import Game, observation_dtype, sample
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import PIECE, SIDE, placements, setup_of, variant
-from stratkit.errors import InputError, error_context
+from stratkit.engine.stratego import (
+    BOMB,
+    FLAG,
+    PIECE,
+    SCOUT,
+    SIDE,
+    TYPE,
+    placements,
+    setup_of,
+    variant,
+)
+from stratkit.errors import InputError, error_context, nearest
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, parse_square
 from stratkit.players.open import Entrant, check_board
@@ -25,6 +36,7 @@ from stratkit.players.spec import PlayerSpec
 
 SIDES = ("red", "blue")
 SETUP_PROMPT = "Your setup (return takes it; help)> "
+MOVE_WORDS = ("moves", "board", "help", "save", "resign")
 RESIGN = -1  # instead of an action
 
 Setup = npt.NDArray[np.uint8]
@@ -172,8 +184,8 @@ class HumanPlayer(Player):
     def _move(self, turn: Turn, views: Views, row: int) -> tuple[int, int] | None:
         """What the person moves, as squares of the board; None: the game is given up."""
         for word in self._lines(turn, f"{SIDES[turn.side]}> "):
-            if word == "resign":
-                self._keep(turn.game, word)
+            if word.lower() == "resign":
+                self._keep(turn.game, word.lower())
                 return None
             try:
                 move = self._understand(word, turn, views, row)
@@ -183,7 +195,7 @@ class HumanPlayer(Player):
             if move is None:
                 continue
             if move not in turn.moves:
-                what = f"{word}: not a legal move ({_why(turn, move)})"
+                what = f"{word}: not a legal move ({self._why(turn, move)})"
                 self.session.front.tell(what)
                 continue
             self._keep(turn.game, word)
@@ -193,18 +205,23 @@ class HumanPlayer(Player):
     def _understand(self, word: str, turn: Turn, views: Views, row: int) -> tuple[int, int] | None:
         """The move that a word means; None: it meant something else."""
         front, width, height = self.session.front, self.variant.width, self.variant.height
-        if word in ("?", "? all", "?all"):
-            self._advise(turn, views, row, word != "?")
-        elif word == "moves":
+        lower = word.lower()
+        if lower in ("?", "? all", "?all"):
+            self._advise(turn, views, row, lower != "?")
+        elif lower == "moves":
             front.tell(" ".join(move_text(*move, width) for move in turn.moves))
-        elif word == "board":
+        elif lower == "board":
             front.show(turn)
-        elif word == "save":
+        elif lower == "save":
             raise Saved
-        elif word in ("help", ""):
+        elif lower in ("help", ""):
             front.help(turn)
         else:
-            return parse_move(word.upper(), width, height)
+            try:
+                return parse_move(word.upper(), width, height)
+            except InputError as error:
+                hint = nearest(word, MOVE_WORDS) or " (help tells the words)"
+                raise InputError(f"{error.what}{hint}", text=word) from None
         return None
 
     def _advise(self, turn: Turn, views: Views, row: int, every: bool) -> None:
@@ -213,6 +230,29 @@ class HumanPlayer(Player):
             return
         some = replace(views.take(slice(row, row + 1)), moves=lambda _: views.moves(row))
         self.session.front.advise(turn, self.session.hint(some), every)
+
+    def _why(self, turn: Turn, move: tuple[int, int]) -> str:
+        """Why a move is none of the legal ones."""
+        cells, (start, end) = turn.position.cells, move
+        if not _is_own(int(cells[start]), turn.side):
+            return "no piece of yours stands there"
+        if self._reaches(cells, start, end) and not _is_own(int(cells[end]), turn.side):
+            return "the two-squares or the more-squares rule forbids to repeat it"
+        can = any(square == start for square, _ in turn.moves)
+        return "this piece cannot go there now" if can else "this piece cannot move now"
+
+    def _reaches(self, cells: Bytes, start: int, end: int) -> bool:
+        """Whether the piece at `start` could go so far, were there no rules against repetition."""
+        (row, column), (to_row, to_column) = (divmod(at, self.variant.width) for at in (start, end))
+        far = abs(to_row - row) + abs(to_column - column)
+        type_ = int(cells[start]) & TYPE
+        if type_ in (FLAG, BOMB) or end in self.variant.lakes or not far:
+            return False
+        if far == 1:
+            return True
+        straight = row == to_row or column == to_column
+        between = range(start, end, (end - start) // far) if straight else ()
+        return type_ == SCOUT and straight and not any(cells[at] for at in between[1:])
 
     # ---- what is said ----
 
@@ -234,13 +274,8 @@ class HumanPlayer(Player):
         self._words += 1
 
 
-def _why(turn: Turn, move: tuple[int, int]) -> str:
-    """Why a move is none of the legal ones."""
-    cell = int(turn.position.cells[move[0]])
-    if not cell & PIECE or bool(cell & SIDE) != bool(turn.side):
-        return "no piece of yours stands there"
-    can = any(start == move[0] for start, _ in turn.moves)
-    return "this piece cannot go there now" if can else "this piece cannot move now"
+def _is_own(cell: int, side: int) -> bool:
+    return bool(cell & PIECE) and bool(cell & SIDE) == bool(side)
 
 
 def open_human(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from stratkit.errors import InputError, shown
+from stratkit.errors import InputError, apart, shown
 
 if TYPE_CHECKING:
     from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer
@@ -39,8 +39,9 @@ class KnownPlayers:
                 what = f"player {player.name!r} has other weights than in {before}"
                 raise InputError(what, file=file)
             if plays_as(known) != plays_as(player):
-                what = f"player {player.name!r} is another one in {before}, {shown(known.spec)}"
-                raise InputError(what, file=file, text=player.spec)
+                there, here = apart(known.spec, player.spec)
+                what = f"player {player.name!r} is another one in {before}, {shown(there)}"
+                raise InputError(what, file=file, text=here)
 
 
 def match_key(header: RecordHeader) -> str:

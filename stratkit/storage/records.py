@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from stratkit import __version__
-from stratkit.errors import InputError, error_context
+from stratkit.errors import InputError, apart, error_context
 from stratkit.storage import schema
 from stratkit.storage.atomic import is_special, lock_descriptor
 from stratkit.storage.numbers import Numbers
@@ -25,6 +25,7 @@ from stratkit.storage.schema import Count, Seed, Sha256, Text
 FORMAT = "games"
 ROUND_ROBIN, GAUNTLET = "round-robin", "gauntlet"
 VERSION = 1
+SHOWN = 22  # characters of each value that differs
 MOST_LINE = 1 << 22  # bytes of a line; a game of 10,000 plies has 50,000
 
 
@@ -293,10 +294,11 @@ def _difference(what: str, old: Any, new: Any) -> tuple[str, str, str]:
         if len(old) != len(new):
             return f"the number of {what}", str(len(old)), str(len(new))
         old, new = dict(enumerate(old, 1)), dict(enumerate(new, 1))
-    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
-        key = next(key for key in old if old[key] != new[key])
-        return _difference(f"{what} {key}", old[key], new[key])
-    return what, json.dumps(old)[:22], json.dumps(new)[:22]
+    if isinstance(old, dict) and isinstance(new, dict):
+        key = next(key for key in {**old, **new} if old.get(key) != new.get(key))
+        return _difference(f"{what} {key}", old.get(key), new.get(key))
+    was, now = apart(json.dumps(old), json.dumps(new), SHOWN)
+    return what, was[:SHOWN], now[:SHOWN]
 
 
 # --- reading --------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ END_LIMIT = 2.0  # seconds in which a program must end after the game
 UNASKED_LIMIT = 0.5  # seconds in which it must write nothing after its setup
 LINE_LIMIT = 2.0  # seconds a line that the original manager waits by default
 
+LATE = f"the original manager waits {LINE_LIMIT:g} s for the setup"  # who is late can yet play
+
 OK, BUT, WRONG = "ok", "ok, but", "wrong"
 Remark = tuple[str, str]  # one of these, and what is so
 
@@ -30,9 +32,12 @@ def check_program(program: Program, game: Game, seed: int) -> list[Remark]:
     """Has the program set up and play on both sides, against a random player, and ends it in each
     way in which a game can end. A check that needs what another one found wrong is left out."""
     remarks: list[Remark] = []
+    ready = True
     for colour in (RED, BLUE):
-        remarks += _check_setup(program, game, colour)
-    if all(verdict != WRONG for verdict, _ in remarks):
+        found = list(_check_setup(program, game, colour))
+        ready &= all(verdict != WRONG or what.endswith(LATE) for verdict, what in found)
+        remarks += found
+    if ready:
         for colour in (RED, BLUE):
             remarks += _check_game(program, game, colour, seed)
         remarks += _check_end(program, game)
@@ -47,7 +52,7 @@ def _check_setup(program: Program, game: Game, colour: int) -> Iterator[Remark]:
         took = process.lines[0][1]
         yield OK, f"{name}: sets up, {took:.1f} s after its start"
         if took > LINE_LIMIT:
-            yield WRONG, f"{name}: the original manager waits {LINE_LIMIT:g} s for the setup"
+            yield WRONG, f"{name}: {LATE}"
         rest = process.unasked(UNASKED_LIMIT)
         if rest:
             yield WRONG, f"{name}: goes on writing after its setup: {rest!r}"

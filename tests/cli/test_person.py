@@ -183,6 +183,12 @@ def test_a_terminal_has_colours_unless_they_are_unwanted(
     assert b"seen by red" in told and (b"\x1b[1;31m" in told) == (no_color is None)
 
 
+def test_nothing_is_kept_beside_a_record_that_is_none() -> None:
+    done = run("match", *PLAY, "-o", "/dev/null", stdin=b"\nsave\n")
+    assert (done.status, done.err) == (0, "")
+    assert not os.path.exists("/dev/null.said")
+
+
 def test_how_a_person_plays_needs_a_person(tmp_path: pathlib.Path) -> None:
     done = run("match", "random", *PLAY[1:], "--style", "unicode", "-o", tmp_path / "g.jsonl")
     assert (done.status, done.error_line) == (

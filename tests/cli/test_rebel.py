@@ -232,8 +232,11 @@ def test_bad_input_is_refused_in_one_line(
     play = ("selfplay", "--game", "kuhn", "-n", 2, "-o", "x")
     said = refused(*play, "--search", "cfr", "--policy", trained)
     assert "a value network for liars_dice:1x2, not for kuhn" in said
-    said = refused(*play, "--search", "mmd", status=2)
-    assert "searches of public belief states" in said
+    for word in ("mmd", "preset=strong"):
+        said = refused(*play, "--search", word, status=2)
+        assert f"of public belief states: cfr, cfr-avg, flop: '{word}'" in said
+    said = refused(*play, "--search", "cfr,depht=1", status=2)
+    assert said.startswith("selfplay: --search: ") and said.endswith(": 'cfr,depht=1'")
     assert "from 0 to 2000" in refused(*play, "--search", "cfr,depth=2001", status=2)
     assert "mode=safe" in refused(*play, "--search", "cfr,mode=average", status=2)
     assert "--slice is not for --search" in refused(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -104,6 +105,26 @@ def test_moves_and_words() -> None:
     assert "their piece went from" in text and "A move is written" in text
     assert "your scout went" not in text  # the person knows
     assert seat.kept == [SETUP, "B2 B3"]
+
+
+def test_words_that_are_misspelt() -> None:
+    """What was typed is quoted; capitals are as good."""
+    seat = Seat([SETUP, "resing", "Undo it", "MOVES", "Save"])
+    with pytest.raises(Saved):
+        until(seat.table)
+    text = "".join(seat.shown)
+    assert "a move is written like A4A5 (did you mean 'resign'?): 'resing'" in text
+    assert "a move is written like A4A5 (help tells the words): 'Undo it'" in text
+    assert re.search(r"(?:[A-F][1-6]){2}(?: (?:[A-F][1-6]){2})+\n", text)
+
+
+def test_a_rule_against_repetition_is_named() -> None:
+    seat = Seat([SETUP, "B2B3", "B3B2", "B2B3", "B3B2", "B2B3", "B3B2", "A1A3", "save"])
+    with pytest.raises(Saved):
+        until(seat.table)
+    told = [line for line in "".join(seat.shown).splitlines() if "not a legal move" in line]
+    assert told[0].endswith("(the two-squares or the more-squares rule forbids to repeat it)")
+    assert told[-1].endswith("A1A3: not a legal move (this piece cannot move now)")
 
 
 def test_five_best_moves_or_all() -> None:

@@ -224,7 +224,7 @@ def test_a_newer_writer_may_resume(path: pathlib.Path, four: bytes) -> None:
 OTHERS = {
     "game": dataclasses.replace(HEADER, game="barrage"),
     "rules two_squares": dataclasses.replace(HEADER, rules={**HEADER.rules, "two_squares": 5}),
-    "rules": dataclasses.replace(HEADER, rules={"two_squares": 5}),
+    "rules max_plies": dataclasses.replace(HEADER, rules={"two_squares": 5}),
     "seed": dataclasses.replace(HEADER, seed=8),
     "games": dataclasses.replace(HEADER, games=6),
     "setups sha256": dataclasses.replace(HEADER, setups={"file": "x.setups", "sha256": "1" * 64}),
@@ -237,7 +237,7 @@ OTHERS = {
     "players 2 sha256": dataclasses.replace(
         HEADER, players=(A, RecordPlayer("B", "run/", "13" * 32))
     ),
-    "players 2": dataclasses.replace(
+    "players 2 belief": dataclasses.replace(
         HEADER, players=(A, RecordPlayer("B", "run/", "12" * 32, belief="14" * 32))
     ),
 }
@@ -250,6 +250,20 @@ def test_another_match_is_not_resumed(path: pathlib.Path, four: bytes, what: str
     assert "there" in str(e.value)
     assert "now" in str(e.value)
     assert path.read_bytes() == four
+
+
+def test_a_player_with_other_keys_is_told_apart(path: pathlib.Path) -> None:
+    """By the key that differs, however many stand before it."""
+    keys = "net=online,search=mmd,rollouts=4096,depth=3,"
+    for spec, text in ((f"{keys}time=.5,run/", '...time=.5,run/"'), (f"{keys}run/", '...run/"')):
+        head = dataclasses.replace(HEADER, players=(A, RecordPlayer("B", spec, "12" * 32)))
+        RecordWriter(str(path), head, overwrite=True).close()
+        now = dataclasses.replace(
+            HEADER, players=(A, RecordPlayer("B", f"{keys}time=1,run/", "12" * 32))
+        )
+        with pytest.raises(InputError, match="players 2 spec is another") as error:
+            RecordWriter(str(path), now, resume=True)
+        assert f'{text} there, ...time=1,run/" now' in str(error.value)
 
 
 @pytest.mark.parametrize(

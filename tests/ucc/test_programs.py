@@ -466,6 +466,7 @@ def test_a_served_player_says_what_it_does_not_understand() -> None:
             ],
         ),
         ("unreadable move", ["RED: move 2: unreadable_move", "BLUE: move 2: unreadable_move"]),
+        ("late, and unreadable", ["RED: move 2: unreadable_move", "BLUE: move 2: unreadable_move"]),
         (
             "ignores the end",
             [

@@ -110,6 +110,8 @@ def main():
 def game():
     colour, _, width, height = get().split()
     width, height = int(width), int(height)
+    if MODE == "late, and unreadable":
+        time.sleep(2.2)  # the original manager waits 2 s
     setup(colour, width, height)
     turn, back = 0, ""
     while True:
@@ -142,7 +144,7 @@ def game():
                 time.sleep(1000)
             if MODE == "illegal move":
                 move = "0 0 UP"
-            if MODE == "unreadable move":
+            if MODE in ("unreadable move", "late, and unreadable"):
                 move = "c2 to c3\x1b[31m"
         put(move)
         if move != "SURRENDER":
