@@ -23,7 +23,13 @@ from stratkit.cli.progress import Progress
 from stratkit.cli.tool import Tool, run
 from stratkit.play import MAX_SLOTS
 from stratkit.players.registry import KINDS, words_of
-from stratkit.storage.streams import discard_stdout, input_name, open_input, open_output
+from stratkit.storage.streams import (
+    descriptor_of,
+    discard_stdout,
+    input_name,
+    open_input,
+    open_output,
+)
 
 if TYPE_CHECKING:
     from stratkit.play.actor import Actor
@@ -167,7 +173,7 @@ def _play_values(options: SelfplayOptions, progress: Progress, level: int) -> No
 
     play = ValueSelfplay(options, lambda text: say(text, level))
     with open_output(options.output, options.force, binary=True) as stream:
-        play.output = stream.fileno()
+        play.output = descriptor_of(stream)
         play.run(cast(BinaryIO, stream), progress.update)
 
 
@@ -198,7 +204,7 @@ def _sink(actor: Actor) -> Iterator[Callable[[Episodes | None], None]]:
         open_output(options.output, options.force, binary=True) as stream,
         EpisodeWriter(cast(BinaryIO, stream), header) as writer,
     ):
-        actor.output = stream.fileno()
+        actor.output = descriptor_of(stream)
 
         def write(episodes: Episodes | None) -> None:
             if episodes is not None:

@@ -225,6 +225,5 @@ class Actor:
                 place(player, device, torch.bfloat16 if bf16 else torch.float32)
 
     def _pause(self, seconds: float) -> None:
-        if self.output is not None:
-            check_reader(self.output)
+        check_reader(self.output)
         time.sleep(seconds)

@@ -128,6 +128,5 @@ class _Learner:
         return True
 
     def _pause(self) -> None:
-        if self.play.output is not None:
-            check_reader(self.play.output)
+        check_reader(self.play.output)
         time.sleep(POLL)

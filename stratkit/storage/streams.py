@@ -87,9 +87,19 @@ def _open_file(path: str, force: bool) -> Iterator[BinaryIO]:
         yield device
 
 
-def check_reader(descriptor: int) -> None:
+def descriptor_of(stream: IO[Any]) -> int | None:
+    """None: it is a stream in memory."""
+    try:
+        return stream.fileno()
+    except io.UnsupportedOperation:
+        return None
+
+
+def check_reader(descriptor: int | None) -> None:
     """Raises `BrokenPipeError` when this is a pipe that nobody will read any more: who waits, and
     writes nothing, would not notice."""
+    if descriptor is None:
+        return
     poll = select.poll()
     poll.register(descriptor, 0)
     if any(event & select.POLLERR for _, event in poll.poll(0)):
