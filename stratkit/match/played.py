@@ -11,8 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from stratkit.errors import InputError
-from stratkit.players.player import MISFIT, Decision, Games, Player, Sides, Views, decide
-from stratkit.players.testtime.pipeline import PostprocessedPlayer
+from stratkit.players.player import (
+    MISFIT,
+    Decision,
+    Games,
+    Player,
+    Sides,
+    Views,
+    Watcher,
+    decide,
+)
 
 
 class PlayedAgain(Player):
@@ -59,7 +67,7 @@ class PlayedAgain(Player):
 
     def _follow(self, views: Views) -> None:
         """The player sees its turn, so that it knows later what it would have known."""
-        if isinstance(self.player, PostprocessedPlayer):
+        if isinstance(self.player, Watcher):
             self.player.watch(views)  # it does not search again
         else:
             self.player.act(views)

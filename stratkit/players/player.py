@@ -275,6 +275,15 @@ class Explainer(Player, Protocol):
 
 
 @runtime_checkable
+class Watcher(Player, Protocol):
+    """A player that can see turns without the work of deciding."""
+
+    def watch(self, views: Views) -> None:
+        """Sees turns on which others decide, so that it goes on from them as from its own."""
+        ...
+
+
+@runtime_checkable
 class Logged(Player, Protocol):
     """A player that can say in words how its moves come about, whatever the game."""
 

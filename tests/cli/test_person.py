@@ -96,8 +96,10 @@ def test_a_game_goes_on_where_it_was_whatever_the_other_would_play_now(
 ) -> None:
     """A search by the clock plays otherwise each time, and so may a player of one's own."""
     (tmp_path / "moody.py").write_text(MOODY)
+    if other == "py:moody:Moody":
+        (tmp_path / "torch.py").write_text("raise ImportError")  # who has no network needs none
     games = tmp_path / "g.jsonl"
-    words = ("human", other, *PLAY[2:6], "--seed", 3, "-o", games)
+    words = ("human", other, *PLAY[2:6], "--max-plies", 24, "--seed", 3, "-o", games)
     told, _ = play(*words, moves=6, path=tmp_path)
     left = turns(told)[-2]  # the last board, before `save`
     for moves in (0, 0, 3):

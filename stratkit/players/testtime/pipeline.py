@@ -127,7 +127,6 @@ class PostprocessedPlayer(Player):
                     self.tracker.end(*seat)
 
     def watch(self, views: Views) -> None:
-        """Sees turns on which others decide, so that it goes on from them as from its own."""
         with self._lock:
             if self.game.is_stratego:
                 fields = views.observations.view(self.inputs.dtype)[:, 0]
