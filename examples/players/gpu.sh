@@ -51,10 +51,7 @@ how="--weights $player --net $net --algorithm mmd --batch 512 --advantage-filter
 # shellcheck disable=SC2086
 train "$pipes"/* --out "$run" --device "$device" --precision bf16 $how ${TRAIN:-} &
 learner=$!
-for signal in INT TERM HUP; do # it saves, whoever of us hears of it
-    # shellcheck disable=SC2064
-    trap "kill -$signal $learner 2>/dev/null || :" $signal
-done
+trap 'kill $learner 2>/dev/null || :' INT TERM HUP # it saves, whoever of us hears of it
 status=0
 while wait $learner || status=$?; kill -0 $learner 2>/dev/null; do status=0; done
 [ $status -lt 128 ] || echo "gpu.sh: these pipes are gone; the same gpu.sh command goes on" >&2

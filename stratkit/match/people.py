@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
 
-WORDS = ".said"  # the file beside the record with what the person said
-
 
 # ---- the log ----
 

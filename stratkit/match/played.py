@@ -56,7 +56,8 @@ class PlayedAgain(Player):
         self._done += 1
         if done >= len(before):
             decision = decide(self.player, views, values)
-            self.keep(game, int(decision.actions[0]))
+            if decision.resigned is None or not decision.resigned[0]:
+                self.keep(game, int(decision.actions[0]))
             return decision
         self._follow(views)
         action = before[done]

@@ -114,13 +114,14 @@ class HumanPlayer(Player):
         first = offered = self._drawn(game, 0)
         drawn = 1
         for word in self._lines(Offer(game, side, self.variant, first), SETUP_PROMPT):
-            if word == "save":
+            lower = word.lower()
+            if lower == "save":
                 raise Saved
-            if word == "help":
+            if lower == "help":
                 self.session.front.help(Offer(game, side, self.variant, offered))
                 continue
             try:
-                if word == "another":
+                if lower == "another":
                     offered, drawn = self._drawn(game, drawn), drawn + 1
                 elif (typed := self._typed(word)) is not None:
                     self._keep(game, setup_text(typed))
@@ -147,9 +148,9 @@ class HumanPlayer(Player):
     def _arranged(self, word: str, offered: Setup, side: int) -> Setup:
         """The setup that a word makes of the one that is offered, or that a file has."""
         own = self.variant
-        if word == "mirror":
+        if word.lower() == "mirror":
             return np.ascontiguousarray(offered.reshape(own.ranks, own.width)[:, ::-1]).reshape(-1)
-        if swap := re.fullmatch("swap ([A-Za-z][0-9]+)[ -]?([A-Za-z][0-9]+)", word):
+        if swap := re.fullmatch("(?i:swap) ([A-Za-z][0-9]+)[ -]?([A-Za-z][0-9]+)", word):
             ends = [parse_square(text.upper(), own.width, own.height) for text in swap.groups()]
             squares = [own.framed(side, square) for square in ends]
             if max(squares) >= own.zone:

@@ -87,6 +87,12 @@ class Moody(Player):
         mood = np.random.default_rng(int.from_bytes(os.urandom(8), "little"))
         chosen = [mood.choice(np.flatnonzero(legal)) for legal in views.legal]
         return Decision(np.array(chosen, np.int32), np.ones(len(views), np.float32))
+
+class GivesUp(Moody):
+    def act(self, views):
+        decision, gone = super().act(views), (views.numbers >= 16) & (views.sides == 1)
+        actions = np.where(gone, -1, decision.actions).astype(np.int32)
+        return Decision(actions, decision.mu, resigned=gone)
 """
 
 
@@ -108,6 +114,18 @@ def test_a_game_goes_on_where_it_was_whatever_the_other_would_play_now(
     rest = play(*words, "--resume", path=tmp_path)[0]
     assert turns(told)[-2][-200:] in rest
     assert run("fenfs", "check", games).status == 0 and not (tmp_path / "g.jsonl.said").exists()
+
+
+def test_an_opponent_that_has_resigned_is_no_obstacle(tmp_path: pathlib.Path) -> None:
+    """Of the game that it gave up nothing is kept that could not be read."""
+    (tmp_path / "moody.py").write_text(MOODY)
+    games = tmp_path / "g.jsonl"
+    words = ("human", "py:moody:GivesUp", *PLAY[2:6], "--seed", 3, "-o", games)
+    _, errors = play(*words, moves=2, path=tmp_path)
+    assert "game 1: you won (resigned)" in errors
+    play(*words, "--resume", path=tmp_path)
+    _, *records = (json.loads(line) for line in games.read_text().splitlines())
+    assert len(records) == 2 and records[0]["reason"] == "resigned"
 
 
 def test_a_setup_of_a_file_stays_that_of_the_game_that_began_with_it(

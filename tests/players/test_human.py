@@ -143,7 +143,7 @@ def test_five_best_moves_or_all() -> None:
 def test_a_setup_is_arranged(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "my.setups"
     file.write_text(f"{SETUP}\n")
-    lines = ["another", "help", str(file), "mirror", "swap A1 B2", "swap A1 A6", "swap A1", "", ""]
+    lines = ["Another", "HELP", str(file), "Mirror", "Swap A1 B2", "swap A1 A6", "swap A1", "", ""]
     seat = Seat(lines)
     with pytest.raises(Saved):
         until(seat.table)
