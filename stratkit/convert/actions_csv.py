@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,11 +15,12 @@ from stratkit.engine import Game as Rules
 from stratkit.engine import IllegalAction, replay
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.stratego import TYPE, placements
-from stratkit.errors import InputError, printable
+from stratkit.errors import InputError
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.play import actions_of, move_texts
 from stratkit.notation.select import Selection
 from stratkit.notation.setups import has_counts
+from stratkit.storage.csv_text import csv_text
 
 if TYPE_CHECKING:
     from stratkit.storage.episodes import Episode
@@ -30,7 +29,7 @@ COLUMNS = (
     *("file", "game", "index", "actor", "action", "text", "piece", "move"),
     *("mu", "root_value", "return"),
 )
-HEAD = ",".join(COLUMNS) + "\n"
+HEAD = csv_text([COLUMNS])
 
 
 def bare_csv(raw: Raw, selection: Selection) -> str:
@@ -95,15 +94,12 @@ def _lines(
     blank = [""] * len(actions)
     mu = _numbers(None if episode is None else episode.mu) or blank
     values = _numbers(None if episode is None else episode.root_value) or blank
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    file = printable(raw.file)
+    rows = []
     columns = zip(actors, actions, *words, mu, values, strict=False)
     for index, (actor, action, text, piece, move, p, value) in enumerate(columns):
         won = "" if actor == CHANCE else f"{returns[actor]:g}"
-        row = (file, raw.number, index, actor, action, text, piece, move, p, value, won)
-        writer.writerow(row)
-    return out.getvalue()
+        rows.append((raw.file, raw.number, index, actor, action, text, piece, move, p, value, won))
+    return csv_text(rows)
 
 
 def _numbers(column: Any) -> list[str]:

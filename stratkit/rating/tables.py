@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from stratkit.errors import printable
 from stratkit.rating.report import HeadToHead, Report, Standing
+from stratkit.storage.csv_text import csv_text
 
 Cell = str | int | float | None
 
@@ -54,13 +53,9 @@ class Table:
 
     def csv(self) -> str:
         """A line of names, then the rows."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(column.head for column in self.columns)
-        writer.writerows(
-            [c.exact(x) for c, x in zip(self.columns, row, strict=True)] for row in self.rows
-        )
-        return stream.getvalue()
+        head = [column.head for column in self.columns]
+        rows = [[c.exact(x) for c, x in zip(self.columns, row, strict=True)] for row in self.rows]
+        return csv_text([head, *rows])
 
 
 def _shown(form: str) -> Callable[[Cell], str]:
@@ -78,7 +73,7 @@ def _exact(form: str) -> Callable[[Cell], str]:
 
 
 def _words(head: str) -> Column:
-    return Column(head, printable, printable)  # type: ignore[arg-type]
+    return Column(head, printable, str)  # type: ignore[arg-type]
 
 
 def _count(head: str) -> Column:

@@ -5,6 +5,7 @@
 - `episodes`, `columns`: the episode stream (formats/episodes.md)
 - `records`: game records (formats/games.md)
 - `checkpoints`: checkpoints and published weights (formats/checkpoint.md, formats/run.md)
+- `csv_text`: tables that a spreadsheet shows and does not run
 - `fields`: what the values of JSON objects may be
 - `numbers`: sets of game numbers in bounded memory
 """
