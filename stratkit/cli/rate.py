@@ -15,7 +15,7 @@ from stratkit.cli.messages import say, warn
 from stratkit.cli.options import Number, OneOf, option
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import InputError, error_context, printable
-from stratkit.storage.streams import STDOUT, input_name, open_input, open_output
+from stratkit.storage.streams import STDOUT, input_name, open_output, open_plain
 
 if TYPE_CHECKING:
     from stratkit.rating.html import Games
@@ -157,7 +157,7 @@ def _print_shares(options: RateOptions, how: str) -> None:
 
     shares = Shares(how)
     for path in options.games:
-        with open_input(path) as stream:
+        with open_plain(path) as stream:
             shares.read(stream, input_name(path), lambda error: warn(str(error)))
     if not shares.cells:
         raise InputError("no games to rate", file=" ".join(options.games))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.compressed import decompressed
 from stratkit.engine import Game, IllegalAction, Replay, replay_columns
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.stratego import VARIANTS
@@ -168,7 +169,7 @@ def _replay(game: Game, episodes: Episodes) -> Replay:
 
 
 def read_games(*paths: StrPath) -> Columns:
-    """The games of record files (formats/games.md), one row each.
+    """The games of record files (formats/games.md), compressed or not, one row each.
 
     `file`, `game` str; `seed` uint64; `number`, `pair` and `plies` int64; `result` (`red`, `blue`
     or `draw`), `reason`, `moves` str; `adjudicator` and `fault` str or None. For each player P, who
@@ -179,7 +180,7 @@ def read_games(*paths: StrPath) -> Columns:
     rows: list[tuple[str, RecordHeader, GameRecord]] = []
     for path in (os.fspath(path) for path in paths):
         with open(path, "rb") as stream:
-            rows += [(path, *found) for found in read_records(stream, path)]
+            rows += [(path, *found) for found in read_records(decompressed(stream, path), path)]
     columns: Columns = {
         "file": np.array([file for file, *_ in rows], object),
         "game": np.array([header.game for _, header, _ in rows], object),

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from stratkit.compressed import plain_name
 from stratkit.convert.games import Game, games, in_order
 from stratkit.convert.options import FILES, GAMES, NO_GAME, VIEWS, ConvertOptions
 from stratkit.convert.raw import (
@@ -210,12 +211,16 @@ _WRITERS: dict[str, Callable[[Piece, Game, ConvertOptions], None]] = {
 def _file_name(game: Game, suffix: str) -> str:
     """What a file of this game alone would be called."""
     if game.raw.form == POSITIONS:
-        stem = f"{os.path.splitext(os.path.basename(game.raw.file))[0]}-{game.raw.data[0][0]}"
+        stem = f"{_stem(game.raw.file)}-{game.raw.data[0][0]}"
     elif game.raw.form == LOG:
-        stem = os.path.splitext(os.path.basename(game.raw.file))[0]
+        stem = _stem(game.raw.file)
     else:
         stem = f"{game.log.kind or game.log.variant.name}-{game.raw.data[1].number}"
     return f"{stem}.{suffix}"
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(plain_name(os.path.basename(path)))[0]
 
 
 def _position(piece: Piece, raw: Raw, options: ConvertOptions) -> None:

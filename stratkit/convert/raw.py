@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from stratkit.compressed import plain_name
 from stratkit.errors import InputError, error_context
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _joined(run: Sequence[Raw]) -> Raw:
 
 def form_of(source: Source) -> str:
     """The form of what is in a source, by its first bytes and its name; raises `InputError`."""
-    head, name = source.head.removeprefix(b"\xef\xbb\xbf"), source.name.lower()
+    head, name = source.head.removeprefix(b"\xef\xbb\xbf"), plain_name(source.name).lower()
     if head.startswith(_ZSTD):
         return EPISODE
     if head.lstrip().startswith(b'{"stratkit":"games"'):

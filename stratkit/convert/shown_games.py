@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stratkit.convert.games import log_of
 from stratkit.convert.raw import RECORD, Raw
 from stratkit.errors import InputError, UsageError, printable
-from stratkit.storage.streams import input_name, open_input
+from stratkit.storage.streams import input_name, open_plain
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -122,7 +122,7 @@ def _offer(chooser: GameChooser, paths: Sequence[str]) -> None:
     from stratkit.storage.records import read_records
 
     for path in paths:
-        with open_input(path) as stream:
+        with open_plain(path) as stream:
             for number, (header, record) in enumerate(read_records(stream, path), 1):
                 chooser.take(header, record, path, number)
                 if chooser.full:

@@ -1,6 +1,7 @@
 """Finding input: files, folders, zips and stdin become one sequence of named streams.
 
-Zips are read member by member from the archive; nothing is unpacked to disk.
+What gzip or zstd compressed is read as what it holds. Zips are read member by member from the
+archive; nothing is unpacked to disk.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
+from stratkit.compressed import Decompressed, Rejoined, decompressed, plain_name
 from stratkit.errors import InputError
 
 STDIN, STDIN_NAME = "-", "standard input"
@@ -36,6 +38,7 @@ class Unreadable(InputError):
 
 class Source:
     """One stream: its `name`, its first bytes `head`, and `stream`, which still gives all bytes.
+    `compressed`: whether a compressed file holds them.
 
     Whatever goes wrong while it is read is an `InputError` with its name.
     """
@@ -43,30 +46,22 @@ class Source:
     def __init__(self, name: str, raw: BinaryIO) -> None:
         self.name = name
         with errors_of(name):
-            self.head = raw.read(_HEAD)
-        self.stream: BinaryIO = io.BufferedReader(_Rejoined(name, self.head, raw))
+            held = decompressed(raw, name, own=True)
+            self.head = held.read(_HEAD)
+        self.compressed = isinstance(getattr(held, "raw", None), Decompressed)
+        self.stream: BinaryIO = io.BufferedReader(_Named(name, self.head, held))
 
 
-class _Rejoined(io.RawIOBase):
-    """A stream whose first bytes were read already. A terminal's end is met once: who asks again
-    waits for more."""
+class _Named(Rejoined):
+    """Its errors have its name."""
 
     def __init__(self, name: str, head: bytes, rest: BinaryIO) -> None:
-        self.name, self.head, self.rest = name, head, rest
-        self.ended = len(head) < _HEAD
-
-    def readable(self) -> bool:
-        return True
+        super().__init__(head, rest, len(head) < _HEAD)
+        self.name = name
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         with errors_of(self.name):
-            data = self.head[: len(buffer)]
-            if not data and not self.ended:
-                data = self.rest.read(len(buffer))
-                self.ended = len(data) < len(buffer)
-        self.head = self.head[len(data) :]
-        buffer[: len(data)] = data
-        return len(data)
+            return super().readinto(buffer)
 
 
 @contextlib.contextmanager
@@ -89,8 +84,8 @@ def sources(paths: Sequence[str], suffixes: Sequence[str]) -> Iterator[Source | 
     """Every input under `paths`, in order; what cannot be read gives its error instead.
 
     A path is a file of any name, a folder (searched to its depths, in order of the names, for files
-    with one of the `suffixes` and zips), or `-`. Only members of zips with such names count; a zip
-    among them is an error. So is a folder or zip without any.
+    with one of the `suffixes`, compressed or not, and zips), or `-`. Only members of zips with such
+    names count; a zip among them is an error. So is a folder or zip without any.
     """
     for path in paths:
         try:
@@ -115,7 +110,7 @@ def _not_empty(
 
 
 def _wanted(name: str, suffixes: Sequence[str]) -> bool:
-    return os.path.splitext(name)[1].lower() in suffixes
+    return os.path.splitext(plain_name(name))[1].lower() in suffixes
 
 
 def _folder(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
@@ -158,6 +153,8 @@ def _opened(
 ) -> Iterator[Source | InputError]:
     if not source.head.startswith(_ZIP_MARKS):
         yield source
+    elif source.compressed:
+        raise InputError("a zip that is compressed again, not read: unpack it", file=source.name)
     elif raw.seekable():
         yield from _not_empty(_zip(source.name, raw, suffixes), source.name, suffixes)
     else:  # a zip's contents are listed at its end, so a pipe must be kept until that has come

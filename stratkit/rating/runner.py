@@ -14,7 +14,7 @@ from stratkit.rating.reading import PoolReader, warn_of_repeats
 from stratkit.rating.report import RatingOptions, Report, report
 from stratkit.rating.selection import new_names, renamed, selected
 from stratkit.rating.sequential import sequential
-from stratkit.storage.streams import input_name, open_input
+from stratkit.storage.streams import input_name, open_plain
 
 
 def run_rating(options: RateOptions, warn: Say, say: Say) -> tuple[Report, Mapping[str, str]]:
@@ -45,7 +45,7 @@ def _chosen(options: RateOptions, warn: Say, say: Say) -> tuple[Pool, str, Mappi
     """The chosen games, what game they are of, and the new names of players."""
     reader = PoolReader(lambda error: warn(str(error)))
     for path in options.games:
-        with open_input(path) as stream:
+        with open_plain(path) as stream:
             reader.read(stream, input_name(path))
     pool = reader.finish()
     warn_of_repeats(reader.repeated, reader.differing, warn)

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from stratkit import __version__
+from stratkit.compressed import compression
 from stratkit.errors import InputError, apart, error_context
 from stratkit.storage import schema
 from stratkit.storage.atomic import is_special, lock_descriptor
@@ -27,8 +28,6 @@ ROUND_ROBIN, GAUNTLET = "round-robin", "gauntlet"
 VERSION = 1
 SHOWN = 22  # characters of each value that differs
 MOST_LINE = 1 << 22  # bytes of a line; a game of 10,000 plies has 50,000
-
-
 MOST_PLAYERS = 1 << 20  # of a header
 
 RED, BLUE, DRAW = "red", "blue", "draw"  # results of games of two players
@@ -352,6 +351,8 @@ def _lines(
     is told of a last line that is not whole, unless it is the first one."""
     for number in count(1):
         line = stream.readline(MOST_LINE)
+        if number == 1 and (how := compression(line)):
+            raise InputError(f"compressed by {how}: decompress it first", file=name)
         if line.endswith(b"\n"):
             yield number, line
             continue
