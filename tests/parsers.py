@@ -168,7 +168,7 @@ PARSERS: dict[str, tuple[Callable[[bytes], None], list[bytes]]] = {
     "log": (log, _files("gravon/*")),
     "setups": (setups, _files("*.setups")),
     "records": (records, _files("g*.jsonl")),
-    "pool": (pool, _files("games.jsonl")),
+    "pool": (pool, _files("games.jsonl", "results.*")),
     "episodes": (episodes, [_contents(EPISODES)]),
     "examples": (examples, [_contents((SAMPLES / "examples.pbs").read_bytes())]),
     "frames": (frames, [EPISODES]),

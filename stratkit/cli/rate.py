@@ -46,7 +46,7 @@ class FitOr(click.ParamType[float | None]):
 
 
 @click.command(cls=Tool)
-@click.argument("games", metavar="GAMES.jsonl...", nargs=-1, required=True)
+@click.argument("games", metavar="GAMES...", nargs=-1, required=True)
 @option(
     "--anchor NAME[=ELO][~SIGMA]",
     "Give this player the rating ELO (default: 0), exactly or give or take SIGMA.",
@@ -84,6 +84,7 @@ class FitOr(click.ParamType[float | None]):
 )
 @option("--method", "Default: ml.", OneOf(["ml", "elo"]), default="ml")
 @option("--k K", "The K of --method elo (default: 1).", Number(0, 1000, min_open=True), default=1.0)
+@option("--mixed-rules", "Rate games of other rules together.")
 @option("--include NAME", "Rate these only, e.g. 'run@*'.", multiple=True)
 @option("--exclude NAME", "Leave these players out.", multiple=True)
 @option("--rename OLD=NEW", "Call, or count, OLD as NEW.", multiple=True)
@@ -117,7 +118,7 @@ class FitOr(click.ParamType[float | None]):
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Rates players by their GAMES: maximum-likelihood Elo of the whole pool, with intervals.
 
-    `-` is standard input.
+    GAMES are game records, or results in PGN or CSV; `-` is standard input.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the matrices are too small to share
     from stratkit.rating.options import RateOptions
@@ -154,8 +155,9 @@ def _print_shares(options: RateOptions, how: str) -> None:
     """With --score: what one player among others scored."""
     from stratkit.rating.reading import warn_of_repeats
     from stratkit.rating.shares import Shares
+    from stratkit.storage.identities import CommonRules
 
-    shares = Shares(how)
+    shares = Shares(how, rules=CommonRules(options.mixed_rules, warn))
     for path in options.games:
         with open_plain(path) as stream:
             shares.read(stream, input_name(path), lambda error: warn(str(error)))

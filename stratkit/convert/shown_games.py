@@ -120,10 +120,13 @@ def games_to_show(chooser: GameChooser, paths: Sequence[str]) -> tuple[str, str,
 
 def _offer(chooser: GameChooser, paths: Sequence[str]) -> None:
     from stratkit.storage.records import read_records
+    from stratkit.storage.results import form_of
 
     for path in paths:
         with open_plain(path) as stream:
-            for number, (header, record) in enumerate(read_records(stream, path), 1):
+            form, whole = form_of(stream, path)
+            games = read_records(whole, path) if form is None else ()  # results have no moves
+            for number, (header, record) in enumerate(games, 1):
                 chooser.take(header, record, path, number)
                 if chooser.full:
                     return

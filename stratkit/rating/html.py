@@ -49,7 +49,8 @@ def page(report: Report, games: Games | None = None) -> str:
     policy = POLICY + (SCRIPTS if games else "")
     SubElement(head, "meta", {"http-equiv": "Content-Security-Policy", "content": policy})
     SubElement(head, "meta", {"name": "viewport", "content": "width=device-width"})
-    title = f"Ratings: {printable(report.options.game)}"
+    game = printable(report.options.game)
+    title = f"Ratings: {game}" if game else "Ratings"
     SubElement(head, "title").text = title
     SubElement(head, "style").text = STYLE + svg.STYLE + (games.style if games else "")
     body = SubElement(html, "body")

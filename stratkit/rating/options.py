@@ -12,6 +12,7 @@ from stratkit.pictures import form_of
 from stratkit.rating.elo import Anchor
 
 ONLY_ML = ("prior", "first_move", "draws", "intervals", "confidence")
+WITH_SCORE = {"games", "score", "as_json", "mixed_rules", "quiet", "verbose"}
 MOST_ELO, LEAST_SIGMA = 4000.0, 0.01  # farther apart than games could place anybody
 
 
@@ -46,16 +47,17 @@ class RateOptions:
     curve: str | None
     force: bool
     score: str | None
+    mixed_rules: bool
     given: Set[str]
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
         if self.score is not None:
-            alone = sorted(self.given - {"games", "score", "as_json", "quiet", "verbose"})
+            alone = sorted(self.given - WITH_SCORE)
             if alone:
                 name = {"as_csv": "csv", "shown": "games"}.get(alone[0], alone[0])
-                what = f"--score goes with --json alone, not with --{name.replace('_', '-')}"
-                raise UsageError(what)
+                other = f"not with --{name.replace('_', '-')}"
+                raise UsageError(f"--score goes with --json and --mixed-rules alone, {other}")
         for name in ONLY_ML if self.method == "elo" else ("k",):
             if name in self.given:
                 other = "ml" if self.method == "elo" else "elo"

@@ -1,8 +1,8 @@
-"""Game records -> a pool. Of a game only who played and who won is kept."""
+"""Game records and results -> a pool. Of a game only who played and who won is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count, groupby, islice
 from operator import itemgetter
 from typing import BinaryIO
@@ -11,8 +11,9 @@ import numpy as np
 
 from stratkit.errors import InputError, Say, counted
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
-from stratkit.storage.identities import KnownPlayers, game_hash, match_key
+from stratkit.storage.identities import CommonRules, KnownPlayers, game_hash, match_key
 from stratkit.storage.records import BLUE, DRAW, RED, GameRecord, RecordHeader, read_records
+from stratkit.storage.results import Results, form_of
 
 SCORE = "rate --score squares rates games of more"
 _GAMES = 1 << 14  # that are kept as objects
@@ -20,36 +21,44 @@ _RESULTS: Mapping[str | None, int] = {RED: WON, DRAW: DRAWN, BLUE: LOST}  # for 
 
 
 class PoolReader:
-    """Collects the games of streams of game records.
+    """Collects the games of streams of game records, and of results in PGN or CSV.
 
-    All games must be of one game under one set of rules, and a name must always mean the same
-    player. A game that is met again is not counted again: `repeated` says how many were, and
-    `adjudicated` how many games were not played out. `differing` are the numbers of games that are
-    left out because another game of their match came with this number. `torn` is told of a last
-    line that is left out: of a match that goes on, or was killed.
+    All records must be of one game under one set of rules, unless `mixed` rules are wanted. A name
+    must always mean the same player. A game that is met again is not counted again: `repeated` says
+    how many were, and `adjudicated` how many games were not played out. `differing` are the numbers
+    of games that are left out because another game of their match came with this number. `tell` is
+    told what else was noticed: of a last line that is left out, say, because a match goes on or was
+    killed.
     """
 
-    def __init__(self, torn: Callable[[InputError], object] = lambda error: None) -> None:
-        self._torn = torn
+    def __init__(self, tell: Say = lambda line: None, mixed: bool = False) -> None:
+        self._tell = tell
         self.repeated = self.adjudicated = 0
         self.differing: list[int] = []
-        self.game = ""
+        self.rules = CommonRules(mixed, tell)
         self._files: list[str] = []
+        self._unnamed: list[str] = []  # files that do not say which game was played
         self._names: dict[str, int] = {}
         self._matches: dict[str, int] = {}
-        self._common: tuple[str, Mapping[str, int], str] | None = None  # game, rules, of which file
         self._players = KnownPlayers()
         self._blocks: list[Ints] = []  # [7, games]: match, number, pair, red, blue, result, hash
 
     def read(self, stream: BinaryIO, name: str) -> None:
-        """Adds all games of a stream; raises `InputError` for what is no game record or does not
-        belong to the others."""
+        """Adds all games of a stream; raises `InputError` for what is no game record and no results
+        or does not belong to the others."""
         self._files.append(name)
+        form, stream = form_of(stream, name)
+        if form is not None:
+            self._unnamed.append(name)
+            self._add_results(Results(form, stream, name))
+            return
         lines: list[int] = []  # of the headers so far
-        games, numbers = read_records(stream, name, self._torn, lines.append), count(1)
+        games = read_records(stream, name, lambda error: self._tell(str(error)), lines.append)
+        numbers = count(1)
         for header, following in groupby(games, key=itemgetter(0)):
-            match, ids = self._match(header, name, lines.pop())
+            self.rules.add(header, name, lines.pop())
             lines.clear()
+            match, ids = self._match(header, name)
             while rows := [_row(r, name, next(numbers)) for _, r in islice(following, _GAMES)]:
                 number, pair, red, blue, result, adjudicated, same = np.array(rows, np.int64).T
                 self.adjudicated += int(adjudicated.sum())
@@ -60,6 +69,9 @@ class PoolReader:
         """The pool. Raises `InputError` when there is no game at all."""
         if not self._blocks:
             raise InputError("no games to rate", file=" ".join(self._files))
+        if self.rules.game:
+            for name in self._unnamed:
+                self._tell(f"{name}: names no game: taken for games of {self.rules.game}")
         table = np.concatenate(self._blocks, axis=1)
         self._blocks = [table]
         keys = joined(table[0], table[1])
@@ -69,24 +81,35 @@ class PoolReader:
         match, _, pair, red, blue, result, _ = table[:, np.sort(first)]
         return Pool(list(self._names), red, blue, result, joined(match, pair))
 
-    def _match(self, header: RecordHeader, name: str, line: int) -> tuple[int, Ints]:
-        """The number of the match, and its players' indices; checks that it belongs to those
-        before it. `line`: of the header."""
-        self._common = self._common or (header.game, header.rules, name)
-        self.game, rules, file = self._common
-        where = f"line {line}"
-        if header.game != self.game:
-            what = f"games of {header.game}, but {file} has {self.game}"
-            if name == file:
-                what = f"games of {header.game} behind games of {self.game}{_remedy(header)}"
-            raise InputError(what, file=name, where=where)
-        if header.rules != rules:
-            what = "other rules than before" if name == file else f"other rules than in {file}"
-            raise InputError(what, file=name, where=where, text=dict(header.rules))
+    def _match(self, header: RecordHeader, name: str) -> tuple[int, Ints]:
+        """The number of the match, and its players' indices."""
         self._players.add(header.players, name)
         key = match_key(header)
-        ids = [self._names.setdefault(p.name, len(self._names)) for p in header.players]
+        ids = [self._id(player.name) for player in header.players]
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
+
+    def _id(self, name: str) -> int:
+        return self._names.setdefault(name, len(self._names))
+
+    def _add_results(self, results: Results) -> None:
+        """Adds the games of a stream of results: a match of its own, unless another stream had the
+        same bytes."""
+        games, blocks = enumerate(results), []
+        while some := list(islice(games, _GAMES)):
+            rows = [
+                (0, n, r.pair, self._id(r.first), self._id(r.second), _RESULTS[r.result], 0)
+                for n, r in some
+            ]
+            blocks.append(np.array(rows, np.int64).T)
+        key = f"results {results.digest}"
+        match = self._matches.setdefault(key, len(self._matches))
+        for block in blocks:
+            block[0] = match
+        self._blocks += blocks
+        for why, (many, line) in results.left_out.items():
+            first = "" if many == 1 else "the first "
+            what = f"left out: {counted(many, 'game')} {why}, {first}at line {line}"
+            self._tell(f"{results.name}: {what}")
 
 
 def warn_of_repeats(repeated: int, differing: Sequence[int], warn: Say) -> None:
@@ -96,11 +119,6 @@ def warn_of_repeats(repeated: int, differing: Sequence[int], warn: Say) -> None:
     if differing:
         what = "with the number of another game of the match, such as"
         warn(f"left out: {counted(len(differing), 'game')} {what} {differing[0]}")
-
-
-def _remedy(header: RecordHeader) -> str:
-    """How to rate games of one variant of Stratego out of several."""
-    return "; fenfs convert --variant chooses one" if "two_squares" in header.rules else ""
 
 
 def _row(record: GameRecord, name: str, number: int) -> tuple[int, ...]:

@@ -19,8 +19,9 @@ VERSION = 2
 
 @dataclass(frozen=True)
 class RatingOptions:
-    """How a pool was rated; `k` of the sequential method, None for maximum likelihood;
-    `to_mean`: the intervals are those of differences from the mean."""
+    """How a pool was rated; `game` is empty where the files name none; `k` of the sequential
+    method, None for maximum likelihood; `to_mean`: the intervals are those of differences from the
+    mean; `mixed_rules`: the rules that are not the same in all games."""
 
     game: str
     anchors: Sequence[Anchor] = ()
@@ -28,6 +29,7 @@ class RatingOptions:
     prior: int = 0
     k: float | None = None
     confidence: float = CONFIDENCE
+    mixed_rules: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,11 @@ class Report:
     def notes(self) -> list[str]:
         """How it was rated, in sentences without ends."""
         options = self.options
-        notes = [f"{counted(self.games, 'game')} of {printable(options.game)}"]
+        of = f" of {printable(options.game)}" if options.game else ""
+        notes = [counted(self.games, "game") + of]
+        if options.mixed_rules:
+            names = ", ".join(map(printable, options.mixed_rules))
+            notes.append(f"rules are not the same in all games: {names}")
         if options.k is not None:
             notes.append(f"Elo game by game with K = {options.k:g}")
         else:
@@ -169,7 +175,8 @@ class Report:
         return {
             "stratkit": FORMAT,
             "version": VERSION,
-            "game": options.game,
+            "game": options.game or None,
+            "mixed_rules": list(options.mixed_rules),
             "games": self.games,
             "method": "ml" if options.k is None else "elo",
             "k": options.k,

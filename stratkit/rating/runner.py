@@ -14,6 +14,7 @@ from stratkit.rating.reading import PoolReader, warn_of_repeats
 from stratkit.rating.report import RatingOptions, Report, report
 from stratkit.rating.selection import new_names, renamed, selected
 from stratkit.rating.sequential import sequential
+from stratkit.storage.identities import CommonRules
 from stratkit.storage.streams import input_name, open_plain
 
 
@@ -24,14 +25,15 @@ def run_rating(options: RateOptions, warn: Say, say: Say) -> tuple[Report, Mappi
     records or do not belong together, `UsageError` for players that are not there, `CheckFailed`
     when the games do not determine the ratings.
     """
-    pool, game, names = _chosen(options, warn, say)
+    pool, rules, names = _chosen(options, warn, say)
     how = RatingOptions(
-        game,
+        rules.game,
         options.anchors_among(pool.names),
         options.intervals == "mean" or not options.anchors,
         options.prior,
         options.k if options.method == "elo" else None,
         options.confidence,
+        tuple(sorted(rules.differing)),
     )
     name = options.versus
     if name is not None and name not in pool.names:
@@ -41,9 +43,11 @@ def run_rating(options: RateOptions, warn: Say, say: Say) -> tuple[Report, Mappi
     return report(pool, _ratings(pool, how, options), how), names
 
 
-def _chosen(options: RateOptions, warn: Say, say: Say) -> tuple[Pool, str, Mapping[str, str]]:
-    """The chosen games, what game they are of, and the new names of players."""
-    reader = PoolReader(lambda error: warn(str(error)))
+def _chosen(
+    options: RateOptions, warn: Say, say: Say
+) -> tuple[Pool, CommonRules, Mapping[str, str]]:
+    """The chosen games, what game and rules they are of, and the new names of players."""
+    reader = PoolReader(warn, options.mixed_rules)
     for path in options.games:
         with open_plain(path) as stream:
             reader.read(stream, input_name(path))
@@ -61,7 +65,7 @@ def _chosen(options: RateOptions, warn: Say, say: Say) -> tuple[Pool, str, Mappi
         say(f"left out, with fewer than {options.least_games} games: {', '.join(too_few)}")
     if not len(pool):
         raise InputError("no games are left to rate")
-    return pool, reader.game, names
+    return pool, reader.rules, names
 
 
 def _ratings(pool: Pool, how: RatingOptions, options: RateOptions) -> Ratings:

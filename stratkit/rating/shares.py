@@ -7,13 +7,14 @@ A seat may be better than another, so the error is that of a stratified mean: se
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from stratkit.errors import InputError, printable
-from stratkit.storage.identities import KnownPlayers, game_hash, match_key
+from stratkit.storage.identities import CommonRules, KnownPlayers, game_hash, match_key
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
+from stratkit.storage.results import form_of
 
 FORMAT, VERSION = "shares", 1
 SQUARES, DRAW_SIZE = "squares", "draw-size"
@@ -74,14 +75,13 @@ class Shares:
     """
 
     how: str
-    game: str = ""
     seats: tuple[str, ...] = ()
     cells: dict[tuple[str, str], Share] = field(default_factory=dict)
     repeated: int = 0
     differing: list[int] = field(default_factory=list)
     _met: dict[tuple[str, int], int] = field(default_factory=dict)
     _players: KnownPlayers = field(default_factory=KnownPlayers)
-    _rules: tuple[Mapping[str, int], str] | None = None
+    rules: CommonRules = field(default_factory=CommonRules)
 
     def read(
         self,
@@ -91,19 +91,18 @@ class Shares:
     ) -> None:
         """Adds all games of a stream; `torn` is told of a last line that is left out.
         `InputError`: no game record, another game, or not one player among others."""
+        form, stream = form_of(stream, name)
+        if form is not None:
+            raise InputError("results of two players: --score is for games of more", file=name)
         last: RecordHeader | None = None
-        for number, (header, record) in enumerate(read_records(stream, name, torn), 1):
+        lines: list[int] = []  # of the headers so far
+        records = read_records(stream, name, torn, lines.append)
+        for number, (header, record) in enumerate(records, 1):
             if header is not last:
-                self._begin(header, name)
+                self.rules.add(header, name, lines[-1])
+                self._players.add(header.players, name)
                 last = header
             self.add(header, record, name, number)
-
-    def _begin(self, header: RecordHeader, name: str) -> None:
-        self.game = self.game or header.game
-        self._rules = self._rules or (header.rules, name)
-        if (self.game, self._rules[0]) != (header.game, header.rules):
-            raise InputError(f"another game or other rules than in {self._rules[1]}", file=name)
-        self._players.add(header.players, name)
 
     def add(self, header: RecordHeader, record: GameRecord, name: str, number: int) -> None:
         """Adds a game, once; it is game `number` of `name`, from 1."""
@@ -143,7 +142,10 @@ class Shares:
             )
             for row in rows
         ]
-        return "\n".join([f"{self.game}, scored by {self.how}; equal is {1 / n:.3f}", "", *lines])
+        mixed = ", ".join(map(printable, sorted(self.rules.differing)))
+        title = f"{self.rules.game}, scored by {self.how}; equal is {1 / n:.3f}"
+        title += f"; rules are not the same in all games: {mixed}" if mixed else ""
+        return "\n".join([title, "", *lines])
 
     def json(self) -> dict[str, Any]:
         """As formats/rating.md describes it."""
@@ -158,7 +160,8 @@ class Shares:
             about = {"games": share.games, "mean": _round(share.mean)}
             about["error"] = _round(share.error)
             cells.append({"one": one, "others": others, **about, "seats": seats})
-        head = {"stratkit": FORMAT, "version": VERSION, "game": self.game, "score": self.how}
+        head = {"stratkit": FORMAT, "version": VERSION, "game": self.rules.game, "score": self.how}
+        head |= {"mixed_rules": sorted(self.rules.differing)}
         return {**head, "equal": _round(1 / len(self.seats)), "cells": cells}
 
 

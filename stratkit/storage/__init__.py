@@ -4,6 +4,7 @@
 - `frames`: zstd frames, read one at a time from anything that has bytes
 - `episodes`, `columns`: the episode stream (formats/episodes.md)
 - `records`: game records (formats/games.md)
+- `results`, `pgn`: results that other programs wrote (formats/results.md)
 - `checkpoints`: checkpoints and published weights (formats/checkpoint.md, formats/run.md)
 - `csv_text`: tables that a spreadsheet shows and does not run
 - `fields`: what the values of JSON objects may be

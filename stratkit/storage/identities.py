@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from stratkit.errors import InputError, apart, shown
+from stratkit.errors import InputError, Say, apart, printable, shown
 
 if TYPE_CHECKING:
     from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer
 
 _SPEC = re.compile(r"((?:[\w-]+=[^,]*,)*)(.*)", re.DOTALL)  # of a player: options, and what it is
+MOST_RULES, MOST_NAME = 4, 30  # that a message names, and characters of each
 _BELIEF = re.compile(r"(belief=(?:setups\+)?)[^,]*[./][^,]*,")  # a file's
 
 
@@ -44,9 +45,65 @@ class KnownPlayers:
                 raise InputError(what, file=file, text=here)
 
 
+class CommonRules:
+    """The game and the rules that all records have. With `mixed` their rules may differ: each new
+    set of them is told to `tell`, and `differing` has the names of the rules that do."""
+
+    def __init__(self, mixed: bool = False, tell: Say = lambda line: None) -> None:
+        self.game = ""
+        self.differing: set[str] = set()
+        self._mixed, self._tell = mixed, tell
+        self._first: tuple[Mapping[str, int], str] | None = None  # rules, of which file
+        self._met: list[Mapping[str, int]] = []
+
+    def add(self, header: RecordHeader, file: str, line: int) -> None:
+        """A header on a line of a file. Raises `InputError` when it does not belong to the first
+        one."""
+        self._first = self._first or (header.rules, file)
+        self.game = self.game or header.game
+        (rules, before), where = self._first, f"line {line}"
+        if header.game != self.game:
+            what = f"games of {header.game}, but {before} has {self.game}"
+            if file == before:
+                what = f"games of {header.game} behind games of {self.game}{_remedy(header)}"
+            raise InputError(what, file=file, where=where)
+        if header.rules == rules or header.rules in self._met:
+            return
+        than = "before" if file == before else f"in {before}"
+        what = f"other rules than {than}: {_differences(rules, header.rules)}"
+        if not self._mixed:
+            what += "; --mixed-rules rates them together"
+            raise InputError(what, file=file, where=where)
+        self._met.append(header.rules)
+        self.differing |= {r for r in {**rules, **header.rules} if _differ(r, rules, header.rules)}
+        self._tell(f"{file}: {where}: {what}; rated together")
+
+
+def _remedy(header: RecordHeader) -> str:
+    """How to rate games of one variant of Stratego out of several."""
+    return "; fenfs convert --variant chooses one" if "two_squares" in header.rules else ""
+
+
+def _differ(rule: str, there: Mapping[str, int], here: Mapping[str, int]) -> bool:
+    return there.get(rule) != here.get(rule)
+
+
+def _differences(there: Mapping[str, int], here: Mapping[str, int]) -> str:
+    """What rules are there and here: the first that differ, and how many more do."""
+    names = sorted(rule for rule in {**there, **here} if _differ(rule, there, here))
+    parts = [
+        f"{printable(rule)[:MOST_NAME]} is {there.get(rule, 'not named')} there,"
+        f" {here.get(rule, 'not named')} here"
+        for rule in names[:MOST_RULES]
+    ]
+    more = len(names) - MOST_RULES
+    return "; ".join([*parts, f"and {more} more"] if more > 0 else parts)
+
+
 def match_key(header: RecordHeader) -> str:
     """Tells matches apart: in one match there is one game of a number."""
-    return repr((header.seed, header.games, header.players, header.setups))
+    rules = sorted(header.rules.items())
+    return repr((header.game, rules, header.seed, header.games, header.players, header.setups))
 
 
 def game_hash(record: GameRecord) -> int:

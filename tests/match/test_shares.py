@@ -97,7 +97,10 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path: pathlib.Path) -> Non
         done.status == 1 and "game 1: --score is for games of one player among" in done.error_line
     )
     done = run("rate", "--score", "squares", "--csv", file)
-    assert done.status == 2 and "--score goes with --json alone, not with --csv" in done.error_line
+    assert (
+        done.status == 2
+        and "--score goes with --json and --mixed-rules alone, not with --csv" in done.error_line
+    )
 
 
 def test_other_games_and_rules_do_not_belong_together(tmp_path: pathlib.Path) -> None:
@@ -108,5 +111,12 @@ def test_other_games_and_rules_do_not_belong_together(tmp_path: pathlib.Path) ->
     shares = Shares(SQUARES)
     with file.open("rb") as stream:
         shares.read(stream, "one")
-    with other.open("rb") as stream, pytest.raises(InputError, match="other rules than in one"):
+    with other.open("rb") as stream, pytest.raises(InputError) as caught:
         shares.read(stream, "other")
+    what = "other rules than in one: years is 12 there, 11 here"
+    assert str(caught.value) == f"other: line 1: {what}; --mixed-rules rates them together"
+    done = run("rate", "--score", "squares", "--mixed-rules", file, other)
+    assert done.status == 0 and "years is 12 there, 11 here; rated together" in done.err
+    assert "; rules are not the same in all games: years\n" in done.out
+    done = run("rate", "--score", "squares", "--mixed-rules", "--json", file, other)
+    assert json.loads(done.out)["mixed_rules"] == ["years"]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rating_games import changed, header, record, write
+from running import run
 from stratkit.errors import InputError
 from stratkit.rating import reading
 from stratkit.rating.pool import WON, pairs
@@ -92,8 +93,58 @@ def test_matches_that_do_not_belong_together(tmp_path: pathlib.Path) -> None:
         read(first, other)
     write(other, header("a", "b"), [record(0, 0, 1, "red")])
     changed(other, 0, rules={"two_squares": 5})
-    with pytest.raises(InputError, match="^other: line 1: other rules than in first: "):
+    with pytest.raises(InputError) as caught:
         read(first, other)
+    what = "other rules than in first: two_squares is 3 there, 5 here"
+    assert str(caught.value) == f"other: line 1: {what}; --mixed-rules rates them together"
+
+
+def test_each_rule_that_differs_is_named(tmp_path: pathlib.Path) -> None:
+    """Among many others, and with names that nobody wrote for a terminal."""
+    same = {f"a{n:02}": n for n in range(30)}
+    first = write(tmp_path / "first", header("a", "b"), [record(0, 0, 1, "red")])
+    other = write(tmp_path / "other", header("a", "b"), [record(0, 0, 1, "red")])
+    changed(first, 0, rules={**same, "max_quiet": 200, "open": 2})
+    changed(other, 0, rules={**same, "max_quiet": 100, "z\x1b" * 99: 0})
+    with pytest.raises(InputError) as caught:
+        read(first, other)
+    assert str(caught.value).startswith(
+        "other: line 1: other rules than in first: max_quiet is 200 there, 100 here;"
+        " open is 2 there, not named here;"
+        r" z\x1bz\x1bz\x1bz\x1bz\x1bz\x1b is not named there, 0 here; -"
+    )
+    changed(other, 0, rules={f"b{n:02}": n for n in range(30)})
+    with pytest.raises(InputError, match="; and 58 more; --mixed-rules rates them together$"):
+        read(first, other)
+
+
+def test_mixed_rules_are_rated_together_and_told(tmp_path: pathlib.Path) -> None:
+    """Games of one number of two matches that differ only in a rule are two games."""
+    paths = [tmp_path / name for name in ("1", "2", "3", "4")]
+    for path, squares in zip(paths, (3, 5, 5, 3), strict=True):
+        write(path, header("a", "b"), [record(0, 0, 1, "red" if path.name == "1" else "draw")])
+        changed(path, 0, rules={"two_squares": squares})
+    told: list[str] = []
+    reader = PoolReader(told.append, mixed=True)
+    for path in paths[:3]:
+        with path.open("rb") as stream:
+            reader.read(stream, path.name)
+    assert len(reader.finish()) == 2 and reader.repeated == 1 and reader.differing == []
+    what = "other rules than in 1: two_squares is 3 there, 5 here; rated together"
+    assert told == [f"2: line 1: {what}"] and reader.rules.differing == {"two_squares"}
+    done = run("rate", "--mixed-rules", *paths[:2])
+    what = f"other rules than in {paths[0]}: two_squares is 3 there, 5 here; rated together"
+    assert done.error_line == f"rate: {paths[1]}: line 1: {what}"
+    assert done.out.startswith(
+        "2 games of mini; rules are not the same in all games: two_squares; Elo with"
+    )
+    value = json.loads(run("rate", "--mixed-rules", "--json", *paths[:2]).out)
+    assert value["mixed_rules"] == ["two_squares"]
+    done = run("rate", *paths[:2])
+    assert (done.status, done.data) == (1, b"") and "two_squares is 3 there" in done.error_line
+    assert run("rate", "--prior", 1, "--mixed-rules", paths[0]).err == ""
+    write(paths[1], header("a", "b", game="nano"), [record(0, 0, 1, "red")])
+    assert run("rate", "--mixed-rules", *paths[:2]).status == 1  # another game, still
 
 
 def test_matches_of_one_file_that_do_not_belong_together(tmp_path: pathlib.Path) -> None:
@@ -109,7 +160,7 @@ def test_matches_of_one_file_that_do_not_belong_together(tmp_path: pathlib.Path)
             read(path)
         assert str(caught.value) == f"g: line 5: games of {game} behind games of mini{remedy}"
     path.write_bytes(first + first.replace(b'"two_squares":3', b'"two_squares":5'))
-    with pytest.raises(InputError, match="^g: line 3: other rules than before: "):
+    with pytest.raises(InputError, match="^g: line 3: other rules than before: two_squares is 3"):
         read(path)
 
 
