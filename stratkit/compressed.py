@@ -25,24 +25,23 @@ _OWN = b'{"frame":'  # which streams of episodes and examples begin with
 
 @dataclass(frozen=True)
 class _Kind:
-    """A way to compress: how it begins, what may pad its end, and how it is undone."""
+    """A way to compress: what may pad its end, and how it is undone."""
 
     name: str
-    magic: re.Pattern[bytes]
     padding: bytes
     worker: Callable[[], Any]
     damage: type[Exception]
 
 
 def _gzip() -> _Kind:
-    return _Kind("gzip", _MAGIC["gzip"], b"\0", lambda: zlib.decompressobj(31), zlib.error)
+    return _Kind("gzip", b"\0", lambda: zlib.decompressobj(31), zlib.error)
 
 
 def _zstd() -> _Kind:
     import zstandard
 
     decompressor = zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW)
-    return _Kind("zstd", _MAGIC["zstd"], b"", decompressor.decompressobj, zstandard.ZstdError)
+    return _Kind("zstd", b"", decompressor.decompressobj, zstandard.ZstdError)
 
 
 # The second one of zstd's begins a frame to be skipped, such as parallel compressors write first.

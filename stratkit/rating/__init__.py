@@ -1,8 +1,8 @@
 """How strong players are, from the games they played.
 
 options.py     what `rate` is asked for
-runner.py      from files of game records to a report
-reading.py     game records -> a pool
+runner.py      from files of games to a report
+reading.py     game records and results -> a pool
 pool.py        a pool: who played whom and how it ended, as arrays
 selection.py   which players are rated, and under which names
 groups.py      what games cannot tell: groups that never met, or won everything
