@@ -19,7 +19,8 @@ from stratkit.cli.progress import Progress
 from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import UsageError, counted
-from stratkit.learn.config import ALGORITHMS, REBEL
+from stratkit.learn.acting import measured
+from stratkit.learn.config import ALGORITHMS
 from stratkit.learn.observer import Observer
 from stratkit.learn.options import option_name
 from stratkit.learn.request import (
@@ -327,7 +328,7 @@ class _Logger(Observer):
             from stratkit.match.evaluation import Evaluation
 
             game, run = Game(metadata["game"], metadata["rules"]), self.request.run
-            keys = "search=cfr," if metadata["algorithm"] == REBEL else ""
+            keys = measured(metadata["algorithm"], metadata["config"])
             self.evaluation = Evaluation(run, self.opponent, game, metadata["seed"], warn, keys)
             self.evaluation.offer(metadata["step"])
 

@@ -1,7 +1,11 @@
-"""What learning from searches asks of the keys of a PLAYER by which self-play searches. What else
-they mean is for the players to say."""
+"""The keys of a PLAYER as learning needs them: those by which self-play searches, those of a policy
+without rare actions, those by which checkpoints are measured. What else they mean is for the
+players to say."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from stratkit.errors import InputError
 
@@ -34,6 +38,19 @@ def with_true_sight(keys: str) -> str:
     """The keys by which the true state is searched instead of worlds."""
     kept = [key for key in keys.split(",") if not key.startswith(("worlds=", "belief="))]
     return ",".join([*kept, "worlds=1", "belief=true"])
+
+
+def processed(threshold: float, quanta: int) -> str:
+    """The keys of the policy whose values fine-tuning learns; empty: it is the network's own."""
+    return f"per=action,threshold={threshold!r},quanta={quanta}" if threshold or quanta else ""
+
+
+def measured(algorithm: str, config: Mapping[str, Any]) -> str:
+    """The keys, each with a comma, by which a run's checkpoints play while it learns."""
+    if algorithm == "rebel":
+        return "search=cfr,"
+    keys = processed(config.get("threshold", 0.0), config.get("quanta", 0))
+    return f"{keys}," if keys else ""
 
 
 def _by_name(keys: str) -> dict[str, str]:

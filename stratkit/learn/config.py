@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from stratkit.errors import InputError
-from stratkit.learn.acting import check_actors, with_true_sight
+from stratkit.learn.acting import check_actors, processed, with_true_sight
 from stratkit.learn.options import Options, option
 from stratkit.learn.presets import (
     ALPHAZE_PRESETS,
@@ -194,9 +194,8 @@ class RNaDConfig(PlayConfig):
         return out
 
     def acting(self, step: int) -> str:
-        if self.actors == "raw" or not (self.threshold or self.quanta):
-            return "none"
-        return f"threshold={self.threshold!r},quanta={self.quanta}"
+        raw = self.actors == "raw"
+        return "none" if raw else processed(self.threshold, self.quanta) or "none"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ is, post-processed, or with a search."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
@@ -35,11 +36,10 @@ class ActingPolicy:
     @property
     def stages(self) -> tuple[bool, PostProcessing] | None:
         """Of a network: whether it searches, and its post-processing; None: nothing but threshold
-        and quanta, which `NetworkPlayer` has itself."""
+        and quanta of single actions, which `NetworkPlayer` has itself."""
         post: PostProcessing = self.options.post
-        own = PostProcessing(threshold=post.threshold, quanta=post.quanta)
         searches = bool(self.options.searching)
-        return (searches, post) if searches or post != own else None
+        return (searches, post) if searches or not post.of_single_actions else None
 
 
 def acting_policy(keys: str, policy: str = "policy") -> ActingPolicy:
@@ -156,7 +156,7 @@ class Follower:
         if (metadata["game"], metadata["rules"]) != (self.game.name, self.game.rules):
             what = f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules"
             raise InputError(what)
-        post = self.given or str(metadata.get("post", "none"))
+        post = self.given or _published(metadata)
         before, self.acting = self.acting, self._acting(post)
         if self.player is not None:
             if metadata["net"] != self.net:
@@ -182,3 +182,11 @@ class Follower:
             raise InputError(what, text=post)
         if self.stage is not None:
             self.stage.obey(self.acting.options.searching, self.rows)
+
+
+def _published(metadata: Mapping[str, Any]) -> str:
+    """The keys of a PLAYER that a learner publishes. Older learners had no `per`: threshold and
+    quanta alone were of single actions."""
+    post = str(metadata.get("post", "none"))
+    alone = re.fullmatch("(threshold|quanta)=[^,]*(,quanta=[^,]*)?", post)
+    return f"per=action,{post}" if alone else post

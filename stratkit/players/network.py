@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 class NetworkPlayer(Player):
     """Plays `game` by the policy of `evaluator`, whose rare actions are dropped by `processing`:
-    a threshold and quanta, as published with weights."""
+    a threshold and quanta of single actions, as fine-tuning has them."""
 
     def __init__(
         self, evaluator: Evaluator, game: Game, seed: int, processing: tuple[float, int] = (0.0, 0)
@@ -56,7 +56,9 @@ class NetworkPlayer(Player):
         """The same player, looked at move by move."""
         from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
-        return PostprocessedPlayer(self.evaluator, self.game, self.seed, PostProcessing(), log)
+        threshold, quanta = self.processing
+        asked = PostProcessing(threshold=threshold, quanta=quanta, per="action")
+        return PostprocessedPlayer(self.evaluator, self.game, self.seed, asked, log)
 
     def _policy(self, views: Views, values: bool) -> tuple[Floats, Floats | None]:
         policy, expected = self.evaluator.evaluate_distinct(views.observations, views.legal, values)

@@ -108,7 +108,8 @@ def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Play
     searching, belief = _believing(spec.options.searching)
     check_post(post, game, spec.text)
     with error_context(path):
-        network = network_player(str(metadata["net"]), weights, game, setting.seed, setting.rows)
+        asked = game, setting.seed, setting.rows, post.processing(deploying=False)
+        network = network_player(str(metadata["net"]), weights, *asked)
     step = int(metadata["step"])
     name = spec.name or (spec.spec if shipped else _name(path, step))
     return Entrant(
@@ -184,9 +185,9 @@ def _open_values(
 def post_processed(
     network: NetworkPlayer, searching: SearchOptions, post: PostProcessing, decisions: int
 ) -> Player:
-    """The network as a player whose policy goes through these stages; so many decisions are asked
-    for at once, at most."""
-    if not searching and post == PostProcessing():
+    """The network, which has the threshold and quanta of play, as a player whose policy goes
+    through these stages; so many decisions are asked for at once, at most."""
+    if not searching and post.of_single_actions:
         return network
     from stratkit.players.testtime.pipeline import PostprocessedPlayer
 

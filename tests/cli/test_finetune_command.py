@@ -12,6 +12,7 @@ from cli.test_train import hashes, metrics
 from learn.games import episodes, write
 from running import PATIENCE, ROOT, forked_line, run
 from stratkit.cli.finetune import PROCESSING
+from stratkit.learn.acting import measured
 from stratkit.learn.run import Request
 from stratkit.learn.run import train as learn
 from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_policy
@@ -84,13 +85,33 @@ def test_those_who_follow_play_the_processed_policy(tmp_path: pathlib.Path) -> N
             learner.stdin.flush()
         learner.stdin.close()
     assert (actor.wait(PATIENCE), learner.wait(PATIENCE)) == (0, 0), learner.stderr.read()
-    assert read_policy(fine)[1]["post"] == "threshold=0.03,quanta=4"
+    assert read_policy(fine)[1]["post"] == "per=action,threshold=0.03,quanta=4"
     with open(shards, "rb") as stream:
         reader = EpisodeReader(stream, "games.eps")
         assert reader.open().post == "published"
         mu = np.concatenate([episode.mu for episode in reader])
     np.testing.assert_allclose(mu * 4, (mu * 4).round(), atol=1e-4)
     assert len(metrics(fine)) == 2
+
+
+def test_play_and_values_agree_by_per(tmp_path: pathlib.Path) -> None:
+    """What the commands say of self-play by fixed weights: w_variance, the mean of (pi/mu - 1)^2
+    of what is played and what is valued. Checkpoints are measured as they are valued."""
+    source, keys = untrained(tmp_path), "threshold=0.03,quanta=8"
+    variance = {}
+    for per in ("action", "move"):
+        games, fine = tmp_path / f"{per}.eps", tmp_path / per
+        play = ("selfplay", "--game", "nano", "--policy", source, "--seed", 1, "-n", 8, "-q")
+        assert run(*play, "--actors", f"per={per},{keys}", "-o", games).status == 0
+        with open(games, "rb") as stream:
+            assert EpisodeReader(stream, "games").open().post == f"per={per},{keys}"
+        tune = ("finetune", source, games, "--out", fine, "--steps", 1, "--batch", 8)
+        assert run(*tune, "--quanta", 8).status == 0
+        variance[per] = metrics(fine)[0]["w_variance"]
+        config = load_checkpoint(list_checkpoints(fine)[-1][1])[1]["config"]
+        assert measured("rnad", config) == f"per=action,{keys},"
+    assert variance["action"] < 1e-6 and variance["move"] > 1e-2
+    assert measured("rnad", {"threshold": 0.0, "quanta": 0}) == measured("mmd", {}) == ""
 
 
 def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:

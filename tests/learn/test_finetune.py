@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from torch import Tensor
 
 from learn import slow_rnad
 from learn.games import as_parts, episodes, optimizer
+from players.sharp import sharp_player
+from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import StepBatch, make_batch
@@ -18,7 +21,15 @@ from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import resolve
 from stratkit.learn.rnad import Forward, action_values
 from stratkit.nets import legal_policy, process
+from stratkit.play.seating import Seating, Seatings
+from stratkit.play.table import Table
+from stratkit.players.network import NetworkPlayer
+from stratkit.players.open import post_processed
+from stratkit.players.player import Player
+from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import parse_player
+from stratkit.players.testtime.options import PostProcessing
+from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
 
 def a_learner(**options: object) -> tuple[Optimizer, StepBatch]:
@@ -95,14 +106,46 @@ def test_without_post_processing_nothing_is_removed() -> None:
     assert math.isclose(tuned.update(batch)["removed"], removed, rel_tol=1e-4)
 
 
+def ratios(learner: Optimizer, player: Player, number: int = 5) -> np.ndarray:
+    """v-trace's pi / mu of each action in games that the player plays against itself."""
+    game = Game("mini")
+    seatings = Seatings(Seating(k, (0, 0)) for k in range(number))
+    rounds = Table(game, [player], seatings, 4, max_actions=80).rounds()
+    found = [episode for ended in rounds if ended for episode, _, _ in ended]
+    batch = make_batch(game, as_parts(game, found))
+    played = forward(learner, batch)[1].played
+    return (played[batch.view, batch.action] / batch.mu).numpy()
+
+
+def test_the_policy_that_plays_is_the_one_that_is_valued() -> None:
+    """With equal weights pi / mu is 1 in every action: of the network as a player, and of the
+    stages, through which a policy of whole moves goes."""
+    raw = sharp_player(Game("mini"))
+    asked: dict[str, Any] = {"threshold": 0.1, "quanta": 8}
+    learner = optimizer("plain", raw.game.shape, resolve("tiny", {}, {}, {"seed": 1, **asked}))
+    learner.algorithm.trained.load_state_dict(raw.evaluator.network.state_dict())
+    post = PostProcessing(**asked, per="action")
+    plain = NetworkPlayer(raw.evaluator, raw.game, 1, post.processing(False))
+    assert post_processed(plain, SearchOptions(), post, 8) is plain
+    stages = PostprocessedPlayer(raw.evaluator, raw.game, 1, post)
+    for player in (plain, stages):
+        found = ratios(learner, player)
+        np.testing.assert_allclose(found, 1, rtol=1e-5)
+        assert len(found) > 300
+    of_moves = post_processed(plain, SearchOptions(), PostProcessing(**asked), 8)
+    found = ratios(learner, of_moves)
+    assert (found == 0).any() and (np.abs(found - 1) > 0.1).mean() > 0.1  # another policy
+
+
 def test_settings_of_fine_tuning() -> None:
     def acting(**options: object) -> str:
         return resolve("tiny", {}, {}, {"seed": 1, **options}).hyper.acting(0)
 
     assert acting() == acting(threshold=0.03) == acting(actors="processed") == "none"
     asked = acting(threshold=0.03, quanta=32, actors="processed")
-    assert asked == "threshold=0.03,quanta=32"
-    assert parse_player(f"{asked},run").options.post.processing(False) == (0.03, 32)
+    assert asked == "per=action,threshold=0.03,quanta=32"
+    post = parse_player(f"{asked},run").options.post
+    assert post.processing(False) == (0.03, 32) and post.of_single_actions
     for wrong in ({"actors": "prosessed"}, {"threshold": 2.0}, {"quanta": -1}, {"quanta": 10**6}):
         with pytest.raises(InputError):
             acting(**wrong)

@@ -49,6 +49,9 @@ def publish(folder: pathlib.Path, name: str, post: str = "none", step: int = 0) 
         ("kuhn", "temperature=.05"),
         ("kuhn", "threshold=.45"),
         ("nano", "deploy-quanta=2"),
+        ("nano", "threshold=.1,quanta=4"),
+        ("nano", "per=action,threshold=.1,quanta=4"),
+        ("nano", "per=action,temperature=.5,quanta=4"),
         ("nano", "quanta=2,deploy-quanta=3,ties=random"),
     ],
 )
@@ -133,8 +136,9 @@ def test_a_learner_may_change_what_can_be_obeyed(tmp_path: pathlib.Path) -> None
         follower.make_player(1, 8)
         return follower
 
-    follower = following("threshold=.1")
-    assert isinstance(follower.player, NetworkPlayer)
+    assert following("threshold=.1").stage is None  # of an older learner, who knew no `per`
+    follower = following("per=action,threshold=.1")
+    assert isinstance(follower.player, NetworkPlayer) and follower.acting.stages is None
     publish(tmp_path, "nano", "threshold=.2,quanta=8", 1)
     assert follower.refresh() and follower.player.processing == (0.2, 8)
     publish(tmp_path, "nano", "threshold=.2,memory=on", 2)

@@ -133,6 +133,33 @@ def test_temperature_is_of_whole_moves_and_setups_have_none() -> None:
     assert hotter  # it comes first
 
 
+def test_stages_of_single_actions_are_of_the_piece_and_then_of_its_destination() -> None:
+    """And those that need whole moves come behind them."""
+    game = Game("mini")
+    raw = sharp_player(game)
+    seen: list[Explanation] = []
+    asked = deepnash(per="action", eager="1", memory="off", bounds="0")
+    play(game, post_processed(raw, asked, seen.append), games=2)
+    kept = 0
+    for turn in seen:
+        (network, threshold, quanta, *behind), moves = turn.stages, turn.moves
+        if moves[0][0] == moves[0][1]:
+            continue
+        assert [name for name, _ in behind] == ["threats", "bounds"]
+        policy = network[1].astype(float)
+        pieces = {start: policy[[a == start for a, _ in moves]].sum() for start, _ in moves}
+        for at, (start, _) in enumerate(moves):
+            rare = min(pieces[start], policy[at] / pieces[start]) < 0.03
+            assert (threshold[1][at] == 0) == rare
+            kept += not rare and policy[at] < 0.03
+        parts = {
+            a: sum(p for p, (b, _) in zip(quanta[1], moves, strict=True) if b == a) * 16
+            for a in pieces
+        }
+        np.testing.assert_allclose(list(parts.values()), np.round(list(parts.values())), atol=1e-3)
+    assert kept  # a move that is rare, of actions that are not
+
+
 @pytest.mark.parametrize("slots", [2, 5])
 def test_games_do_not_depend_on_their_company(slots: int) -> None:
     game = Game("mini")

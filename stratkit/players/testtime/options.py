@@ -27,6 +27,11 @@ class PostProcessing:
         0.0, _PROBABILITY, "drop moves that are less probable than X, and renormalise"
     )
     quanta: int = option(0, _QUANTA, "round probabilities up to multiples of 1/N")
+    per: str = option(
+        "move",
+        one_of("move", "action"),
+        "temperature, threshold and quanta are of whole moves, or of each of their two actions",
+    )
     deploy_threshold: float | None = option(
         None, _PROBABILITY, "threshold in deployment (default: as in play)"
     )
@@ -61,6 +66,13 @@ class PostProcessing:
         return threshold, quanta
 
     @property
+    def of_single_actions(self) -> bool:
+        """Whether nothing is asked for but threshold and quanta of single actions, which is what
+        `finetune` learns the values of. `NetworkPlayer` does that without any stage."""
+        alone = PostProcessing(threshold=self.threshold, quanta=self.quanta, per="action")
+        return self in (PostProcessing(), alone)
+
+    @property
     def tracks_games(self) -> bool:
         """Whether games must be followed from move to move."""
         return self.memory != "off" or not self.repeat_threats
@@ -69,7 +81,7 @@ class PostProcessing:
     def of_stratego(self) -> bool:
         """Whether something is asked for that only Stratego has."""
         asked = self.temperature, self.threshold, self.quanta
-        return self != PostProcessing(*asked, ties=self.ties)
+        return self != PostProcessing(*asked, per=self.per, ties=self.ties)
 
 
 # Perolat et al. 2022, supplement, table 5.

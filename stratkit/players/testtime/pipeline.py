@@ -5,6 +5,9 @@ second action is evaluated for every piece. The products are the policy of whole
 stage works on that. Selecting a piece then has the sum of its moves' probabilities, and its
 destination what is left of it. The two actions multiply to exactly what the stages have decided,
 and a piece is never selected whose every destination was dropped.
+
+With `per=action` temperature, threshold and quanta are of the piece, and then of its destination,
+as in the paper; the stages behind them still see whole moves.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from stratkit.players.player import (
 from stratkit.players.testtime.inputs import Inputs
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.plans import Plan, split
-from stratkit.players.testtime.stages import Stage, Turns, WithoutRepeatedThreats, of_policies
+from stratkit.players.testtime.stages import Stage, Turns, of_moves, of_policies
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
 from stratkit.search.blueprint import PlayableBlueprint
@@ -98,12 +101,11 @@ class PostprocessedPlayer(Player):
         searching: list[Stage] = [search] if search else []
         deploying = game.is_stratego and search is not None and search.deploys
         self.deployment_stages = [*searching * deploying, *rounding]
-        self.move_stages = [*searching * (not deploying), *self.single_stages]
+        behind = of_moves(asked, self.single_stages, game.actions)
+        self.move_stages = [*searching * (not deploying), *behind]
         if game.is_stratego:
             self.inputs = Inputs(game, asked)
             self.tracker = Tracker(self.inputs.width, self.inputs.height)
-            if not asked.repeat_threats:
-                self.move_stages.append(WithoutRepeatedThreats())
             if asked.bounds is not None:
                 assert isinstance(evaluator, Evaluator)
                 two_squares = game.rules["two_squares"]

@@ -109,6 +109,37 @@ def of_policies(asked: PostProcessing, deploying: bool, seed: int) -> list[Stage
 
 
 @dataclass(frozen=True)
+class OfActions:
+    """A stage of single actions, done to a policy of moves: to that of the pieces, and, of each
+    piece, to that of its destinations. `actions`: of the game."""
+
+    stage: Stage
+    actions: int
+
+    @property
+    def name(self) -> str:
+        return self.stage.name
+
+    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+        counts = [len(moves) for moves in turns.moves]
+        row = np.repeat(np.arange(len(counts)), counts)
+        start, end = np.concatenate([np.array(moves) for moves in turns.moves]).T
+        at = np.concatenate([np.arange(count) for count in counts])
+        pieces = np.zeros((len(counts), self.actions), np.float32)
+        np.add.at(pieces, (row, start), policy[row, at])
+        # A turn's pieces, one after the other, and of each move its piece.
+        chosen, piece = np.unique(row * self.actions + start, return_inverse=True)
+        ends = np.zeros((len(chosen), self.actions), np.float32)
+        total = np.maximum(pieces[row, start], np.finfo(np.float32).tiny)
+        ends[piece, end] = policy[row, at] / total
+        left = np.zeros_like(policy)
+        first = self.stage(turns, pieces).policy
+        second = self.stage(Turns(turns.views.take(chosen // self.actions)), ends).policy
+        left[row, at] = first[row, start] * second[piece, end]
+        return Staged(left)
+
+
+@dataclass(frozen=True)
 class WithoutRepeatedThreats:
     """Drops pointless threats, where anything else is left."""
 
@@ -121,6 +152,16 @@ class WithoutRepeatedThreats:
             for at, (start, end) in enumerate(moves):
                 kept[row, at] = not track.threats.pointless(track.board, track.pieces, start, end)
         return Staged(keep(policy, kept))
+
+
+def of_moves(asked: PostProcessing, single: Sequence[Stage], actions: int) -> list[Stage]:
+    """The stages of whole moves: those that need a policy alone, which `single` are, and threats.
+    `actions`: of the game."""
+    per_action = asked.per == "action"
+    stages: list[Stage] = [OfActions(one, actions) if per_action else one for one in single]
+    if not asked.repeat_threats:
+        stages.append(WithoutRepeatedThreats())
+    return stages
 
 
 def keep(policy: Floats, kept: np.ndarray) -> Floats:
