@@ -77,7 +77,7 @@ class RunConfig(CommonRunConfig):
 @dataclass(frozen=True)
 class AdamConfig(Options):
     """The hyper-parameters of every algorithm: those of the optimizer. The names are those of
-    Kingma and Ba 2015; the defaults those of the DeepNash paper."""
+    Kingma and Ba 2015; the defaults those of the DeepNash paper, but that it clips gradients."""
 
     lr: float = option(5e-5, "learning rate of Adam, at first", more_than=0, less_than=1e6)
     lr_power: float = option(
@@ -132,7 +132,7 @@ class PlayConfig(AdamConfig):
 @dataclass(frozen=True)
 class RNaDConfig(PlayConfig):
     """The hyper-parameters of R-NaD. The defaults are those of the DeepNash paper (Perolat et al.
-    2022, supplement, table of hyper-parameters) as far as it has them."""
+    2022, supplement, table 3) as far as it has them, but for rho and weight_by: train(1)."""
 
     eta: float = option(0.2, "strength of the regularisation", at_least=0, less_than=1e6)
     sizes: tuple[int, ...] = option(
