@@ -200,8 +200,9 @@ class RNaDConfig(PlayConfig):
 
 @dataclass(frozen=True)
 class MMDConfig(PlayConfig):
-    """The hyper-parameters of MMD. The defaults are those of Ataraxos (arXiv 2511.07312) as far as
-    it has them. What R-NaD has, too, has its name and means the same."""
+    """The hyper-parameters of MMD. Eta, lambdas and ratio clip are those of Ataraxos (arXiv
+    2511.07312); its filter, its kl_mu of .1 and its falling rate are not the defaults. What R-NaD
+    has, too, has its name and means the same."""
 
     magnet: str = option(
         "uniform",

@@ -129,12 +129,11 @@ class Evaluator:
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
         from stratkit.players.registry import NETWORK
-        from stratkit.players.testtime.options import PostProcessing
         from stratkit.storage.checkpoints import list_checkpoints
 
         network = spec.kind is NETWORK
         searching = spec.options.searching if network else spec.options
-        post = network and spec.options.post != PostProcessing()
+        post = network and not spec.options.post.of_single_actions
         by_beliefs = searching and searching.of_beliefs  # judged by what it plays in the whole tree
         if self.tree.game.is_stratego and (post or searching) and not by_beliefs:
             what = "search improves" if searching else "post-processing judges"
