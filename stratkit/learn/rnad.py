@@ -281,8 +281,9 @@ class RNaD(Algorithm[Forward, Targets]):
         pi, log_pi = legal_policy(logits, legal)
         ratio = log_ratio(log_pi, self._log_regularization(views, self.schedule(step)[0]))
         target = self.networks["target"]
-        # Fine-tuning estimates the values of the policy without rare actions. The reward transform
-        # and the advantage are the network's own.
+        # Fine-tuning estimates the values of the policy without rare actions, which plays by
+        # `per=action`. What it pays for its distance is expected under that policy; the logarithms,
+        # and the advantage, are the network's own.
         played = process(pi, self.config.threshold, self.config.quanta)
         allowed = legal.bool()
         number = allowed.sum(1).clamp_min(1)
