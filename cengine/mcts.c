@@ -1,6 +1,7 @@
 /* Monte Carlo tree search in many states at once: one evaluation a tree and round (mcts.h). */
 #include "mcts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ sk_mcts *sk_mcts_open(const sk_batch *batch, int32_t size, sk_mcts_settings sett
                       int32_t threads)
 {
     const sk_game *game = sk_batch_game(batch);
+    assert(size > 0 && (settings.actions == 1 || settings.actions == 2));
     sk_mcts *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
@@ -35,6 +37,7 @@ sk_mcts *sk_mcts_open(const sk_batch *batch, int32_t size, sk_mcts_settings sett
     }
     for (int32_t i = 0; i < size; i++) {
         memcpy(root_of(all, i), sk_batch_state(batch, i), (size_t)game->is.state_bytes);
+        all->trees[i].memory.most_bytes = INT64_MAX / 4;
         all->trees[i].waiting = NO_NODE;
         all->trees[i].finished = 1; /* until it begins */
     }
@@ -64,6 +67,7 @@ static const char *begin_piece(const sk_mcts *all, int32_t number, int32_t edge,
                                const int32_t *moves, int32_t n, const float *priors)
 {
     mcts_tree *tree = &all->trees[number];
+    assert(edge >= 0 && edge < tree->n_edges && n > 0);
     const sk_ops *ops = all->game->ops;
     void *state = all->leaves + all->stride * (size_t)number;
     int32_t ends[SK_MOST_ACTIONS];
@@ -125,6 +129,7 @@ static const char *begin_tree(const sk_mcts *all, int32_t number, const int32_t 
 const char *sk_mcts_begin(sk_mcts *all, int32_t tree, int32_t trees, const int32_t *moves,
                           int32_t n, const float *priors)
 {
+    assert(tree >= 0 && trees >= 0 && tree <= all->size - trees && n > 0);
     for (int32_t i = 0; i < trees; i++) {
         const char *wrong = begin_tree(all, tree + i, moves, n, priors + (size_t)i * (size_t)n);
         if (wrong)
@@ -194,10 +199,12 @@ const char *sk_mcts_tell(sk_mcts *all, const float *policy, const float *values)
 void sk_mcts_read(const sk_mcts *all, int32_t number, int32_t *visits, double *q, float *least,
                   float *most)
 {
+    assert(number >= 0 && number < all->size && all->trees[number].n_nodes > 0);
     const mcts_tree *tree = &all->trees[number];
     const mcts_node *root = tree->nodes;
     int32_t n = 0;
     for (int32_t e = root->first; e < root->first + root->edges; e++) {
+        assert(all->is.actions == 1 || tree->edges[e].child != NO_NODE);
         const mcts_node *piece = &tree->nodes[tree->edges[e].child];
         int32_t from = all->is.actions == 1 ? e : piece->first;
         int32_t to = all->is.actions == 1 ? e + 1 : from + piece->edges;

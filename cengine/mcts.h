@@ -7,6 +7,7 @@
 #define SK_MCTS_H
 
 #include "game.h"
+#include "room.h"
 #include "threads.h"
 
 enum { NO_NODE = -1 };
@@ -32,7 +33,9 @@ typedef struct {
 typedef struct {
     mcts_node *nodes;
     mcts_edge *edges;
-    int32_t n_nodes, n_edges, room_nodes, room_edges;
+    int32_t n_nodes, n_edges;
+    memory memory;
+    int64_t room_nodes, room_edges;
     int32_t waiting;     /* for the policy of this node, and for its value unless it is begun */
     int32_t evaluations; /* that it has asked for */
     int8_t finished;

@@ -11,36 +11,22 @@
  */
 #include "mcts.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const float EPSILON = 1e-6f; /* values that differ by less are equal */
 static const double VISITS_BASE = 19652;
-static const char *const no_memory = "out of memory";
 
-/* ---- Memory: it grows by half when it is full ---- */
-
-static int make_room(void **items, int32_t *room, int32_t wanted, size_t size)
-{
-    if (wanted <= *room)
-        return 1;
-    int32_t more = *room < 64 ? 64 : *room + *room / 2;
-    if (more < wanted)
-        more = wanted;
-    void *moved = realloc(*items, (size_t)more * size);
-    if (!moved)
-        return 0;
-    *items = moved;
-    *room = more;
-    return 1;
-}
+/* ---- Nodes and edges ---- */
 
 int32_t sk_mcts_node(mcts_tree *tree, int32_t parent, int actor, int begun)
 {
-    if (!make_room((void **)&tree->nodes, &tree->room_nodes, tree->n_nodes + 1,
-                   sizeof(mcts_node))) {
-        tree->wrong = no_memory;
+    assert(parent >= NO_NODE && parent < tree->n_nodes && tree->n_nodes < INT32_MAX);
+    assert(actor >= SK_OVER && actor < 2);
+    const char *wrong = GROW(tree, nodes, tree->n_nodes + 1);
+    if (wrong) {
+        tree->wrong = wrong;
         return NO_NODE;
     }
     tree->nodes[tree->n_nodes] = (mcts_node){.parent = parent,
@@ -54,12 +40,17 @@ int32_t sk_mcts_node(mcts_tree *tree, int32_t parent, int actor, int begun)
 
 const char *sk_mcts_edges(mcts_tree *tree, int32_t at, const int32_t *actions, int n)
 {
-    if (!make_room((void **)&tree->edges, &tree->room_edges, tree->n_edges + n, sizeof(mcts_edge)))
-        return tree->wrong = no_memory;
+    assert(at >= 0 && at < tree->n_nodes && tree->nodes[at].first == NO_NODE);
+    assert(n > 0 && n <= SK_MOST_ACTIONS && tree->n_edges <= INT32_MAX - n);
+    const char *wrong = GROW(tree, edges, tree->n_edges + n);
+    if (wrong)
+        return tree->wrong = wrong;
     tree->nodes[at].first = tree->n_edges;
     tree->nodes[at].edges = (uint16_t)n;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        assert(actions[i] >= 0 && actions[i] <= UINT16_MAX);
         tree->edges[tree->n_edges++] = (mcts_edge){NO_NODE, 1, (uint16_t)actions[i]};
+    }
     return NULL;
 }
 
@@ -67,11 +58,13 @@ const char *sk_mcts_edges(mcts_tree *tree, int32_t at, const int32_t *actions, i
 
 float sk_mcts_least(const mcts_tree *tree, int32_t at, int actor)
 {
+    assert(at >= NO_NODE && at < tree->n_nodes && (actor == 0 || actor == 1));
     return at == NO_NODE ? -1 : actor == 0 ? tree->nodes[at].low : -tree->nodes[at].high;
 }
 
 float sk_mcts_most(const mcts_tree *tree, int32_t at, int actor)
 {
+    assert(at >= NO_NODE && at < tree->n_nodes && (actor == 0 || actor == 1));
     return at == NO_NODE ? 1 : actor == 0 ? tree->nodes[at].high : -tree->nodes[at].low;
 }
 
@@ -135,6 +128,7 @@ static void add_up(mcts_tree *tree, int32_t at, double value)
 {
     int news = 1;
     for (; at != NO_NODE; at = tree->nodes[at].parent) {
+        assert(at >= 0 && at < tree->n_nodes);
         mcts_node *node = &tree->nodes[at];
         if (news && node->first != NO_NODE)
             news = tighten(tree, node);
@@ -242,6 +236,7 @@ static void *leaf_of(const sk_mcts *all, int32_t tree)
 static int32_t arrive(const sk_mcts *all, mcts_tree *tree, const void *state, int32_t parent)
 {
     const sk_ops *ops = all->game->ops;
+    assert(parent >= 0 && parent < tree->n_nodes);
     int begun = (tree->nodes[parent].begun + 1) % all->is.actions;
     int32_t at = sk_mcts_node(tree, parent, ops->actor(all->game, state), begun);
     if (at == NO_NODE)
@@ -267,6 +262,8 @@ static int32_t arrive(const sk_mcts *all, mcts_tree *tree, const void *state, in
 /* Follows an edge with the state; the node behind it. */
 static int32_t follow(const sk_mcts *all, mcts_tree *tree, void *state, int32_t at, int32_t edge)
 {
+    assert(edge >= tree->nodes[at].first && edge < tree->nodes[at].first + tree->nodes[at].edges);
+    assert(all->game->ops->is_legal(all->game, state, tree->edges[edge].action));
     all->game->ops->apply(all->game, state, tree->edges[edge].action);
     if (tree->edges[edge].child == NO_NODE)
         tree->edges[edge].child = arrive(all, tree, state, at);
@@ -321,6 +318,7 @@ static int simulate(const sk_mcts *all, mcts_tree *tree, const void *root, void 
 
 void sk_mcts_grow(const sk_mcts *all, int32_t number)
 {
+    assert(number >= 0 && number < all->size);
     mcts_tree *tree = &all->trees[number];
     const void *root = all->roots + all->stride * (size_t)number;
     while (!tree->finished && !tree->wrong && tree->waiting == NO_NODE) {
@@ -335,6 +333,7 @@ void sk_mcts_answer(const sk_mcts *all, int32_t number, const float *policy, flo
 {
     mcts_tree *tree = &all->trees[number];
     int32_t actions[SK_MOST_ACTIONS], at = tree->waiting;
+    assert(at >= 0 && at < tree->n_nodes);
     int n = all->game->ops->legal(all->game, leaf_of(all, number), actions);
     tree->waiting = NO_NODE;
     tree->evaluations++;

@@ -1,6 +1,7 @@
 /* Enumerating a game's public tree (public_tree.h). */
 #include "public_tree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,10 +85,10 @@ static const char *add_outcome(sk_public_tree *tree, int64_t node, int64_t of, i
 {
     const sk_game *game = tree->game;
     int64_t n = tree->n_outcomes;
+    assert(of >= 0 && of < tree->n_here && node >= 0 && node < tree->n_nodes);
+    assert(probability > 0 && probability <= 1);
     const char *wrong = GROW(tree, outcomes, n + 1);
-    wrong = wrong ? wrong
-                  : grow(&tree->memory, (void **)&tree->states_after, &tree->room_states_after,
-                         n + 1, tree->stride);
+    wrong = wrong ? wrong : GROW_BY(tree, states_after, n + 1, tree->stride);
     if (wrong)
         return wrong;
     void *state = at(tree->states_after, tree->stride, n);
@@ -138,11 +139,11 @@ static const char *add_outcomes(sk_public_tree *tree, int64_t node, int64_t of)
 static const char *place_hand(sk_public_tree *tree, public_node *node, int player, const outcome *o,
                               int32_t *place)
 {
-    const char *wrong =
-        grow(&tree->memory, (void **)&tree->hands[player], &tree->room_hands[player],
-             tree->n_hands[player] + 1, sizeof *tree->hands[player]);
+    const char *wrong = GROW(tree, hands[player], tree->n_hands[player] + 1);
     if (wrong)
         return wrong;
+    assert(o->number[player] >= 0 && o->number[player] < tree->game->is.hands);
+    assert(o->from[player] >= 0);
     public_hand *hands = tree->hands[player] + node->hand[player];
     for (*place = 0; *place < node->hands[player]; ++*place)
         if (hands[*place].number == o->number[player])
@@ -157,9 +158,7 @@ static const char *push_world(sk_public_tree *tree, const world *w, const void *
 {
     int64_t n = tree->n_worlds;
     const char *wrong = GROW(tree, worlds, n + 1);
-    wrong = wrong ? wrong
-                  : grow(&tree->memory, (void **)&tree->states, &tree->room_states, n + 1,
-                         tree->stride);
+    wrong = wrong ? wrong : GROW_BY(tree, states, n + 1, tree->stride);
     if (wrong)
         return wrong;
     tree->worlds[n] = *w;
@@ -222,11 +221,10 @@ static const char *fill(sk_public_tree *tree, int32_t child)
 /* Takes the worlds from `begun` on away: they are those of the node that waits last. */
 static const char *take_worlds(sk_public_tree *tree, int64_t begun)
 {
+    assert(begun >= 0 && begun <= tree->n_worlds);
     int64_t n = tree->n_here = tree->n_worlds - begun;
     const char *wrong = GROW(tree, here, n);
-    wrong = wrong ? wrong
-                  : grow(&tree->memory, (void **)&tree->states_here, &tree->room_states_here, n,
-                         tree->stride);
+    wrong = wrong ? wrong : GROW_BY(tree, states_here, n, tree->stride);
     if (wrong)
         return wrong;
     memcpy(tree->here, tree->worlds + begun, (size_t)n * sizeof *tree->here);
@@ -289,9 +287,7 @@ static const char *plant(sk_public_tree *tree)
     const char *wrong = GROW(tree, nodes, 1);
     wrong = wrong ? wrong : GROW(tree, outcomes, 1);
     wrong = wrong ? wrong : GROW(tree, first, 1);
-    wrong = wrong ? wrong
-                  : grow(&tree->memory, (void **)&tree->states_after, &tree->room_states_after, 1,
-                         tree->stride);
+    wrong = wrong ? wrong : GROW_BY(tree, states_after, 1, tree->stride);
     if (wrong)
         return wrong;
     tree->game->ops->reset(tree->game, tree->states_after);

@@ -1,6 +1,7 @@
 /* Cutting subgames out of a public tree, and what a value network sees of their leaves. */
 #include "subgames.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Whether some hand has a choice: without one nothing is decided, and no depth is used up. */
@@ -17,6 +18,8 @@ static const char *add_part(sk_subgames *g, int32_t number, int32_t parent)
     const char *wrong = GROW(g, parts, g->n_parts + 1);
     if (wrong)
         return wrong;
+    assert(number >= 0 && number < g->tree->n_nodes && parent >= -1 && parent < g->n_parts);
+    assert(g->n_parts < INT32_MAX);
     const public_node *node = &g->tree->nodes[number];
     part *p = &g->parts[g->n_parts++];
     *p = (part){.node = number, .parent = parent, .leaf = -1};
@@ -48,6 +51,7 @@ static int32_t depth_of(const sk_subgames *g, const part *p)
 {
     int32_t depth = 0;
     for (int32_t at = p->parent; at >= 0; at = g->parts[at].parent) {
+        assert(at < g->n_parts);
         const public_node *node = node_of(g, &g->parts[at]);
         depth += node->actor >= 0 && decides(g->tree, node);
     }
@@ -126,6 +130,7 @@ double sk_subgames_prior(const sk_subgames *g, const public_node *node, int play
 /* The hand of the parent from which a hand comes. */
 static int32_t parent_hand(const sk_subgames *g, const part *p, int player, int32_t hand)
 {
+    assert(p->parent >= 0 && hand >= 0 && hand < node_of(g, p)->hands[player]);
     const public_node *parent = node_of(g, &g->parts[p->parent]);
     int32_t from = hands_of(g, p, player)[hand].from, i = 0;
     if (parent->actor != player)
@@ -150,6 +155,7 @@ static double earlier(const sk_subgames *g, const part *p, int player, int32_t h
 void sk_subgames_believe(const sk_subgames *g, const part *p, int player, const double *reach,
                          double *belief)
 {
+    assert(player == 0 || player == 1);
     const public_node *node = node_of(g, p);
     const public_hand *hands = hands_of(g, p, player);
     const part *above = p;
@@ -171,9 +177,11 @@ void sk_subgames_believe(const sk_subgames *g, const part *p, int player, const 
 void sk_subgames_beliefs(const sk_subgames *g, int32_t player, const double *reach,
                          const int32_t *parts, int64_t n, double *beliefs)
 {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        assert(parts[i] >= 0 && parts[i] < g->n_parts);
         sk_subgames_believe(g, &g->parts[parts[i]], player, reach,
                             beliefs + i * g->tree->game->is.hands);
+    }
 }
 
 void sk_subgames_begin(const sk_subgames *g, int32_t player, const double *beliefs, double *reach)
@@ -195,6 +203,7 @@ void sk_subgames_inputs(const sk_subgames *g, int32_t player, const double *reac
                         const double *other_reach, float *rows)
 {
     int32_t hands = g->tree->game->is.hands, bytes = g->tree->game->is.public_bytes;
+    assert(hands <= SK_MOST_ACTIONS);
     double belief[SK_MOST_ACTIONS];
     for (const part *p = g->parts; p < g->parts + g->n_parts; p++) {
         if (p->leaf < 0)

@@ -1,5 +1,6 @@
 #include "threads.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static void take_from(const sk_pool *pool, share *rows)
 
 static void take_rows(const sk_pool *pool, int32_t index)
 {
+    assert(index >= 0 && index < pool->threads);
     for (int32_t i = 0; i < pool->threads; i++)
         take_from(pool, &pool->shares[(index + i) % pool->threads]);
 }
@@ -157,6 +159,7 @@ void sk_pool_run(sk_pool *pool, sk_job job, void *context, int32_t n)
             job(context, 0, n);
         return;
     }
+    assert(job && atomic_load(&pool->busy) == 0); /* one caller at a time */
     pool->job = job;
     pool->context = context;
     for (int32_t i = 0; i < pool->threads; i++) {

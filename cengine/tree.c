@@ -1,7 +1,7 @@
 /* Enumerating a game's histories, depth first, and what stays of them (tree.h). */
 #include "tree.h"
-#include "hash.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,7 @@ static int32_t *slot_of(const sk_tree *tree, int64_t set)
 {
     const infoset *sought = &tree->infosets[set];
     size_t size = (size_t)tree->game->is.observation_bytes;
+    assert(tree->slots > 0 && (tree->slots & (tree->slots - 1)) == 0);
     uint64_t mask = (uint64_t)tree->slots - 1, at = hash_infoset(tree, set) & mask;
     for (; tree->table[at]; at = (at + 1) & mask) {
         int64_t found = tree->table[at] - 1;
@@ -64,6 +65,8 @@ const char *sk_tree_intern(sk_tree *tree, const void *state, int player, int32_t
 {
     int32_t size = tree->game->is.observation_bytes;
     int64_t new = tree->n_infosets;
+    assert((player == 0 || player == 1) && before >= 0 && before <= tree->n_actions);
+    assert(new < INT32_MAX && tree->n_actions <= INT32_MAX - SK_MOST_ACTIONS);
     const char *wrong = widen_table(tree);
     wrong = wrong ? wrong : GROW(tree, infosets, new + 1);
     wrong = wrong ? wrong : GROW(tree, packed, (new + 1) * size);
@@ -74,6 +77,7 @@ const char *sk_tree_intern(sk_tree *tree, const void *state, int player, int32_t
     tree->game->ops->observe(tree->game, state, tree->packed + new *size);
     int32_t *legal = tree->actions + tree->n_actions;
     int n = tree->game->ops->legal(tree->game, state, legal);
+    assert(n > 0 && n <= SK_MOST_ACTIONS);
     int32_t *slot = slot_of(tree, new);
     if (!*slot) {
         *slot = (int32_t) new + 1;
@@ -94,6 +98,7 @@ const char *sk_tree_intern(sk_tree *tree, const void *state, int player, int32_t
 
 static void *state_at(const sk_tree *tree, int64_t depth)
 {
+    assert(depth >= 0 && depth < tree->room_states);
     return tree->states + (size_t)depth * tree->stride;
 }
 
@@ -119,15 +124,14 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
 {
     const sk_game *game = tree->game;
     const void *state = state_at(tree, tree->depth);
+    assert(chance > 0 && chance <= 1);
     int who = game->ops->actor(game, state);
     if (++tree->nodes > tree->most_nodes)
         return too_large;
     if (who == SK_OVER)
         return enter_terminal(tree, state, sequence, chance);
     const char *wrong = GROW(tree, path, tree->depth + 1);
-    wrong = wrong ? wrong
-                  : grow(&tree->memory, (void **)&tree->states, &tree->room_states, tree->depth + 2,
-                         tree->stride);
+    wrong = wrong ? wrong : GROW_BY(tree, states, tree->depth + 2, tree->stride);
     if (wrong)
         return wrong;
     state = state_at(tree, tree->depth);
@@ -161,7 +165,9 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
 static const char *advance(sk_tree *tree)
 {
     const sk_game *game = tree->game;
+    assert(tree->depth > 0);
     frame *top = &tree->path[tree->depth - 1];
+    assert(top->next >= 0 && top->next <= top->choices);
     if (top->next == top->choices) {
         tree->depth--;
         return NULL;
@@ -224,8 +230,7 @@ void sk_tree_close(sk_tree *tree)
 static const char *begin_tree(sk_tree *tree)
 {
     const int32_t empty[2] = {0, 0};
-    const char *wrong =
-        grow(&tree->memory, (void **)&tree->states, &tree->room_states, 1, tree->stride);
+    const char *wrong = GROW_BY(tree, states, 1, tree->stride);
     if (wrong)
         return wrong;
     tree->game->ops->reset(tree->game, tree->states);

@@ -52,11 +52,8 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
         *value = (double)returns[0];
         return NULL;
     }
-    const char *wrong =
-        grow(&tree->memory, (void **)&tree->worlds, &tree->room_worlds, depth + 1, sizeof(world));
-    wrong = wrong ? wrong
-                  : grow(&tree->memory, (void **)&tree->world_states, &tree->room_world_states,
-                         depth + 2, tree->stride);
+    const char *wrong = GROW(tree, worlds, depth + 1);
+    wrong = wrong ? wrong : GROW_BY(tree, world_states, depth + 2, tree->stride);
     if (wrong)
         return wrong;
     world *top = &tree->worlds[depth];
@@ -113,8 +110,7 @@ const char *sk_tree_worlds(sk_tree *tree, int64_t steps, double *values, double 
     double value;
     const char *wrong = NULL;
     if (!tree->n_worlds) {
-        wrong = grow(&tree->memory, (void **)&tree->world_states, &tree->room_world_states, 1,
-                     tree->stride);
+        wrong = GROW_BY(tree, world_states, 1, tree->stride);
         if (wrong)
             return wrong;
         tree->game->ops->reset(tree->game, tree->world_states);
