@@ -34,9 +34,9 @@ def rows(text: str) -> list[list[str]]:
 
 def test_it_stops_and_goes_on(tmp_path: pathlib.Path) -> None:
     """The clock counts what was used before; checkpoints of the minutes stay as they are."""
-    words = (str(tmp_path), *SETTINGS, "--minutes", ".1,.2")
+    words = (str(tmp_path), *SETTINGS, "--minutes", ".04,.08")
     process = subprocess.Popen([*BENCH, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    first = [tmp_path / f"mmd-{seed}/0.1.safetensors" for seed in (1, 2)]
+    first = [tmp_path / f"mmd-{seed}/0.04.safetensors" for seed in (1, 2)]
     while not all(path.exists() for path in first):
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
@@ -46,32 +46,36 @@ def test_it_stops_and_goes_on(tmp_path: pathlib.Path) -> None:
     assert (process.returncode, out, err) == (1, b"", said)
     kept = [path.read_bytes() for path in first]
     clocks = [json.loads((tmp_path / f"mmd-{seed}/clock.json").read_text()) for seed in (1, 2)]
-    assert all(clock["cpu"] >= 6 for clock in clocks)
+    assert all(clock["cpu"] >= 2.4 for clock in clocks)
 
     done = bench(*words)
     assert done.returncode == 0, done.stderr
     assert [path.read_bytes() for path in first] == kept
     for seed, before in zip((1, 2), clocks, strict=True):
         clock = json.loads((tmp_path / f"mmd-{seed}/clock.json").read_text())
-        assert clock["marks"] == [0.1, 0.2]
-        assert clock["cpu"] >= max(12, before["cpu"])
-        assert clock["starts"] == 2 or before["cpu"] >= 12
+        assert clock["marks"] == [0.04, 0.08]
+        assert clock["cpu"] >= max(4.8, before["cpu"])
+        assert clock["starts"] == 2 or before["cpu"] >= 4.8
     table = rows(done.stdout)
-    assert [row[:2] for row in table[2:]] == [["mmd", "0.1"], ["mmd", "0.2"], ["random", ""]]
+    assert [row[:2] for row in table[2:]] == [["mmd", "0.04"], ["mmd", "0.08"], ["random", ""]]
     steps = [int(row[2].replace(",", "")) for row in table[2:4]]
-    assert 0 <= steps[0] < steps[1] and table[2][6].startswith("± ")
+    # A slow machine may need the minutes for its starts: then a mark has the steps of the former.
+    assert 0 <= steps[0] <= steps[1] and table[2][6].startswith("± ")
     assert len(table[2][7].split(", ")) == 2 and table[2][8].endswith("%")
     assert (tmp_path / "table.md").read_text() == done.stdout
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
 
     games = sorted((tmp_path / "games").glob("*.jsonl"))
     before = [path.read_bytes() for path in games]
-    exact = bench(*words[:-1], ".1,.2,.3", "--measure", "nashconv")  # and longer than was meant
+    logs = [(tmp_path / f"mmd-{seed}/run/metrics.jsonl").read_bytes() for seed in (1, 2)]
+    exact = bench(*words[:-1], ".04,.08,.12", "--measure", "nashconv")  # and longer than was meant
     assert exact.returncode == 0, exact.stderr
     again = rows(exact.stdout)
     assert len(again) == 5 and all(0 < float(row[5]) < 1.5 for row in again[2:])
     assert [row[2] for row in again[2:4]] == [row[2] for row in table[2:4]]
-    assert int(again[4][2].replace(",", "")) > steps[1]
+    assert int(again[4][2].replace(",", "")) >= steps[1]
+    for seed, log in zip((1, 2), logs, strict=True):  # the run went on, it did not begin anew
+        assert (tmp_path / f"mmd-{seed}/run/metrics.jsonl").read_bytes().startswith(log)
     assert len(before) == 4 and [path.read_bytes() for path in games] == before
 
 

@@ -186,7 +186,11 @@ def test_its_exact_values_are_those_of_the_engine() -> None:
 
 
 def test_it_learns_beside_other_algorithms(tmp_path: pathlib.Path) -> None:
-    make(tmp_path, "others.txt", "nashconv.txt", "MINUTES=.01", "SEEDS=1", "SOLVED=kuhn")
-    for name in "others", "nashconv":
-        said = (tmp_path / f"{name}.txt").read_text()
-        assert all(f"| {algorithm} |" in said for algorithm in ("alphaze", "mmd", "rnad"))
+    """One table is made; the other is of the same script, which has tests of its own."""
+    make(tmp_path, "nashconv.txt", "MINUTES=.01", "SEEDS=1", "SOLVED=kuhn")
+    said = (tmp_path / "nashconv.txt").read_text()
+    assert all(f"| {algorithm} |" in said for algorithm in ("alphaze", "mmd", "rnad"))
+    others = would_do(tmp_path, "others.txt", "MINUTES=.01", "SEEDS=1", "GAME=mini")
+    assert others.count("match ") == others.count("rate ") == 1 and "name=search," in others
+    assert "learning.py" in others and "--game mini" in others and "--measure" not in others
+    assert all(f"--setting {algorithm}=" in others for algorithm in ("alphaze", "mmd", "rnad"))

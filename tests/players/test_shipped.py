@@ -68,8 +68,8 @@ def test_they_beat_weaker_ones_and_are_recorded_by_their_names(
 )
 def test_without_the_repetition_rules_they_play_on(name: str) -> None:
     """Programs of 2012 know none: games must end, and by no fault."""
-    free = ("--two-squares", "off", "--more-squares", "off", "--max-plies", 60)
-    players = f"name=deep,preset=strong,rollouts=16,{name}", f"preset=fast,{name}"
+    free = ("--two-squares", "off", "--more-squares", "off", "--max-plies", 24)
+    players = f"name=deep,preset=strong,rollouts=4,{name}", f"preset=fast,{name}"
     game = name.split("-")[0]
     done = run("match", *players, "--game", game, *free, "-n", 2, "--seed", 3, "-q", "-o", "-")
     assert done.status == 0
