@@ -149,9 +149,8 @@ def test_a_match_that_was_stopped_goes_on(a_run: pathlib.Path) -> None:
     assert first.look() is None  # it begins, and nobody waits
     record = a_run / "eval/step-00000001.jsonl"
     wait_for(lambda: record.exists() and len(games_of(record)) > 3)
-    started = time.monotonic()
     first.stop()
-    assert time.monotonic() - started < 60 and processes(record) == []
+    assert processes(record) == [] and len(games_of(record)) < 400
     lines = record.read_text().splitlines(keepends=True)
     record.write_text("".join(lines[:-1]))  # it may have come to its end before it was stopped
     assert 3 <= len(games_of(record)) < 400

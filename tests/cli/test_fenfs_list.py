@@ -12,7 +12,7 @@ import zipfile
 import pytest
 
 from fenfs_here import LOGS, SAMPLES, fenfs
-from running import ROOT, command_line, run
+from running import PATIENCE, ROOT, command_line, run
 
 GAMES = [json.loads(line) for line in (SAMPLES / "games.jsonl").read_text().splitlines()]
 NUMBERS = {  # of some logs, in the order of the names
@@ -219,7 +219,7 @@ def test_who_waits_at_a_terminal_is_told(command: str) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE,
     )
     os.close(ours)
     os.close(theirs)

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from running import ROOT
+from running import PATIENCE, ROOT
 from scale import scaled
 from stratkit.engine.stratego import VARIANTS
 
@@ -21,7 +21,7 @@ def execute(*command: str) -> subprocess.CompletedProcess[str]:
     # The suite's own sanitizer, if there is one, is for Python and what it loads.
     env = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     return subprocess.run(
-        command, env=env, capture_output=True, text=True, timeout=120, check=False
+        command, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 
