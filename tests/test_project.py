@@ -65,7 +65,16 @@ ROOMS = {
     },
 }
 # With all rooms.
-SHARED = {"arrays", "compressed", "errors", "netnames", "pictures", "terminal", "__version__"}
+SHARED = {
+    "arrays",
+    "compressed",
+    "errors",
+    "netnames",
+    "pictures",
+    "regular",
+    "terminal",
+    "__version__",
+}
 LONGEST_FILE, LONGEST_TEST = 400, 500  # lines
 LONGEST_FUNCTION = 60
 

@@ -39,7 +39,7 @@ from stratkit.storage.checkpoints import (
     resolve,
     save_checkpoint,
 )
-from stratkit.storage.progress import LOCK, METRICS
+from stratkit.storage.progress import LOCK, METRICS, RECORDS
 from stratkit.storage.schema import Count, Text
 
 
@@ -92,6 +92,7 @@ def _locked_folder(folder: Path) -> Iterator[None]:
     was made since is removed."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
+    _check_links(folder)
     were_there = os.listdir(folder)
     with lock(folder / LOCK):
         try:
@@ -104,6 +105,15 @@ def _locked_folder(folder: Path) -> Iterator[None]:
                 with contextlib.suppress(OSError):  # others may write there, too
                     for path in made:
                         path.rmdir()
+
+
+def _check_links(folder: Path) -> None:
+    """`InputError`: a folder or the lock of the run is a symbolic link, which may lead to files
+    that its user did not mean."""
+    for name in (FOLDER, RECORDS, LOCK):
+        if (folder / name).is_symlink():
+            what = "a symbolic link: a run writes and deletes only in its own folder"
+            raise InputError(what, file=os.fspath(folder / name))
 
 
 def _is_unused(folder: Path) -> bool:
@@ -249,10 +259,10 @@ class RunFolder:
 
 
 def delete_old(run: str, newest: int, keep: int, milestone: int) -> None:
-    """Deletes all but the last `keep` checkpoints (0: none) and those of milestones."""
+    """Deletes all but the last `keep` checkpoints (0: none), those of milestones, and links."""
     # Newer ones than `newest` are damaged, or the run would have gone on from them: they do not
     # count.
     good = [(step, path) for step, path in list_checkpoints(run) if step <= newest]
     for step, path in good[:-keep] if keep else []:
-        if step % milestone:
+        if step % milestone and path.is_file() and not path.is_symlink():
             path.unlink(missing_ok=True)

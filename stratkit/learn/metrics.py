@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -12,7 +13,9 @@ from typing import Any, BinaryIO
 
 from stratkit.errors import InputError
 from stratkit.learn.source import PreparedBatch
+from stratkit.regular import open_regular
 from stratkit.storage import schema
+from stratkit.storage.atomic import atomic_file
 
 Stats = dict[str, Any]  # of a rank's batch: JSON
 
@@ -102,23 +105,33 @@ def as_line(metrics: Mapping[str, Any]) -> bytes:
 
 
 def open_metrics(path: Path, step: int) -> BinaryIO:
-    """The file, without lines of steps that the checkpoint does not know of."""
-    stream = open(path, "a+b", buffering=0)  # noqa: SIM115 (closed by the run)
-    stream.seek(0)
+    """The file, without lines of steps that the checkpoint does not know of. If it is a link, or
+    has other names, a file of its own takes its place: those stay as they are."""
+    text = b""
+    with contextlib.suppress(FileNotFoundError), open_regular(path) as stream:
+        text = stream.read()
+    keep = _known(text, step, os.fspath(path))
+    if path.is_symlink() or (path.exists() and path.stat().st_nlink > 1):
+        with atomic_file(path, overwrite=True, follow=False) as new:
+            new.write(text[:keep])
+    appended = open(path, "ab", buffering=0)  # noqa: SIM115 (closed by the run)
+    appended.truncate(keep)
+    return appended
+
+
+def _known(text: bytes, step: int, file: str) -> int:
+    """The bytes of the lines up to that of `step`. `InputError`: something else is there."""
     keep = 0
-    for number, line in enumerate(stream.read().splitlines(keepends=True), 1):
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
         if not line.endswith(b"\n"):
             break
         value = schema.parse_object(line) or {}
         if type(value.get("step")) is not int or value["step"] < 0:
-            stream.close()
-            what = "no metrics of a step"
-            raise InputError(what, file=os.fspath(path), where=f"line {number}")
+            raise InputError("no metrics of a step", file=file, where=f"line {number}")
         if value["step"] > step:
             break
         keep += len(line)
-    stream.truncate(keep)
-    return stream
+    return keep
 
 
 def _rounded(value: Any) -> Any:

@@ -24,11 +24,12 @@ from stratkit.errors import InputError, UsageError, counted, printable
 from stratkit.match import MAX_GAMES
 from stratkit.players.spec import path_text
 from stratkit.rating.sprt import elo_interval
+from stratkit.storage.atomic import unshare
 from stratkit.storage.checkpoints import checkpoint_path
+from stratkit.storage.progress import RECORDS
 from stratkit.storage.records import read_records
 from stratkit.ucc.process import SUPERVISOR
 
-FOLDER = "eval"
 NICE = "19"
 END_LIMIT = 10.0  # seconds in which a match ends that is told to
 _RECORD = re.compile(r"step-(\d{8,})\.jsonl")
@@ -77,7 +78,7 @@ class Evaluation:
     ) -> None:
         self.run, self.opponent, self.game, self.seed, self.warn = run, opponent, game, seed, warn
         self.keys = keys
-        self.folder = Path(run) / FOLDER
+        self.folder = Path(run) / RECORDS
         self._step: int | None = self._unfinished()  # that is played, or is to be played next
         self._newest = self._done = -1  # of the steps that were offered, and that were played
         self._process: subprocess.Popen[bytes] | None = None
@@ -132,13 +133,14 @@ class Evaluation:
             self._step = None
             return
         try:
+            self.folder.mkdir(exist_ok=True)
+            unshare(self._record(self._step))
             self._process = self._start(self._command(checkpoint, self._step))
         except OSError as error:  # the disk is full: learning goes on
             self.warn(f"--eval: step {self._step}: {error}")
             self._done, self._step = self._step, None
 
     def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        self.folder.mkdir(exist_ok=True)
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the match)
         lifeline, self._lifeline = os.pipe()
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from stratkit.errors import InputError, UsageError, error_context, printable
 from stratkit.match.entrants import AnyEntrant
 from stratkit.match.options import MatchOptions
+from stratkit.regular import open_regular
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, read_line
 
@@ -113,10 +115,11 @@ def seated(
 
     # Nothing is kept beside a record that is none, such as /dev/null.
     path = os.devnull if is_special(options.record) else options.record + WORDS
-    if not options.resume and path != os.devnull:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
     said, played = read_words(path)
+    if not options.resume and path != os.devnull:
+        said, played = {}, {}
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)  # of an earlier match: it holds nothing but words
     me = players.index(person)
     with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words:
 
@@ -164,11 +167,15 @@ def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
 
 def read_words(path: str) -> tuple[dict[int, list[str]], dict[int, list[int]]]:
     """What was said in each game, and the actions that the other one played; an unterminated last
-    line is left out."""
+    line is left out. `InputError`: the file holds something else, or is a link."""
     said: dict[int, list[str]] = {}
     played: dict[int, list[int]] = {}
+    if path == os.devnull:
+        return said, played
+    if os.path.islink(path):
+        raise InputError("a symbolic link, where words of a person are kept", file=path)
     try:
-        with open(path, encoding="utf-8") as stream:
+        with io.TextIOWrapper(open_regular(path), encoding="utf-8") as stream:
             for line in stream:
                 found = _KEPT.fullmatch(line)
                 if found and found[2]:

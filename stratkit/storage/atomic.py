@@ -6,6 +6,8 @@ import contextlib
 import fcntl
 import functools
 import os
+import re
+import shutil
 import stat
 import time
 import zlib
@@ -16,29 +18,35 @@ from pathlib import Path
 from stratkit.errors import InputError, error_context
 
 TEMPORARY = ".tmp."  # names that begin so are never read
-_HERE = f"{TEMPORARY}{zlib.crc32(os.uname().nodename.encode()):08x}."  # of this machine's writers
+# Files of exactly this form are ours, and may be removed: machine, process, chance.
+_OURS = re.compile(r"\.tmp\.stratkit-([0-9a-f]{8})-[0-9]{1,10}-[0-9a-f]{16}")
+_MACHINE = f"{zlib.crc32(os.uname().nodename.encode()):08x}"
 _DAY = 86400.0  # seconds
 _LOOK = 0.05  # seconds in which a look at the holder is over (`holder` has the lock meanwhile)
 
 
 @contextlib.contextmanager
 def atomic_file(
-    path: str | os.PathLike[str], overwrite: bool = False, durable: bool = True
+    path: str | os.PathLike[str],
+    overwrite: bool = False,
+    durable: bool = True,
+    follow: bool = True,
 ) -> Iterator[BufferedWriter]:
     """A binary stream whose content becomes the file `path` when the block ends without an error.
 
     Until then it has a temporary name in the same folder; after an error nothing is left, and what
     a killed process left there is deleted. `durable`: file and folder are on the disk (fsync)
-    before it returns. A link is followed. Raises `InputError` when `path` exists and `overwrite` is
-    false, or is no regular file; `OSError` with `path` as its file name for everything else, a full
-    disk included.
+    before it returns. A file that is overwritten keeps its mode; its other names (hard links) keep
+    the old content. `follow`: of a symbolic link, the file that it leads to is meant; else the link
+    itself is replaced. Raises `InputError` when `path` exists and `overwrite` is false, or is no
+    regular file; `OSError` with `path` as its file name for everything else, a full disk included.
     """
     name = os.fspath(path)
     with error_context(name, only=OSError):
-        target = Path(os.path.realpath(name))
-        _check_target(name, overwrite)
+        target = Path(os.path.realpath(name) if follow else os.path.abspath(name))
+        replaced = _check_target(target, name, overwrite)
         remove_abandoned(target.parent)
-        temporary, stream, guard = _open_temporary(target.parent, name)
+        temporary, stream, guard = _open_temporary(target.parent, name, replaced)
         try:
             yield stream
             stream.flush()
@@ -60,17 +68,27 @@ def atomic_file(
             sync_folder(target.parent)
 
 
-def _open_temporary(folder: Path, name: str) -> tuple[Path, BufferedWriter, int]:
+def _open_temporary(
+    folder: Path, name: str, replaced: os.stat_result | None
+) -> tuple[Path, BufferedWriter, int]:
     """A new file in `folder`, its stream, and a descriptor that holds its lock until it is closed.
+    It gets owner and mode of the file that it is to replace, if there is one.
 
     The lock says that the writer is alive. The stream alone would let it go before the file has
     its final name.
     """
+
+    def opener(path: str, flags: int) -> int:
+        return os.open(path, flags, 0o600 if replaced else 0o666)
+
     while True:
-        temporary = folder / f"{_HERE}{os.urandom(8).hex()}"
+        chance = os.urandom(8).hex()
+        temporary = folder / f"{TEMPORARY}stratkit-{_MACHINE}-{os.getpid()}-{chance}"
         try:
-            stream = open(temporary, "xb")  # noqa: SIM115 (a failed close must not hide the error)
+            stream = open(temporary, "xb", opener=opener)  # noqa: SIM115 (closed by the caller)
             guard = os.dup(stream.fileno())
+            if replaced:
+                _take_over(guard, replaced)
             if _is_locked_by_us(guard):
                 return temporary, stream, guard
         except BaseException as error:  # a signal, perhaps as the file was made: nobody knows of it
@@ -81,6 +99,20 @@ def _open_temporary(folder: Path, name: str) -> tuple[Path, BufferedWriter, int]
             raise
         stream.close()  # somebody took it for abandoned in the moment before it was locked
         os.close(guard)
+
+
+def _take_over(descriptor: int, replaced: os.stat_result) -> None:
+    """Gives the open file the mode of the one that it will replace, and the owner and group as far
+    as this user may. A group that is another one now may do no more than everybody."""
+    mode = stat.S_IMODE(replaced.st_mode) & 0o777
+    with contextlib.suppress(OSError):
+        os.fchown(descriptor, replaced.st_uid, -1)
+    try:
+        os.fchown(descriptor, -1, replaced.st_gid)
+    except OSError:
+        mode &= ~0o070 | (mode & 0o007) << 3
+    with contextlib.suppress(OSError):  # a file system without modes
+        os.fchmod(descriptor, mode)
 
 
 def _is_locked_by_us(descriptor: int) -> bool:
@@ -96,39 +128,45 @@ def _is_locked_by_us(descriptor: int) -> bool:
 
 @functools.cache  # once in a process: what was killed since then is for the next run
 def remove_abandoned(folder: Path) -> None:
-    """Deletes the temporary files in `folder` whose writers are gone.
+    """Deletes the temporary files in `folder` whose writers are gone: regular files of this user's
+    whose names are exactly of the form that `atomic_file` makes.
 
     A living writer of this machine holds a lock on its file. Locks of other machines may be
-    invisible here, so their files, and those without a machine in their names, must also be a day
-    old. What cannot be deleted is left alone.
+    invisible here, so their files must also be a day old. What cannot be deleted is left alone.
     """
     with contextlib.suppress(OSError):
         for found in list(os.scandir(folder)):
-            if found.name.startswith(TEMPORARY) and found.is_file(follow_symlinks=False):
+            if match := _OURS.fullmatch(found.name):
                 with contextlib.suppress(OSError):
-                    _remove_if_abandoned(found.path)
+                    _remove_if_abandoned(found.path, 0 if match[1] == _MACHINE else _DAY)
 
 
-def _remove_if_abandoned(path: str) -> None:
-    if not os.path.basename(path).startswith(_HERE) and time.time() - os.stat(path).st_mtime < _DAY:
+def _remove_if_abandoned(path: str, age: float) -> None:
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    if not stat.S_ISREG(os.lstat(path).st_mode):
         return
-    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(path, flags)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.unlink(path)
+        found = os.fstat(descriptor)
+        is_ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        if is_ours and time.time() - found.st_mtime >= age:
+            os.unlink(path)
     finally:
         os.close(descriptor)
 
 
-def _check_target(name: str, overwrite: bool) -> None:
+def _check_target(target: Path, name: str, overwrite: bool) -> os.stat_result | None:
+    """The file that is to be replaced; None: there is none, or a link that is not followed."""
     try:
-        mode = os.stat(name).st_mode
+        found = os.lstat(target)
     except FileNotFoundError:
-        return
-    if not stat.S_ISREG(mode):
+        return None
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
         raise InputError("not a regular file", file=name)
     if not overwrite:
         raise InputError("exists already", file=name)
+    return found if stat.S_ISREG(found.st_mode) else None
 
 
 def _appear(temporary: Path, target: Path, name: str, overwrite: bool) -> None:
@@ -139,11 +177,23 @@ def _appear(temporary: Path, target: Path, name: str, overwrite: bool) -> None:
         except FileExistsError:
             raise InputError("exists already", file=name) from None
         except OSError:  # a file system without hard links
-            _check_target(name, overwrite)
+            _check_target(target, name, overwrite)
         else:
             temporary.unlink()
             return
     os.replace(temporary, target)
+
+
+def unshare(path: Path) -> None:
+    """Before the file `path` is written in place: what its other names (hard links) lead to, and a
+    symbolic link, stays as it is. A copy takes the place of the former; the latter goes."""
+    with contextlib.suppress(FileNotFoundError):
+        found = os.lstat(path)
+        if stat.S_ISLNK(found.st_mode):
+            path.unlink()
+        elif stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+            with open(path, "rb") as old, atomic_file(path, overwrite=True, follow=False) as new:
+                shutil.copyfileobj(old, new)
 
 
 def is_special(path: str | os.PathLike[str]) -> bool:
@@ -169,7 +219,8 @@ def lock(path: str | os.PathLike[str]) -> Iterator[None]:
     The system lets go of it when the process ends, however it ends. Raises `InputError`, naming the
     process, when another one holds it.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o666)
     try:
         lock_descriptor(descriptor, os.fspath(path))
         if not os.fstat(descriptor).st_nlink:

@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from stratkit.errors import InputError, error_context, nearest
+from stratkit.regular import open_regular
 from stratkit.storage import schema
 from stratkit.storage.atomic import atomic_file
 from stratkit.storage.schema import Count, Sha256, Text
@@ -119,12 +119,18 @@ def read_metadata(path: StrPath) -> dict[str, Any]:
 
     Raises `InputError` for a file that is neither.
     """
+    _check_file(path)
     try:
         with safe_open(os.fspath(path), framework="np") as file:
             return _parse_metadata(file.metadata(), os.fspath(path), None)
     except SafetensorError as error:
         what = f"not a checkpoint, or truncated ({error})"
         raise InputError(what, file=os.fspath(path)) from None
+
+
+def _check_file(path: StrPath) -> None:
+    """`InputError`: not a regular file. `OSError`, which names the file, as safetensors' do not."""
+    open_regular(path).close()
 
 
 def _load(
@@ -134,9 +140,7 @@ def _load(
     name = os.fspath(path)
     tensors: dict[str, npt.NDArray[Any]] = {}
     digest = hashlib.sha256()
-    with open(path, "rb") as stream:  # its errors name the file, those of safetensors do not
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-            raise InputError("not a checkpoint", file=name)
+    _check_file(path)
     try:
         with safe_open(name, framework="np") as file:
             metadata = _parse_metadata(file.metadata(), name, kind)
@@ -163,7 +167,8 @@ def _save(
     except InputError as error:
         raise ValueError(str(error)) from None
     content = save(arrays, {_KEY: schema.compact(dict(sorted(values.items()))).decode()})
-    with atomic_file(path, overwrite, durable) as stream:
+    # A RUN may be somebody else's: a link in it leads nowhere that its user chose.
+    with atomic_file(path, overwrite, durable, follow=False) as stream:
         stream.write(content)
 
 
@@ -210,7 +215,7 @@ def _hash_tensor(digest: hashlib._Hash, name: str, tensor: npt.NDArray[Any]) -> 
 
 def checkpoint_hash(path: StrPath) -> str:
     """SHA-256 of the file, as `sha256sum` prints it."""
-    with open(path, "rb") as stream:
+    with open_regular(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -18,6 +18,7 @@ from stratkit.storage.atomic import holder
 from stratkit.storage.checkpoints import list_checkpoints, read_metadata
 
 METRICS, LOCK = "metrics.jsonl", "lock"
+RECORDS = "eval"  # the folder of game records
 RATED = 100  # last steps from which the rate is told
 
 

@@ -184,13 +184,14 @@ class RecordWriter:
         met: Callable[[GameRecord], None] = lambda record: None,
     ) -> None:
         self.path, self.done, self._met = path, Numbers(), met
-        self._header, self._regular = header, False
+        self._header, self._regular, self._made = header, False, False
         if path == "-":
             self._descriptor = os.dup(1)
         else:
             # Of a pipe only to write: it would not notice that its reader has gone, being one.
             access = os.O_WRONLY if is_special(path) else os.O_RDWR
             flags = access | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            self._made = not os.path.lexists(path)
             self._descriptor = os.open(path, flags, 0o666)
             self._regular = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
         try:
@@ -212,7 +213,7 @@ class RecordWriter:
         try:
             self._write(header_line(self._header))
         except OSError:
-            if self._regular:
+            if self._regular and self._made:
                 with contextlib.suppress(OSError):
                     os.unlink(self.path)
             raise

@@ -97,6 +97,20 @@ def test_rubbish_beside_the_record_is_one_line(
     assert games.exists() and "Traceback" not in second.err
 
 
+def test_a_file_beside_the_record_that_is_no_match_s_stays(tmp_path: pathlib.Path) -> None:
+    games, diary = tmp_path / "g.jsonl", tmp_path / "g.jsonl.said"
+    diary.write_text("my diary\n")
+    done = run("match", "human", "random", *PLAY[1:], "-o", games, stdin=b"\nsave\n")
+    assert done.status == 1 and "g.jsonl.said: not a word of a game: 'my diary'" in done.err
+    assert diary.read_text() == "my diary\n"
+    diary.rename(tmp_path / "diary")
+    (tmp_path / "diary").write_text("")
+    diary.symlink_to("diary")
+    done = run("match", "human", "random", *PLAY[1:], "-o", games, "-f", stdin=b"\nsave\n")
+    assert done.status == 1 and "g.jsonl.said: a symbolic link" in done.err
+    assert diary.is_symlink() and (tmp_path / "diary").read_text() == ""
+
+
 def test_a_person_plays_leaves_and_comes_back(tmp_path: pathlib.Path) -> None:
     source, games = untrained(tmp_path), tmp_path / "g.jsonl"
     first = run("match", *PLAY[:1], source, *PLAY[1:], "-o", games, stdin=b"\n?\nsave\n")

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from stratkit.errors import InputError
-from stratkit.storage.atomic import atomic_file, holder, lock, remove_abandoned
+from stratkit.storage.atomic import atomic_file, holder, lock, remove_abandoned, unshare
 
 
 def names(folder: pathlib.Path) -> list[str]:
@@ -146,15 +146,119 @@ def test_what_a_killed_process_left_is_deleted_by_the_next(tmp_path: pathlib.Pat
     assert (tmp_path / "y").read_bytes() == b"whole"
 
 
+HEX = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".tmp.notes",
+        f".tmp.00000000.{HEX}",
+        f".tmp.stratkit-00000000-12-{HEX}.old",
+        f".tmp.stratkit-00000000-12-{HEX[:-1]}",
+        f".tmp.stratkit-00000000--{HEX}",
+        f"x.tmp.stratkit-00000000-12-{HEX}",
+    ],
+)
+def test_a_file_of_the_users_stays_however_old_it_is(tmp_path: pathlib.Path, name: str) -> None:
+    (tmp_path / name).write_text("x\n")
+    os.utime(tmp_path / name, (0, 0))
+    with atomic_file(tmp_path / "page.html") as stream:
+        stream.write(b"whole")
+    assert names(tmp_path) == sorted([name, "page.html"])
+
+
 def test_what_may_be_another_machines_is_deleted_after_a_day(tmp_path: pathlib.Path) -> None:
     now = time.time()
-    for name, age in ((".tmp.00000000.new", 3600), (".tmp.old", 90_000), ("x.tmp.", 90_000)):
+    new, old, folder, link, pipe = (f".tmp.stratkit-00000000-{n}-{HEX}" for n in range(5))
+    for name, age in ((new, 3600), (old, 90_000)):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (now - age, now - age))
-    (tmp_path / ".tmp.folder").mkdir()
-    os.utime(tmp_path / ".tmp.folder", (0, 0))
+    (tmp_path / folder).mkdir()
+    os.mkfifo(tmp_path / pipe)  # nobody writes to it: opening it must not wait
+    for name in (folder, pipe):
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / link).symlink_to(folder)
     remove_abandoned(tmp_path)
-    assert names(tmp_path) == [".tmp.00000000.new", ".tmp.folder", "x.tmp."]
+    assert names(tmp_path) == [new, folder, link, pipe]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
+def test_a_temporary_file_of_another_user_stays(tmp_path: pathlib.Path) -> None:
+    theirs = tmp_path / f".tmp.stratkit-00000000-1-{HEX}"
+    theirs.touch()
+    os.utime(theirs, (0, 0))
+    os.chown(theirs, 12345, 12345)
+    remove_abandoned(tmp_path)
+    assert names(tmp_path) == [theirs.name]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o755])
+def test_a_file_that_is_overwritten_keeps_its_mode(tmp_path: pathlib.Path, mode: int) -> None:
+    path, other = tmp_path / "x", tmp_path / "other"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    os.link(path, other)
+    with atomic_file(path, overwrite=True) as stream:
+        [half] = set(names(tmp_path)) - {"x", "other"}
+        assert (tmp_path / half).stat().st_mode & 0o777 == mode  # before there is anything in it
+        stream.write(b"new")
+    assert path.stat().st_mode & 0o777 == mode and path.read_bytes() == b"new"
+    assert other.stat().st_mode & 0o777 == mode and other.read_bytes() == b"old"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
+def test_a_file_that_root_overwrites_keeps_its_owner(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    os.chown(path, 12345, 12346)
+    path.chmod(0o640)
+    with atomic_file(path, overwrite=True) as stream:
+        stream.write(b"new")
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (12345, 12346, 0o640)
+
+
+def test_a_group_that_may_not_be_kept_gets_no_more_than_everybody(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(descriptor: int, owner: int, group: int) -> None:
+        raise PermissionError
+
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    path.chmod(0o664)
+    monkeypatch.setattr(os, "fchown", refused)
+    with atomic_file(path, overwrite=True) as stream:
+        stream.write(b"new")
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("target", ["there", "absent"])
+def test_a_link_that_is_not_followed_is_replaced(tmp_path: pathlib.Path, target: str) -> None:
+    (tmp_path / "there").write_bytes(b"theirs")
+    (tmp_path / "link").symlink_to(target)
+    with (
+        pytest.raises(InputError, match="link: exists already"),
+        atomic_file(tmp_path / "link", follow=False),
+    ):
+        pass
+    with atomic_file(tmp_path / "link", overwrite=True, follow=False) as stream:
+        stream.write(b"mine")
+    assert names(tmp_path) == ["link", "there"]
+    assert not (tmp_path / "link").is_symlink() and (tmp_path / "link").read_bytes() == b"mine"
+    assert (tmp_path / "there").read_bytes() == b"theirs"
+
+
+def test_what_is_written_in_place_is_no_others(tmp_path: pathlib.Path) -> None:
+    theirs, hard, soft = (tmp_path / name for name in ("theirs", "hard", "soft"))
+    theirs.write_bytes(b"1")
+    os.link(theirs, hard)
+    soft.symlink_to("theirs")
+    for path in (hard, soft, tmp_path / "absent"):
+        unshare(path)
+    assert names(tmp_path) == ["hard", "theirs"]
+    assert hard.read_bytes() == b"1" and theirs.stat().st_nlink == hard.stat().st_nlink == 1
 
 
 def test_a_file_taken_for_abandoned_before_it_was_locked_is_made_again(

@@ -249,7 +249,7 @@ def test_no_file(tmp_path: pathlib.Path) -> None:
     assert caught.value.filename == str(tmp_path / "absent")
     with pytest.raises(IsADirectoryError):
         load_checkpoint(tmp_path)
-    with pytest.raises(InputError, match="/dev/null: not a checkpoint"):
+    with pytest.raises(InputError, match="/dev/null: not a regular file"):
         load_checkpoint("/dev/null")
 
 

@@ -432,6 +432,13 @@ def test_a_disk_too_full_for_the_header_leaves_no_file(path: pathlib.Path) -> No
     assert not path.exists()
 
 
+def test_a_disk_too_full_for_the_header_leaves_a_link_that_was_there(path: pathlib.Path) -> None:
+    path.symlink_to("elsewhere")
+    code = "resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))\nwrite(path)\n"
+    assert "File too large" in in_another_process(code, path).stderr
+    assert path.is_symlink()
+
+
 def test_stdout_and_devices() -> None:
     out = in_another_process("write('-', record(0))", "-").stdout
     assert read(out.encode()) == [(HEADER, record(0))]
