@@ -142,10 +142,8 @@ static int read_words(const reader *in, const char *line, float *row)
         end = word + strcspn(word, blanks);
         if (n == SK_MOST_ACTIONS)
             return refuse(in, "more than 128 columns") - 1;
-        if (!read_payoff(word, end, &row[n++])) {
-            int shown = end - word < 30 ? (int)(end - word) : 30;
-            snprintf(in->error, in->error_size, "line %d: not a number: '%.*s'", in->line, shown,
-                     word);
+        if (!read_payoff(word, end, &row[n++])) { /* which is not shown: it may be a secret */
+            snprintf(in->error, in->error_size, "line %d: word %d is no number", in->line, n);
             return -1;
         }
     }

@@ -18,10 +18,15 @@ typedef struct {
     int n;
 } reader;
 
+/* Tells the line and, if it is to be found there, the number of `word`, which is not shown: the file
+ * may be no map, and a secret. */
 static int refuse(const reader *in, const char *what, const char *word)
 {
-    if (*word)
-        snprintf(in->error, in->error_size, "line %d: %s: '%.30s'", in->line, what, word);
+    int n = 0;
+    while (n < in->n && in->words[n] != word)
+        n++;
+    if (n < in->n)
+        snprintf(in->error, in->error_size, "line %d, word %d: %s", in->line, n + 1, what);
     else
         snprintf(in->error, in->error_size, "line %d: %s", in->line, what);
     return 0;

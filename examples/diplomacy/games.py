@@ -22,7 +22,7 @@ from stratkit.notation.diplomacy_svg import picture
 def main(record: str, folder: str, number: str = "0") -> None:
     games = read_games(record)
     row = np.flatnonzero(games["number"] == int(number))[0]
-    game = Game(games["game"][row])
+    game = Game.stored(games["game"][row])
     actions = np.array(games["moves"][row].split(), np.int32)
     data = game_json(game, actions)
     assert actions_of(game, data).tolist() == actions.tolist()

@@ -27,7 +27,7 @@ def main() -> None:
     print(*["run", "step", "states", "left", "n", "bias", "rms", "believed"], sep="\t")
     for run in asked.runs:
         weights, metadata, _ = load_network(weights_file(run), "average")
-        game = Game(metadata["game"], metadata["rules"])
+        game = Game.stored(metadata["game"], metadata["rules"])
         tree, network = PublicTree(game), value_leaves(weights, metadata, game)
         search = PBSSearch(updates=asked.search, depth=asked.depth)
         states = {

@@ -170,7 +170,7 @@ def main() -> None:
     n, seed = map(int, words[1:])
     torch.set_num_threads(1)
     weights, metadata, _ = load_network(weights_file(words[0]), "average")
-    game = Game(metadata["game"], metadata["rules"])
+    game = Game.stored(metadata["game"], metadata["rules"])
     whole, tree = Tree(game), PublicTree(game)
     leaves, sets = value_leaves(weights, metadata, game), tree.infosets(whole)
 

@@ -327,7 +327,8 @@ class _Logger(Observer):
             from stratkit.engine import Game
             from stratkit.match.evaluation import Evaluation
 
-            game, run = Game(metadata["game"], metadata["rules"]), self.request.run
+            game = Game.stored(metadata["game"], metadata["rules"])
+            run = self.request.run
             keys = measured(metadata["algorithm"], metadata["config"])
             self.evaluation = Evaluation(run, self.opponent, game, metadata["seed"], warn, keys)
             self.evaluation.offer(metadata["step"])

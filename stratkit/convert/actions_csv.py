@@ -38,7 +38,7 @@ def bare_csv(raw: Raw, selection: Selection) -> str:
     if selection.by_log:
         return ""
     header, episode = raw.data
-    rules = Rules(header.game, header.rules)
+    rules = Rules.stored(header.game, header.rules)
     if ((episode.actions < 0) | (episode.actions >= rules.actions)).any():
         raise InputError(f"not the actions of a game of {header.game}")
     try:

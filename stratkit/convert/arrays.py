@@ -16,7 +16,7 @@ from stratkit.compressed import decompressed
 from stratkit.engine import Game, IllegalAction, Replay, replay_columns
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.stratego import VARIANTS
-from stratkit.errors import InputError
+from stratkit.errors import InputError, error_context
 from stratkit.notation.squares import square_text
 from stratkit.storage.episodes import EpisodeReader, Episodes, Header, SeenGames
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
@@ -80,7 +80,8 @@ def read_episodes(*paths: StrPath) -> EpisodeArrays:
         duplicates += reader.duplicates
     if not parts:
         raise InputError("no episodes", file=os.fspath(paths[0]) if paths else None)
-    game = Game(parts[0][1].game, parts[0][1].rules)
+    with error_context(parts[0][0]):
+        game = Game.stored(parts[0][1].game, parts[0][1].rules)
     together = Episodes.together([episodes for *_, episodes in parts])
     actions = _actions(game, parts, together)
     games = _games(parts, together)

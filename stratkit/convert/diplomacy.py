@@ -58,7 +58,7 @@ def play(raw: Raw) -> Played:
         actions, said, players = actions_of(rules, data), None, tuple(map_of(rules).powers)
     else:
         header, game = raw.data
-        rules = Rules(header.game, header.rules)
+        rules = Rules.stored(header.game, header.rules)
         said = tuple(game.returns)
         if raw.form == RECORD:
             actions = _numbers(game.moves)

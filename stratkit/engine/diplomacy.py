@@ -15,6 +15,7 @@ from stratkit.arrays import Bools, Bytes, Int32s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text, writable
 from stratkit.errors import InputError
+from stratkit.regular import open_regular
 
 NONE = 255
 PROVINCES, CENTRES = 76, 40  # room in a position
@@ -81,8 +82,8 @@ def map_of(game: Game) -> DiplomacyMap:
         raise InputError(f"{game.name} is no game of Diplomacy")
     known = map_text(name)
     if known is None:
-        with open(name, encoding="utf-8", errors="replace") as stream:
-            known = stream.read()
+        with open_regular(name) as stream:
+            known = stream.read().decode(errors="replace")
     return DiplomacyMap(known)
 
 

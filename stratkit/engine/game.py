@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from stratkit.engine.library import ffi, lib, text
 from stratkit.errors import InputError, nearest_or_all, printable, shown
+from stratkit.regular import open_regular
 
 # What returns are divided by where step sizes are compared among games (Sokota et al. 2022): the
 # largest return. Kuhn poker's are taken as they are, as there.
@@ -17,6 +18,19 @@ UNITS = {"leduc": 13.0, "leduc:": 20.0}
 def game_names() -> list[str]:
     """The names that `Game` knows; one that ends in a colon wants a parameter, as `hex:3`."""
     return [text(lib.sk_game_name(i)) for i in range(lib.sk_games())]
+
+
+FILED = ("matrix:", "diplomacy:")  # what follows may be the name of a file
+_named: set[str] = set()  # games with a file that the user has named
+
+
+def _file_of(name: str) -> str | None:
+    """The file that a game's name has in it; None: the engine has the whole game."""
+    kind, colon, file = name.partition(":")
+    if kind + colon not in FILED:
+        return None
+    known = kind == "diplomacy" and lib.sk_dip_map_text(_bytes(file)) != ffi.NULL
+    return None if known else file
 
 
 def _bytes(name: str) -> bytes:
@@ -30,6 +44,20 @@ def _bytes(name: str) -> bytes:
     return encoded
 
 
+def _check_file(name: str) -> None:
+    """The user names a game: its file, if it has one, may be opened. `InputError`: it cannot be."""
+    file = _file_of(name)
+    if file is None:
+        return
+    try:
+        open_regular(os.fsdecode(_bytes(file))).close()
+    except InputError as error:
+        raise InputError(printable(f"game {name}: {error.what}")) from None
+    except OSError as error:
+        raise InputError(printable(f"game {name}: {error.strerror}")) from None
+    _named.add(name)
+
+
 class Game:
     """A game of the engine, opened by name.
 
@@ -38,7 +66,20 @@ class Game:
     `max_plies` and `max_quiet` (plies without an attack), each 0 for off, and `open`: the sum of
     2 ** type over the types that both sides know from the start of play. `rules` has `open` only if
     it is not 0. Raises `InputError` for an unknown name or rule.
+
+    A name such as `matrix:FILE` opens that file, a regular one. Who has the name from a file of
+    data calls `stored`.
     """
+
+    @classmethod
+    def stored(cls, name: str, rules: Mapping[str, int] | None = None) -> Game:
+        """The game that data name: a header, metadata. They name no files, or reading them would
+        read others. `InputError`: the name has a file in it, and nobody has opened that game by
+        `Game` before, as the command line does."""
+        if name not in _named and _file_of(name) is not None:
+            what = "unknown, and data open no file: only the command line does, by --game"
+            raise InputError(printable(f"game {name}: {what} (fenfs: --allow-game)"))
+        return cls(name, rules)
 
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:
         kind, colon, _ = name.partition(":")
@@ -48,11 +89,12 @@ class Game:
         for key in rules or {}:
             if not (key.isascii() and key.isidentifier()):
                 raise InputError(f"game {printable(name)}: unknown rule {shown(key)}")
+        _check_file(name)
         asked = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
         error = ffi.new("char[200]")
         handle = lib.sk_game_open(_bytes(name), asked.encode(errors="replace"), error, len(error))
         if handle == ffi.NULL:
-            wrong = ffi.string(error).decode(errors="replace")  # it may quote a file
+            wrong = ffi.string(error).decode(errors="replace")
             raise InputError(printable(f"game {name}: {wrong}"))
         self.handle = ffi.gc(handle, lib.sk_game_close)
         self.name = name

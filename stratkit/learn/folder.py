@@ -181,7 +181,8 @@ def read_checkpoint(path: Path, inputs: Mapping[str, int] | None = None) -> Resu
         inputs = metadata["inputs"] if inputs is None else inputs
         read = {plain_path(file): n for file, n in inputs.items()}
         metadata = {**metadata, "config": config, "inputs": read}
-        return ResumePoint(path, tensors, metadata, Game(metadata["game"], metadata["rules"]))
+        game = Game.stored(metadata["game"], metadata["rules"])
+        return ResumePoint(path, tensors, metadata, game)
 
 
 class RunFolder:

@@ -231,7 +231,7 @@ class _ValueRun:
 
     def _check_header(self, header: ExampleHeader, name: str) -> None:
         with error_context(name):
-            game = Game(header.game, header.rules)
+            game = Game.stored(header.game, header.rules)
             if self.game is None:
                 self.open(game)
             assert self.game is not None

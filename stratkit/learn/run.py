@@ -77,7 +77,7 @@ def train(
         )
         file, inputs = begun["checkpoint"], begun["inputs"]
         point = read_checkpoint(Path(file), inputs) if file else None
-        game = Game(begun["game"], begun["rules"])
+        game = Game.stored(begun["game"], begun["rules"])
         with contextlib.closing(_Run(request, ranks, point, game, stop, observer)) as run:
             return run.learn()
     finally:

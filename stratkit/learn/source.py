@@ -364,7 +364,7 @@ class Source:
             what = "slices of games, of which this algorithm needs whole ones (mmd takes both)"
             raise InputError(what, file=name)
         with error_context(name):
-            game = Game(header.game, header.rules)
+            game = Game.stored(header.game, header.rules)
         if self._game is None:
             self.planned = self.plan(game)
         if header.version == SLICES and self.planned.layout.deployment_only:

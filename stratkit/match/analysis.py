@@ -39,7 +39,7 @@ class Analyst:
         spec = parse_player(player_text, PLAYERS)
         if spec.kind is not NETWORK:
             raise UsageError("only a network's moves can be explained", text=player_text)
-        self.name, self.game = spec.spec, Game(game_of(spec))
+        self.name, self.game = spec.spec, Game.stored(game_of(spec))
         self.variant = variant(self.game.name)
         player = open_player(spec, self.game, 0, 2 * WORLDS).player
         assert isinstance(player, Explainer)

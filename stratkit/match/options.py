@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from stratkit.engine import Game
+from stratkit.engine.stratego import variant
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.match import MAX_GAMES
 from stratkit.match.adjudicate import Limit, parse_limit
+from stratkit.notation.setups import all_setups
 from stratkit.players.registry import NETWORK
 from stratkit.players.spec import PlayerSpec, parse_player
 from stratkit.rating.sprt import Sprt, parse_sprt
+from stratkit.regular import open_regular
 from stratkit.storage.records import GAUNTLET, RecordHeader, read_header
 from stratkit.ucc.kind import PLAYERS
 
@@ -111,6 +116,10 @@ class MatchOptions:
             setups = header.setups.get("file")
             if setups == "-":
                 raise UsageError("the setups came from stdin: give them again with --setups")
+            _check_setups(header, setups)
+        if self.game is None:
+            with error_context(self.record, "line 1"):
+                Game.stored(header.game)
         return replace(
             self,
             players=self.players or _players(header, self.record),
@@ -178,7 +187,20 @@ def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
         raise UsageError(f"{what}: {shlex.join(texts)}", file=file)
     with error_context(file):
         specs = [(parse_player(player.spec, PLAYERS), player.name) for player in header.players]
+    _check_setups(header, *(spec.given.get("setup") for spec, _ in specs))
     return tuple(replace(spec, name=name) for spec, name in specs)
+
+
+def _check_setups(header: RecordHeader, *files: str | None) -> None:
+    """`InputError`: a file that only the record names is no regular one, of which reading ends, or
+    holds something else than setups, of which nothing is shown."""
+    for file in filter(None, files):
+        with contextlib.suppress(FileNotFoundError), open_regular(file) as stream:
+            try:
+                all_setups(stream, file, variant(header.game))
+            except InputError:
+                what = "no file of setups, though the record names it as one"
+                raise InputError(what, file=file) from None
 
 
 def _games(header: RecordHeader, file: str) -> int:

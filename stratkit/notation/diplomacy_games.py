@@ -138,7 +138,7 @@ def game_of(data: Any) -> Game:
         rules = {"years": MOST_YEARS, "max_quiet": 0}
     if not all(type(value) is int for value in rules.values()):
         raise InputError("rules are whole numbers")
-    return Game(f"diplomacy:{name}", rules)
+    return Game.stored(f"diplomacy:{name}", rules)
 
 
 def actions_of(game: Game, data: Any) -> Int32s:

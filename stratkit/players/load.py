@@ -90,7 +90,7 @@ def load(player: StrPath, net: str | None = None, rows: int = 64) -> TrainedNetw
     file = os.fspath(weights_file(name))
     weights, metadata, part = load_network(file, net)
     with error_context(file):
-        game = Game(str(metadata["game"]), metadata["rules"])
+        game = Game.stored(str(metadata["game"]), metadata["rules"])
         from stratkit.nets import build  # torch: only for a sound file
         from stratkit.nets.evaluator import Evaluator
 

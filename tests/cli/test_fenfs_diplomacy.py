@@ -84,7 +84,7 @@ def broken(path: pathlib.Path, change: str) -> tuple[str, str]:
             some[1]["state"] = {"units": {"FRANCE": [["F MAO"]]}}
             return saved(path, phases=some), "F1901M: of FRANCE no list of texts: \"[['F MAO']]\""
         case "map":
-            return saved(path, map="moon"), "game diplomacy:moon: No such file or directory"
+            return saved(path, map="moon"), "game diplomacy:moon: unknown, and data open no file"
         case "rule":
             return saved(path, rules={"years": 3.5}), "rules are whole numbers"
         case "unknown":

@@ -210,7 +210,7 @@ def test_commands_play_and_learn_it(tmp_path: pathlib.Path) -> None:
         ("diplomacy:nothing", {}, "game diplomacy:nothing: No such file or directory"),
         ("diplomacy:fva", {"years": 0}, "rule years: a number from 1 to 250 is needed"),
         ("diplomacy:fva", {"plies": 3}, "unknown rule 'plies'"),
-        ("diplomacy:/dev/zero", {}, "too long for a map"),
+        ("diplomacy:/dev/zero", {}, "game diplomacy:/dev/zero: not a regular file"),
     ],
 )
 def test_what_is_no_game(name: str, rules: dict[str, int], wrong: str) -> None:

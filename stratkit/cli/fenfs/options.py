@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stratkit.cli.options import OneOf, option, options
+from stratkit.cli.options import GAME_NAME, OneOf, option, options
 from stratkit.errors import shown
 
 if TYPE_CHECKING:
@@ -91,6 +91,13 @@ selecting = options(
     ),
     option("--moves RANGE", "Only games of so many moves, like 40, 10..20 or 10.. .", Range()),
     option("--regular", "Only games with regular setups."),
+    option(
+        "--allow-game GAME",
+        "Read games of GAME, like diplomacy:FILE, which files of games cannot open themselves.",
+        GAME_NAME,
+        multiple=True,
+        expose_value=False,  # naming it is all
+    ),
 )
 
 
