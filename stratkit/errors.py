@@ -69,6 +69,13 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def named(name: object, limit: int = 200) -> str:
+    """A name, such as a file's, for people: as `printable`, and of a long one both ends."""
+    text = printable(str(name))
+    half = limit // 2
+    return text if len(text) <= limit else f"{text[:half]}...{text[-half:]}"
+
+
 def counted(number: int, thing: str) -> str:
     """`1 game`, `2 games`."""
     return f"{number} {thing}{'s' * (number != 1)}"
@@ -112,7 +119,8 @@ class StratkitError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        file = repr("") if self.file == "" else self.file  # a name that was given empty is shown
+        # A name that was given empty is shown.
+        file = repr("") if self.file == "" else self.file and named(self.file)
         parts = [part for part in (file, self.where, self.what) if part]
         if self.text is not None:
             parts.append(shown(self.text))

@@ -6,7 +6,7 @@ import os
 import warnings
 from typing import IO, TYPE_CHECKING, Literal
 
-from stratkit.errors import InputError, UsageError, printable
+from stratkit.errors import InputError, UsageError, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def form_of(path: str) -> str:
 
 def plain(text: str) -> str:
     """A text for a legend, which would read mathematics between two $."""
-    return printable(text).replace("$", r"\$")
+    return named(text, 60).replace("$", r"\$")
 
 
 def legend(axes: Axes, below: float = -0.14) -> None:

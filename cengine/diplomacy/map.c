@@ -18,8 +18,8 @@ typedef struct {
     int n;
 } reader;
 
-/* Tells the line and, if it is to be found there, the number of `word`, which is not shown: the file
- * may be no map, and a secret. */
+/* Tells the line and, if it is to be found there, the number of `word`, which is not shown: the
+ * file may be no map, and a secret. */
 static int refuse(const reader *in, const char *what, const char *word)
 {
     int n = 0;

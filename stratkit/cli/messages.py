@@ -68,7 +68,19 @@ def command_to_go_on(*more: str) -> str:
     """The command line that goes on with what this one has begun."""
     words = [word for word in sys.argv[1:] if not re.fullmatch("--resume|--force|-f+", word)]
     words = [word.replace("f", "") if re.fullmatch("-[fqv]+", word) else word for word in words]
-    return shlex.join([Session.tool, *words, *more, "--resume"])
+    return " ".join(map(_quoted, [Session.tool, *words, *more, "--resume"]))
+
+
+def _quoted(word: str) -> str:
+    """A word for the shell, in one line: what no terminal may see is written by its bytes."""
+    if word.isprintable():
+        return shlex.quote(word)
+    plain = {c: c for c in word if c.isprintable()} | {"\\": r"\\", "'": r"\'"}
+    return f"$'{''.join(plain.get(c) or _by_bytes(c) for c in word)}'"
+
+
+def _by_bytes(character: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(character))
 
 
 def note_terminal(inputs: Sequence[str], what: str) -> None:

@@ -18,7 +18,7 @@ import click
 from stratkit.cli.messages import Session
 from stratkit.cli.options import option
 from stratkit.cli.tool import ToolGroup, run
-from stratkit.errors import InputError, UsageError, error_context, nearest, printable
+from stratkit.errors import InputError, UsageError, error_context, named, nearest, printable
 from stratkit.storage.streams import STDOUT
 
 if TYPE_CHECKING:
@@ -139,12 +139,14 @@ def _told(is_: Progress) -> str:
     if (saved := is_.checkpoint) is None:
         rows.append(("checkpoint", "none"))
     else:
-        rows.append(("checkpoint", f"step {saved.step:,}, {_span(saved.age)} ago: {saved.file}"))
+        rows.append(
+            ("checkpoint", f"step {saved.step:,}, {_span(saved.age)} ago: {named(saved.file)}")
+        )
         if saved.fault is not None:
             rows.append(("fault", saved.fault))
     if is_.elo is not None:
         rows.append(("Elo", _elo(is_.elo)))
-    return "\n".join([f"{is_.run}: {what}", *(f"  {name:<12}{said}" for name, said in rows)])
+    return "\n".join([f"{named(is_.run)}: {what}", *(f"  {name:<12}{said}" for name, said in rows)])
 
 
 def _elo(result: Mapping[str, Any]) -> str:

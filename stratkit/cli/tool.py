@@ -26,7 +26,15 @@ from stratkit.cli import signals
 from stratkit.cli.messages import Session, to_stderr, warn
 from stratkit.cli.options import Text
 from stratkit.cli.signals import Terminated
-from stratkit.errors import StratkitError, UsageError, error_context, nearest, nearest_or_all, shown
+from stratkit.errors import (
+    StratkitError,
+    UsageError,
+    error_context,
+    named,
+    nearest,
+    nearest_or_all,
+    shown,
+)
 from stratkit.storage.streams import STDOUT, discard, discard_stdout
 
 INTERRUPTED = 130
@@ -161,8 +169,10 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
             return ENDED[signal.Signals(error.number)], 128 + error.number
         case OSError() if error.strerror:
             name = error.filename
+            if name is None:
+                return error.strerror, 1
             file = os.fsdecode(name) if isinstance(name, bytes) else name
-            return error.strerror if file is None else f"{file or repr('')}: {error.strerror}", 1
+            return f"{named(file) or repr('')}: {error.strerror}", 1
         case MemoryError():
             return f"out of memory {error}".rstrip(), 1
         case ModuleNotFoundError() if error.name == "torch":

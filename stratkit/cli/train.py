@@ -18,7 +18,7 @@ from stratkit.cli.options import GAME_NAME, NET_NAME, Number, OneOf, device_opti
 from stratkit.cli.progress import Progress
 from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
-from stratkit.errors import UsageError, counted
+from stratkit.errors import UsageError, counted, named
 from stratkit.learn.acting import measured
 from stratkit.learn.config import ALGORITHMS
 from stratkit.learn.observer import Observer
@@ -327,8 +327,7 @@ class _Logger(Observer):
             from stratkit.engine import Game
             from stratkit.match.evaluation import Evaluation
 
-            game = Game.stored(metadata["game"], metadata["rules"])
-            run = self.request.run
+            game, run = Game.stored(metadata["game"], metadata["rules"]), self.request.run
             keys = measured(metadata["algorithm"], metadata["config"])
             self.evaluation = Evaluation(run, self.opponent, game, metadata["seed"], warn, keys)
             self.evaluation.offer(metadata["step"])
@@ -372,15 +371,16 @@ def _conclude(outcome: Outcome, signals: _Signals, request: Request) -> int:
 
 
 def _say_end(outcome: Outcome, request: Request) -> None:
+    saved = named(outcome.checkpoint)
     if outcome.checkpoint is None:
         say("stopped before the first episode: there is nothing to save")
     elif outcome.error:
-        say(f"saved {outcome.checkpoint}; --resume goes on from there")
+        say(f"saved {saved}; --resume goes on from there")
     elif outcome.stopped:
         behind = "behind self-play again, " if STDIN in request.inputs else ""
-        say(f"saved {outcome.checkpoint}; to go on: {behind}{command_to_go_on()}")
+        say(f"saved {saved}; to go on: {behind}{command_to_go_on()}")
     elif request.steps is not None and outcome.begun >= request.steps:
-        say(f"nothing to do: {request.run} has {counted(outcome.begun, 'step')}")
+        say(f"nothing to do: {named(request.run)} has {counted(outcome.begun, 'step')}")
     else:
         if outcome.left_over:
             few = "is" if outcome.left_over == 1 else "are"
@@ -390,7 +390,7 @@ def _say_end(outcome: Outcome, request: Request) -> None:
             lacking = counted(outcome.unfilled, "batch").replace("batchs", "batches")
             warn(f"--window {asked['window']} is larger than the inputs, which are {lacking} short")
         learned = counted(outcome.episodes, outcome.learned)
-        say(f"step {outcome.step}, {learned}: {outcome.checkpoint}")
+        say(f"step {outcome.step}, {learned}: {saved}")
 
 
 def main() -> NoReturn:

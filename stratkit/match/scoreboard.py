@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stratkit.errors import InputError, counted
+from stratkit.errors import InputError, counted, named
 from stratkit.match.schedule import OneAmongOthers, Schedule
 from stratkit.play.finished import NOT_PLAYED
 from stratkit.rating.shares import SQUARES, Share, scored
@@ -42,7 +42,7 @@ class Scoreboard:
     """
 
     def __init__(self, names: Sequence[str], schedule: Schedule, sprt: Sprt | None) -> None:
-        self.names, self.schedule, self.sprt = names, schedule, sprt
+        self.names, self.schedule, self.sprt = [named(name) for name in names], schedule, sprt
         self.tallies = [Tally() for _ in schedule.pairings]
         self.faults: Counter[tuple[int, str]] = Counter()
         self.remaining = self.new = self.new_faults = self.not_played = 0

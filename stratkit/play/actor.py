@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
+from stratkit.errors import named
 from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.play.finished import in_order
@@ -192,7 +193,7 @@ class Actor:
 
     def _wait_for_learner(self, follower: Follower) -> None:
         if not follower.refresh():
-            self.say(f"selfplay: waits for the learner to publish weights in {follower.run}")
+            self.say(f"selfplay: waits for the learner to publish weights in {named(follower.run)}")
             while not follower.refresh():
                 self._pause(50 * POLL)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError, error_context
+from stratkit.errors import UsageError, error_context, named
 from stratkit.play.options import RANDOM, SelfplayOptions
 from stratkit.players.options import options_text
 from stratkit.players.searching.options import PBS_WORDS, SearchOptions
@@ -107,7 +107,9 @@ class _Learner:
         self.play = play
         self.follower = Follower(play.options.policy, play.game)
         if not self._look():
-            play.say(f"selfplay: waits for the learner to publish weights in {self.follower.run}")
+            play.say(
+                f"selfplay: waits for the learner to publish weights in {named(self.follower.run)}"
+            )
             while not self._look():
                 self._pause()
         self.pressure = BackPressure(self.follower, play.options.max_ahead, 1)

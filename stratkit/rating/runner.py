@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stratkit.errors import InputError, Say, UsageError, counted, nearest_or_all
+from stratkit.errors import InputError, Say, UsageError, counted, named, nearest_or_all
 from stratkit.rating.bootstrap import Ratings, rate
 from stratkit.rating.elo import Model
 from stratkit.rating.groups import check_linked
@@ -62,7 +62,8 @@ def _chosen(
             warn(f"left out: {counted(itself, 'game')} between players who are one now")
     pool, too_few = selected(pool, options.include, options.exclude, options.least_games)
     if too_few:
-        say(f"left out, with fewer than {options.least_games} games: {', '.join(too_few)}")
+        names_left = ", ".join(map(named, too_few))
+        say(f"left out, with fewer than {options.least_games} games: {names_left}")
     if not len(pool):
         raise InputError("no games are left to rate")
     return pool, reader.rules, names

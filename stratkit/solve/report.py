@@ -8,7 +8,7 @@ from typing import Any
 
 from stratkit.engine.stratego import TYPES, open_types
 from stratkit.engine.tree import Tree
-from stratkit.errors import printable
+from stratkit.errors import named
 from stratkit.solve.exploitability import PolicyValue
 
 FORMAT = "exploitability"
@@ -98,4 +98,4 @@ class Report:
 def _row(entry: Entry) -> list[str]:
     numbers = (entry.result.value, entry.result.exploitability, entry.result.nash_conv)
     step = "-" if entry.step is None else str(entry.step)
-    return [printable(entry.name), step, *(f"{x + 0.0:.6f}" for x in numbers)]
+    return [named(entry.name), step, *(f"{x + 0.0:.6f}" for x in numbers)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from stratkit.engine.tree import Tree, Vector
-from stratkit.errors import UsageError, nearest
+from stratkit.errors import UsageError, named, nearest
 from stratkit.solve.cfr import CFR, EXPONENTS
 from stratkit.solve.determinized import DETERMINIZED
 from stratkit.solve.flop import FLOP
@@ -54,7 +55,9 @@ def parse_solver(text: str) -> tuple[str, int] | None:
             raise UsageError(f"no solver is called {name!r}{nearest(name, NAMES)}", text=text)
         return None
     if not re.fullmatch("[1-9][0-9]*", number):
-        raise UsageError(f"a number of iterations is needed, as in {name}:1000", text=text)
+        file = f"; a file or folder of this name is ./{named(text)}" if os.path.exists(text) else ""
+        what = f"a number of iterations is needed, as in {name}:1000{file}"
+        raise UsageError(what, text=text)
     if len(number) > len(str(MOST_ITERATIONS)) or int(number) > MOST_ITERATIONS:
         raise UsageError(f"a solver does at most {MOST_ITERATIONS} iterations", text=text)
     return name, int(number)
