@@ -11,8 +11,14 @@ samples=$(cd "$(dirname "$0")/../formats/samples/gravon" && pwd)
 title() { printf '\n== %s\n' "$*" >&2; }
 show() { printf '$ %s\n' "$*" >&2; "$@"; }
 
+# Only a folder that this script made is removed.
+if [ -e "$folder" ] && [ ! -e "$folder/.stratkit-demo" ]; then
+    echo "demo.sh: $folder: is there already, and is none of demo.sh's: name another one" >&2
+    exit 1
+fi
 rm -rf "$folder"
 mkdir -p "$folder"
+touch "$folder/.stratkit-demo"
 cd "$folder"
 
 title "Logs of Gravon become FENfS, game records and setups"

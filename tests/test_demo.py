@@ -13,6 +13,16 @@ import pytest
 from running import ROOT, forked_commands
 
 
+@pytest.mark.parametrize("script", ["demo.sh", "slurm/check.sh"])
+def test_a_folder_of_somebody_else_is_not_removed(tmp_path: pathlib.Path, script: str) -> None:
+    (tmp_path / "notes").write_text("mine")
+    done = subprocess.run(
+        ["bash", ROOT / "examples" / script, tmp_path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1 and f"{tmp_path}: is there already" in done.stderr
+    assert (tmp_path / "notes").read_text() == "mine"
+
+
 @pytest.mark.slow
 def test_the_demo_in_short(tmp_path: pathlib.Path) -> None:
     path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"

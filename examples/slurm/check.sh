@@ -6,8 +6,14 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(realpath -m "${1:-slurm-check}")
 node=$(hostname -s)
+# Only a folder that this script made is removed.
+if [ -e "$folder" ] && [ ! -e "$folder/.stratkit-check" ]; then
+    echo "check.sh: $folder: is there already, and is none of check.sh's: name another one" >&2
+    exit 1
+fi
 rm -rf "$folder"
 mkdir -p "$folder"/{state,spool,jobs}
+touch "$folder/.stratkit-check"
 pids=()
 
 stop() {

@@ -162,6 +162,8 @@ def _check_target(target: Path, name: str, overwrite: bool) -> os.stat_result | 
         found = os.lstat(target)
     except FileNotFoundError:
         return None
+    except OSError as error:  # under the name that was given
+        raise OSError(error.errno, error.strerror, name) from None
     if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
         raise InputError("not a regular file", file=name)
     if not overwrite:
