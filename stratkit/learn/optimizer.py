@@ -114,11 +114,6 @@ class Optimizer:
             **schedule,
         }
 
-    def is_finite(self) -> bool:
-        """Whether all weights are finite numbers."""
-        norms = torch._foreach_norm([p.detach() for p in self.adam.parameters])
-        return bool(torch.stack(norms).isfinite().all())
-
     # ---- the parts of an update ----
 
     def _fitting(self, batch: StepBatch) -> int:
