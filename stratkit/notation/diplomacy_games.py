@@ -31,9 +31,9 @@ from stratkit.engine.diplomacy import (
     SUPPORT_MOVE,
     UNIT,
     VERBS,
-    VIEW,
     DiplomacyMap,
     map_of,
+    views_of,
 )
 from stratkit.errors import InputError, error_context, shown
 from stratkit.notation.diplomacy import (
@@ -78,8 +78,7 @@ def phases(game: Game, actions: Int32s) -> Iterator[tuple[np.ndarray, Bytes]]:
 
 def seen(batch: Batch) -> np.ndarray:
     """What the power that acts in a batch of one row knows, a record of `VIEW`: shape [1]."""
-    view = batch.observe()[:, batch.game.shape[0] :]
-    return np.ascontiguousarray(view).view(VIEW)[:, 0]
+    return views_of(batch.game, batch.observe())
 
 
 def game_json(game: Game, actions: Int32s) -> dict[str, Any]:
