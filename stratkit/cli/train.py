@@ -207,14 +207,11 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     signals = _Signals()
     with Progress(request.steps, "step", tool, log_every=_seconds(options)) as progress:
         progress.doing("loading torch")
-        import torch
-
         from stratkit.learn.rebel_run import train_values
         from stratkit.learn.run import train
+        from stratkit.nets.threads import one_thread
 
-        # The learner has threads of its own. Torch's, which wait for each other at every operation,
-        # made an update ten times slower with a busy second core.
-        torch.set_num_threads(1)
+        one_thread()  # the learner has threads of its own
         signals.catch()
         with (
             _scalars(options["tensorboard"]) as scalars,

@@ -73,13 +73,13 @@ class Place:
 
 @dataclass
 class Finding:
-    """What was found in one item of `file`: faults, breaches of repetition rules, and the text of
-    its sound part; `header` goes before it if it is not that of the item before. `players` and
-    `place`: of a record."""
+    """What was found in one item of `file`: faults; notes, which are none, such as breaches of
+    repetition rules; and the text of its sound part. `header` goes before it if it is not that of
+    the item before. `players` and `place`: of a record."""
 
     file: str
     faults: list[InputError] = field(default_factory=list)
-    breaches: list[InputError] = field(default_factory=list)
+    notes: list[InputError] = field(default_factory=list)
     header: str = ""
     players: Players = NOBODY
     place: Place | None = None
@@ -94,8 +94,8 @@ class Finding:
         self.text = ""
 
     def report(self, tally: Tally) -> None:
-        for breach in self.breaches:
-            tally.warn(str(breach))
+        for note in self.notes:
+            tally.warn(str(note))
         for fault in self.faults:
             tally.fault(fault)
         if not self.faults:
@@ -178,6 +178,7 @@ def _check_diplomacy(finding: Finding, raw: Raw, keep: bool) -> None:
         finding.faults.append(error)
         return
     finding.faults += filter(None, [played.fault])
+    finding.notes += played.notes
     if keep and raw.form == JSON:
         finding.text = json_text(played)
     elif keep and raw.form == RECORD:
@@ -254,9 +255,7 @@ def _find_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
                 )
                 what = f"the {name} forbids this move, and perhaps later ones: no fault here"
                 where, text = game.log.where(ply), game.log.move_text(ply)
-                finding.breaches.append(
-                    InputError(what, file=game.raw.name, where=where, text=text)
-                )
+                finding.notes.append(InputError(what, file=game.raw.name, where=where, text=text))
 
 
 def _sound_part(game: Game) -> tuple[str, str]:

@@ -129,6 +129,7 @@ def _diplomacy(piece: Piece, raw: Raw, options: ConvertOptions) -> None:
     if options.selection.by_log:
         return
     played = play(raw)
+    piece.notes += map(str, played.notes)
     if played.fault:
         piece.faults.append(played.fault)
         if not options.salvage:

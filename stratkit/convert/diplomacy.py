@@ -28,14 +28,15 @@ _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
 class Played(NamedTuple):
-    """A game as far as it is legal: its rules, actions int32 [T] and how they end, who played, and
-    what is wrong with it."""
+    """A game as far as it is legal: its rules, actions int32 [T] and how they end, who played, what
+    is wrong with it, and `notes`: what the rules do not take as it stands in the file."""
 
     rules: Rules
     actions: Int32s
     end: Prefix
     players: tuple[str, ...]
     fault: InputError | None
+    notes: tuple[InputError, ...] = ()
 
     @property
     def map(self) -> DiplomacyMap:
@@ -52,10 +53,12 @@ class Played(NamedTuple):
 
 def play(raw: Raw) -> Played:
     """The item, which is a game of Diplomacy, played. Raises `InputError`."""
+    notes: list[InputError] = []
     if raw.form == JSON:
         data = _object(raw.data)
         rules = game_of(data)
-        actions, said, players = actions_of(rules, data), None, tuple(map_of(rules).powers)
+        actions = actions_of(rules, data, notes.append)
+        said, players = None, tuple(map_of(rules).powers)
     else:
         header, game = raw.data
         rules = Rules.stored(header.game, header.rules)
@@ -75,9 +78,20 @@ def play(raw: Raw) -> Played:
         text = " ".join(f"{value:g}" for value in said)
         fault = InputError(f"the result is not that of the board ({end.ending})", text=text)
     else:
-        return Played(rules, actions, end, players, None)
+        return Played(rules, actions, end, players, None, _one_of_a_kind(notes, raw.name))
     fault.file = raw.name
     return Played(rules, actions[: end.legal], end, players, fault)
+
+
+def _one_of_a_kind(notes: list[InputError], file: str) -> tuple[InputError, ...]:
+    """The first of the notes of each kind, which says how many there are."""
+    kinds: dict[str, list[InputError]] = {}
+    for note in notes:
+        kinds.setdefault(note.what, []).append(note)
+    return tuple(
+        InputError(f"{what} ({len(some)} such)", file=file, where=some[0].where, text=some[0].text)
+        for what, some in kinds.items()
+    )
 
 
 def _object(data: bytes) -> Any:

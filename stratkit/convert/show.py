@@ -208,6 +208,8 @@ def _show_diplomacy(raw: Raw, options: ShowOptions, board: Board, tally: Tally) 
             played = play(raw)
             if played.fault:
                 raise played.fault
+            for note in played.notes:
+                tally.warn(str(note))
             found = list(played.phases())
             at = len(found) - 1 if options.ply is None else options.ply
             if at >= len(found):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stratkit.arrays import Bools, Bytes, Int32s, Int64s
+from stratkit.arrays import Bools, Bytes, Float64s, Int32s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text, writable
 from stratkit.errors import InputError
@@ -46,6 +46,7 @@ POSITION = np.dtype(
     ]
 )
 """One record a position; formats/diplomacy.md says what the fields hold."""
+_PHASE_AT = POSITION.itemsize - 3  # where its phase is: two bytes follow
 
 
 VIEW = np.dtype(
@@ -58,6 +59,35 @@ VIEW = np.dtype(
 )
 """The second part of an observation: what a power knows, and what it is asked."""
 ASK_VERB, ASK_WHOM, ASK_WHITHER = range(3)
+
+
+def views_of(game: Game, observations: Bytes) -> np.ndarray:
+    """What observations of a game of Diplomacy, uint8 [n, bytes], show: records of `VIEW`, [n]."""
+    shown: np.ndarray = np.ascontiguousarray(observations[:, game.shape[0] :]).view(VIEW)[:, 0]
+    return shown
+
+
+def between_moves(game: Game, observations: Bytes) -> Bools:
+    """bool [n]: where retreats or adjustments are asked for, of some powers only. In other games
+    nowhere."""
+    if not game.name.startswith("diplomacy:"):
+        return np.zeros(len(observations), bool)
+    phase = observations[:, game.shape[0] + _PHASE_AT]  # a view begins with the position
+    return np.asarray((phase != SPRING_MOVES) & (phase != FALL_MOVES))
+
+
+def shares_of(game: Game, observations: Bytes) -> Float64s:
+    """What each power would get if the game ended now, by squares of centres: float64 [n, P]. In
+    other games nothing."""
+    out = np.zeros((len(observations), game.players))
+    if not game.name.startswith("diplomacy:"):
+        return out
+    owner = views_of(game, observations)["position"]["owner"]
+    for power in range(game.players):
+        out[:, power] = (owner == 1 + power).sum(1) ** 2
+    total = out.sum(1, keepdims=True)
+    shares = np.where(total > 0, out / np.maximum(total, 1), 1 / game.players)
+    return shares - shares[:, ::-1] if game.players == 2 else shares
 
 
 class IllegalOrder(Exception):

@@ -8,6 +8,7 @@ belief.py       beliefs about hidden pieces
 rebel.py        ReBeL's value network, from examples of values
 v_trace.py      R-NaD's value estimates
 step_weights.py what each step counts in the loss, and outcomes
+exploded.py     whether an update has made the weights useless
 optimizer.py    one update of any algorithm: chunks, threads, ranks, precision, Adam
 schedule.py     how rates fall with the steps
 memory.py       how many views have room in the memory of the device

@@ -22,6 +22,7 @@ from stratkit.learn.config import AdamConfig, RunConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.memory import fitting
 from stratkit.learn.ranks import ALONE, Ranks
+from stratkit.nets.threads import one_thread
 from stratkit.storage.checkpoints import tensors_of
 
 Result = TypeVar("Result")
@@ -60,11 +61,9 @@ class Optimizer:
         self.adam = Adam(list(algorithm.trained.parameters()), algorithm.config)
         sums = len(algorithm.loss_metrics) + len(algorithm.view_metrics)
         self._sums = _Sums(self.adam.parameters, sums)
-        # Threads of our own, and one thread of torch's in each, this one included: torch's several
-        # would wait for each other at every operation, which is slow as soon as a core has
-        # something else to do.
-        torch.set_num_threads(1)
-        self._pool = ThreadPoolExecutor(config.threads, "learner", torch.set_num_threads, (1,))
+        # Threads of our own, and one thread of torch's in each, this one included.
+        one_thread()
+        self._pool = ThreadPoolExecutor(config.threads, "learner", one_thread)
 
     def update(self, batch: StepBatch) -> dict[str, float]:
         """One optimizer step on `batch`. Returns its metrics: of the loss and of the views (see
@@ -113,11 +112,6 @@ class Optimizer:
             "grad_norm": grad_norm,
             **schedule,
         }
-
-    def is_finite(self) -> bool:
-        """Whether all weights are finite numbers."""
-        norms = torch._foreach_norm([p.detach() for p in self.adam.parameters])
-        return bool(torch.stack(norms).isfinite().all())
 
     # ---- the parts of an update ----
 

@@ -14,11 +14,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, cast
 
-import numpy as np
-
 from stratkit.engine import Game, PublicTree
-from stratkit.errors import CheckFailed, InputError, StratkitError, UsageError, error_context
+from stratkit.errors import CheckFailed, InputError, UsageError, error_context
 from stratkit.learn.config import REBEL, ReBeLConfig
+from stratkit.learn.exploded import Exploded, check_update
 from stratkit.learn.folder import ResumePoint, RunFolder, open_run
 from stratkit.learn.observer import Observer
 from stratkit.learn.pipes import POLL, is_pipe
@@ -104,6 +103,8 @@ class _ValueRun:
                 self.consumed[name] = self.consumed.get(name, 0) + len(values.rows)
                 self._learn(waited)
                 self._publish()
+        except Exploded:
+            raise
         except (InputError, OSError, CheckFailed) as wrong:  # what was learned is saved first
             if self.game is None:
                 raise
@@ -161,10 +162,9 @@ class _ValueRun:
         ):
             start, lr = time.perf_counter(), self.learner.learning_rate()
             metrics = self.learner.update(self.buffer)
-            if not np.isfinite(list(metrics.values())).all():
-                last = checkpoint_path(self.request.run, self.folder.saved)
-                what = f"the loss is not finite; the last good checkpoint is {last}"
-                raise StratkitError(what, where=f"step {self.learner.step}")
+            last = checkpoint_path(self.request.run, self.folder.saved)
+            weights = list(self.learner.network.parameters())
+            check_update(self.learner.step, metrics.values(), weights, last)
             seconds = {"wait": waited, "update": time.perf_counter() - start}
             line = {"step": self.learner.step, "examples": self.examples, **metrics, "lr": lr}
             at_checkpoint = self.learner.step % self.config.save_every == 0

@@ -8,7 +8,6 @@ to go on; RUN/metrics.jsonl has one line a step; RUN/lock admits one learner at 
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from stratkit.learn.algorithm import open_algorithm
 from stratkit.learn.config import ALGORITHMS, RNAD, RunConfig
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.data import Layout
+from stratkit.learn.exploded import are_finite, check_update
 from stratkit.learn.folder import ResumePoint, RunFolder, open_run, read_checkpoint
 from stratkit.learn.metrics import Stats, batch_stats, metrics_of
 from stratkit.learn.observer import Observer
@@ -39,8 +39,6 @@ from stratkit.storage.progress import METRICS
 
 __all__ = ["METRICS", "Outcome", "Request", "train"]
 
-# A loss or a gradient of this size leads nowhere, where returns are 1: sound runs stay below 100.
-EXPLODED = 1e4
 SILENT = Observer()
 
 
@@ -186,7 +184,7 @@ class _Run:
         if self.point:
             with error_context(os.fspath(self.point.path)):
                 self.optimizer.load(self.point.tensors, int(self.point.metadata["step"]))
-                if not self.optimizer.is_finite():
+                if not are_finite(self.optimizer.adam.parameters):
                     raise InputError("its weights are not all finite")
             self.folder.saved = -1 if self.point.fresh else self.optimizer.step
 
@@ -301,22 +299,13 @@ class _Run:
         self.saving = time.perf_counter() - done
 
     def _check_update(self, metrics: Mapping[str, float], largest_return: float) -> None:
-        """`InputError`: the update has made the weights useless. They are the same on all ranks,
+        """`Exploded`: the update has made the weights useless. They are the same on all ranks,
         and so is the answer."""
-        algorithm = self.optimizer.algorithm
+        algorithm, adam = self.optimizer.algorithm, self.optimizer.adam
         names = (*algorithm.loss_metrics, *algorithm.view_metrics, "grad_norm")
-        sizes = [abs(metrics[name]) for name in names]
-        if not all(map(math.isfinite, sizes)):
-            what = "the loss is not finite"
-        elif max(sizes) >= EXPLODED * max(1.0, largest_return**2):
-            what = "the loss has exploded"
-        elif not self.optimizer.is_finite():
-            what = "the update has made weights that are not finite"
-        else:
-            return
         last = checkpoint_path(self.request.run, self.folder.saved)
-        what += f"; the last good checkpoint is {last}"
-        raise InputError(what, where=f"step {self.optimizer.step}")
+        sizes, unit = [metrics[name] for name in names], max(1.0, largest_return**2)
+        check_update(self.optimizer.step, sizes, adam.parameters, last, unit)
 
     # ---- what is written ----
 

@@ -41,10 +41,6 @@ def open_entrants(options: MatchOptions, game: Game, console: Console) -> list[A
             check_start(entrant.player, game)
         if entrant.caution:
             console.warn(entrant.caution)
-    if any(entrant.sha256 or entrant.belief for entrant in entrants):
-        import torch
-
-        torch.set_num_threads(1)  # the same sums whatever --concurrency says
     if any(options.limits) and not any(isinstance(e.player, ValuePlayer) for e in entrants):
         raise UsageError("--resign and --draw need the values of a network, and no player is one")
     return entrants

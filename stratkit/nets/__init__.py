@@ -17,6 +17,7 @@ grow.py       a larger network that begins as a smaller one plays
 presets.py    sizes by name, and `build`
 evaluator.py  a network where it computes: batches, device, weights; policies and values
 captured.py   a computation on a GPU, recorded once and launched as one
+threads.py    in how many threads torch computes
 policy.py     logits and legal actions -> a policy; without rare actions; an action drawn
 """
 

@@ -20,6 +20,7 @@ from stratkit.engine.diplomacy import (
     CONVOY,
     DISBAND,
     FALL_MOVES,
+    FALL_RETREATS,
     FLEET,
     HOLD,
     MOVE,
@@ -28,6 +29,7 @@ from stratkit.engine.diplomacy import (
     RETREAT,
     SEA,
     SPRING_MOVES,
+    SPRING_RETREATS,
     SUPPORT_HOLD,
     SUPPORT_MOVE,
     UNIT,
@@ -40,7 +42,17 @@ Order = tuple[int, int, int]  # verb, whom, whither
 
 _PHASE = re.compile(r"([SFW])(\d{1,4})([MRA])")
 _LETTERS = ("SM", "SR", "FM", "FR", "WA")
-_SHORT = {"HOLD": "H", "HOLDS": "H", "SUPPORTS": "S", "CONVOYS": "C", "DISBANDS": "D", "BUILD": "B"}
+_WORDS = {
+    **{"H": ("HOLD",), "S": ("SUPPORT",), "C": ("CONVOY",), "R": ("RETREAT",), "B": ("BUILD",)},
+    "D": ("DISBAND", "REMOVE"),
+}
+_SHORT = {
+    word + end: letter for letter, some in _WORDS.items() for word in some for end in ("", "S")
+}
+
+
+class VoidOrder(InputError):
+    """An order in its form, but not a legal one: it counts for nothing."""
 
 
 def phase_text(board: DiplomacyMap, position: np.ndarray) -> str:
@@ -124,7 +136,7 @@ def parse_order(
 ) -> tuple[int, Order]:
     """The province and the order that a power's `text` means in `position`, of shape [1].
 
-    Raises `InputError` for what is no order, and for one that is not legal there.
+    Raises `InputError` for what is no order, `VoidOrder` for one that is not legal there.
     """
     words = [_SHORT.get(word, word) for word in text.upper().split()]
     if len(words) < 3 or words[0] not in ("A", "F"):
@@ -136,20 +148,20 @@ def parse_order(
     if verb == "B":
         order = (BUILD_FLEET if kind == "F" else BUILD_ARMY, NONE, at)
         if board.home[province] != power:
-            raise InputError(f"{name} is no home centre of {board.powers[power]}", text=text)
+            raise VoidOrder(f"{name} is no home centre of {board.powers[power]}", text=text)
     else:
         moves = phase in (SPRING_MOVES, FALL_MOVES, ADJUSTMENTS)
         unit = int(position["unit" if moves else "dislodged"][0, province])
         if not unit or _type(unit) != kind or unit & POWER != power:
             what = f"{board.powers[power]} has no {kind} {name}"
-            raise InputError(what if moves else f"{what} that retreats", text=text)
+            raise VoidOrder(what if moves else f"{what} that retreats", text=text)
         order = _order(board, position, province, unit, verb, rest, text)
     if (verb in ("B", "D")) and rest:
         raise InputError("words behind the order", text=text)
     if order[0] in (BUILD_ARMY, BUILD_FLEET, DISBAND) and phase in (SPRING_MOVES, FALL_MOVES):
-        raise InputError("units are built and disbanded in other phases", text=text)
+        raise VoidOrder("units are built and disbanded in other phases", text=text)
     if not board.is_legal(position, province, order):
-        raise InputError("not legal here", text=text)
+        raise VoidOrder("not legal here", text=text)
     return province, order
 
 
@@ -167,7 +179,8 @@ def _order(
         return (HOLD if verb == "H" else DISBAND, NONE, NONE)
     if verb in ("-", "R") and (len(rest) == 1 or (rest[1:] == ["VIA"] and verb == "-")):
         to = _destination(board, province, unit, rest[0], text)
-        if verb == "R":
+        retreating = int(position["phase"][0]) in (SPRING_RETREATS, FALL_RETREATS)
+        if verb == "R" or (retreating and len(rest) == 1):
             return (RETREAT, NONE, to)
         own = board.location(province, unit)
         near = (board.fleet if unit & FLEET else board.army)[own, to]
@@ -178,12 +191,12 @@ def _order(
         whom = int(board.parent[other])
         seen = int(position["unit"][0, whom])
         if not seen or _type(seen) != rest[0]:
-            raise InputError(f"there is no {rest[0]} {rest[1]}", text=text)
+            raise VoidOrder(f"there is no {rest[0]} {rest[1]}", text=text)
         if len(rest) == 2 and verb == "S":
             return (SUPPORT_HOLD, whom, NONE)
         if len(rest) == 4 and rest[2] == "-":
             if verb == "C" and rest[0] == "F":
-                raise InputError("only armies are convoyed", text=text)
+                raise VoidOrder("only armies are convoyed", text=text)
             to = _location(board, rest[3], text)
             if not seen & FLEET:
                 to = int(board.parent[to])
@@ -203,7 +216,7 @@ def _destination(board: DiplomacyMap, province: int, unit: int, name: str, text:
     reached = [coast for coast in coasts if board.fleet[board.location(province, unit), coast]]
     if len(reached) > 1:
         names = " or ".join(board.locations[coast] for coast in reached)
-        raise InputError(f"which coast: {names}?", text=text)
+        raise VoidOrder(f"which coast: {names}?", text=text)
     return reached[0] if reached else to
 
 

@@ -2,13 +2,14 @@
 
 A game has `map` and `phases`; a phase has its `name`, a `state` of `units` and `centers` by power,
 and `orders` by power, in the usual text. Writing and reading are inverses. The reader follows the
-rules: a phase that is missing, units that are elsewhere and illegal orders are refused.
+rules. It refuses a phase that is missing and units that are elsewhere. Orders that other programs
+keep although the rules do not take them are no fault, but told (`diplomacy_saved`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,24 +20,39 @@ from stratkit.engine.diplomacy import (
     CONVOY,
     DISBAND,
     FALL_MOVES,
+    FALL_RETREATS,
     HOLD,
     NONE,
+    PHASES,
     POWER,
     SPRING_MOVES,
+    SPRING_RETREATS,
     SUPPORT_HOLD,
     SUPPORT_MOVE,
     UNIT,
     VERBS,
-    VIEW,
     DiplomacyMap,
     map_of,
+    views_of,
 )
 from stratkit.errors import InputError, error_context, shown
-from stratkit.notation.diplomacy import Order, order_text, parse_order, phase_text, unit_text
+from stratkit.notation.diplomacy import (
+    Order,
+    order_text,
+    orders_array,
+    parse_phase,
+    phase_text,
+    unit_text,
+)
+from stratkit.notation.diplomacy_saved import NO_ORDER, has_retreat, lawful
 
 MOST_YEARS = 250  # of a game
 ENDED = "COMPLETED"  # the name of what follows the last phase
-NO_ORDER = (HOLD, NONE, NONE)
+DISLODGED = "*"  # before a unit
+
+EMPTY = "nothing can be ordered in this phase: it is passed over"
+AFTER_THE_END = "by the rules the game is over before this phase: it is passed over"
+NAMED_TWICE = "a unit is named twice"
 
 
 def phases(game: Game, actions: Int32s) -> Iterator[tuple[np.ndarray, Bytes]]:
@@ -62,8 +78,7 @@ def phases(game: Game, actions: Int32s) -> Iterator[tuple[np.ndarray, Bytes]]:
 
 def seen(batch: Batch) -> np.ndarray:
     """What the power that acts in a batch of one row knows, a record of `VIEW`: shape [1]."""
-    view = batch.observe()[:, batch.game.shape[0] :]
-    return np.ascontiguousarray(view).view(VIEW)[:, 0]
+    return views_of(batch.game, batch.observe())
 
 
 def game_json(game: Game, actions: Int32s) -> dict[str, Any]:
@@ -92,9 +107,9 @@ def phase_json(
 
 
 def units(map_: DiplomacyMap, position: np.ndarray) -> dict[str, list[str]]:
-    """The units of each power, in order of provinces; `*` before those that are dislodged."""
+    """The units of each power, in order of provinces; `DISLODGED` stands before some."""
     out: dict[str, list[str]] = {power: [] for power in map_.powers}
-    for field, mark in (("unit", ""), ("dislodged", "*")):
+    for field, mark in (("unit", ""), ("dislodged", DISLODGED)):
         for province in range(map_.provinces):
             unit = int(position[field][0, province])
             if unit & UNIT:
@@ -141,63 +156,121 @@ def game_of(data: Any) -> Game:
     return Game.stored(f"diplomacy:{name}", rules)
 
 
-def actions_of(game: Game, data: Any) -> Int32s:
+def actions_of(
+    game: Game, data: Any, note: Callable[[InputError], object] = lambda _: None
+) -> Int32s:
     """The actions of a game from its object of JSON, int32 [T]. A unit without an order holds; one
-    that is dislodged is disbanded. Raises `InputError` for what is no such game."""
-    map_, batch = map_of(game), Batch(game, 1)
-    actions: list[int] = []
-    for number, phase in enumerate(_list(_object(data, "the game"), "phases")):
-        name = str(_object(phase, f"phase {number}").get("name"))
-        if name == ENDED:
+    that is dislodged is disbanded. What the rules take otherwise than it stands there is told to
+    `note`. Raises `InputError` for what is no such game."""
+    reading = _Reading(game, note)
+    found = _list(_object(data, "the game"), "phases")
+    saved = [_saved(phase, f"phase {number}") for number, phase in enumerate(found)]
+    for one, then in zip(saved, [*saved[1:], None], strict=True):
+        if one.name == ENDED:
             break
-        with error_context(None, name):
-            if batch.actors()[0] < 0:
-                raise InputError("the game is over before this phase")
-            position = seen(batch)["position"].copy()
-            due = phase_text(map_, position)
-            if name != due:
-                raise InputError(f"{due} is due")
-            _check_units(map_, position, phase)
-            _play(batch, map_, position, phase, actions)
-    return np.array(actions, np.int32)
+        with error_context(None, one.name):
+            reading.read(one, then)
+    return np.array(reading.actions, np.int32)
 
 
-def _play(
-    batch: Batch, map_: DiplomacyMap, position: np.ndarray, phase: Any, actions: list[int]
-) -> None:
-    """Plays the orders of a phase."""
-    given: dict[int, tuple[str, Order]] = {}
-    for power, texts in _object(phase.get("orders", {}), "orders").items():
-        if power not in map_.powers:
-            raise InputError("no power of this map", text=power)
-        for text in _texts(texts, power):
-            if text.upper() == "WAIVE":
-                continue
-            province, order = parse_order(map_, position, map_.powers.index(power), text)
-            if province in given:
-                raise InputError(f"a second order beside {given[province][0]!r}", text=text)
-            given[province] = text, order
-    turn = batch.turns()[0]
-    while batch.actors()[0] >= 0 and batch.turns()[0] == turn:
-        at, legal = int(seen(batch)["at"][0]), batch.legal()[0]
-        text, order = given.pop(at, ("", (HOLD if legal[HOLD] else DISBAND, NONE, NONE)))
-        for word in _words(order):
-            if not batch.legal()[0, word]:
-                raise InputError("not legal beside the other orders", text=text)
-            batch.apply(np.array([word], np.int32))
-            actions.append(word)
-    for text, _ in given.values():
-        raise InputError("one order too many", text=text)
+class _Saved(NamedTuple):
+    """A phase as it stands in a file."""
+
+    name: str
+    units: Mapping[str, Sequence[str]]
+    orders: Mapping[str, Sequence[str]]
 
 
-def _check_units(map_: DiplomacyMap, position: np.ndarray, phase: Mapping[str, Any]) -> None:
-    """`InputError`: the phase says that other units are there."""
-    state = _object(phase.get("state", {}), "state")
-    there = units(map_, position)
-    for power, some in _object(state.get("units", {}), "units").items():
-        wrong = sorted(set(_texts(some, power)) ^ set(there.get(power, [])))
-        if wrong:
-            raise InputError(f"{power}: other units than play leads to", text=wrong[0])
+def _saved(phase: Any, what: str) -> _Saved:
+    name = str(_object(phase, what).get("name"))
+    with error_context(None, name):
+        state = _object(phase.get("state") or {}, "state")
+        there = _object(state.get("units") or {}, "units")
+        orders = _object(phase.get("orders") or {}, "orders")
+        return _Saved(
+            name, *({of: _texts(some[of], of) for of in some} for some in (there, orders))
+        )
+
+
+class _Reading:
+    """A game as far as it is read: the position that is due, the number of the phase that was read
+    last, and the position of the retreats behind the last moves, whether one can order in it."""
+
+    def __init__(self, game: Game, note: Callable[[InputError], object]) -> None:
+        self.map, self.batch, self.note = map_of(game), Batch(game, 1), note
+        self.actions: list[int] = []
+        self.position = self.retreats = self.map.start()
+        self.last = -1
+
+    def read(self, phase: _Saved, then: _Saved | None) -> None:
+        """Plays a phase, or passes it over. `then`: the one behind it in the file. The last one is
+        not played if nobody orders in it: there the game was left."""
+        kind, year = parse_phase(self.map, phase.name)
+        number, over = year * len(PHASES) + kind, bool(self.batch.actors()[0] < 0)
+        due = (self.last // len(PHASES) + 1) * len(PHASES) if over else _number(self.position)
+        position = self.position
+        passed = self.last < number < due and kind not in (SPRING_MOVES, FALL_MOVES)
+        if passed:
+            self.note(InputError(AFTER_THE_END if over else EMPTY, where=phase.name))
+            position = (self.position if kind == ADJUSTMENTS else self.retreats).copy()
+            position["phase"] = kind
+        elif over:
+            raise InputError("the game is over before this phase")
+        elif number != due:
+            raise InputError(f"{phase_text(self.map, position)} is due")
+        self.last = number
+        self._check(position, phase)
+        if over or (then is None and not any(phase.orders.values())):
+            return
+
+        def note(what: str, text: str) -> None:
+            self.note(InputError(what, where=phase.name, text=text))
+
+        orders = lawful(self.map, position, phase.orders, then.units if then else {}, note)
+        if not passed:
+            self._play(orders)
+
+    def _check(self, position: np.ndarray, phase: _Saved) -> None:
+        """`InputError`: the phase says that other units are there, or has orders of no power."""
+        for power in phase.orders:
+            if power not in self.map.powers:
+                raise InputError("no power of this map", text=power)
+        there, trapped = units(self.map, position), _trapped(self.map, position)
+        for power, some in phase.units.items():
+            wrong = sorted((set(some) ^ set(there.get(power, []))) - trapped)
+            if wrong:
+                raise InputError(f"{power}: other units than play leads to", text=wrong[0])
+            for text in sorted({text for text in some if some.count(text) > 1}):
+                self.note(InputError(NAMED_TWICE, where=phase.name, text=text))
+
+    def _play(self, orders: Mapping[int, Order]) -> None:
+        """Plays the phase that is due."""
+        given, turn = orders_array(self.map, orders.items()), self.batch.turns()[0]
+        while self.batch.actors()[0] >= 0 and self.batch.turns()[0] == turn:
+            at, legal = int(seen(self.batch)["at"][0]), self.batch.legal()[0]
+            for word in _words(orders.get(at, (HOLD if legal[HOLD] else DISBAND, NONE, NONE))):
+                self.batch.apply(np.array([word], np.int32))
+                self.actions.append(word)
+        if int(self.position["phase"][0]) in (SPRING_MOVES, FALL_MOVES):
+            self.retreats = self.map.adjudicate(self.position, given)[0]
+        self.position = self.map.resolve(self.position, given)
+
+
+def _number(position: np.ndarray) -> int:
+    """Of a position's phase, among all phases from the map's first year on."""
+    return int(position["year"][0]) * len(PHASES) + int(position["phase"][0])
+
+
+def _trapped(map_: DiplomacyMap, position: np.ndarray) -> set[str]:
+    """The dislodged units that have nowhere to go, as `*F SEV`: other programs leave them out."""
+    if int(position["phase"][0]) not in (SPRING_RETREATS, FALL_RETREATS):
+        return set()
+    gone = position["dislodged"][0]
+    return {
+        DISLODGED + unit_text(map_, province, int(gone[province]))
+        for province in np.flatnonzero(gone).tolist()
+        if not has_retreat(map_, position, province)
+    }
 
 
 def _object(value: Any, what: str) -> Mapping[str, Any]:

@@ -50,11 +50,8 @@ class Actor:
         self._true_sight = False
         self.player: Player = RandomPlayer(options.seed)
         if options.by_network:
-            import torch
-
             from stratkit.play.follower import Follower
 
-            torch.set_num_threads(1)  # the same sums whatever --threads says
             if options.follow:
                 self.follower = Follower(options.policy, self.game, options.actors)
             else:
@@ -101,10 +98,6 @@ class Actor:
             text: open_player(spec, self.game, self.options.seed, rows)
             for text, spec in specs.items()
         }
-        if any(entrant.sha256 or entrant.belief for entrant in found.values()):
-            import torch
-
-            torch.set_num_threads(1)  # as for the policy
         for entrant in found.values():
             if entrant.caution:
                 self.warn(entrant.caution)

@@ -51,12 +51,8 @@ class ValueSelfplay:
         self.generator = Generator(self.tree, search_of(self.asked), games, options.seed)
         self.leaves: Leaves = ExactLeaves()
         self.output: int | None = None  # the descriptor to which examples go
-        if options.by_network:
-            import torch
-
-            torch.set_num_threads(1)  # the same sums on every machine of a kind
-            if not options.follow:
-                self._open_policy()
+        if options.by_network and not options.follow:
+            self._open_policy()
 
     def _open_policy(self) -> None:
         """A network that stays as it is: of a RUN the one published, else the newest."""

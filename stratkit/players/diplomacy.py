@@ -35,8 +35,8 @@ from stratkit.engine.diplomacy import (
     SUPPORT_MOVE,
     VERBS,
     VIA,
-    VIEW,
     map_of,
+    views_of,
 )
 from stratkit.players.searching.blueprints import FunctionBlueprint
 
@@ -110,8 +110,7 @@ class GreedyBlueprint(FunctionBlueprint):
         return np.asarray(2 * own - 1 if held.shape[1] == 2 else own, np.float32)
 
     def _views(self, observations: Bytes) -> np.ndarray:
-        rest = np.ascontiguousarray(observations[:, self.game.shape[0] :])
-        return rest.view(VIEW)[:, 0]
+        return views_of(self.game, observations)
 
     def _policy(self, observations: Bytes, legal: Bytes) -> Float32s:
         views = self._views(observations)

@@ -12,6 +12,7 @@ from stratkit.engine import Game, sample, uniform
 from stratkit.engine.diplomacy import graph_of
 from stratkit.nets import build, process
 from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.threads import one_thread
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
 from stratkit.players.testtime.options import PostProcessing
 
@@ -93,6 +94,7 @@ def network_player(
 
     `InputError`: there is no such preset, or its weights are others.
     """
+    one_thread()
     network = build(net, game.shape, 0, game.actions, graph_of(game))
     evaluator = Evaluator(net, network, rows, elastic)
     evaluator.load(weights)

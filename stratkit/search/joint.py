@@ -16,6 +16,7 @@ import numpy as np
 
 from stratkit.arrays import Float64s, Int64s
 from stratkit.engine import Batch
+from stratkit.engine.diplomacy import shares_of
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.equilibrium import ROWS, Candidates
 from stratkit.search.regret_matching import AVERAGE, RegretMatching, Utilities
@@ -29,8 +30,8 @@ LOSERS_FROM, LOST = 64, 0.02
 @dataclass(frozen=True)
 class JointCells:
     """What joint whole actions are worth: the mean of `rollouts` games that the blueprint plays on
-    for `plies` plies (0: its values at once), in units of the game's returns. No value lies beyond
-    `largest_return`. All joint actions have the same random numbers."""
+    for `plies` plies, and to the next turn of moves, in units of the game's returns. No value lies
+    beyond `largest_return`. All joint actions have the same random numbers."""
 
     blueprint: Blueprint
     rollouts: int
@@ -60,15 +61,19 @@ class JointCells:
         for some, chosen in zip(candidates, joint[part // self.rollouts].T, strict=True):
             for column in some.actions[chosen].T:
                 batch.apply(np.ascontiguousarray(column))
-        play_on(batch, self.blueprint, self.plies, seed, part % self.rollouts, plies=True)
+        keys = part % self.rollouts
+        play_on(batch, self.blueprint, self.plies, seed, keys, plies=True, to_moves=True)
         return values_of_all(batch, self.blueprint, self.largest_return)
 
 
 def values_of_all(batch: Batch, blueprint: Blueprint, largest_return: float = np.inf) -> Float64s:
     """What each player may expect, float64 [n, P], where turns begin: the return, or, as each sees
     it when its time comes to choose, the blueprint's value. A player who chooses nothing in this
-    turn has 0: in Diplomacy it is out, unless units are retreated or built."""
+    turn has what it would get if the game ended now: in Diplomacy a share of its centres, and
+    nothing if it is out."""
     out = batch.returns().astype(np.float64)
+    running = np.flatnonzero(batch.actors() >= 0)
+    out[running] = shares_of(batch.game, batch.observe()[running])
     now = Batch.gathered([(batch, np.arange(batch.size))])
     turns, asked = now.turns(), np.zeros(out.shape, bool)
     while True:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch, sample
 from stratkit.engine.batch import CHANCE
+from stratkit.engine.diplomacy import between_moves
 from stratkit.engine.random_streams import Stream
 from stratkit.search.blueprint import Blueprint
 
@@ -40,13 +41,16 @@ def play_on(
     seed: int,
     keys: npt.NDArray[np.int64],
     plies: bool = False,
+    to_moves: bool = False,
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
     """Plays `actions` more actions in every row, unless the game ends before. Who acts then, int8
     [n], and what they see, uint8 [n, observation_bytes].
 
     The draws are a function of `seed`, of a row's key, int64 [n], and of the number of the draw:
     rows with equal keys have common random numbers. Chance does not count as an action. With
-    `plies` so many plies are played instead. One call of the blueprint serves all rows.
+    `plies` so many plies are played instead. With `to_moves` rows go on from there until the next
+    turn asks everybody who can move: in Diplomacy retreats and adjustments, which ask some powers
+    only, are played, too (Gray et al. 2021). One call of the blueprint serves all rows.
     """
     game, n = batch.game, batch.size
     left = np.full(n, actions)
@@ -59,7 +63,10 @@ def play_on(
         batch.view(actors, legal, packed)
         if begun is not None:
             left = actions - (batch.plies() - begun)
-        rows = np.flatnonzero((actors >= 0) & (left > 0))
+        open_ = left > 0
+        if to_moves:
+            open_ |= between_moves(game, packed)
+        rows = np.flatnonzero((actors >= 0) & open_)
         if not len(rows) and not (actors == CHANCE).any():
             break
         numbers = np.full(n, number, np.int32)

@@ -186,13 +186,10 @@ def _book(
     if spec.kind is not NETWORK or spec.options.searching or spec.options.post != PostProcessing():
         what = "a book needs a network without post-processing, as in search,candidates=16,run/"
         raise UsageError(what, where="--from", text=text)
-    import torch
-
     from stratkit.players.network import NetworkPlayer
     from stratkit.players.open import open_player
     from stratkit.players.searching.options import EVALUATED
 
-    torch.set_num_threads(1)  # the same sums on every machine of a kind
     entrant = open_player(spec, Game(asked.variant.name), seed, EVALUATED)
     if entrant.caution:
         warn(entrant.caution)

@@ -149,12 +149,9 @@ class Evaluator:
 
     def _searched(self, text: str, spec: PlayerSpec) -> Entry:
         """The mean policy of repeated searches of one player, each with a seed of its own."""
-        import torch
-
         from stratkit.players.open import open_player
         from stratkit.players.player import PolicyPlayer
 
-        torch.set_num_threads(1)  # the same sums on every machine of a kind
         views, policies = self._views, []
         parts = [slice(at, at + SEARCHES) for at in range(0, len(views), SEARCHES)]
         with self._progress(self.repeats * len(views), "decision", printable(text)) as bar:
@@ -230,11 +227,8 @@ class Evaluator:
 
     def _of_network(self, player: PolicyPlayer) -> Vector:
         """A network's policy: it has no memory, so it is asked once for what looks alike."""
-        import torch
-
         from stratkit.players.player import Views
 
-        torch.set_num_threads(1)  # the same sums on every machine of a kind
         observations, legal, which = self._distinct
         n = len(observations)
         nothing = np.zeros(n, np.int8)  # of games and sides a network knows nothing

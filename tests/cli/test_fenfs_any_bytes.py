@@ -52,7 +52,7 @@ def test_damaged_files_are_read_or_told(
                 told += piece.faults
     for chunk in chunks([str(path)]):
         for finding in check_chunk(list(chunk), Selection(), two_squares=5, keep=True):
-            told += [*finding.faults, *finding.breaches]
+            told += [*finding.faults, *finding.notes]
         told += stats_chunk(list(chunk), Selection())[1]
         told += list_chunk(games_only(list(chunk)), Selection())[1]
     for fault in told:

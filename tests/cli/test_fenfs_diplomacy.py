@@ -51,6 +51,21 @@ def test_a_game_of_another_program_is_sound_and_becomes_a_record(tmp_path: pathl
     assert sorted(end["units"]["FRANCE"]) == ["A BEL", "A PAR", "A SPA", "F BRE", "F POR"]
 
 
+def test_what_the_rules_do_not_take_is_told_once_of_a_kind_and_no_fault(
+    tmp_path: pathlib.Path,
+) -> None:
+    first = {"FRANCE": ["A PAR - PIC", "A PAR - MOS", "F BRE S A VIE"]}
+    game = saved(tmp_path / "game.json", phases=[{**PHASES[0], "orders": first}, *PHASES[3:]])
+    told = "S1901M: an order that is not legal here counts for nothing (2 such): 'A PAR - MOS'"
+    for command in (["check"], ["show"], ["convert", "-v", "--to", "games"]):
+        done = run("fenfs", *command, game)
+        assert done.status == 0 and f"{game}: {told}\n" in done.err, command
+    assert run("fenfs", "check", "--strict", game).status == 0
+    kept = tmp_path / "sound"
+    assert run("fenfs", "check", "--salvage", kept, game).status == 0
+    assert not run("fenfs", "check", kept / "game.json").err
+
+
 def test_records_and_episodes_come_back_as_they_were(tmp_path: pathlib.Path, record: str) -> None:
     folder, episodes = tmp_path / "json/", tmp_path / "games.eps"
     made = run("fenfs", "convert", "--to", "json", record, "-o", f"{folder}/")
@@ -75,8 +90,8 @@ def broken(path: pathlib.Path, change: str) -> tuple[str, str]:
         case "phase":
             return saved(path, phases=some[:1] + some[2:]), "W1901A: F1901M is due"
         case "order":
-            some[1]["orders"]["FRANCE"][0] = "F MAO - PAR"
-            return saved(path, phases=some), "F1901M: not legal here: 'F MAO - PAR'"
+            some[1]["orders"]["FRANCE"][0] = "F MAO - PRA"
+            return saved(path, phases=some), "F1901M: no place is called 'PRA'"
         case "orders":
             some[1]["orders"]["FRANCE"] = 3
             return saved(path, phases=some), "F1901M: of FRANCE no list of texts: '3'"

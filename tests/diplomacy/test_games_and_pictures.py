@@ -66,15 +66,9 @@ def broken(change: str) -> tuple[Any, str]:
         case "phase":
             del some[1]
             return data, f"{some[1]['name']}: F1901M is due"
-        case "order":
-            some[0]["orders"]["FRANCE"][0] = "A PAR - MOS"
-            return data, "S1901M: not legal here"
         case "words":
             some[0]["orders"]["FRANCE"][0] = "PAR to BUR"
             return data, "S1901M: an order is written like"
-        case "twice":
-            some[0]["orders"]["FRANCE"] = ["A PAR H", "A PAR - BUR"]
-            return data, "S1901M: a second order beside 'A PAR H'"
         case "power":
             some[0]["orders"]["SPAIN"] = []
             return data, "S1901M: no power of this map"
@@ -89,9 +83,7 @@ def broken(change: str) -> tuple[Any, str]:
             return {"phases": [3]}, "phase 0 is no object of JSON"
 
 
-@pytest.mark.parametrize(
-    "change", ["phase", "order", "words", "twice", "power", "units", "phases", "text", "number"]
-)
+@pytest.mark.parametrize("change", ["phase", "words", "power", "units", "phases", "text", "number"])
 def test_what_is_no_game(change: str) -> None:
     data, wrong = broken(change)
     with pytest.raises(InputError) as error:

@@ -15,6 +15,8 @@ from dataclasses import replace
 import pytest
 
 from stratkit.engine import Game, PublicTree
+from stratkit.errors import InputError
+from stratkit.learn.config import ReBeLConfig
 from stratkit.learn.observer import Observer
 from stratkit.learn.rebel_run import train_values
 from stratkit.learn.request import Request
@@ -102,3 +104,24 @@ def test_a_damaged_checkpoint_is_passed_over(folder: pathlib.Path) -> None:
     (line,) = told
     assert line.startswith(f"{damaged}: ") and line.endswith(f"; going on from {good}")
     assert last(folder, "run") == whole
+
+
+@pytest.mark.parametrize(
+    ("lr", "step", "what"),
+    [
+        ("9e5", 2, "the loss has exploded"),
+        ("1e17", 2, "the loss is not finite"),
+        ("inf", 1, "the update has made weights that are not finite"),
+    ],
+)
+def test_learning_that_explodes_stops_and_names_the_last_good_checkpoint(
+    folder: pathlib.Path, lr: str, step: int, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ReBeLConfig, "rate", lambda config, step: float(lr))
+    request = request_of(folder, "run")
+    request = replace(request, steps=6, options={**request.options, "save_every": 100})
+    with pytest.raises(InputError) as caught:
+        learn(request)
+    good = checkpoint_path(folder / "run", 0)
+    assert str(caught.value) == f"step {step}: {what}; the last good checkpoint is {good}"
+    assert list_checkpoints(folder / "run") == [(0, good)]

@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 
 from running import run
-from stratkit.arrays import Float64s, Int64s
-from stratkit.engine import Batch, Game
+from stratkit.arrays import Bytes, Float64s, Int64s
+from stratkit.engine import Batch, Game, sample
+from stratkit.engine.diplomacy import POWER, between_moves, shares_of, views_of
+from stratkit.notation.diplomacy_games import actions_of
 from stratkit.players.diplomacy import GreedyBlueprint
+from stratkit.players.player import Floats
 from stratkit.players.searching.blueprints import UniformBlueprint
 from stratkit.search.equilibrium import Candidates, Cells, candidates
 from stratkit.search.joint import LOSERS_FROM, JointCells, solve_joint, values_of_all
+from stratkit.search.rollouts import play_on
 
 TINY, PURE = Game("diplomacy:tiny"), Game("diplomacy:pure")
 
@@ -104,3 +108,78 @@ def test_three_powers_search(tmp_path: pathlib.Path) -> None:
     rated = json.loads(run("rate", "--score", "squares", "--json", games).out)
     means = {cell["one"]: cell["mean"] for cell in rated["cells"]}
     assert means["rm"] > 0.5 and means["random"] < 0.25  # equal is a third
+
+
+# ---- Everybody who lives is worth something ----
+
+STANDARD = Game("diplomacy:standard")
+
+
+def after(*phases: dict[str, object]) -> Batch:
+    """The position behind these phases."""
+    batch = Batch(STANDARD, 1)
+    for action in actions_of(STANDARD, {"phases": [*phases]}):
+        batch.apply(np.array([action], np.int32))
+    return batch
+
+
+SPRING = {"name": "S1901M", "orders": {"ITALY": ["A VEN - TYR", "A ROM - VEN"]}}
+DISLODGING = {
+    "name": "F1901M",
+    "orders": {"ITALY": ["A VEN - TRI", "A TYR S A VEN - TRI"], "AUSTRIA": ["F TRI H"]},
+}
+
+
+def test_who_dislodges_a_unit_is_worth_more_than_nothing() -> None:
+    """Behind the moves only Austria acts: all others were worth 0."""
+    retreats = after(SPRING, DISLODGING)
+    blueprint = GreedyBlueprint(STANDARD)
+    assert set(retreats.actors()) == {0}
+    found = values_of_all(retreats, blueprint)[0]
+    assert (found > 0).all() and found.sum() == pytest.approx(1, abs=0.2)
+    moves = Batch.gathered([(retreats, [0])])
+    play_on(moves, blueprint, 0, 1, np.zeros(1, np.int64), plies=True, to_moves=True)
+    assert moves.plies()[0] > retreats.plies()[0]
+    found = values_of_all(moves, blueprint)[0]
+    assert (found > 0).all() and found.sum() == pytest.approx(1)
+    root = after(SPRING)
+    some = candidates(root, blueprint, samples=16, max_candidates=2, seed=1)
+    joint = np.indices([len(each) for each in some]).reshape(len(some), -1).T
+    worth = JointCells(blueprint, rollouts=1, plies=0).values(root, some, joint, seed=1)
+    np.testing.assert_allclose(worth.sum(1), 1, atol=1e-5)
+    assert (worth > 0).all()
+
+
+class Hopeful(UniformBlueprint):
+    """Whoever is asked expects a half."""
+
+    def values(self, observations: Bytes) -> Floats:
+        return np.full(len(observations), 0.5, np.float32)
+
+
+def test_whoever_lives_has_its_share_after_every_phase() -> None:
+    """In games of drawn orders: who is asked, who has a centre, and none who are out."""
+    game = Game("diplomacy:pure", {"max_quiet": 0})
+    batch, keys, number = Batch(game, 64), np.arange(64), 0
+    seen = {"asked": 0, "held": 0, "out": 0}
+    while (batch.actors() >= 0).any():
+        begun = Batch.gathered([(batch, keys)])
+        begun.rewind()
+        running = (batch.actors() >= 0) & (begun.observe() == batch.observe()).all(1)
+        if running.any():
+            view = views_of(game, batch.observe()[running])
+            unit = view["position"]["unit"]
+            held = shares_of(game, batch.observe()[running])
+            found = values_of_all(batch, Hopeful())[running]
+            units = np.stack([((unit > 0) & (unit & POWER == p)).any(1) for p in range(7)], axis=1)
+            moves = ~between_moves(game, batch.observe()[running])
+            assert (found[moves][units[moves]] == 0.5).all()
+            others = found != 0.5
+            np.testing.assert_allclose(found[others], held[others], atol=1e-6)
+            seen["asked"] += int((~others).sum())
+            seen["held"] += int((found[others] > 0).sum())
+            seen["out"] += int((found == 0).sum())
+        chosen = sample(None, batch.legal(), 1, keys, np.full(64, number, np.int32))[0]
+        batch.apply(np.where(batch.actors() >= 0, chosen, -1).astype(np.int32))
+        number += 1
+    assert all(seen.values()), seen

@@ -224,6 +224,7 @@ def value_leaves(
     """What a value network says of leaves: by its weights, and the metadata of a checkpoint.
     `InputError`: it is none, or for another game."""
     from stratkit.nets.pbs import load_pbs
+    from stratkit.nets.threads import one_thread
 
     if metadata.get("algorithm") != "rebel":
         what = "no value network of public belief states: train --algorithm rebel makes them"
@@ -231,4 +232,5 @@ def value_leaves(
     if (metadata["game"], metadata["rules"]) != (game.name, game.rules):
         what = f"a value network for {metadata['game']}, not for {game.name}, or by other rules"
         raise InputError(what)
+    one_thread()
     return NetworkLeaves(load_pbs(str(metadata["net"]), weights, game))

@@ -12,6 +12,7 @@ from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.nets.belief import BeliefEvaluator, BeliefNet
 from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.threads import one_thread
 from stratkit.players.player import Floats
 from stratkit.players.searching.options import SETUPS_AND, SearchOptions
 from stratkit.players.testtime.stages import Staged, Turns
@@ -218,6 +219,7 @@ def load_belief(path: str, game: Game) -> BeliefEvaluator:
     if metadata["game"] != game.name:
         what = f"a belief network for {metadata['game']}, not for {game.name}"
         raise InputError(what, file=os.fspath(file))
+    one_thread()
     with error_context(os.fspath(file)):
         evaluator = BeliefEvaluator(BeliefNet(str(metadata["net"]), game.shape, 0))
         evaluator.load(weights)
