@@ -44,13 +44,15 @@ class RecordPlayer:
     """Who plays: the `name` of the tables, the resolved `spec`, and the SHA-256 of the file of
     weights (None: it has none). A renamed key in `spec` gets its present name. `reproducible`:
     whether equal seeds give it equal moves; only the contrary is written. `belief`: the SHA-256 of
-    the belief network by which it searches, written if there is one."""
+    the belief network by which it searches, written if there is one. `bound`: whether the
+    repetition rules bind it; only the contrary is written."""
 
     name: Text
     spec: Text
     sha256: Sha256 | None = None
     reproducible: bool = True
     belief: Sha256 | None = None
+    bound: bool = True
 
     def __post_init__(self) -> None:
         if options := _OPTIONS.match(self.spec):
@@ -156,6 +158,8 @@ def _header_fields(header: RecordHeader) -> dict[str, Any]:
             del player["reproducible"]
         if player["belief"] is None:
             del player["belief"]
+        if player["bound"]:
+            del player["bound"]
     return fields
 
 
