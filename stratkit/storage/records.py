@@ -154,12 +154,9 @@ def _header_fields(header: RecordHeader) -> dict[str, Any]:
         if fields[name] is None:
             del fields[name]
     for player in fields["players"]:
-        if player["reproducible"]:
-            del player["reproducible"]
-        if player["belief"] is None:
-            del player["belief"]
-        if player["bound"]:
-            del player["bound"]
+        for name, usual in (("reproducible", True), ("belief", None), ("bound", True)):
+            if player[name] is usual:
+                del player[name]
     return fields
 
 
