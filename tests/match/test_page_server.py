@@ -43,7 +43,9 @@ class Counter(Desk):
 
 
 @pytest.fixture
-def server() -> Iterator[PageServer]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[PageServer]:
+    """Has all the time that a slow machine may need."""
+    monkeypatch.setattr(page_connections, "WHOLE", PATIENCE)
     server = PageServer(Counter(), 0)
     yield server
     server.close()
@@ -99,17 +101,18 @@ def received(connection: socket.socket) -> bytes:
 @pytest.mark.parametrize("data", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n", b"POST / HTTP/1.1"])
 def test_strangers_take_no_room_from_the_player(server: PageServer, data: bytes) -> None:
     before = threading.active_count()
-    with connections(server, MOST_CONNECTIONS + 20, data):
-        assert asked(server) == 200
-        assert threading.active_count() <= before + MOST_CONNECTIONS
-        with connections(server, MOST_CONNECTIONS + 20, data):
+    for number in (MOST_CONNECTIONS + 20, 4 * MOST_CONNECTIONS):
+        with connections(server, number, data):
             assert asked(server) == 200
-            assert threading.active_count() <= before + MOST_CONNECTIONS
+            assert len(server._server._connections) <= MOST_CONNECTIONS
+            # Some of those that were sent away may be about to end.
+            assert threading.active_count() <= before + 2 * MOST_CONNECTIONS
 
 
 def test_a_page_that_waits_is_not_sent_away(server: PageServer) -> None:
     with connections(server, 1, head(server, rest="state?after=999")) as (waiting,):
-        assert asked(server) == 200
+        while not any(server._server._connections.values()):  # it has not been read yet
+            time.sleep(0.01)
         with connections(server, 2 * MOST_CONNECTIONS, b"GET"):
             with connections(server, 1, say(server) + json.dumps(WORD).encode()) as (saying,):
                 assert saying.recv(1 << 16).split()[1] == b"204"
@@ -141,13 +144,15 @@ def test_a_request_must_be_whole_in_time(monkeypatch: pytest.MonkeyPatch, what: 
     }
     with connections(server, 1, begun[what]) as (slow,):
         slow.settimeout(0.02)
-        answer = None
-        for _ in range(500):  # ten seconds, if nobody ends it
-            with contextlib.suppress(TimeoutError):
+        answer, end = None, time.monotonic() + PATIENCE
+        while answer is None and time.monotonic() < end:
+            try:
                 answer = slow.recv(1 << 16)
-                break
-            if what != "nothing":
-                slow.sendall(b" ")
+            except TimeoutError:
+                with contextlib.suppress(ConnectionError):
+                    slow.sendall(b" " * (what != "nothing"))
+            except ConnectionError:  # ended before it had read all
+                answer = b""
     server.close()
     assert answer == b""
 
