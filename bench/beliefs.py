@@ -23,6 +23,7 @@ from collections import defaultdict
 import numpy as np
 import torch
 
+from command_line import Parser
 from stratkit.engine import Batch, Game, hidden_types
 from stratkit.engine.stratego import BOMB, FLAG, NO_PIECE, Variant, placements, variant
 from stratkit.play.seating import Seating, Seatings
@@ -192,15 +193,14 @@ def order(kind: Variant) -> Array:
     return setup[placements(kind, setup)]
 
 
-def main(belief: str, player: str = "barrage-v0", games: str = "12", seed: str = "977",
-         picture: str = "") -> None:  # fmt: skip
+def main(belief: str, player: str, games: int, seed: int, picture: str) -> None:
     torch.set_num_threads(1)
     trained = load(player, net="online", rows=256)
     trained.evaluator.elastic = True  # faster: worlds become fewer, and rows are not padded
     game = Game(trained.game.name)
     network = load_belief(belief, game)
-    seatings = Seatings(Seating(number, (0, 0)) for number in range(int(games)))
-    table = Table(game, [NetworkPlayer(trained.evaluator, game, int(seed))], seatings, int(games))
+    seatings = Seatings(Seating(number, (0, 0)) for number in range(games))
+    table = Table(game, [NetworkPlayer(trained.evaluator, game, seed)], seatings, games)
     episodes = [e for ended in table.rounds() if ended for e, _, _ in ended]
     found: dict[int, list[Array]] = defaultdict(list)
     try:
@@ -212,7 +212,7 @@ def main(belief: str, player: str = "barrage-v0", games: str = "12", seed: str =
             print(number + 1, "games", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-    plies = sorted(ply for ply in found if len(found[ply]) >= min(LEAST, int(games)))
+    plies = sorted(ply for ply in found if len(found[ply]) >= min(LEAST, games))
     if not plies:
         sys.exit(f"no ply of {LEAST} games")
     means = np.array([np.mean(found[ply], axis=0) for ply in plies])
@@ -254,4 +254,10 @@ def draw(plies: Array, means: Array, picture: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = Parser(description=__doc__)
+    parser.add_argument("belief", metavar="BELIEF")
+    parser.add_argument("player", metavar="PLAYER", nargs="?", default="barrage-v0")
+    parser.add_argument("games", metavar="GAMES", nargs="?", default=12, type=int)
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=977, type=int)
+    parser.add_argument("picture", metavar="PICTURE", nargs="?", default="")
+    main(**vars(parser.parse_args()))

@@ -8,7 +8,11 @@ from typing import NoReturn
 
 
 class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong."""
+    """Says in one line what is wrong; its help shows the description as it is written."""
+
+    def __init__(self, description: str | None) -> None:
+        raw = argparse.RawDescriptionHelpFormatter
+        super().__init__(description=description, formatter_class=raw)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")

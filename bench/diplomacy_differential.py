@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 
+from command_line import Parser
 from stratkit.engine.diplomacy import (
     FALL_MOVES,
     HOLD,
@@ -93,7 +93,7 @@ def asked(board: DiplomacyMap, position: np.ndarray, orders: np.ndarray) -> dict
     return {"phase": phase_text(board, position), "units": units, "orders": texts}
 
 
-def main(python: str, phases: int, seed: int = 1) -> None:
+def main(python: str, phases: int, seed: int) -> None:
     text = map_text("standard")
     assert text is not None
     board, rng = DiplomacyMap(text), np.random.default_rng(seed)
@@ -121,4 +121,8 @@ def main(python: str, phases: int, seed: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), *(int(word) for word in sys.argv[3:]))
+    parser = Parser(description=__doc__)
+    parser.add_argument("python", metavar="PYTHON")
+    parser.add_argument("phases", metavar="PHASES", type=int)
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+    main(**vars(parser.parse_args()))

@@ -8,27 +8,26 @@ and what the new policy gains against the blueprint, on average over the seats.
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
+from command_line import Parser
 from stratkit.engine import Game, Tree
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.mmd import TabularMMD, action_values
 from stratkit.solve.tabular import log_softmax
 
 
-def main(game: str, steps: str, tau: str = "0.01") -> None:
+def main(game: str, steps: int, tau: float) -> None:
     tree = Tree(Game(game))
     solver = TabularMMD(tree)
-    for _ in range(int(steps)):
+    for _ in range(steps):
         solver.step()
     policy, unit = solver.solution(), tree.game.unit
     reach, q = tree.reach(policy), action_values(tree, policy) / unit
     values = [tree.backup(player, policy, tree.payoffs(player, reach)) for player in (0, 1)]
     print(f"{game}, mmd:{steps}: {evaluate(tree, policy).nash_conv / unit:.4f}")
     for eta in (0.3, 1, 3, 10, 30, 50):
-        logits = (np.log(np.maximum(policy, 1e-9)) + eta * q) / (1 + float(tau))
+        logits = (np.log(np.maximum(policy, 1e-9)) + eta * q) / (1 + tau)
         new = np.exp(log_softmax(tree, logits))
         after = [tree.backup(player, new, tree.payoffs(player, reach)) for player in (0, 1)]
         gain = (sum(after) - sum(values)) / 2 / unit
@@ -36,4 +35,8 @@ def main(game: str, steps: str, tau: str = "0.01") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = Parser(description=__doc__)
+    parser.add_argument("game", metavar="GAME")
+    parser.add_argument("steps", metavar="STEPS", type=int)
+    parser.add_argument("tau", metavar="TAU", nargs="?", default=0.01, type=float)
+    main(**vars(parser.parse_args()))

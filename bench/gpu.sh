@@ -7,6 +7,7 @@
 #   bench/gpu.sh                    everything, in under 8 minutes
 #   SIZE=cpu DEVICE=cpu bench/gpu.sh     on one core, with smaller networks, in a minute
 #   SIZE=tiny DEVICE=cpu bench/gpu.sh    whether it works, in seconds
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python3}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
 import time
 from typing import Any
 
@@ -17,6 +16,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import torch
 
+from command_line import Parser
 from stratkit.engine import Game
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
@@ -24,6 +24,8 @@ from stratkit.players.open import open_player
 from stratkit.players.searching.stage import SearchStage
 from stratkit.players.spec import parse_player
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
+
+KEYS = "search=mmd,rollouts=256,depth=4"
 
 
 def timed(of: Any, method: str) -> list[float]:
@@ -40,12 +42,7 @@ def timed(of: Any, method: str) -> list[float]:
     return found
 
 
-def main(
-    keys: str = "search=mmd,rollouts=256,depth=4",
-    player: str = "barrage-v0",
-    game: str = "barrage",
-    turns: str = "200",
-) -> None:
+def main(keys: str, player: str, game: str, turns: int) -> None:
     torch.set_num_threads(1)
     opened = open_player(parse_player(f"{keys},{player}"), Game(game), 1, 1).player
     assert isinstance(opened, PostprocessedPlayer) and isinstance(opened.search, SearchStage)
@@ -53,7 +50,7 @@ def main(
     searches = timed(SearchStage, "__call__")
     seatings = (Seating(number, (0, 0)) for number in itertools.count())
     for _ in Table(Game(game), [opened], Seatings(seatings), 1).rounds():
-        if len(searches) >= int(turns):
+        if len(searches) >= turns:
             break
     rest = 1 - sum(network) / sum(searches)
     print(f"{keys}, {player}, {game}: {len(searches)} turns of play")
@@ -62,4 +59,11 @@ def main(
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = Parser(description=__doc__)
+    parser.add_argument(
+        "keys", metavar="KEYS", nargs="?", default="search=mmd,rollouts=256,depth=4"
+    )
+    parser.add_argument("player", metavar="PLAYER", nargs="?", default="barrage-v0")
+    parser.add_argument("game", metavar="GAME", nargs="?", default="barrage")
+    parser.add_argument("turns", metavar="TURNS", nargs="?", default=200, type=int)
+    main(**vars(parser.parse_args()))

@@ -11,9 +11,11 @@ from __future__ import annotations
 import random
 import sys
 
+from command_line import Parser
 
-def main(seed: str) -> None:
-    drawn = random.Random(int(seed))
+
+def main(seed: int) -> None:
+    drawn = random.Random(seed)
     for line in sys.stdin:
         setup = list(line.strip())
         squares = [square for square, letter in enumerate(setup) if letter != "A"]
@@ -25,4 +27,6 @@ def main(seed: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = Parser(description=__doc__)
+    parser.add_argument("seed", metavar="SEED", type=int)
+    main(**vars(parser.parse_args()))

@@ -11,11 +11,11 @@ pieces count. The same of the player's own setups.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator
 
 import numpy as np
 
+from command_line import Parser
 from stratkit.arrays import Bytes, Float64s
 from stratkit.engine import Game
 from stratkit.engine.stratego import NO_PIECE, variant
@@ -60,18 +60,24 @@ def report(of: str, setups: Bytes, source: Placing, uniform: float, n: int) -> I
             yield f"{of}, {known} known, floor {floor:g}: {nats.mean():+.2f} +- {error:.2f}"
 
 
-def main(player: str, game: str, file: str, n: str = "40", order: str = "60") -> None:
+def main(player: str, game: str, file: str, n: int, orders: int) -> None:
     kind, random = variant(game), np.random.default_rng(1)
     placing = Deploying(Game(game), open_player(parse_player(player), Game(game), 1, 256).player)
     source = Placing(placing, constraints(kind))
     with open(file, "rb") as stream:
         there = np.stack(all_setups(stream, file, kind))
-    setups = there[random.permutation(len(there))[: int(n)]]
+    setups = there[random.permutation(len(there))[:n]]
     (uniform,) = Uniform(constraints(kind), 1).logprobs(setups[:1])
     for of, which in (("others", setups), ("own", source.draw(0, len(setups)))):
-        for line in report(of, which, source, uniform, int(order)):
+        for line in report(of, which, source, uniform, orders):
             print(line, flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = Parser(description=__doc__)
+    parser.add_argument("player", metavar="PLAYER")
+    parser.add_argument("game", metavar="GAME")
+    parser.add_argument("file", metavar="SETUPS")
+    parser.add_argument("n", metavar="N", nargs="?", default=40, type=int)
+    parser.add_argument("orders", metavar="ORDERS", nargs="?", default=60, type=int)
+    main(**vars(parser.parse_args()))

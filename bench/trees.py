@@ -9,7 +9,6 @@ at once, on one core. Prints CPU times.
 from __future__ import annotations
 
 import os
-import sys
 import time
 
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -17,6 +16,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 import torch
 
+from command_line import Parser
 from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.mcts import SearchTrees
 from stratkit.nets.evaluator import Evaluator
@@ -52,13 +52,13 @@ def positions(network: Evaluator, games: int, plies: int) -> Batch:
     return Batch.gathered([(worlds(batch, int(row), 1, SEED, int(row)), [0]) for row in rows])
 
 
-def main(games: str = "256", nodes: str = "200", plies: str = "10") -> None:
+def main(games: int, nodes: int, plies: int) -> None:
     torch.set_num_threads(1)
     player = open_player(parse_player("barrage-v0"), Game("barrage"), 1, 256).player
     assert isinstance(player, NetworkPlayer)
-    roots = positions(player.evaluator, int(games), int(plies))
+    roots = positions(player.evaluator, games, plies)
     network = Timed(player.evaluator.net, player.evaluator.network, -(-roots.size // 8) * 8)
-    trees = SearchTrees(roots, 2, int(nodes), largest_return=1.0)
+    trees = SearchTrees(roots, 2, nodes, largest_return=1.0)
     actors = roots.actors()
     for row in range(roots.size):
         moves = roots.moves(row, int(actors[row]))
@@ -74,4 +74,8 @@ def main(games: str = "256", nodes: str = "200", plies: str = "10") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = Parser(description=__doc__)
+    parser.add_argument("games", metavar="TREES", nargs="?", default=256, type=int)
+    parser.add_argument("nodes", metavar="NODES", nargs="?", default=200, type=int)
+    parser.add_argument("plies", metavar="PLIES", nargs="?", default=10, type=int)
+    main(**vars(parser.parse_args()))

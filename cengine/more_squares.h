@@ -30,7 +30,8 @@ sk_bits stratego_search_bans(const stratego *game, const stratego_state *state, 
 static inline int is_long_chase(const stratego *game, const stratego_state *state)
 {
     int begun = state->chases[state->side].begun;
-    return game->rules.more_squares && begun != NO_CHASE && state->recorded - begun >= 3;
+    return game->rules.more_squares && begun != NO_CHASE && state->recorded - begun >= 3
+           && is_bound(game, state->side);
 }
 
 /* The destinations that the rule forbids the piece on `from`; of the side to move. */

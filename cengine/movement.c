@@ -19,7 +19,7 @@ sk_bits stratego_destinations(const stratego *game, const stratego_state *state,
     int scout = cell_type(state->cells[from]) == SCOUT;
     assert(has(state->movers[side], from));
     sk_bits reach = scout ? scout_reach(game, state, from) : game->beside[from];
-    return reach & ~state->pieces[side] & ~two_squares_bans(game, &state->crossings[side], from)
+    return reach & ~state->pieces[side] & ~two_squares_bans(game, state, from)
            & ~chase_bans(game, state, from);
 }
 
@@ -27,7 +27,7 @@ sk_bits stratego_destinations(const stratego *game, const stratego_state *state,
 static sk_bits doubtful_pieces(const stratego *game, const stratego_state *state)
 {
     const border_crossings *run = &state->crossings[state->side];
-    sk_bits last = has_closed_border(game, run) ? bit(run->square) : 0;
+    sk_bits last = has_closed_border(game, state) ? bit(run->square) : 0;
     return state->movers[state->side] & (chase_banned_pieces(game, state) | last);
 }
 

@@ -138,8 +138,11 @@ void stratego_print_rules(const sk_game *base, char *out, size_t size)
     int n =
         snprintf(out, size, "two_squares=%d more_squares=%d max_plies=%d max_quiet=%d",
                  rules->two_squares, rules->more_squares, rules->max_plies, rules->max_no_attack);
-    if (rules->open && n > 0 && (size_t)n < size) /* files without it stay as they always were */
-        snprintf(out + n, size - (size_t)n, " open=%d", rules->open);
+    /* Files without these stay as they always were. */
+    if (rules->open && n > 0 && (size_t)n < size)
+        n += snprintf(out + n, size - (size_t)n, " open=%d", rules->open);
+    if (rules->waived && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, " waived=%d", rules->waived);
 }
 
 /* Both deployments. */
@@ -267,6 +270,7 @@ sk_game *stratego_open(const char *name, const char *rules, char *error, size_t 
                                {"more_squares", &game->rules.more_squares, 0, 1},
                                {"max_plies", &game->rules.max_plies, 0, 65535},
                                {"max_quiet", &game->rules.max_no_attack, 0, 65535},
+                               {"waived", &game->rules.waived, 0, (1 << RED) | (1 << BLUE)},
                                {"open", &game->rules.open, 0, (1 << TYPES) - 1},
                                {NULL, NULL, 0, 0}};
     if (!sk_read_rules(rules, slots, error, error_size)

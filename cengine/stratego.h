@@ -59,6 +59,7 @@ typedef struct {
     int32_t two_squares;   /* crossings of one border in consecutive turns; 0: no such rule */
     int32_t max_plies;     /* 0: no limit */
     int32_t max_no_attack; /* plies without an attack; 0: no limit */
+    int32_t waived;        /* a bit for each side that the repetition rules do not bind */
     int32_t open;          /* a bit for each type that both sides know from the start of play */
 } stratego_rules;
 
@@ -76,6 +77,12 @@ typedef struct {
     sk_bits beside[MAX_SQUARES];           /* the neighbours of each square, without lakes */
     sk_bits rays[DIRECTIONS][MAX_SQUARES]; /* from each square to the edge, lakes and all */
 } stratego;
+
+/* Whether the repetition rules bind the side. */
+static inline int is_bound(const stratego *game, int side)
+{
+    return !(game->rules.waived >> side & 1);
+}
 
 /* ---- The state ---- */
 

@@ -4,7 +4,7 @@ Every update plays 512 games at once. The learner has one seat in each, uniform 
 Prints what the learner wins; in Kuhn poker a best response wins 0.458.
 """
 
-import sys
+import argparse
 
 import numpy as np
 import torch
@@ -12,16 +12,20 @@ import torch
 from stratkit import Batch, Game
 from stratkit.engine import expand_planes
 
-name, updates, seed = (*sys.argv[1:], *("kuhn", "300", "1")[len(sys.argv) - 1 :])
-torch.manual_seed(int(seed))
-game, games = Game(name), 512
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("game", metavar="GAME", nargs="?", default="kuhn")
+parser.add_argument("updates", metavar="UPDATES", nargs="?", default=300, type=int)
+parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+asked = parser.parse_args()
+torch.manual_seed(asked.seed)
+game, games = Game(asked.game), 512
 batch, rows = Batch(game, games), np.arange(games)
 inputs = int(np.prod(game.shape))
 layers = torch.nn.Linear(inputs, 128), torch.nn.ReLU(), torch.nn.Linear(128, game.actions + 1)
 network = torch.nn.Sequential(torch.nn.Flatten(), *layers)
 optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
 won = []
-for update in range(int(updates)):
+for update in range(asked.updates):
     batch.reset()
     seats = (rows + update) % game.players
     steps = []
@@ -35,7 +39,7 @@ for update in range(int(updates)):
         steps.append((mine, policy.log_prob(actions), output[:, -1], policy.entropy()))
         chosen = actions.int().numpy()
         numbers = np.full(games, len(steps), np.int32)
-        batch.draw_chance(int(seed), rows + update * games, numbers, chosen)
+        batch.draw_chance(asked.seed, rows + update * games, numbers, chosen)
         batch.apply(np.where(actors == -2, np.int32(-1), chosen))
     returns = torch.from_numpy(batch.returns()[rows, seats])
     mine, log_probability, value, entropy = map(torch.stack, zip(*steps, strict=True))

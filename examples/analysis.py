@@ -5,15 +5,19 @@ Prints how games ended, how sure the network was from ply to ply, whether its va
 what each player scored.
 """
 
-import sys
+import argparse
 
 import numpy as np
 
 import stratkit
 
-run, episodes, games = sys.argv[1:]
-network = stratkit.load(run)
-played = stratkit.read_episodes(episodes)
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("run", metavar="RUN")
+parser.add_argument("episodes", metavar="EPISODES")
+parser.add_argument("games", metavar="GAMES.jsonl")
+asked = parser.parse_args()
+network = stratkit.load(asked.run)
+played = stratkit.read_episodes(asked.episodes)
 print(f"{network.file}: {network.net} network at step {network.step} of {network.game.name}")
 
 # A table is a mapping of arrays: pandas.DataFrame(played.games) makes a frame of it.
@@ -45,7 +49,7 @@ for low in np.arange(-1, 1, 0.5):
         expected, got = values[within].mean(), came[within].mean()
         print(f"{f'value {low:+.1f} and more':>20}: expected {expected:+.3f}, got {got:+.3f}")
 
-match = stratkit.read_games(games)
+match = stratkit.read_games(asked.games)
 seats = [(match[f"player_{seat}"], match[f"return_{seat}"]) for seat in range(2)]
 for name in np.unique(np.concatenate([names for names, _ in seats])):
     points = np.concatenate([scores[names == name] for names, scores in seats])

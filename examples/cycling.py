@@ -9,7 +9,7 @@ the steps with eta = 0 and 0.2. Prints NashConv of both games. (Needs matplotlib
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Mapping, Sequence
 from typing import IO
 
@@ -53,6 +53,11 @@ def plot_cycling(
     save(figure, stream)
 
 
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+)
+parser.add_argument("picture", metavar="PICTURE", nargs="?")
+asked = parser.parse_args()
 start = np.array([0.8, 0.2])
 circle = orbit(MATCHING_PENNIES, (start, start), 300)
 iterations = iterate(MATCHING_PENNIES, (start, start), 5, eta=0.2)
@@ -73,6 +78,6 @@ for eta in (0.0, 0.2):
     curves[f"eta = {eta:g}"] = curve
     half = [gain for step, gain in curve if step > STEPS / 2]
     print(f"Kuhn, eta {eta:g}: NashConv of the last half {np.mean(half):.4f}, max {max(half):.4f}")
-if len(sys.argv) > 1:
-    with open(sys.argv[1], "wb") as stream:
+if asked.picture is not None:
+    with open(asked.picture, "wb") as stream:
         plot_cycling(circle, iterations, curves, stream)

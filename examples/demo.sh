@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The main job at its smallest: an agent learns Stratego on a board of 6 x 6, plays, and is rated.
 # Usage: demo.sh [FOLDER [STEPS [GAMES]]]. The commands are found on the PATH; `make demo` sees to that.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -euo pipefail
 
 folder=${1:-demo}

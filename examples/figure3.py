@@ -8,7 +8,7 @@ the Lyapunov function, which falls along each. (Needs matplotlib, the extra [plo
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Sequence
 from typing import IO
 
@@ -41,11 +41,16 @@ def plot_iterations(iterations: Sequence[Iteration], stream: IO[bytes]) -> None:
     save(figure, stream)
 
 
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+)
+parser.add_argument("picture", metavar="PICTURE", nargs="?")
+asked = parser.parse_args()
 start = np.array([0.999, 0.001])
 iterations = iterate(MATCHING_PENNIES, (start, start), 5, eta=0.2)
 for iteration in iterations:
     policies = "  ".join(f"[{p[0]:.4f}, {p[1]:.4f}]" for p in iteration.fixed)
     print(f"{policies}  NashConv {nash_conv(MATCHING_PENNIES, iteration.fixed):.4f}")
-if len(sys.argv) > 1:
-    with open(sys.argv[1], "wb") as stream:
+if asked.picture is not None:
+    with open(asked.picture, "wb") as stream:
         plot_iterations(iterations, stream)

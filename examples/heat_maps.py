@@ -7,9 +7,9 @@ compared with the last sixth. Prints the figures of the DeepNash paper's section
 of -log p of the setups held out. (Needs matplotlib, the extra [plot].)
 """
 
+import argparse
 import gzip
 import os
-import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the model's matrices are small
 
@@ -29,7 +29,13 @@ from stratkit.setups.uniform import Uniform
 
 N = 20_000  # setups that are drawn
 
-path = sys.argv[1]
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+)
+parser.add_argument("setups", metavar="SETUPS")
+parser.add_argument("picture", metavar="PICTURE", nargs="?")
+asked = parser.parse_args()
+path = asked.setups
 with (gzip.open if path.endswith(".gz") else open)(path, "rb") as stream:
     people = [setup for _, setup in read_setups(stream, path) if isinstance(setup, np.ndarray)]
 variant = VARIANTS[variant_of(people[0]).name]
@@ -68,6 +74,6 @@ for name, setups, source in (
     entropy = Entropy()
     entropy.add(source.logprobs(setups))
     print(f"{name:42} {entropy.mean:.2f} ± {entropy.error:.2f}")
-if len(sys.argv) > 2:
-    with open(sys.argv[2], "wb") as stream:
+if asked.picture is not None:
+    with open(asked.picture, "wb") as stream:
         plot(columns, stream)

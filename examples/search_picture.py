@@ -7,6 +7,7 @@ its standard error.
 
 from __future__ import annotations
 
+import argparse
 import pathlib
 import re
 import sys
@@ -28,13 +29,13 @@ def decisions(text: str) -> list[list[tuple[str, float, float, float, float]]]:
     return found
 
 
-def main(log: str, picture: str, number: str = "1") -> None:
+def main(log: str, picture: str, number: int) -> None:
     if not pathlib.Path(log).is_file():
         sys.exit(f"search_picture.py: {log}: no such file")
     found = decisions(pathlib.Path(log).read_text())
-    if not number.isdigit() or not 0 < int(number) <= len(found):
+    if not 0 < number <= len(found):
         sys.exit(f"search_picture.py: {log}: {len(found)} decisions with a search")
-    names, before, after, q, errors = zip(*found[int(number) - 1], strict=True)
+    names, before, after, q, errors = zip(*found[number - 1], strict=True)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 1.2 + 0.3 * len(names)), layout="constrained")
@@ -53,6 +54,10 @@ def main(log: str, picture: str, number: str = "1") -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
-        sys.exit("usage: search_picture.py LOG PICTURE.png [N]")
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("log", metavar="LOG")
+    parser.add_argument("picture", metavar="PICTURE.png")
+    parser.add_argument("number", metavar="N", nargs="?", default=1, type=int)
+    main(**vars(parser.parse_args()))

@@ -10,6 +10,7 @@ training, and then nothing is required of it. An EXPERIMENT is a method of that 
 
 from __future__ import annotations
 
+import argparse
 import json
 import pathlib
 import subprocess
@@ -175,10 +176,18 @@ def timed(experiment: Callable[[], Claims]) -> list[Claim]:
 
 
 def main() -> int:
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True)
-    them = Experiments(folder, float(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    chosen = [getattr(them, name) for name in sys.argv[3:] or ALL]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path)
+    parser.add_argument("scale", metavar="SCALE", nargs="?", default=1, type=float)
+    parser.add_argument("experiments", metavar="EXPERIMENT", nargs="*", help=", ".join(ALL))
+    asked = parser.parse_args()
+    if unknown := set(asked.experiments).difference(ALL):
+        parser.error(f"no such EXPERIMENT: {', '.join(sorted(unknown))}")
+    asked.folder.mkdir(parents=True)
+    them = Experiments(asked.folder, asked.scale)
+    chosen = [getattr(them, name) for name in asked.experiments or ALL]
     with ThreadPoolExecutor(2) as pool:
         claims = [claim for found in pool.map(timed, chosen) for claim in found]
     failed = [claim for claim in claims if str(claim).endswith("FAILED")]

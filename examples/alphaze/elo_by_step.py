@@ -7,10 +7,11 @@ lowest and the highest of them.
 
 from __future__ import annotations
 
+import argparse
 import json
 import pathlib
 import statistics
-import sys
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
@@ -37,8 +38,7 @@ def heights(seeds: list[list[dict[str, Any]]]) -> list[tuple[float, float, float
     return [(statistics.fmean(found), min(found), max(found)) for found in elo]
 
 
-def main(*names: str) -> None:
-    *ratings, picture = names
+def main(ratings: Sequence[str], picture: str) -> None:
     told = [json.loads(pathlib.Path(rating).read_text()) for rating in ratings]
     seeds = [by_run(rating["players"]) for rating in told]
     figure, axes = plt.subplots(figsize=(6, 4))
@@ -55,6 +55,9 @@ def main(*names: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
-        sys.exit("usage: elo_by_step.py RATING.json [RATING.json ...] PICTURE.png")
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("ratings", metavar="RATING.json", nargs="+")
+    parser.add_argument("picture", metavar="PICTURE.png")
+    main(**vars(parser.parse_args()))

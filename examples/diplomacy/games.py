@@ -6,9 +6,9 @@ Writes FOLDER/game.json, a picture of each phase, FOLDER/S1901M.svg and so on, a
 JSON gives the same game again.
 """
 
+import argparse
 import json
 import pathlib
-import sys
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from stratkit.notation.diplomacy_games import actions_of, game_json, phases
 from stratkit.notation.diplomacy_svg import picture
 
 
-def main(record: str, folder: str, number: str = "0") -> None:
+def main(record: str, folder: str, number: int = 0) -> None:
     games = read_games(record)
-    row = np.flatnonzero(games["number"] == int(number))[0]
+    row = np.flatnonzero(games["number"] == number)[0]
     game = Game.stored(games["game"][row])
     actions = np.array(games["moves"][row].split(), np.int32)
     data = game_json(game, actions)
@@ -37,4 +37,10 @@ def main(record: str, folder: str, number: str = "0") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("record", metavar="GAMES.jsonl")
+    parser.add_argument("folder", metavar="FOLDER")
+    parser.add_argument("number", metavar="NUMBER", nargs="?", default=0, type=int)
+    main(**vars(parser.parse_args()))

@@ -10,6 +10,7 @@ value, probability, what the attack brings, and what the best of the others does
 by one half of its games and judged by the other. *Lost* is where neither brings more than -.9.
 """
 
+import argparse
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -143,7 +144,7 @@ def looked_at(network: TrainedNetwork, turn: Turn, seed: int) -> tuple[str, str]
     return kind, f"{told}: {brings}: {kind}"
 
 
-def main(player: str, games: int = 100, seed: int = 1) -> None:
+def main(player: str, games: int, seed: int) -> None:
     network = stratkit.load(player, rows=256)
     variant(network.game.name)
     known, kinds = 0.0, defaultdict[str, float](float)
@@ -161,9 +162,14 @@ def main(player: str, games: int = 100, seed: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    if not 2 <= len(sys.argv) <= 4 or not all(word.isdigit() for word in sys.argv[2:]):
-        sys.exit("usage: attacks.py PLAYER [GAMES [SEED]]")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("player", metavar="PLAYER")
+    parser.add_argument("games", metavar="GAMES", nargs="?", default=100, type=int)
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+    asked = parser.parse_args()
     try:
-        main(sys.argv[1], *map(int, sys.argv[2:]))
+        main(**vars(asked))
     except (StratkitError, OSError) as error:
         sys.exit(f"attacks.py: {error}")

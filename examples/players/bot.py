@@ -7,6 +7,7 @@ match --check reuse=on,ucc:examples/players/bot.py --game barrage
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 import sys
@@ -50,6 +51,7 @@ def play(colour: str, height: int) -> None:
             return
 
 
+argparse.ArgumentParser(description=__doc__).parse_args()
 while first := sys.stdin.readline():
     colour, _, _, height = first.split()  # the opponent's name, and the width
     play(colour, int(height))

@@ -8,6 +8,7 @@ the results' variance that the values explain, and the mean error of a group's e
 Draws the same. (Needs matplotlib, the extra [plot].)
 """
 
+import argparse
 import sys
 
 import numpy as np
@@ -75,9 +76,14 @@ def main(player: str, episodes: str, picture: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
-        sys.exit("usage: calibration.py PLAYER EPISODES PICTURE")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("player", metavar="PLAYER")
+    parser.add_argument("episodes", metavar="EPISODES")
+    parser.add_argument("picture", metavar="PICTURE")
+    asked = parser.parse_args()
     try:
-        main(*sys.argv[1:])
+        main(**vars(asked))
     except (StratkitError, OSError) as error:
         sys.exit(f"calibration.py: {error}")

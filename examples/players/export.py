@@ -9,6 +9,7 @@ loses for certain. SETUPS is for a network with one of its own for the deploymen
 at which it places its pieces (below 1 it is surer), or a player of the same net, as which it does.
 """
 
+import argparse
 import contextlib
 import pathlib
 import sys
@@ -29,9 +30,9 @@ KEPT = ("algorithm", "batch", "config", "episodes", "game", "net", "post", "rule
 def main(
     checkpoint: str,
     file: str,
-    net: str | None = None,
-    lost: str | None = None,
-    setups: str | None = None,
+    net: str | None,
+    lost: str | None,
+    setups: str | None,
 ) -> None:
     weights, learned, part = load_network(weights_file(checkpoint), net)
     if lost is not None:
@@ -95,9 +96,16 @@ def finite(text: str) -> np.float32 | None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in range(3, 7):
-        sys.exit("usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [SETUPS]]]")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("checkpoint", metavar="CHECKPOINT|RUN|PLAYER")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("net", metavar="NET", nargs="?")
+    parser.add_argument("lost", metavar="LOST", nargs="?")
+    parser.add_argument("setups", metavar="SETUPS", nargs="?")
+    asked = parser.parse_args()
     try:
-        main(*sys.argv[1:])
+        main(**vars(asked))
     except (StratkitError, OSError) as error:
         sys.exit(f"export.py: {error}")

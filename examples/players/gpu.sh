@@ -17,6 +17,7 @@
 #   export.py classic-v5 begin.safetensors online -32 2
 #   gpu.sh run classic ./begin.safetensors fromto:64x4+mirrored
 #   export.py run end.safetensors average -32 .5
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -eu
 [ $# = 4 ] || { echo "usage: gpu.sh RUN GAME PLAYER NET" >&2; exit 2; }
 run=$1 game=$2 player=$3 net=$4

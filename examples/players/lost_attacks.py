@@ -13,6 +13,7 @@ standard errors, and the network's value. The attack is
     a mistake   else
 """
 
+import argparse
 import sys
 from collections import Counter
 
@@ -88,9 +89,14 @@ def looked_at(analyst: Analyst, name: str, game: Game) -> list[str]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 4:
-        sys.exit("usage: lost_attacks.py PLAYER NAME GAMES.jsonl...")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("player", metavar="PLAYER")
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("records", metavar="GAMES.jsonl", nargs="+")
+    asked = parser.parse_args()
     try:
-        main(*sys.argv[1:])
+        main(asked.player, asked.name, *asked.records)
     except (StratkitError, OSError) as error:
         sys.exit(f"lost_attacks.py: {error}")

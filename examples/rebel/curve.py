@@ -9,6 +9,7 @@ exploited. What was measured is kept in RUN-exploited, and is not measured again
 
 from __future__ import annotations
 
+import argparse
 import json
 import pathlib
 import re
@@ -119,16 +120,13 @@ def draw(axes: Axes, name: str, updates: str, repeats: str) -> None:
     axes.grid(alpha=0.3)
 
 
-def main(words: Sequence[str]) -> None:
-    if len(words) < 4 or not all(word.isdecimal() for word in words[1:3]):
-        sys.exit("usage: curve.py PICTURE T REPEATS GAME...")
-    picture, updates, repeats, *games = words
+def main(picture: str, updates: int, repeats: int, games: Sequence[str]) -> None:
     columns = min(2, len(games))
     rows = -(-len(games) // columns)
     figure = new_figure(5 * columns, 3.6 * rows + 0.6)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, name in zip(panels, games, strict=False):
-        draw(axes, name, updates, repeats)
+        draw(axes, name, str(updates), str(repeats))
     for axes in panels[len(games) :]:
         axes.remove()
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
@@ -137,8 +135,16 @@ def main(words: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("picture", metavar="PICTURE")
+    parser.add_argument("updates", metavar="T", type=int)
+    parser.add_argument("repeats", metavar="REPEATS", type=int)
+    parser.add_argument("games", metavar="GAME", nargs="+")
+    asked = parser.parse_args()
     try:
-        main(sys.argv[1:])
+        main(**vars(asked))
     except (StratkitError, OSError) as error:
         sys.exit(f"curve.py: {error}")
     except subprocess.CalledProcessError as error:

@@ -4,6 +4,7 @@ public belief states, which teach little of those that play leads to.
 random_beliefs.py [GAME [EXAMPLES [SEED]]]
 """
 
+import argparse
 import sys
 from collections.abc import Iterator
 
@@ -24,12 +25,16 @@ from stratkit.solve.exploitability import evaluate
 GAMES, BATCH, USES, POINTS = 128, 512, 8, 5
 LEARNING, PLAYING, REPEATS = PBSSearch("cfr-avg", 32), PBSSearch("cfr-avg", 128), 64
 
-words = (*sys.argv[1:], *("leduc", "40000", "1")[len(sys.argv) - 1 :])
-if len(words) != 3 or not all(word.isdecimal() for word in words[1:]):
-    sys.exit("usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]")
-examples, seed = map(int, words[1:])
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+)
+parser.add_argument("game", metavar="GAME", nargs="?", default="leduc")
+parser.add_argument("examples", metavar="EXAMPLES", nargs="?", default=40000, type=int)
+parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+asked = parser.parse_args()
+examples, seed = asked.examples, asked.seed
 try:
-    game = Game(words[0])
+    game = Game(asked.game)
     whole, tree = Tree(game), PublicTree(game)
 except StratkitError as error:
     sys.exit(f"random_beliefs.py: {error}")

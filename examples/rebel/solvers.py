@@ -9,6 +9,7 @@ with the same solver has taught.
 
 from __future__ import annotations
 
+import argparse
 import json
 import pathlib
 import re
@@ -47,10 +48,7 @@ def read(paths: Iterable[str]) -> dict[tuple[str, str], list[Point]]:
     return {key: sorted(points) for key, points in sorted(found.items())}
 
 
-def main(words: Sequence[str]) -> None:
-    if len(words) < 2:
-        sys.exit("usage: solvers.py PICTURE JSON...")
-    picture, *paths = words
+def main(picture: str, paths: Sequence[str]) -> None:
     curves = read(paths)
     colours = dict(zip(sorted({solver for solver, _ in curves}), COLOURS, strict=False))
     updates = sorted({point.updates for points in curves.values() for point in points})
@@ -76,8 +74,14 @@ def main(words: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("picture", metavar="PICTURE")
+    parser.add_argument("paths", metavar="JSON", nargs="+")
+    asked = parser.parse_args()
     try:
-        main(sys.argv[1:])
+        main(**vars(asked))
     except OSError as error:
         sys.exit(f"solvers.py: {error.filename}: {error.strerror}")
     except ValueError as error:

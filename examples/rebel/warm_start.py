@@ -10,6 +10,7 @@ of best responses against it.
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 import numpy as np
@@ -158,18 +159,9 @@ def warm(network: PolicyNetwork) -> type[CFRD]:
     return Warm
 
 
-def main() -> None:
-    words = (*sys.argv[1:], *("", "2000", "1")[len(sys.argv) - 1 :])
-    if (
-        len(words) != 3
-        or not words[0]
-        or not all(word.isdecimal() for word in words[1:])
-        or words[1] == "0"
-    ):
-        sys.exit("usage: warm_start.py RUN|CHECKPOINT [STATES [SEED]]")
-    n, seed = map(int, words[1:])
+def main(run: str, n: int, seed: int) -> None:
     torch.set_num_threads(1)
-    weights, metadata, _ = load_network(weights_file(words[0]), "average")
+    weights, metadata, _ = load_network(weights_file(run), "average")
     game = Game.stored(metadata["game"], metadata["rules"])
     whole, tree = Tree(game), PublicTree(game)
     leaves, sets = value_leaves(weights, metadata, game), tree.infosets(whole)
@@ -208,8 +200,22 @@ def main() -> None:
         print(updates, *found, sep="\t", flush=True)
 
 
+def states(text: str) -> int:
+    """Reads a number of states, of which there is one at least."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"not a number of states: {text!r}")
+    return int(text)
+
+
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("run", metavar="RUN|CHECKPOINT")
+    parser.add_argument("n", metavar="STATES", nargs="?", default=2000, type=states)
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+    asked = parser.parse_args()
     try:
-        main()
+        main(**vars(asked))
     except (StratkitError, OSError) as error:
         sys.exit(f"warm_start.py: {error}")

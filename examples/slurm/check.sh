@@ -2,6 +2,7 @@
 # Runs the example on a real Slurm of one node: Debian's slurmctld, slurmd and munged, started here and
 # stopped again. As root, with slurm-wlm and munge installed; the commands are on the PATH.
 # Usage: check.sh [FOLDER]
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(realpath -m "${1:-slurm-check}")

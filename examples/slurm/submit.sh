@@ -1,6 +1,7 @@
 #!/bin/sh
 # Submits all jobs, from the folder that will hold RUN, episodes and logs; all nodes must share it.
 # The environment says more: GAME, RUN, EPISODES, RANKS, TRAIN, GAMES, AT.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 learner=$(sbatch --parsable "$here/learner.sbatch")

@@ -81,6 +81,27 @@ class _Standard(click.Command):
             )
         )
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            self._check_values(ctx, args)
+        return super().parse_args(ctx, args)
+
+    def _check_values(self, ctx: click.Context, args: Sequence[str]) -> None:
+        """`UsageError`: an option lacks its value, and click would take the next option for it."""
+        known = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        options = {name: one for one in known for name in one.opts}
+        words = iter(args)
+        for word in words:
+            if word == "--":
+                break
+            option = options.get(word)
+            if option is None or option.is_flag or option.count:
+                continue
+            value = next(words, None)
+            if value in options:
+                needs = option.metavar or "a value"
+                raise UsageError(f"{word} needs {needs}, and {value} is an option")
+
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
         with error_context(STDOUT, only=OSError):  # --help and --version write here
             return super().make_context(*args, **settings)
@@ -177,6 +198,9 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
             return f"out of memory {error}".rstrip(), 1
         case ModuleNotFoundError() if error.name == "torch":
             return "networks and learning need torch, which is missing: pip install torch", 1
+        case ModuleNotFoundError() if error.name:
+            remedy = "run 'make dev' in a checkout; 'stratkit doctor' tells what else is missing"
+            return f"{error.name} is missing: {remedy}", 1
         case RuntimeError() if type(error).__name__ == "OutOfMemoryError":  # torch's, not imported
             return "out of the GPU's memory (less would be a smaller --chunk or --slots)", 1
         case _:

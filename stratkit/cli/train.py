@@ -191,9 +191,9 @@ def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Reque
 def _check_actors(keys: object) -> None:
     """`UsageError`: these are no keys of a PLAYER that searches in self-play."""
     if isinstance(keys, str) and "=" in keys:
-        from stratkit.players.spec import parse_player
+        from stratkit.players.spec import parse_keys
 
-        parse_player(f"{keys},policy")
+        parse_keys(keys)
 
 
 def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:

@@ -231,21 +231,32 @@ def _replay_faults(raw: Raw) -> list[InputError]:
     return []
 
 
+def _waived(raw: Raw) -> int:
+    """A bit for each side that the repetition rules did not bind."""
+    if raw.form == LOG:
+        return 0
+    header, game = raw.data
+    if raw.form != RECORD:
+        return int(header.rules.get("waived", 0))
+    return sum(1 << side for side, i in enumerate(game.players) if not header.players[i].bound)
+
+
 def _find_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
     """Enters the first breach of each repetition rule: of the rules of its own header in a record
     or episode, of Gravon's in a log. Rules that the engine does not take are faults."""
     from stratkit.notation.play import breaches
 
-    by_rule: dict[tuple[str, int], list[tuple[Finding, Game]]] = {}
+    by_rule: dict[tuple[str, int, int], list[tuple[Finding, Game]]] = {}
     for finding, game in sound:
         own = {"two_squares": two_squares, "more_squares": 1}
         rules = own if game.raw.form == LOG else game.raw.data[0].rules
         for rule in own:
             if rules.get(rule):
-                by_rule.setdefault((rule, rules[rule]), []).append((finding, game))
-    for (rule, number), some in by_rule.items():
+                asked = rule, rules[rule], _waived(game.raw)
+                by_rule.setdefault(asked, []).append((finding, game))
+    for (rule, number, waived), some in by_rule.items():
         try:
-            first = breaches([game.log for _, game in some], {rule: number})
+            first = breaches([game.log for _, game in some], {rule: number, "waived": waived})
         except InputError:
             continue  # a fault of the header
         for (finding, game), ply in zip(some, first, strict=True):

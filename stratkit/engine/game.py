@@ -63,9 +63,10 @@ class Game:
 
     `rules` maps rule names to integers and overrides the game's defaults; for Stratego these are
     `two_squares` (crossings of one border in consecutive turns), `more_squares` (0 or 1),
-    `max_plies` and `max_quiet` (plies without an attack), each 0 for off, and `open`: the sum of
-    2 ** type over the types that both sides know from the start of play. `rules` has `open` only if
-    it is not 0. Raises `InputError` for an unknown name or rule.
+    `max_plies` and `max_quiet` (plies without an attack), each 0 for off; `open`, the sum of
+    2 ** type over the types that both sides know from the start of play; and `waived`, the sum of
+    2 ** side over the sides that `two_squares` and `more_squares` do not bind. `rules` has `open`
+    and `waived` only if they are not 0. Raises `InputError` for an unknown name or rule.
 
     A name such as `matrix:FILE` opens that file, a regular one. Who has the name from a file of
     data calls `stored`.

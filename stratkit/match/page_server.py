@@ -8,6 +8,7 @@ other servers nor their event loop, and every request is checked here before any
 from __future__ import annotations
 
 import hmac
+import io
 import json
 import re
 import secrets
@@ -15,16 +16,17 @@ import sys
 import threading
 from collections.abc import Callable
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Protocol, cast
 
 from stratkit.errors import InputError, one_line, printable
+from stratkit.match.page_connections import Arriving, CappedServer
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")  # by which a browser may call this machine
 MOST_BYTES = 4096  # of the body of a request
 LAST_ANSWERS = 2.0  # seconds for those that are on their way when the server is closed
-SILENCE = 30.0  # seconds until a request that does not go on is given up
+SILENCE = 30.0  # seconds until an answer that nobody takes is given up
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "connect-src 'self'; frame-src blob:; base-uri 'none'; form-action 'none'; "
@@ -76,9 +78,7 @@ class PageServer:
             self._server.answered.wait_for(lambda: not self._server.busy, LAST_ANSWERS)
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
+class _Server(CappedServer):
     desk: Desk
     token: str
     hosts: set[str]
@@ -108,6 +108,16 @@ class _Handler(BaseHTTPRequestHandler):
     timeout, wbufsize = SILENCE, 1 << 16  # an answer goes out whole
     error_message_format, error_content_type = "%(message)s\n", "text/plain; charset=utf-8"
 
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self._arriving = Arriving(self.connection)
+        self.rfile = io.BufferedReader(self._arriving)
+
+    def handle_one_request(self) -> None:
+        self._arriving.expect()
+        super().handle_one_request()
+
     @property
     def here(self) -> _Server:
         return cast(_Server, self.server)
@@ -124,13 +134,26 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, method: Callable[[str, str], None]) -> None:
         self._count(1)
         try:
-            self._check_sender()
             method(*self._place())
         except _Refused as refused:
-            self.close_connection = True  # what else it sent is not read
-            self._send(refused.status, f"{refused.why}\n", "text/plain")
+            self._refuse(refused)
         finally:
             self._count(-1)
+
+    def _refuse(self, refused: _Refused) -> None:
+        self.close_connection = True  # what else it sent is not read
+        self._send(refused.status, f"{refused.why}\n", "text/plain")
+
+    def handle_expect_100(self) -> bool:
+        """Whether a sender that asks first may send the body."""
+        try:
+            self._place()
+        except _Refused as refused:
+            self._refuse(refused)
+            return False
+        super().handle_expect_100()
+        self.wfile.flush()
+        return True
 
     def _count(self, more: int) -> None:
         with self.here.answered:
@@ -139,22 +162,22 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check_sender(self) -> None:
         """Refuses other sites' pages: their requests name another host or origin."""
-        if (
-            self.headers.get_all("Host", []) != [self.headers["Host"]]
-            or self.headers["Host"] not in self.here.hosts
-        ):
+        hosts, origins = (self.headers.get_all(name, []) for name in ("Host", "Origin"))
+        if len(hosts) != 1 or hosts[0] not in self.here.hosts:
             raise _Refused(HTTPStatus.FORBIDDEN, "another host")
-        origin = self.headers.get("Origin")
-        if origin is not None and origin.removeprefix("http://") not in self.here.hosts:
+        ours = {f"http://{host}" for host in self.here.hosts}
+        if len(origins) > 1 or not ours.issuperset(origins):
             raise _Refused(HTTPStatus.FORBIDDEN, "another origin")
 
     def _place(self) -> tuple[str, str]:
-        """What is asked for, behind the token, and the query."""
+        """What is asked for by who has the token: the path behind it, and the query."""
+        self._check_sender()
         path, _, query = self.path.partition("?")
         found = re.fullmatch("/([^/]*)/(.*)", path)
         token = found[1] if found else ""
         if not found or not hmac.compare_digest(token.encode(), self.here.token.encode()):
             raise _Refused(HTTPStatus.FORBIDDEN, "not the address that match has shown")
+        self.here.vouch(self.connection)
         return found[2], query
 
     def _get(self, place: str, query: str) -> None:
@@ -193,15 +216,18 @@ class _Handler(BaseHTTPRequestHandler):
         # A form of another site cannot have this type.
         if self.headers.get_content_type() != "application/json":
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "application/json is needed")
-        length = self.headers.get("Content-Length")
-        if length is None:
+        lengths = self.headers.get_all("Content-Length", [])
+        if not lengths or "Transfer-Encoding" in self.headers:
             raise _Refused(HTTPStatus.LENGTH_REQUIRED, "Content-Length is needed")
-        if _number(length) > MOST_BYTES:
+        if len(lengths) > 1:
+            raise _Refused(HTTPStatus.BAD_REQUEST, "one Content-Length is needed")
+        if _number(lengths[0]) > MOST_BYTES:
             raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"over {MOST_BYTES} bytes")
-        return self.rfile.read(int(length))
+        return self.rfile.read(int(lengths[0]))
 
     def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
         data = text.encode()
+        self.connection.settimeout(SILENCE)
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         if status != HTTPStatus.NO_CONTENT:

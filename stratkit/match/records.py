@@ -36,7 +36,8 @@ def record_header(
         seed=options.seed,
         games=schedule.games,
         players=tuple(
-            RecordPlayer(e.name, e.spec, e.sha256, e.reproducible, e.belief) for e in entrants
+            RecordPlayer(e.name, e.spec, e.sha256, e.reproducible, e.belief, e.bound)
+            for e in entrants
         ),
         setups={"file": options.setups, "sha256": setups_sha256}
         if options.setups and setups_sha256

@@ -98,7 +98,7 @@ def breaches(logs: Sequence[Log], rules: Mapping[str, int]) -> list[int | None]:
     """Of each sound game the first move (from 0) that these rules forbid, or None.
 
     All rules that are not named are off, but for the limit that the more-squares rule needs: what
-    comes after two hundred plies without an attack is not looked at.
+    comes after two hundred plies without an attack is not looked at. `waived` is one, too.
     """
     return [_breach(log, tuple(rules.items())) if log.setups else None for log in logs]
 

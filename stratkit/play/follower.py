@@ -18,7 +18,7 @@ from stratkit.players.open import Entrant, check_post, open_player, post_process
 from stratkit.players.player import Player
 from stratkit.players.registry import NETWORK, SHIPPED, NetworkOptions
 from stratkit.players.searching.stage import SearchStage
-from stratkit.players.spec import PlayerSpec, parse_player
+from stratkit.players.spec import PlayerSpec, parse_keys, parse_player
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage import schema
@@ -44,7 +44,7 @@ class ActingPolicy:
 
 def acting_policy(keys: str, policy: str = "policy") -> ActingPolicy:
     """What the keys of a PLAYER, or `none`, ask for. `UsageError`: they are no such keys."""
-    options = parse_player(policy if keys == "none" else f"{keys},{policy}").options
+    options = (parse_player(policy) if keys == "none" else parse_keys(keys, policy)).options
     if getattr(options, "net", None) not in (None, "online"):
         raise UsageError("self-play plays the online network, and no other", text=keys)
     searching = getattr(options, "searching", options)
@@ -96,6 +96,18 @@ class Follower:
         self.began = (0, 0)
         self._stamp: object = None
         self.acting = self._acting(given or "none")
+
+    def _published(self, metadata: Mapping[str, Any]) -> ActingPolicy:
+        """What a learner's metadata ask for. `InputError`: nothing that self-play may do."""
+        keys = _published(metadata)
+        try:
+            acting = self._acting(keys)
+        except UsageError as error:
+            raise InputError(f"post: {error.what}", text=error.text) from None
+        if acting.options.searching.belief_file is not None:
+            what = "post: published weights name no file: give belief=FILE to --actors"
+            raise InputError(what, text=keys)
+        return acting
 
     def _acting(self, keys: str) -> ActingPolicy:
         """What the keys ask for. `UsageError`: a network of this game cannot be played so."""
@@ -156,8 +168,9 @@ class Follower:
         if (metadata["game"], metadata["rules"]) != (self.game.name, self.game.rules):
             what = f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules"
             raise InputError(what)
-        post = self.given or _published(metadata)
-        before, self.acting = self.acting, self._acting(post)
+        before = self.acting
+        if self.given is None:
+            self.acting = self._published(metadata)
         if self.player is not None:
             if metadata["net"] != self.net:
                 what = f"the learner had the network {self.net} before, and now another one"
@@ -166,7 +179,7 @@ class Follower:
             if self.stage is not None:
                 self.stage.forget()
             if before != self.acting:
-                self._play_otherwise(before, post)
+                self._play_otherwise(before, metadata.get("post"))
         self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
         self.batch = int(metadata["batch"])
         pace = schema.convert(metadata, _Pacing, "metadata")
@@ -174,7 +187,7 @@ class Follower:
         self.net, self.weights = str(metadata["net"]), weights
         self.metadata = metadata
 
-    def _play_otherwise(self, before: ActingPolicy, post: str) -> None:
+    def _play_otherwise(self, before: ActingPolicy, post: object) -> None:
         """Another search, or threshold and quanta, from now on. `InputError`: stages are wanted
         that were not there before, or no longer, or other post-processing in them."""
         if before.stages != self.acting.stages:

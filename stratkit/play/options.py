@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stratkit.errors import UsageError
 from stratkit.players.registry import HUMAN, KINDS, OWN, SHIPPED, kind_of
-from stratkit.players.spec import PlayerSpec, parse_player, split_options
+from stratkit.players.spec import PlayerSpec, parse_keys, split_options
 
 RANDOM, HEURISTIC = "random", "heuristic"  # the policies that are no networks
 ITSELF = "itself"  # among the opponents: the policy
@@ -98,7 +98,9 @@ class SelfplayOptions:
 
     def _check_actors(self, keys: str) -> None:
         """`UsageError`: they are no keys of a PLAYER of this policy."""
-        options = parse_player(f"{keys},{'policy' if self.by_network else self.policy}").options
+        if keys == "none":
+            return
+        options = parse_keys(keys, "policy" if self.by_network else self.policy).options
         if self.slice is not None and getattr(options, "searching", options):
             raise UsageError("--slice goes with no search", text=keys)
 

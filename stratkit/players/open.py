@@ -32,7 +32,7 @@ class Entrant(Generic[Kind]):
     spec, and the SHA-256 of its file of weights (None: it has none), and the step at which that was
     written. `caution`: what the user should know before it plays. `reproducible`: whether equal
     seeds give equal games, but for what programs and people do. `belief`: the SHA-256 of the file
-    of the belief network by which it searches."""
+    of the belief network by which it searches. `bound`: whether the repetition rules bind it."""
 
     name: str
     player: Kind
@@ -42,6 +42,7 @@ class Entrant(Generic[Kind]):
     caution: str | None = None
     reproducible: bool = True
     belief: str | None = None
+    bound: bool = True
 
 
 def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:

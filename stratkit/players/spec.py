@@ -63,6 +63,14 @@ def parse_player(text: str, kinds: Sequence[PlayerKind] = KINDS) -> PlayerSpec:
     return PlayerSpec(text, spec, kind, options, name, given)
 
 
+def parse_keys(keys: str, spec: str = "policy") -> PlayerSpec:
+    """What the keys of a PLAYER ask of `spec`. `UsageError`: they are no such keys, or a player."""
+    player = parse_player(f"{keys},{spec}")
+    if player.spec != spec:
+        raise UsageError("self-play takes keys of a PLAYER, key=value,...", text=keys)
+    return player
+
+
 def split_options(text: str) -> tuple[dict[str, str], str]:
     """The leading `key=value,` of a PLAYER, and the rest; `UsageError`."""
     given: dict[str, str] = {}

@@ -43,13 +43,15 @@ class RecordPlayer:
     """Who plays: the `name` of the tables, the resolved `spec`, and the SHA-256 of the file of
     weights (None: it has none). A renamed key in `spec` gets its present name. `reproducible`:
     whether equal seeds give it equal moves; only the contrary is written. `belief`: the SHA-256 of
-    the belief network by which it searches, written if there is one."""
+    the belief network by which it searches, written if there is one. `bound`: whether the
+    repetition rules bind it; only the contrary is written."""
 
     name: Text
     spec: Text
     sha256: Sha256 | None = None
     reproducible: bool = True
     belief: Sha256 | None = None
+    bound: bool = True
 
     def __post_init__(self) -> None:
         if options := _OPTIONS.match(self.spec):
@@ -151,10 +153,9 @@ def _header_fields(header: RecordHeader) -> dict[str, Any]:
         if fields[name] is None:
             del fields[name]
     for player in fields["players"]:
-        if player["reproducible"]:
-            del player["reproducible"]
-        if player["belief"] is None:
-            del player["belief"]
+        for name, usual in (("reproducible", True), ("belief", None), ("bound", True)):
+            if player[name] is usual:
+                del player[name]
     return fields
 
 

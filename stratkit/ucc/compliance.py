@@ -103,9 +103,9 @@ def _check_game(program: Program, game: Game, colour: int, seed: int) -> Iterato
         if blank is not None:
             yield WRONG, f"{name}: blanks that do not belong there: {blank!r}"
         for rule, move in _broken_rules(game, colour, finished.episodes.actions):
-            option = f"--{rule.replace('_', '-')} off"
             what = f"broke the {rule.replace('_', '-')} rule at move {move}"
-            yield BUT, f"{name}: {what}; matches need {option}"
+            option = f"--{rule.replace('_', '-')} off"
+            yield BUT, f"{name}: {what}; matches need rules=off, or {option}"
         if fault is None:
             yield from _check_quit(heard, game, colour)
     finally:

@@ -35,6 +35,9 @@ class ProgramOptions:
         None, CLOCK, "how long it may take for all moves of a game, and how much more for each"
     )
     reuse: bool = option(False, switch(), "let a process play one game after the other")
+    rules: bool = option(
+        True, switch(), "off: the repetition rules do not bind the program, only its opponents"
+    )
     log: str | None = option(None, text("FILE"), "append its stderr to FILE")
 
 

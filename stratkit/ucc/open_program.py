@@ -35,13 +35,14 @@ def open_program(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Prog
         nodes=asked.nodes,
         clock=asked.clock,
         reuse=asked.reuse,
+        bound=asked.rules,
         log=asked.log,
         talkative=setting.talkative,
     )
     # Where its stderr goes does not change how it plays: a match may be resumed with another log.
     given = ((key, value) for key, value in spec.given.items() if key != "log")
     limits = "".join(f"{key}={value}," for key, value in given)
-    return Entrant(program.name, program, limits + spec.spec)
+    return Entrant(program.name, program, limits + spec.spec, bound=asked.rules)
 
 
 def command_words(spec: PlayerSpec) -> list[str]:

@@ -36,8 +36,9 @@ class Program:
     """A program that can play: its words, and its limits: `time` seconds a move, `startup` seconds
     until its first line, `clock`. The protocol has no words for limits: the program finds them, and
     `nodes` if asked for, in its environment as MATCH_TIME, MATCH_CLOCK, MATCH_INCREMENT and
-    MATCH_NODES. With `reuse` a process may play several games, and finds MATCH_REUSE=on. Its stderr
-    is appended to the file `log`; or is ours, if it is `talkative`."""
+    MATCH_NODES. With `reuse` a process may play several games, and finds MATCH_REUSE=on. The
+    repetition rules hold for it if it is `bound`. Its stderr is appended to the file `log`; or is
+    ours, if it is `talkative`."""
 
     name: str
     words: tuple[str, ...]
@@ -46,6 +47,7 @@ class Program:
     nodes: int | None = None
     clock: Clock | None = None
     reuse: bool = False
+    bound: bool = True
     log: str | None = None
     talkative: bool = False
 

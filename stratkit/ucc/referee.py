@@ -135,7 +135,8 @@ class Theirs:
             raise Fault(UNREADABLE_MOVE, str(error)) from None
         if why := self.board.why_illegal(from_, to):
             rule = self.board.broken_rule(from_, to)
-            waived = f" (--{rule.replace('_', '-')} off waives it)" if rule else ""
+            option = f"--{rule.replace('_', '-')} off"
+            waived = f" (rules=off waives it for this program, {option} for both)" if rule else ""
             raise Fault(ILLEGAL_MOVE, f"{why}{waived}: {line!r}")
         self.board.move(from_, to)
         return from_, to, line
@@ -196,7 +197,7 @@ def play_game(
 ) -> Finished:
     """One game. `start` starts programs, and whoever gave it ends them. The `adjudicator` is one of
     one row."""
-    board = RecordedGame(game, seating.number, adjudicator)
+    board = RecordedGame(_waiving(game, seating, players), seating.number, adjudicator)
     seats: list[Ours | Theirs] = []
     spent = [0.0, 0.0]
     side, note, decided = RED, GameNote(), None
@@ -229,6 +230,15 @@ def play_game(
     note = replace(note, times=tuple(round(seconds, 3) for seconds in spent))
     _say_end(board, seats, side, names[seating.seats[side]], note, float(returns[side]))
     return one_game(seating, board, returns, note)
+
+
+def _waiving(game: Game, seating: Seating, players: Sequence[Player | Program]) -> Game:
+    """The game, with the repetition rules waived for the sides of programs that they do not bind:
+    the legal moves of the other side, and what it sees, are as by the rules."""
+    seated = [players[seat] for seat in seating.seats]
+    free = [isinstance(player, Program) and not player.bound for player in seated]
+    waived = sum(1 << side for side in (RED, BLUE) if free[side])
+    return Game(game.name, {**game.rules, "waived": waived}) if waived else game
 
 
 def _text(fault: Fault, seats: Sequence[Ours | Theirs], side: int) -> str:

@@ -80,11 +80,11 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 @pytest.mark.parametrize(
     ("script", "words", "said"),
     [
-        (EXPORT, "", "usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [SETUPS]]]"),
+        (EXPORT, "", "usage: export.py [-h] CHECKPOINT|RUN|PLAYER FILE [NET] [LOST] [SETUPS]"),
         (
             EXPORT,
             "a b c d e f",
-            "usage: export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [SETUPS]]]",
+            "usage: export.py [-h] CHECKPOINT|RUN|PLAYER FILE [NET] [LOST] [SETUPS]",
         ),
         (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online x", "export.py: LOST is no finite"),
         (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online nan", "export.py: LOST is no finite"),
@@ -107,7 +107,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         ),
         (EXPORT, "barrage-v2 a online -16 nowhere", "export.py: nowhere: no such file or folder"),
         (EXPORT, "nowhere a", "export.py: nowhere: no such file or folder"),
-        (CALIBRATION, "a", "usage: calibration.py PLAYER EPISODES PICTURE"),
+        (CALIBRATION, "a", "usage: calibration.py [-h] PLAYER EPISODES PICTURE"),
         (CALIBRATION, "nowhere a b", "calibration.py: no such file or folder"),
         (CALIBRATION, "barrage-v0 mini.eps c", "calibration.py: mini.eps: games of mini, and barr"),
         (
@@ -115,9 +115,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
             "barrage-v0 nobody games.jsonl",
             "lost_attacks.py: no game of a player of this name",
         ),
-        (ATTACKS, "barrage-v1 many", "usage: attacks.py PLAYER [GAMES [SEED]]"),
+        (ATTACKS, "barrage-v1 many", "usage: attacks.py [-h] PLAYER [GAMES] [SEED]"),
         (ATTACKS, "nowhere", "attacks.py: no such file or folder"),
-        (SEARCH, "log", "usage: search_picture.py LOG PICTURE.png [N]"),
+        (SEARCH, "log", "usage: search_picture.py [-h] LOG PICTURE.png [N]"),
         (SEARCH, "nowhere a", "search_picture.py: nowhere: no such file"),
         (
             SEARCH,
@@ -125,14 +125,14 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
             f"search_picture.py: {ROOT}/examples/search.md: 1 d",
         ),
         (VALUES, "nowhere", "value_error.py: nowhere: no such file or folder"),
-        (WARM, "", "usage: warm_start.py RUN|CHECKPOINT [STATES [SEED]]"),
-        (WARM, "nowhere many", "usage: warm_start.py RUN|CHECKPOINT [STATES [SEED]]"),
+        (WARM, "", "usage: warm_start.py [-h] RUN|CHECKPOINT [STATES] [SEED]"),
+        (WARM, "nowhere many", "usage: warm_start.py [-h] RUN|CHECKPOINT [STATES] [SEED]"),
         (WARM, "nowhere", "warm_start.py: nowhere: no such file or folder"),
-        (BELIEFS, "a b c d", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),
-        (BELIEFS, "kuhn many", "usage: random_beliefs.py [GAME [EXAMPLES [SEED]]]"),
-        (CURVE, "a 4 many 1x2", "usage: curve.py PICTURE T REPEATS GAME..."),
+        (BELIEFS, "a b c d", "usage: random_beliefs.py [-h] [GAME] [EXAMPLES] [SEED]"),
+        (BELIEFS, "kuhn many", "usage: random_beliefs.py [-h] [GAME] [EXAMPLES] [SEED]"),
+        (CURVE, "a 4 many 1x2", "usage: curve.py [-h] PICTURE T REPEATS GAME [GAME ...]"),
         (CURVE, "a 4 2 1x", "curve.py: "),
-        (SOLVERS, "a", "usage: solvers.py PICTURE JSON..."),
+        (SOLVERS, "a", "usage: solvers.py [-h] PICTURE JSON [JSON ...]"),
         (SOLVERS, "a cfr-exact-16.json", "solvers.py: cfr-exact-16.json: not called SOLVER-exact"),
         (SOLVERS, "a cfr-exact-16-4.json", "solvers.py: cfr-exact-16-4.json: No such file"),
         (BELIEFS, "kuh", "random_beliefs.py: unknown game 'kuh' (did you mean 'kuhn'?)"),
@@ -144,9 +144,15 @@ def test_bad_words(
     said: str,
     played: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """A wrong number of words, or no number among them, is answered with the usage."""
     monkeypatch.chdir(played)
     monkeypatch.setattr(sys, "argv", [script, *words.split()])
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(ROOT / "examples" / script), run_name="__main__")
-    assert isinstance(ended.value.code, str) and ended.value.code.startswith(said)
+    code = ended.value.code
+    if said.startswith("usage: "):
+        assert code == 2 and capsys.readouterr().err.startswith(f"{said}\n")
+    else:
+        assert isinstance(code, str) and code.startswith(said)

@@ -264,3 +264,12 @@ def test_a_match_of_our_own_loads_nothing_for_programs() -> None:
         [sys.executable, "-P", "-c", code, ROOT, *words], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr.split()) == (0, [])
+
+
+def test_check_does_not_take_an_option_for_its_program() -> None:
+    for words, needs in (
+        (("--check", "--game", "barrage", "ucc:x"), "--check needs ucc:COMMAND"),
+        (("--serve", "--game", "barrage", "random"), "--serve needs PLAYER"),
+    ):
+        done = run("match", *words)
+        assert (done.status, done.error_line) == (2, f"match: {needs}, and --game is an option")

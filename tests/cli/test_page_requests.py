@@ -70,7 +70,8 @@ def test_other_hosts_and_origins_are_refused(served: Served) -> None:
     for host in ("evil.example", f"evil.example:{port}", "127.0.0.1", "127.0.0.1:1", ""):
         assert served.ask("GET", "state?after=0", Host=host)[0] == 403
     for origin in ("https://evil.example", f"http://evil.example:{port}", "null", "http://[",
-                   f"https://{served.host}", "http://127.0.0.1"):  # fmt: skip
+                   f"https://{served.host}", "http://127.0.0.1", served.host, "",
+                   f"http://http://{served.host}", f"http://{served.host}/"):  # fmt: skip
         assert served.ask("GET", "state?after=0", Origin=origin)[0] == 403
         assert served.ask("POST", "say", b"{}", Origin=origin, **JSON)[0] == 403
     for name in ("127.0.0.1", "localhost"):
@@ -78,8 +79,11 @@ def test_other_hosts_and_origins_are_refused(served: Served) -> None:
         assert served.ask("GET", "state?after=0", Host=here, Origin=f"http://{here}")[0] == 200
     path = f"/{served.token}/state?after=0"
     assert raw(served, f"GET {path} HTTP/1.0\r\n\r\n".encode()).split()[1] == b"403"
-    two = f"GET {path} HTTP/1.1\r\nHost: {served.host}\r\nHost: {served.host}\r\n\r\n"
-    assert raw(served, two.encode()).split()[1] == b"403"
+    ours = f"Origin: http://{served.host}\r\n"
+    host = f"Host: {served.host}\r\n"
+    for more in (host, ours * 2, f"{ours}Origin: http://evil.example\r\n"):
+        two = f"GET {path} HTTP/1.1\r\n{host}{more}\r\n"
+        assert raw(served, two.encode()).split()[1] == b"403"
 
 
 @pytest.mark.parametrize(
@@ -121,6 +125,8 @@ def test_requests_that_are_none(served: Served) -> None:
         (f"{say}Content-Length: 999999999\r\n", 413),
         (f"{say}Content-Length: 100\r\n\r\n{{", 400),
         (f"{say}Transfer-Encoding: chunked\r\n", 411),
+        (f"{say}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{{}}", 411),
+        (f"{say}Content-Length: 2\r\nContent-Length: 9\r\n\r\n{{}}", 400),
         (say.replace("application/json", "text/plain") + "Content-Length: 2\r\n\r\n{}", 415),
         (f"GET /{served.token}/{'x' * 70_000} HTTP/1.1\r\n{head}", 414),
         (f"GET /{served.token}/ HTTP/1.1\r\n{head}X: {'x' * 70_000}\r\n", 431),

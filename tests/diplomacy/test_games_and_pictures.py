@@ -119,6 +119,6 @@ def test_the_example_writes_games_of_a_record(tmp_path: pathlib.Path) -> None:
     names = ("random", "name=b,random", "--game", "diplomacy:tiny")
     assert run("match", *names, "-n", 2, "--seed", 1, "-o", record).status == 0
     main = runpy.run_path(str(ROOT / "examples/diplomacy/games.py"))["main"]
-    main(str(record), str(folder), "1")
+    main(str(record), str(folder), 1)
     data = json.loads((folder / "game.json").read_text())
     assert {path.stem for path in folder.glob("*.svg")} == {p["name"] for p in data["phases"][:-1]}

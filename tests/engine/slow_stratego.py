@@ -84,6 +84,7 @@ class SlowGame:
     two_squares: int = 3
     more_squares: bool = True
     open_types: tuple[int, ...] = ()
+    waived: int = 0  # a bit for each side that the repetition rules do not bind
     board: dict[int, Piece] = field(default_factory=dict)
     history: list[Ply] = field(default_factory=list)
     positions: list[dict[Piece, int]] = field(default_factory=list)  # after each ply
@@ -197,6 +198,8 @@ class SlowGame:
 
     def forbids(self, piece: Piece, from_: int, to: int) -> bool:
         """Whether a repetition rule does."""
+        if self.waived >> piece.side & 1:
+            return False
         rules = {
             "two_squares": self.two_squares_forbids(piece, from_, to),
             "more_squares": self.more_squares_forbids(piece, from_, to),

@@ -35,6 +35,7 @@ RULES = [
     {"two_squares": two, "more_squares": more}
     for two, more in ((3, 1), (5, 1), (0, 1), (3, 0), (0, 0), (1, 1))
 ]
+RULES += [{**RULES[0], "waived": 1}, {**RULES[0], "waived": 2}]  # for one side
 MOST_PLIES = 160  # of one game
 
 

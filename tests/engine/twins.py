@@ -25,7 +25,7 @@ class Twins:
         )
         self.batch = Batch(self.game, 1)
         repetition = rules["two_squares"], bool(rules["more_squares"])
-        self.slow = SlowGame(variant, *repetition, open_types(rules))
+        self.slow = SlowGame(variant, *repetition, open_types(rules), rules.get("waived", 0))
         if start is not None:
             self.batch.start(0, start.to_bytes())
             self.slow.begin(start)

@@ -188,6 +188,46 @@ def test_keys_that_cannot_be_obeyed_are_refused(tmp_path: pathlib.Path) -> None:
             Follower(str(tmp_path / "none"), Game("kuhn"), keys)
         done = run("selfplay", *asked, keys)
         assert done.status == 2 and what in done.error_line
-    publish(tmp_path, "kuhn", "memory=on")
-    with pytest.raises(UsageError, match="kuhn has no such post-processing"):
+
+
+NO_KEYS = "post: self-play takes keys of a PLAYER, key=value,...: "
+
+
+@pytest.mark.parametrize(
+    ("post", "said"),
+    [
+        ("memory=on", "post: kuhn has no such post-processing: memory=on: 'memory=on'"),
+        ("net=target", "post: self-play plays the online network, and no other: 'net=target'"),
+        ("threshold=x", "post: threshold=x: a number from 0 to 1 is needed: 'threshold=x,policy'"),
+        ("colour=red", "post: unknown option 'colour': 'colour=red,policy'"),
+        ("time=9", "post: time= needs search=mmd|pimc|pc-pimc: 'time=9,policy'"),
+        *((text, f"{NO_KEYS}{text!r}") for text in ("py:evil:P", "ucc:./evil", "random", "human",
+          "rubbish", "", "none,none", "barrage-v4", "threshold=.1,random", "policy", "a\nb")),
+        ({"threshold": 0.1}, NO_KEYS + repr(str({"threshold": 0.1}))),
+        (
+            "search=mmd,rollouts=4,belief=/etc/passwd",
+            "post: published weights name no file: give belief=FILE to --actors: "
+            "'search=mmd,rollouts=4,belief=/etc/passwd'",
+        ),
+    ],
+)  # fmt: skip
+def test_published_post_processing_is_nothing_else(
+    tmp_path: pathlib.Path, post: str, said: str
+) -> None:
+    """Other people's weights name no program, player or file, and no rubbish is taken for none."""
+    publish(tmp_path, "kuhn", post)
+    with pytest.raises(InputError) as refused:
         Follower(str(tmp_path), Game("kuhn")).refresh()
+    assert str(refused.value) == f"{tmp_path}: {said}"
+
+
+def test_a_run_with_another_post_ends_in_a_line(tmp_path: pathlib.Path) -> None:
+    publish(tmp_path, "kuhn", "py:evil:P")
+    asked = ("--game", "kuhn", "--policy", tmp_path, "--follow", "-n", 1)
+    done = run("selfplay", *asked)
+    assert done.status == 1
+    assert done.error_line == f"selfplay: {tmp_path}: {NO_KEYS}'py:evil:P'"
+    publish(tmp_path, "kuhn")
+    for keys in ("py:evil:P", "random", "rubbish"):
+        done = run("selfplay", *asked, "--actors", keys)
+        assert done.status == 2 and f"{NO_KEYS[6:]}{keys!r}" in done.error_line

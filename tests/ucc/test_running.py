@@ -117,7 +117,8 @@ def test_a_repetition_rule_names_what_waives_it(tmp_path: pathlib.Path, tag: str
     player = f"name=fro,{PATIENT},{bot('to and fro')}"
     common = ("random", player, "-n", 2, "--game", "mini", "--seed", 1, "--concurrency", 1)
     done = run("match", *common, "-o", path)
-    what = "the two-squares rule forbids it (--two-squares off waives it)"
+    waived = "rules=off waives it for this program, --two-squares off for both"
+    what = f"the two-squares rule forbids it ({waived})"
     assert done.status == 1 and f"game 1: fro lost by a fault: illegal_move: {what}: '" in done.err
     done = run("match", *common, "--two-squares", "off", "-o", path, "-f")
     assert not any("two-squares" in (record["fault"] or "") for record in games(path))
@@ -161,7 +162,7 @@ def test_the_check_tells_of_rules_that_matches_have(tag: str) -> None:
     assert len(told) == 2 and "wrong: BLUE: pl" not in done.out
     for line, colour in zip(told, ("RED", "BLUE"), strict=True):
         pattern = rf"{colour}: broke the two-squares rule at move \d+; matches need "
-        assert re.fullmatch(f"ok, but: {pattern}--two-squares off", line)
+        assert re.fullmatch(f"ok, but: {pattern}rules=off, or --two-squares off", line)
     done = run("match", *common, "--two-squares", "3")
     assert done.status == 3 and "illegal_move: the two-squares rule forbids it" in done.out
     assert "ok, but" not in done.out
