@@ -199,6 +199,20 @@ class Batch:
         lib.sk_batch_turns(self.handle, pointer(out, "int32", (self.size,), writable=True))
         return out
 
+    def numbers(self, rows: Int64s, played: Int32s) -> Int32s:
+        """What keys the random choices of the players who act in `rows` int64 [n], int32 [n]: the
+        number of the action in its game, `played` int32 [n], where everybody knows it. In other
+        games (hidden tries, simultaneous turns of several actions) it is a number that the player
+        knows, and that no other decision of the game has."""
+        which, out = rows.astype(np.int32), played.copy()
+        lib.sk_batch_numbers(
+            self.handle,
+            pointer(which, "int32", (len(rows),)),
+            len(rows),
+            pointer(out, "int32", (len(rows),), writable=True),
+        )
+        return out
+
     def rewind(self) -> None:
         """Rows that are in a simultaneous turn go back to where it began, which everybody knows."""
         lib.sk_batch_rewind(self.handle)
