@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from stratkit.arrays import Bytes, Float32s, Int8s, Int32s, Int64s
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.library import ffi, lib, pointer, text, writable
 from stratkit.engine.random_streams import Stream
 from stratkit.errors import InputError
 
@@ -46,7 +48,23 @@ class Batch:
         if handle == ffi.NULL:
             raise MemoryError(f"{size} states of {game.name}")
         self.handle = ffi.gc(handle, lib.sk_batch_close)
-        self.game, self.size = game, size
+        self.game, self.size, self.threads = game, size, threads
+
+    def clone(self) -> Self:
+        """A batch of the same states, which goes on by itself. `copy` and `pickle` do it, too."""
+        return self.gathered([(self, np.arange(self.size))], self.threads)
+
+    def __copy__(self) -> Self:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.clone()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        states = np.empty((self.size, self.game.state_bytes), np.uint8)
+        lib.sk_batch_store(self.handle, writable(states))
+        seal = _seal(self.game, states)
+        return _restored, (type(self), self.game, self.threads, states, seal)
 
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
         """Begins these rows (all of them by default) from the start of the game."""
@@ -86,7 +104,7 @@ class Batch:
         lib.sk_batch_copy(self.handle, row, source.handle, source_row)
 
     @classmethod
-    def gathered(cls, parts: Sequence[tuple[Batch, npt.ArrayLike]], threads: int = 1) -> Batch:
+    def gathered(cls, parts: Sequence[tuple[Batch, npt.ArrayLike]], threads: int = 1) -> Self:
         """A batch of copies of rows of others, which hold the same game, in this order.
 
         Raises `IndexError` for a row that is not in its batch, `ValueError` for different games or
@@ -240,3 +258,24 @@ class Batch:
 
     def _packed(self, out: Bytes) -> object:
         return pointer(out, "uint8", (self.size, self.game.observation_bytes), writable=True)
+
+
+B = TypeVar("B", bound=Batch)
+
+
+def _seal(game: Game, states: Bytes) -> bytes:
+    """By it states are known as those of this game in an engine with the same sources: others would
+    be read as what they are not."""
+    of = text(lib.sk_source_hash()), game.name, sorted(game.rules.items()), game.file_hash
+    return hashlib.sha256(repr(of).encode(errors="surrogateescape") + states.tobytes()).digest()
+
+
+def _restored(cls: type[B], game: Game, threads: int, states: Bytes, seal: bytes) -> B:
+    """A batch that was pickled."""
+    if _seal(game, states) != seal:
+        raise ValueError(
+            f"{game.name}: pickled states of another version of the engine, or damaged"
+        )
+    out = cls(game, len(states), threads)
+    lib.sk_batch_restore(out.handle, pointer(states, "uint8", (out.size, game.state_bytes)))
+    return out

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Mapping
+from typing import Any, Self
 
 from stratkit.engine.library import ffi, lib, text
 from stratkit.errors import InputError, nearest_or_all, printable, shown
@@ -30,6 +32,24 @@ def _bytes(name: str) -> bytes:
     return encoded
 
 
+def _file_hash(name: str) -> str | None:
+    """SHA-256 of the file that a game's name gives, after the colon; None: there is none."""
+    kind, _, file = name.partition(":")
+    known = kind == "diplomacy" and lib.sk_dip_map_text(_bytes(file)) != ffi.NULL
+    if kind not in ("matrix", "diplomacy") or known or not os.path.isfile(file):
+        return None
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _opened_again(name: str, rules: Mapping[str, int], file_hash: str | None) -> Game:
+    """A game that was pickled. `InputError`: its file is another one now."""
+    game = Game(name, rules)
+    if game.file_hash != file_hash:
+        raise InputError(f"game {printable(name)}: its file has changed")
+    return game
+
+
 class Game:
     """A game of the engine, opened by name.
 
@@ -38,6 +58,8 @@ class Game:
     `max_plies` and `max_quiet` (plies without an attack), each 0 for off, and `open`: the sum of
     2 ** type over the types that both sides know from the start of play. `rules` has `open` only if
     it is not 0. Raises `InputError` for an unknown name or rule.
+
+    A game does not change: a copy is the game itself. `pickle` keeps its name and rules.
     """
 
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:
@@ -56,6 +78,7 @@ class Game:
             raise InputError(printable(f"game {name}: {wrong}"))
         self.handle = ffi.gc(handle, lib.sk_game_close)
         self.name = name
+        self.file_hash = _file_hash(name)
         self.rules = self._rules()
         is_ = ffi.new("sk_description *")
         lib.sk_game_describe(handle, is_)
@@ -87,6 +110,15 @@ class Game:
         while (name := lib.sk_game_ending(self.handle, len(names))) != ffi.NULL:
             names.append(text(name))
         return tuple(names)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened_again, (self.name, self._rules(), self.file_hash)
 
     def __repr__(self) -> str:
         return f"Game({self.name!r}, {self.rules})"
