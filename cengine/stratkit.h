@@ -303,8 +303,8 @@ void sk_dip_map_arrays(const sk_dip_map *map, uint8_t *parent, uint8_t *kind, ui
                        uint8_t *home, uint8_t *army, uint8_t *fleet);
 /* A position is 281 bytes; this writes the first one. */
 void sk_dip_start(const sk_dip_map *map, uint8_t *position);
-/* Why the bytes are no position; NULL if they are one. */
-const char *sk_dip_check(const sk_dip_map *map, const uint8_t *position);
+/* Why one of n positions is none; NULL if they all are. */
+const char *sk_dip_check(const sk_dip_map *map, int64_t n, const uint8_t *positions);
 /* All legal orders in a province of each of n positions, one position's after the other's: counts
  * [n], each at most 1,024, of three bytes an order; returns their number. */
 int64_t sk_dip_legal(const sk_dip_map *map, int64_t n, const uint8_t *positions,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arguments import checked
 from stratkit.engine import Game, IllegalAction, Replay, replay_columns
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.stratego import VARIANTS
@@ -51,6 +52,7 @@ class EpisodeArrays:
     duplicates: int
     episodes: Episodes
 
+    @checked
     def replay(self, games: slice = slice(None)) -> Replay:
         """What the acting sides knew before each action of these games: observations, uint8 [T,
         observation_bytes], and legal actions, uint8 [T, A]. The rows are those of `actions`.
@@ -58,6 +60,7 @@ class EpisodeArrays:
         return _replay(self.game, self.episodes[games])
 
 
+@checked
 def read_episodes(*paths: StrPath) -> EpisodeArrays:
     """The episodes of files and of folders of `.eps` files, which are of one game and its rules.
 
@@ -150,6 +153,7 @@ def _actions(
     return columns
 
 
+@checked
 def action_names(game: Game) -> npt.NDArray[Any]:
     """What a player's actions are called, str [players, actions]."""
     if game.name not in VARIANTS:
@@ -167,6 +171,7 @@ def _replay(game: Game, episodes: Episodes) -> Replay:
 # --- game records ---------------------------------------------------------------------------------
 
 
+@checked
 def read_games(*paths: StrPath) -> Columns:
     """The games of record files (formats/games.md), one row each.
 

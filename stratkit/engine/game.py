@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Self
 
+from stratkit.arguments import checked
 from stratkit.engine.library import ffi, lib, text
 from stratkit.errors import InputError, nearest_or_all, printable, shown
 
@@ -62,6 +63,7 @@ class Game:
     A game does not change: a copy is the game itself. `pickle` keeps its name and rules.
     """
 
+    @checked
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:
         kind, colon, _ = name.partition(":")
         if kind + colon not in game_names():

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arguments import Between, checked
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, error_context, nearest
@@ -20,6 +21,7 @@ from stratkit.storage.checkpoints import StrPath, load_network
 if TYPE_CHECKING:
     from stratkit.nets.evaluator import Evaluator
 
+Rows = Annotated[int, Between(1, 1_000_000)]
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 
@@ -40,6 +42,7 @@ class TrainedNetwork:
     metadata: Mapping[str, Any]
     evaluator: Evaluator
 
+    @checked
     def policy(self, observations: Bytes, legal: Bytes) -> Floats:
         """The probability of each action, float32 [n, A], 0 where it is illegal.
 
@@ -52,6 +55,7 @@ class TrainedNetwork:
             return np.zeros(legal.shape, np.float32)
         return self.evaluator.policy(observations, legal)
 
+    @checked
     def values(self, observations: Bytes) -> Floats:
         """What the acting side of each view may expect to get, float32 [n], by the network; the
         units are those of the game's returns."""
@@ -66,15 +70,18 @@ class TrainedNetwork:
         for name, array, width in zip(
             ("observations", "legal"), (observations, legal), widths, strict=True
         ):
-            if array is None:
+            if name == "legal" and array is None:
                 continue
+            if not isinstance(array, np.ndarray):
+                raise TypeError(f"{name} must be an array, not {type(array).__name__}")
             if array.dtype != np.uint8 or array.shape != (len(observations), width):
                 found = f"{array.dtype} {list(array.shape)}"
                 what = f"{name} must be uint8 [{len(observations)}, {width}], not {found}"
                 raise ValueError(f"{self.game.name}: {what}")
 
 
-def load(player: StrPath, net: str | None = None, rows: int = 64) -> TrainedNetwork:
+@checked
+def load(player: StrPath, net: str | None = None, rows: Rows = 64) -> TrainedNetwork:
     """The network of a RUN's newest checkpoint, of a checkpoint file, or of the player of that name
     that comes with stratkit (`barrage-v1`).
 

@@ -190,7 +190,7 @@ def test_what_is_wrong_is_refused_and_the_game_goes_on() -> None:
 def test_what_is_no_seed(seed: int) -> None:
     env = GameEnv("kuhn")
     env.reset(seed=3)
-    with pytest.raises(ValueError, match=f"a seed is a number from 0 to 2.64 - 1, not {seed}"):
+    with pytest.raises(ValueError, match=f"seed must be a number from 0 to 2.64 - 1, not {seed}"):
         env.reset(seed=seed)
     env.reset()
     assert env.agents == env.possible_agents
