@@ -138,6 +138,8 @@ def _check_of(hint: Any) -> Check | None:
     origin, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return None
+    if hint is bool:
+        return _flag
     if hint is int:
         return lambda name, value: _whole(name, value, -(2**63), 2**64 - 1)
     if hint is float:
@@ -167,6 +169,11 @@ def _number(name: str, value: Any) -> None:
         raise TypeError(f"{name} must be a number, not {_told(value)}")
     if isinstance(value, int) and abs(value) >= 2**1000:
         raise ValueError(f"{name} must be a number, not one of that size")
+
+
+def _flag(name: str, value: Any) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, not {_told(value)}")
 
 
 def _kind(kind: type, name: str, value: Any) -> None:

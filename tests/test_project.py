@@ -64,7 +64,15 @@ ROOMS = {
         "solve",
     },
 }
-SHARED = {"arguments", "arrays", "errors", "netnames", "pictures", "terminal", "__version__"}  # with all rooms
+SHARED = {
+    "arguments",
+    "arrays",
+    "errors",
+    "netnames",
+    "pictures",
+    "terminal",
+    "__version__",
+}  # with all rooms
 LONGEST_FILE, LONGEST_TEST = 400, 500  # lines
 LONGEST_FUNCTION = 60
 

@@ -89,9 +89,21 @@ def read_episodes(*paths: StrPath) -> EpisodeArrays:
     return EpisodeArrays(game, games, actions, tuple(truncated), duplicates, together)
 
 
+def _path(path: StrPath) -> str:
+    """`InputError`: no file can have this name."""
+    name = os.fspath(path)
+    try:
+        possible = b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise InputError("path: no file can have this name", text=name)
+    return name
+
+
 def _files(paths: Sequence[StrPath]) -> Iterator[str]:
     """The files themselves, and those of folders in the order of their names."""
-    for path in (os.fspath(path) for path in paths):
+    for path in map(_path, paths):
         if os.path.isdir(path):
             yield from map(str, sorted(Path(path).glob(f"*{SUFFIX}")))
         else:
@@ -182,7 +194,7 @@ def read_games(*paths: StrPath) -> Columns:
     that is no record, `OSError` for one that cannot be opened.
     """
     rows: list[tuple[str, RecordHeader, GameRecord]] = []
-    for path in (os.fspath(path) for path in paths):
+    for path in map(_path, paths):
         with open(path, "rb") as stream:
             rows += [(path, *found) for found in read_records(stream, path)]
     columns: Columns = {

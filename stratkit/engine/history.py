@@ -84,9 +84,13 @@ class Walk:
     def setups(self, worlds: Batch, side: Player) -> npt.NDArray[np.uint8]:
         """The setup of `side` in each of some worlds of this game, uint8 [n, zone], in its view."""
         kind = self.kind
-        cells = np.stack(
-            [np.frombuffer(worlds.save(i), np.uint8, kind.squares) for i in range(worlds.size)]
-        )
+        if worlds.game.name != kind.name:
+            raise ValueError(f"worlds must be of {kind.name}, not of {worlds.game.name}")
+        try:
+            saved = [worlds.save(i) for i in range(worlds.size)]
+        except ValueError as error:
+            raise ValueError(f"worlds: {error}") from None
+        cells = np.stack([np.frombuffer(one, np.uint8, kind.squares) for one in saved])
         mine = (cells[0] & (PIECE | SIDE | REVEALED)) == PIECE | side * SIDE
         hidden = np.flatnonzero(mine)
         starts = [self.at.get(square, square) for square in hidden.tolist()]

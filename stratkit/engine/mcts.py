@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -63,7 +64,7 @@ class SearchTrees:
         if nodes > MOST_NODES or not 0 < unit < np.inf or not largest_return > 0:
             what = f"nodes must be 1 to {MOST_NODES:,}, unit and largest_return above 0"
             raise ValueError(f"{what}, not {nodes:,}, {unit} and {largest_return}")
-        if not np.isfinite(cpuct):
+        if not math.isfinite(cpuct):
             raise ValueError(f"cpuct must be finite, not {cpuct}")
         settings = ffi.new("sk_mcts_settings *", (actions, nodes, cpuct, unit, largest_return))
         handle = lib.sk_mcts_open(roots.handle, roots.size, settings[0], threads)

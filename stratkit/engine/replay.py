@@ -147,6 +147,7 @@ def _replay_some(
 @checked
 def replay(game: Game, actions: Int32s, start: bytes = b"") -> Replay:
     """`replay_many` of one episode."""
+    fitting("actions", actions, (None,))
     return replay_many(game, [(start, actions)])
 
 
@@ -200,7 +201,7 @@ def positions(game: Game, actions: Int32s, start: bytes) -> Iterator[bytes]:
         wrong = lib.sk_batch_save(batch.handle, 0, out)
         if wrong != ffi.NULL:
             raise ValueError(f"start: {text(wrong)}")
-        return position[:]
+        return bytes(position)
 
     for index in range(0, len(actions) - 1, 2):
         yield saved()

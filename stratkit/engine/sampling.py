@@ -20,7 +20,7 @@ def _stream(stream: int) -> int:
     return integer("stream", stream, 0, 2**32 - 1)
 
 
-def uniform(seed: int, games: Int64s, numbers: Int32s, stream: Stream = Stream.ACTION) -> Float64s:
+def uniform(seed: int, games: Int64s, numbers: Int32s, stream: int = Stream.ACTION) -> Float64s:
     """float64 [n] in [0, 1) from Philox4x32-10, keyed by `seed`, counted by (game, number,
     stream)."""
     out = np.empty(length("games", games), np.float64)

@@ -300,6 +300,8 @@ def three_parts(keep: tuple[float, float, float]) -> tuple[float, float, float]:
     for part in keep:
         if not isinstance(part, int | float | np.floating | np.integer):
             raise TypeError(f"keep must be three numbers, not {type(part).__name__}")
+        if abs(part) > 1e300:
+            raise ValueError("keep must be three numbers, not ones of that size")
     positive, negative, average = map(float, keep)
     return positive, negative, average
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.public import Pair, pair_of
-from stratkit.engine import Game, PublicTree, Subgames
+from stratkit.engine import Game, PublicTree, Subgames, Tree
 from stratkit.errors import InputError
 from stratkit.solve.exploitability import best_response
 
@@ -145,11 +145,17 @@ def _deeper() -> object:
     """Kuhn's tree with one information set more."""
     tree = pair_of("kuhn").tree
 
-    class More:
+    class More(Tree):
+        def __init__(self) -> None:
+            pass
+
         def __getattr__(self, name: str) -> object:
             return getattr(tree, name)
 
         def __len__(self) -> int:
             return len(tree) + 1
+
+        def observations(self) -> np.ndarray:
+            return tree.observations()
 
     return More()
