@@ -142,7 +142,7 @@ def placements(variant: Variant, setup: Bytes) -> Int32s:
     stands on a lake.
     """
     if setup.shape != (variant.zone,):
-        what = f"setup: a setup of {variant.name} has {variant.zone} squares"
+        what = f"a setup of {variant.name} has {variant.zone} squares"
         raise InputError(f"{what}, not {setup.size}")
     counts = np.bincount(setup[setup != NO_PIECE], minlength=12)
     for type_, name in enumerate(TYPES):
@@ -243,7 +243,7 @@ class Position:
     def from_bytes(cls, variant: Variant, start: bytes) -> Position:
         """The inverse of `to_bytes`; what the bytes mean is not checked."""
         if len(start) != variant.squares + 5:
-            raise InputError(f"start: a position of {variant.name} has {variant.squares + 5} bytes")
+            raise InputError(f"a position of {variant.name} has {variant.squares + 5} bytes")
         cells = np.frombuffer(start, np.uint8, variant.squares)
         plies, no_attack = np.frombuffer(start, "<u2", 2, variant.squares + 1)
         return cls(variant, cells, start[variant.squares], int(plies), int(no_attack))

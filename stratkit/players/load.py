@@ -42,7 +42,6 @@ class TrainedNetwork:
     metadata: Mapping[str, Any]
     evaluator: Evaluator
 
-    @checked
     def policy(self, observations: Bytes, legal: Bytes) -> Floats:
         """The probability of each action, float32 [n, A], 0 where it is illegal.
 
@@ -55,7 +54,6 @@ class TrainedNetwork:
             return np.zeros(legal.shape, np.float32)
         return self.evaluator.policy(observations, legal)
 
-    @checked
     def values(self, observations: Bytes) -> Floats:
         """What the acting side of each view may expect to get, float32 [n], by the network; the
         units are those of the game's returns."""
