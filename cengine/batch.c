@@ -247,3 +247,28 @@ void sk_batch_rewind(sk_batch *batch)
             game->ops->reset(game, state);
     }
 }
+
+void sk_batch_numbers(const sk_batch *batch, const int32_t *rows, int32_t n, int32_t *numbers)
+{
+    const sk_game *game = batch->game;
+    for (int32_t i = 0; game->ops->number && i < n; i++) {
+        const void *state = state_at(batch, rows[i]);
+        if (game->ops->actor(game, state) >= 0)
+            numbers[i] = game->ops->number(game, state);
+    }
+}
+
+static size_t all_bytes(const sk_batch *batch)
+{
+    return (size_t)batch->size * (size_t)batch->game->is.state_bytes;
+}
+
+void sk_batch_store(const sk_batch *batch, uint8_t *out)
+{
+    memcpy(out, batch->states, all_bytes(batch));
+}
+
+void sk_batch_restore(sk_batch *batch, const uint8_t *states)
+{
+    memcpy(batch->states, states, all_bytes(batch));
+}

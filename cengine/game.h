@@ -68,6 +68,10 @@ typedef struct {
      * is shown what the others chose. When a turn begins nothing is hidden. NULL for a game without
      * such turns. */
     int (*turn)(const sk_game *game, const void *state);
+    /* The number that keys the acting player's random choices: a function of what that player
+     * knows, and another one for every decision of a game. NULL where everybody knows how many
+     * actions a game has had: that is then the number. */
+    int32_t (*number)(const sk_game *game, const void *state);
     /* Takes back all that was chosen in the simultaneous turn that the state is in. NULL where the
      * only such turn begins the game. */
     void (*rewind)(const sk_game *game, void *state);

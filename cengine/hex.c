@@ -133,7 +133,19 @@ static int history(const sk_game *base, const void *block, int32_t *actions)
     return state->turns;
 }
 
-static const sk_ops ops = {SMALL_GAME};
+/* By the classical rule nobody knows how often the enemy tried; the own tries are known. */
+static int32_t number(const sk_game *game, const void *block)
+{
+    const hex_state *state = block;
+    int player = state->next, own = 0;
+    if (!as_hex(game)->classical)
+        return state->turns;
+    for (int cell = 0; cell < as_hex(game)->cells; cell++)
+        own += state->seen[player][cell] != 0;
+    return 2 * own + player;
+}
+
+static const sk_ops ops = {SMALL_GAME, .number = number};
 
 static sk_game *open_either(int dark, const char *parameter, const char *rules, char *error,
                             size_t error_size)

@@ -95,6 +95,8 @@ static const char *begin_tree(const sk_mcts *all, int32_t number, const int32_t 
     int per_move = all->is.actions, first = 0;
     int32_t actions[SK_MOST_ACTIONS], begins[SK_MOST_ACTIONS + 1];
     tree->n_nodes = tree->n_edges = 0;
+    tree->waiting = NO_NODE;
+    tree->finished = 1; /* unless all goes well */
     int actor = ops->actor(all->game, root_of(all, number));
     if (actor < 0 || sk_mcts_node(tree, NO_NODE, actor, 0) == NO_NODE)
         return actor < 0 ? "nobody acts at the root" : tree->wrong;
@@ -130,6 +132,7 @@ const char *sk_mcts_begin(sk_mcts *all, int32_t tree, int32_t trees, const int32
                           int32_t n, const float *priors)
 {
     assert(tree >= 0 && trees >= 0 && tree <= all->size - trees && n > 0);
+    all->n_rows = 0; /* what was asked before is asked again */
     for (int32_t i = 0; i < trees; i++) {
         const char *wrong = begin_tree(all, tree + i, moves, n, priors + (size_t)i * (size_t)n);
         if (wrong)

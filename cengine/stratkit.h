@@ -97,6 +97,13 @@ void sk_batch_result(const sk_batch *batch, float *returns, uint8_t *endings, in
 void sk_batch_turns(const sk_batch *batch, int32_t *turns);
 /* Rows that are in a simultaneous turn go back to where it began, which is public. */
 void sk_batch_rewind(sk_batch *batch);
+/* Of games where not everybody knows how many actions there were: what keys the random choices of
+ * the players who act in n rows (game.h), to numbers [n]; other rows are left alone. */
+void sk_batch_numbers(const sk_batch *batch, const int32_t *rows, int32_t n, int32_t *numbers);
+/* All states as they are in memory, to out [size][state_bytes], and back. They are flat, and mean
+ * something to an engine with the same sources only. */
+void sk_batch_store(const sk_batch *batch, uint8_t *out);
+void sk_batch_restore(sk_batch *batch, const uint8_t *states);
 
 /* ---- Replaying episodes ---- */
 
@@ -296,8 +303,8 @@ void sk_dip_map_arrays(const sk_dip_map *map, uint8_t *parent, uint8_t *kind, ui
                        uint8_t *home, uint8_t *army, uint8_t *fleet);
 /* A position is 281 bytes; this writes the first one. */
 void sk_dip_start(const sk_dip_map *map, uint8_t *position);
-/* Why the bytes are no position; NULL if they are one. */
-const char *sk_dip_check(const sk_dip_map *map, const uint8_t *position);
+/* Why one of n positions is none; NULL if they all are. */
+const char *sk_dip_check(const sk_dip_map *map, int64_t n, const uint8_t *positions);
 /* All legal orders in a province of each of n positions, one position's after the other's: counts
  * [n], each at most 1,024, of three bytes an order; returns their number. */
 int64_t sk_dip_legal(const sk_dip_map *map, int64_t n, const uint8_t *positions,

@@ -66,6 +66,7 @@ ROOMS = {
 }
 # With all rooms.
 SHARED = {
+    "arguments",
     "arrays",
     "compressed",
     "errors",

@@ -56,9 +56,12 @@ void sk_dip_start(const sk_dip_map *map, uint8_t *position)
     memcpy(position, &map->start, sizeof map->start);
 }
 
-const char *sk_dip_check(const sk_dip_map *map, const uint8_t *position)
+const char *sk_dip_check(const sk_dip_map *map, int64_t n, const uint8_t *positions)
 {
-    return dip_check(map, (const dip_position *)position);
+    const char *wrong = NULL;
+    for (int64_t i = 0; i < n && !wrong; i++)
+        wrong = dip_check(map, (const dip_position *)positions + i);
+    return wrong;
 }
 
 int64_t sk_dip_legal(const sk_dip_map *map, int64_t n, const uint8_t *positions,

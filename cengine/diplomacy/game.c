@@ -218,6 +218,15 @@ static void apply(const sk_game *base, void *block, int32_t action)
                            : ASK_WHITHER;
 }
 
+/* How many actions the others' orders took is hidden: what is asked is known, and is asked once. */
+static int32_t number(const sk_game *base, const void *block)
+{
+    const dip_state *state = block;
+    const dip_position *position = &state->position;
+    int phase = position->year * (ADJUSTMENTS + 1) + position->phase;
+    return (phase * DIP_PROVINCES + state->at) * (ASK_WHITHER + 1) + state->stage;
+}
+
 /* A solo takes all. Otherwise a power's share is the square of its centres among all squares. Of
  * two players one gets what the other pays: the difference of shares. */
 static void returns(const sk_game *base, const void *block, float *out)
@@ -297,6 +306,7 @@ static const sk_ops ops = {.reset = reset,
                            .expand = expand_bytes,
                            .rules = print_rules,
                            .turn = turn,
+                           .number = number,
                            .rewind = rewind_turn};
 static const char *const endings[] = {"", "solo", "max_years", "max_quiet", NULL};
 

@@ -15,8 +15,10 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
+from stratkit.arguments import Seed, checked
 from stratkit.engine import Batch, Game, expand_planes
 from stratkit.engine.batch import CHANCE, OVER
+from stratkit.errors import shown
 
 Observation = dict[str, npt.NDArray[Any]]
 
@@ -43,6 +45,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # it has no
     metadata: dict[str, Any]
     render_mode = None
 
+    @checked
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:
         super().__init__()
         self.game = Game(name, rules)
@@ -67,17 +70,18 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # it has no
         self._taken = 0  # actions
 
     def observation_space(self, agent: str) -> Any:
+        self._check_agent(agent)
         return self._observed[agent]
 
     def action_space(self, agent: str) -> Any:
+        self._check_agent(agent)
         return self._actions[agent]
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+    @checked
+    def reset(self, seed: Seed | None = None, options: dict[str, Any] | None = None) -> None:
         """Begins a game. Chance's outcomes are a function of `seed` and the number of games that
         were begun since it was given; without any the system chooses it. No option means
         anything. `ValueError`: a seed is from 0 to 2^64 - 1."""
-        if seed is not None and not 0 <= seed < 2**64:
-            raise ValueError(f"a seed is a number from 0 to 2^64 - 1, not {seed}")
         if seed is not None or self._seed is None:
             self._seed = secrets.randbits(63) if seed is None else seed
             self._number = 0
@@ -96,7 +100,13 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # it has no
         self._skip_agent_selection = None
         self._go_on()
 
+    def _check_agent(self, agent: str) -> None:
+        if agent not in self.possible_agents:
+            names = ", ".join(self.possible_agents)
+            raise ValueError(f"agent must be one of {names}, not {shown(agent)}")
+
     def observe(self, agent: str) -> Observation:
+        self._check_agent(agent)
         acts = self._actor >= 0 and self.possible_agents[self._actor] == agent
         mask = self._legal if acts else np.zeros_like(self._legal)
         return {"observation": self._last_seen[agent].copy(), "action_mask": mask.copy()}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arguments import checked
 from stratkit.compressed import decompressed
 from stratkit.engine import Game, IllegalAction, Replay, replay_columns
 from stratkit.engine.batch import CHANCE
@@ -52,6 +53,7 @@ class EpisodeArrays:
     duplicates: int
     episodes: Episodes
 
+    @checked
     def replay(self, games: slice = slice(None)) -> Replay:
         """What the acting sides knew before each action of these games: observations, uint8 [T,
         observation_bytes], and legal actions, uint8 [T, A]. The rows are those of `actions`.
@@ -59,6 +61,7 @@ class EpisodeArrays:
         return _replay(self.game, self.episodes[games])
 
 
+@checked
 def read_episodes(*paths: StrPath) -> EpisodeArrays:
     """The episodes of files and of folders of `.eps` files, which are of one game and its rules.
 
@@ -88,9 +91,21 @@ def read_episodes(*paths: StrPath) -> EpisodeArrays:
     return EpisodeArrays(game, games, actions, tuple(truncated), duplicates, together)
 
 
+def _path(path: StrPath) -> str:
+    """`InputError`: no file can have this name."""
+    name = os.fspath(path)
+    try:
+        possible = b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise InputError("path: no file can have this name", text=name)
+    return name
+
+
 def _files(paths: Sequence[StrPath]) -> Iterator[str]:
     """The files themselves, and those of folders in the order of their names."""
-    for path in (os.fspath(path) for path in paths):
+    for path in map(_path, paths):
         if os.path.isdir(path):
             yield from map(str, sorted(Path(path).glob(f"*{SUFFIX}")))
         else:
@@ -152,6 +167,7 @@ def _actions(
     return columns
 
 
+@checked
 def action_names(game: Game) -> npt.NDArray[Any]:
     """What a player's actions are called, str [players, actions]."""
     if game.name not in VARIANTS:
@@ -169,6 +185,7 @@ def _replay(game: Game, episodes: Episodes) -> Replay:
 # --- game records ---------------------------------------------------------------------------------
 
 
+@checked
 def read_games(*paths: StrPath) -> Columns:
     """The games of record files (formats/games.md), compressed or not, one row each.
 
@@ -179,7 +196,7 @@ def read_games(*paths: StrPath) -> Columns:
     that is no record, `OSError` for one that cannot be opened.
     """
     rows: list[tuple[str, RecordHeader, GameRecord]] = []
-    for path in (os.fspath(path) for path in paths):
+    for path in map(_path, paths):
         with open(path, "rb") as stream:
             rows += [(path, *found) for found in read_records(decompressed(stream, path), path)]
     columns: Columns = {

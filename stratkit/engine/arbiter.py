@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from stratkit.arguments import checked, integer
 from stratkit.arrays import Bytes, Float32s
 from stratkit.engine.batch import OVER, Batch
 from stratkit.engine.game import Game
@@ -40,6 +41,7 @@ class Arbiter:
     players look at. Raises `InputError` when `game` is no Stratego, or `start` no position of it.
     """
 
+    @checked
     def __init__(self, game: Game, start: Position | None = None) -> None:
         self.game, self.variant, self.start = game, variant(game.name), start
         self.batch = Batch(game, 1)
@@ -119,9 +121,11 @@ class Arbiter:
 
     def act(self, action: int) -> None:
         """One action in the acting side's frame. Raises `IllegalAction`."""
+        action = integer("action", action, 0, self.game.actions - 1)
         self.batch.apply(np.array([action], np.int32))
-        self.actions.append(int(action))
+        self.actions.append(action)
 
+    @checked
     def deploy(self, setup: Bytes) -> None:
         """Places all pieces of the side whose turn it is, equal ones in ascending order.
 
@@ -133,6 +137,7 @@ class Arbiter:
         for action in placements(self.variant, setup).tolist():
             self.act(action)
 
+    @checked
     def move(self, from_: int, to: int) -> None:
         """One ply. Raises `IllegalMove`, and leaves the game as it was."""
         if why := self.why_illegal(from_, to):
@@ -141,6 +146,7 @@ class Arbiter:
         for square in (from_, to):
             self.act(self.variant.framed(side, square))
 
+    @checked
     def why_illegal(self, from_: int, to: int) -> str:
         """Why a move is not legal, in words; "" when it is."""
         if (from_, to) in self.legal():
@@ -153,6 +159,7 @@ class Arbiter:
             return f"the {rule.replace('_', '-')} rule forbids it"
         return why_illegal(self.position(), from_, to)
 
+    @checked
     def broken_rule(self, from_: int, to: int) -> str:
         """The repetition rule, of `REPETITION_RULES`, that alone forbids a move between two plies;
         of two that do, the first; "" where none does."""

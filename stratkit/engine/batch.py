@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arguments import Count, Player, Threads, checked, indices, integer
 from stratkit.arrays import Bytes, Float32s, Int8s, Int32s, Int64s
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.library import ffi, filled, length, lib, pointer, text, writable
 from stratkit.engine.random_streams import Stream
 from stratkit.errors import InputError
 
@@ -17,7 +20,7 @@ OVER = -2  # the acting player of a game that has ended
 CHANCE = -1  # the acting player where chance decides
 
 
-class IllegalAction(Exception):
+class IllegalAction(ValueError):
     """An action that the rules forbid.
 
     `row` is the row of the batch, or the index of the episode; `index` the number of the action in
@@ -39,30 +42,43 @@ class Batch:
     legal, and nothing is observed.
     """
 
-    def __init__(self, game: Game, size: int, threads: int = 1) -> None:
-        if size < 1 or threads < 1:
-            raise ValueError("a batch needs at least one row and one thread")
+    @checked
+    def __init__(self, game: Game, size: Count, threads: Threads = 1) -> None:
         handle = lib.sk_batch_open(game.handle, size, threads)
         if handle == ffi.NULL:
             raise MemoryError(f"{size} states of {game.name}")
         self.handle = ffi.gc(handle, lib.sk_batch_close)
-        self.game, self.size = game, size
+        self.game, self.size, self.threads = game, size, threads
+
+    def clone(self) -> Self:
+        """A batch of the same states, which goes on by itself. `copy` and `pickle` do it, too."""
+        return self.gathered([(self, np.arange(self.size))], self.threads)
+
+    def __copy__(self) -> Self:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.clone()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        states = np.empty((self.size, self.game.state_bytes), np.uint8)
+        lib.sk_batch_store(self.handle, writable(states))
+        seal = _seal(self.game, states)
+        return _restored, (type(self), self.game, self.threads, states, seal)
 
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
         """Begins these rows (all of them by default) from the start of the game."""
-        wanted = np.arange(self.size) if rows is None else np.asarray(rows)
-        if ((wanted < 0) | (wanted >= self.size)).any():
-            raise IndexError(f"a row that is not in a batch of {self.size}")
-        which = np.ascontiguousarray(wanted, np.int32)
-        lib.sk_batch_reset(self.handle, pointer(which, "int32", (len(which),)), len(which))
+        which = indices("rows", np.arange(self.size) if rows is None else rows, self.size)
+        lib.sk_batch_reset(self.handle, pointer("rows", which, "int32", which.shape), len(which))
 
+    @checked
     def start(self, row: int, start: bytes) -> None:
         """Begins `row` from a start position (empty: the start of the game).
 
         Raises `InputError` when the bytes are no start position of this game; the row then begins
         from the start of the game.
         """
-        self._check_row(row)
+        row = self._row("row", row)
         wrong = lib.sk_batch_start(self.handle, row, start, len(start))
         if wrong != ffi.NULL:
             lib.sk_batch_start(self.handle, row, b"", 0)
@@ -70,7 +86,7 @@ class Batch:
 
     def save(self, row: int) -> bytes:
         """`row` as a start position; its history is lost. Raises `ValueError` between two plies."""
-        self._check_row(row)
+        row = self._row("row", row)
         out = ffi.new("uint8_t[]", self.game.start_bytes)
         wrong = lib.sk_batch_save(self.handle, row, out)
         if wrong != ffi.NULL:
@@ -79,58 +95,61 @@ class Batch:
 
     def copy_row(self, row: int, source: Batch, source_row: int) -> None:
         """Makes `row` a copy of a row of `source`, which must hold the same game."""
-        self._check_row(row)
-        source._check_row(source_row)
+        if not isinstance(source, Batch):
+            raise TypeError(f"source must be a Batch, not {type(source).__name__}")
+        row, source_row = self._row("row", row), source._row("source_row", source_row)
         if source.game is not self.game:
-            raise ValueError("batches of different games")
+            raise ValueError("source is a batch of another game")
         lib.sk_batch_copy(self.handle, row, source.handle, source_row)
 
     @classmethod
-    def gathered(cls, parts: Sequence[tuple[Batch, npt.ArrayLike]], threads: int = 1) -> Batch:
+    @checked
+    def gathered(cls, parts: Sequence[tuple[Batch, npt.ArrayLike]], threads: Threads = 1) -> Self:
         """A batch of copies of rows of others, which hold the same game, in this order.
 
-        Raises `IndexError` for a row that is not in its batch, `ValueError` for different games or
-        no row.
+        Raises `ValueError` for a row that is not in its batch, for different games or no row.
         """
-        some = [(batch, np.ascontiguousarray(rows, np.int32)) for batch, rows in parts]
+        some = [(batch, indices("parts", rows, batch.size)) for batch, rows in parts]
         if len({id(batch.game) for batch, _ in some}) > 1:
-            raise ValueError("batches of different games")
-        for batch, rows in some:
-            if ((rows < 0) | (rows >= batch.size)).any():
-                raise IndexError(f"a row that is not in a batch of {batch.size}")
+            raise ValueError("parts are batches of different games")
         size = sum(len(rows) for _, rows in some)
         if not size:
-            raise ValueError("a batch needs at least one row and one thread")
+            raise ValueError("parts must have a row or more")
         out, at = cls(some[0][0].game, size, threads), 0
         for batch, rows in some:
             n = len(rows)
-            lib.sk_batch_gather(out.handle, at, batch.handle, pointer(rows, "int32", (n,)), n)
+            lib.sk_batch_gather(
+                out.handle, at, batch.handle, pointer("rows", rows, "int32", (n,)), n
+            )
             at += n
         return out
 
     def actors(self) -> Int8s:
         """int8 [size]: who acts, 0 or 1, or `OVER`."""
         out = np.empty(self.size, np.int8)
-        lib.sk_batch_view(self.handle, self._actors(out), ffi.NULL, ffi.NULL)
+        lib.sk_batch_view(self.handle, writable(out), ffi.NULL, ffi.NULL)
         return out
 
     def legal(self, out: Bytes | None = None) -> Bytes:
         """uint8 [size, actions]: 1 where the action is legal."""
         out = np.empty((self.size, self.game.actions), np.uint8) if out is None else out
-        lib.sk_batch_view(self.handle, ffi.NULL, self._legal(out), ffi.NULL)
+        lib.sk_batch_view(self.handle, ffi.NULL, self._legal("out", out), ffi.NULL)
         return out
 
     def observe(self, out: Bytes | None = None) -> Bytes:
         """uint8 [size, observation_bytes]: what the acting side may know, packed."""
         shape = (self.size, self.game.observation_bytes)
         out = np.empty(shape, np.uint8) if out is None else out
-        lib.sk_batch_view(self.handle, ffi.NULL, ffi.NULL, self._packed(out))
+        lib.sk_batch_view(self.handle, ffi.NULL, ffi.NULL, self._packed("out", out))
         return out
 
     def view(self, actors: Int8s, legal: Bytes, packed: Bytes) -> None:
         """`actors`, `legal` and `observe` in one call, into the caller's arrays."""
         lib.sk_batch_view(
-            self.handle, self._actors(actors), self._legal(legal), self._packed(packed)
+            self.handle,
+            filled("actors", actors, "int8", (self.size,)),
+            self._legal("legal", legal),
+            self._packed("packed", packed),
         )
 
     def apply(self, actions: Int32s) -> None:
@@ -139,7 +158,7 @@ class Batch:
         Raises `IllegalAction` for the first row whose action is not legal; such rows stay as they
         were, all others have advanced.
         """
-        row = lib.sk_batch_apply(self.handle, pointer(actions, "int32", (self.size,)))
+        row = lib.sk_batch_apply(self.handle, pointer("actions", actions, "int32", (self.size,)))
         if row >= 0:
             raise IllegalAction(row, int(actions[row]))
 
@@ -148,11 +167,11 @@ class Batch:
         elsewhere. `games` int64 and `numbers` int32 [size] key the random numbers."""
         lib.sk_batch_chance(
             self.handle,
-            seed,
+            integer("seed", seed, 0, 2**64 - 1),
             Stream.CHANCE,
-            pointer(games, "int64", (self.size,)),
-            pointer(numbers, "int32", (self.size,)),
-            pointer(chosen, "int32", (self.size,), writable=True),
+            pointer("games", games, "int64", (self.size,)),
+            pointer("numbers", numbers, "int32", (self.size,)),
+            filled("chosen", chosen, "int32", (self.size,)),
         )
 
     def result(self) -> tuple[Float32s, Bytes, Int32s]:
@@ -163,9 +182,9 @@ class Batch:
         plies = np.empty(self.size, np.int32)
         lib.sk_batch_result(
             self.handle,
-            pointer(returns, "float32", returns.shape, writable=True),
-            pointer(endings, "uint8", endings.shape, writable=True),
-            pointer(plies, "int32", plies.shape, writable=True),
+            writable(returns),
+            writable(endings),
+            writable(plies),
         )
         return returns, endings, plies
 
@@ -187,7 +206,7 @@ class Batch:
         world are one way in which it can have come about."""
         most = self.game.max_length or 0
         out = np.empty((self.size, most), np.int32)
-        if not lib.sk_batch_history(self.handle, pointer(out, "int32", out.shape, writable=True)):
+        if not lib.sk_batch_history(self.handle, writable(out)):
             return None
         longest = int((out >= 0).sum(1).max())
         return np.ascontiguousarray(out[:, :longest])
@@ -196,33 +215,65 @@ class Batch:
         """int32 [size]: the number of the simultaneous turn that each row is in, or -1. As long as
         it stays, no player is shown what the others choose."""
         out = np.empty(self.size, np.int32)
-        lib.sk_batch_turns(self.handle, pointer(out, "int32", (self.size,), writable=True))
+        lib.sk_batch_turns(self.handle, writable(out))
+        return out
+
+    def numbers(self, rows: Int64s, played: Int32s) -> Int32s:
+        """What keys the random choices of the players who act in `rows` int64 [n], int32 [n]: the
+        number of the action in its game, `played` int32 [n], where everybody knows it. In other
+        games (hidden tries, simultaneous turns of several actions) it is a number that the player
+        knows, and that no other decision of the game has."""
+        n = length("rows", rows)
+        which = pointer("rows", indices("rows", rows, self.size), "int32", (n,))
+        pointer("played", played, "int32", (n,))
+        out = played.copy()
+        lib.sk_batch_numbers(self.handle, which, n, writable(out))
         return out
 
     def rewind(self) -> None:
         """Rows that are in a simultaneous turn go back to where it began, which everybody knows."""
         lib.sk_batch_rewind(self.handle)
 
-    def moves(self, row: int, side: int) -> list[tuple[int, int]]:
+    @checked
+    def moves(self, row: int, side: Player) -> list[tuple[int, int]]:
         """Of a game where a move is two actions, the legal moves of `row` (piece, destination) in
         the frame of `side`, ascending as red sees them; none in another game, or where no move
         begins."""
-        self._check_row(row)
+        row = self._row("row", row)
         pairs = ffi.new("uint8_t[8000]")
         n = lib.sk_stratego_moves(self.handle, row, pairs)
         last = self.game.actions - 1
         moves = [(pairs[2 * i], pairs[2 * i + 1]) for i in range(n)]
         return [(last - start, last - end) for start, end in moves] if side else moves
 
-    def _check_row(self, row: int) -> None:
-        if not 0 <= row < self.size:
-            raise IndexError(f"row {row} of a batch of {self.size}")
+    def _row(self, name: str, row: Any) -> int:
+        return integer(name, row, 0, self.size - 1)
 
-    def _actors(self, out: Int8s) -> object:
-        return pointer(out, "int8", (self.size,), writable=True)
+    def _legal(self, name: str, out: Any) -> object:
+        return filled(name, out, "uint8", (self.size, self.game.actions))
 
-    def _legal(self, out: Bytes) -> object:
-        return pointer(out, "uint8", (self.size, self.game.actions), writable=True)
+    def _packed(self, name: str, out: Any) -> object:
+        return filled(name, out, "uint8", (self.size, self.game.observation_bytes))
 
-    def _packed(self, out: Bytes) -> object:
-        return pointer(out, "uint8", (self.size, self.game.observation_bytes), writable=True)
+
+B = TypeVar("B", bound=Batch)
+
+
+def _seal(game: Game, states: Bytes) -> bytes:
+    """By it states are known as those of this game in an engine with the same sources: others would
+    be read as what they are not."""
+    of = text(lib.sk_source_hash()), game.name, sorted(game.rules.items()), game.file_hash
+    return hashlib.sha256(repr(of).encode(errors="surrogateescape") + states.tobytes()).digest()
+
+
+def _restored(cls: type[B], game: Game, threads: int, states: Bytes, seal: bytes) -> B:
+    """A batch that was pickled."""
+    if _seal(game, states) != seal:
+        raise ValueError(
+            f"{game.name}: pickled states of another version of the engine, or damaged"
+        )
+    out = cls(game, len(states), threads)
+    lib.sk_batch_restore(
+        out.handle, pointer("states", states, "uint8", (out.size, game.state_bytes))
+    )
+    return out

@@ -7,10 +7,11 @@ several; the first locations are the provinces. `NONE` is no place.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from stratkit.arguments import Between, Seed, checked, fitting, integer, within
 from stratkit.arrays import Bools, Bytes, Float64s, Int32s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text, writable
@@ -32,6 +33,9 @@ HOLD, MOVE, VIA, SUPPORT_HOLD, SUPPORT_MOVE, CONVOY, RETREAT, DISBAND, BUILD_ARM
     range(len(VERBS))
 )
 MOST_ORDERS = 1024  # of one unit
+
+Phases = Annotated[int, Between(0, 10_000_000)]
+Years = Annotated[int, Between(1, 250)]
 
 POSITION = np.dtype(
     [
@@ -90,7 +94,7 @@ def shares_of(game: Game, observations: Bytes) -> Float64s:
     return shares - shares[:, ::-1] if game.players == 2 else shares
 
 
-class IllegalOrder(Exception):
+class IllegalOrder(ValueError):
     """The order of `province` in position `row` is not legal; those before it were carried out."""
 
     def __init__(self, row: int, province: int) -> None:
@@ -98,12 +102,16 @@ class IllegalOrder(Exception):
         super().__init__(f"illegal order in position {row}, province {province}")
 
 
+@checked
 def map_text(name: str) -> str | None:
     """The text of a map that comes with the engine; None: there is none of this name."""
+    if "\0" in name:
+        return None
     found = lib.sk_dip_map_text(name.encode(errors="replace"))
     return None if found == ffi.NULL else text(found)
 
 
+@checked
 def map_of(game: Game) -> DiplomacyMap:
     """The map of a game called `diplomacy:NAME` or `diplomacy:FILE`. `InputError`: the game has
     none, or its file is gone."""
@@ -130,6 +138,7 @@ class Graph(NamedTuple):
     everywhere: int
 
 
+@checked
 def graph_of(game: Game) -> Graph | None:
     """The graph of the map; None: the game is none of Diplomacy. `InputError` as in `map_of`."""
     if not game.name.startswith("diplomacy:"):
@@ -155,6 +164,7 @@ class DiplomacyMap:
     Raises `InputError` for a text that is no map.
     """
 
+    @checked
     def __init__(self, source: str) -> None:
         error = ffi.new("char[200]")
         if "\0" in source:
@@ -177,9 +187,7 @@ class DiplomacyMap:
         )
         army, fleet = np.empty((n, n), np.uint8), np.empty((n, n), np.uint8)
         arrays = (self.parent, self.kind, self.centre, self.home, army, fleet)
-        lib.sk_dip_map_arrays(
-            handle, *(pointer(a, "uint8", a.shape, writable=True) for a in arrays)
-        )
+        lib.sk_dip_map_arrays(handle, *map(writable, arrays))
         self.army: Bools = army > 0
         self.fleet: Bools = fleet > 0
 
@@ -190,8 +198,13 @@ class DiplomacyMap:
 
     def location(self, province: int, unit: int) -> int:
         """Where this unit of the province stands."""
+        self._check_province(province)
+        unit = integer("unit", unit, 0, 255)
         coast = (int(unit) & COAST) >> COAST_SHIFT
-        return self.coasts[province][coast]
+        coasts = self.coasts[province]
+        if coast >= len(coasts):
+            raise ValueError(f"unit is on coast {coast} of a province that has {len(coasts) - 1}")
+        return coasts[coast]
 
     @cached_property
     def coasts(self) -> list[list[int]]:
@@ -209,50 +222,52 @@ class DiplomacyMap:
     def start(self) -> np.ndarray:
         """The first position, a record of `POSITION`: an array of shape [1]."""
         out = np.zeros(1, POSITION)
-        lib.sk_dip_start(self._handle, self._bytes(out, writable=True))
+        lib.sk_dip_start(self._handle, writable(out.view(np.uint8)))
         return out
 
     def check(self, position: np.ndarray) -> None:
         """Raises `InputError` unless `position`, of shape [1], is one on this map."""
-        wrong = lib.sk_dip_check(self._handle, self._bytes(position))
-        if wrong != ffi.NULL:
-            raise InputError(text(wrong))
+        self._positions("position", position, 1)
 
     def legal(self, position: np.ndarray, province: int) -> Bytes:
         """uint8 [n, 3]: all legal orders in the province, as (verb, whom, whither)."""
         self._check_province(province)
         return self.legal_of_each(position, np.array([province], np.uint8))[0]
 
+    @checked
     def legal_of_each(self, positions: np.ndarray, provinces: Bytes) -> tuple[Bytes, Int32s]:
         """All legal orders in `provinces`, one in each of n positions: uint8 [m, 3], those of a
         position after those of the one before, and their numbers, int32 [n]."""
         n = len(provinces)
-        if len(positions) != n or (provinces >= self.provinces).any():
-            raise IndexError(f"{n} provinces for {len(positions)} positions, or one is none")
+        within("provinces", provinces, 0, self.provinces - 1)
+        seen = self._positions("positions", positions, n)
         orders = np.empty((n * MOST_ORDERS, 3), np.uint8)
         counts = np.empty(n, np.int32)
         m = lib.sk_dip_legal(
             self._handle,
             n,
-            self._bytes(positions),
-            pointer(provinces, "uint8", (n,)),
+            seen,
+            pointer("provinces", provinces, "uint8", (n,)),
             writable(orders),
             writable(counts),
         )
         return orders[:m].copy(), counts
 
+    @checked
     def is_legal(self, position: np.ndarray, province: int, order: tuple[int, int, int]) -> bool:
         """Whether this order may be given in the province."""
         self._check_province(province)
-        given = pointer(np.array(order, np.uint8), "uint8", (3,))
-        return bool(lib.sk_dip_is_legal(self._handle, self._bytes(position), province, given))
+        seen = self._positions("position", position, 1)
+        given = writable(np.array([integer("order", part, 0, 255) for part in order], np.uint8))
+        return bool(lib.sk_dip_is_legal(self._handle, seen, province, given))
 
     def adjustment(self, position: np.ndarray, power: int) -> int:
         """How many units a power may build; how many it must disband, if negative."""
-        if not 0 <= power < len(self.powers):
-            raise IndexError(f"power {power}")
-        return int(lib.sk_dip_adjustment(self._handle, self._bytes(position), power))
+        power = integer("power", power, 0, len(self.powers) - 1)
+        seen = self._positions("position", position, 1)
+        return int(lib.sk_dip_adjustment(self._handle, seen, power))
 
+    @checked
     def adjudicate(self, positions: np.ndarray, orders: Bytes) -> tuple[np.ndarray, Bools]:
         """What phases of moves come to: n positions in which units have moved and others are
         dislodged, the phase the same; and which units have left, bool [n, P].
@@ -260,41 +275,50 @@ class DiplomacyMap:
         `orders` uint8 [n, P, 3]; those of provinces without a unit do not count. Raises
         `IllegalOrder`.
         """
-        moved = np.zeros(orders.shape[:2], np.uint8)
+        moved = np.zeros((len(orders), self.provinces), np.uint8)
         return self._resolve(positions, orders, moved), moved > 0
 
+    @checked
     def resolve(self, positions: np.ndarray, orders: Bytes) -> np.ndarray:
         """The n positions in which there is something to order again, after any phases. Arguments
         and errors as in `adjudicate`. `HOLD` is no order outside phases of moves: dislodged units
         are then disbanded, nothing is built, and civil disorder disbands."""
         return self._resolve(positions, orders, None)
 
-    def random(self, seed: int, phases: int, years: int = 20) -> int:
+    @checked
+    def random(self, seed: Seed, phases: Phases, years: Years = 20) -> int:
         """A number that depends on all positions of so many phases with random legal orders. Games
         begin again after `years`."""
         return int(lib.sk_dip_random(self._handle, seed, phases, years))
 
     def _resolve(self, positions: np.ndarray, orders: Bytes, moved: Bytes | None) -> np.ndarray:
-        n, out = len(positions), np.array(positions, POSITION)
-        for position in out:
-            self.check(position.reshape(1))
+        n = len(positions) if positions.ndim else 0
+        self._positions("positions", positions, n)
+        out = positions.copy()
         at = lib.sk_dip_resolve(
             self._handle,
             n,
-            self._bytes(out, writable=True),
-            pointer(orders, "uint8", (n, self.provinces, 3)),
-            pointer(moved, "uint8", (n, self.provinces), writable=True),
+            writable(out.view(np.uint8)),
+            pointer("orders", orders, "uint8", (n, self.provinces, 3)),
+            ffi.NULL if moved is None else writable(moved),
         )
         if at >= 0:
             raise IllegalOrder(*divmod(int(at), self.provinces))
         return out
 
-    def _bytes(self, positions: np.ndarray, writable: bool = False) -> object:
+    def _positions(self, name: str, positions: Any, n: int) -> Any:
+        """A pointer to n positions. `InputError`: one is none on this map."""
+        if not isinstance(positions, np.ndarray):
+            raise TypeError(f"{name} must be records of POSITION, not {type(positions).__name__}")
         if positions.dtype != POSITION or not positions.flags.c_contiguous:
-            raise ValueError("positions are contiguous records of POSITION")
+            raise ValueError(f"{name} must be contiguous records of POSITION")
+        fitting(name, positions, (n,))
         seen = positions.view(np.uint8)
-        return pointer(seen, "uint8", seen.shape, writable=writable)
+        found = pointer(name, seen, "uint8", seen.shape)
+        wrong = lib.sk_dip_check(self._handle, n, found)
+        if wrong != ffi.NULL:
+            raise InputError(text(wrong), where=name)
+        return found
 
     def _check_province(self, province: int) -> None:
-        if not 0 <= province < self.provinces:
-            raise IndexError(f"province {province}")
+        integer("province", province, 0, self.provinces - 1)

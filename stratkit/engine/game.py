@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Mapping
+from typing import Any, Self
 
+from stratkit.arguments import checked
 from stratkit.engine.library import ffi, lib, text
 from stratkit.errors import InputError, nearest_or_all, printable, shown
 from stratkit.regular import open_regular
@@ -58,6 +61,23 @@ def _check_file(name: str) -> None:
     _named.add(name)
 
 
+def _file_hash(name: str) -> str | None:
+    """SHA-256 of the file that a game's name gives, after the colon; None: there is none."""
+    file = _file_of(name)
+    if file is None:
+        return None
+    with open_regular(os.fsdecode(_bytes(file))) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _opened_again(name: str, rules: Mapping[str, int], file_hash: str | None) -> Game:
+    """A game that was pickled. `InputError`: its file is another one now."""
+    game = Game(name, rules)
+    if game.file_hash != file_hash:
+        raise InputError(f"game {printable(name)}: its file has changed")
+    return game
+
+
 class Game:
     """A game of the engine, opened by name.
 
@@ -70,6 +90,8 @@ class Game:
 
     A name such as `matrix:FILE` opens that file, a regular one. Who has the name from a file of
     data calls `stored`.
+
+    A game does not change: a copy is the game itself. `pickle` keeps its name and rules.
     """
 
     @classmethod
@@ -82,6 +104,7 @@ class Game:
             raise InputError(printable(f"game {name}: {what} (fenfs: --allow-game)"))
         return cls(name, rules)
 
+    @checked
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:
         kind, colon, _ = name.partition(":")
         if kind + colon not in game_names():
@@ -99,6 +122,7 @@ class Game:
             raise InputError(printable(f"game {name}: {wrong}"))
         self.handle = ffi.gc(handle, lib.sk_game_close)
         self.name = name
+        self.file_hash = _file_hash(name)
         self.rules = self._rules()
         is_ = ffi.new("sk_description *")
         lib.sk_game_describe(handle, is_)
@@ -130,6 +154,15 @@ class Game:
         while (name := lib.sk_game_ending(self.handle, len(names))) != ffi.NULL:
             names.append(text(name))
         return tuple(names)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened_again, (self.name, self._rules(), self.file_hash)
 
     def __repr__(self) -> str:
         return f"Game({self.name!r}, {self.rules})"

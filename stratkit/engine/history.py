@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arguments import Player, checked, fitting, within
 from stratkit.engine.batch import Batch
 from stratkit.engine.combat import LOSES, WINS, fight
 from stratkit.engine.game import Game
@@ -42,10 +43,13 @@ class Walk:
     at: dict[int, int] = field(default_factory=dict)
 
     @classmethod
+    @checked
     def of(cls, kind: Variant, actions: Actions, open_types: int = 0) -> Walk:
         """A game of these actions, int32 [k], `UNKNOWN` where they are not known, under the rule
         `open`. `InputError`: they are no legal game."""
         walk, pieces = cls(kind), kind.pieces
+        fitting("actions", actions, (None,))
+        within("actions", actions, UNKNOWN, kind.squares - 1)
         for number, square in enumerate(actions[: 2 * pieces].tolist()):
             if square != UNKNOWN:
                 start = kind.framed(number // pieces, square)
@@ -76,12 +80,17 @@ class Walk:
         elif outcome != LOSES:
             del self.at[end]
 
-    def setups(self, worlds: Batch, side: int) -> npt.NDArray[np.uint8]:
+    @checked
+    def setups(self, worlds: Batch, side: Player) -> npt.NDArray[np.uint8]:
         """The setup of `side` in each of some worlds of this game, uint8 [n, zone], in its view."""
         kind = self.kind
-        cells = np.stack(
-            [np.frombuffer(worlds.save(i), np.uint8, kind.squares) for i in range(worlds.size)]
-        )
+        if worlds.game.name != kind.name:
+            raise ValueError(f"worlds must be of {kind.name}, not of {worlds.game.name}")
+        try:
+            saved = [worlds.save(i) for i in range(worlds.size)]
+        except ValueError as error:
+            raise ValueError(f"worlds: {error}") from None
+        cells = np.stack([np.frombuffer(one, np.uint8, kind.squares) for one in saved])
         mine = (cells[0] & (PIECE | SIDE | REVEALED)) == PIECE | side * SIDE
         hidden = np.flatnonzero(mine)
         starts = [self.at.get(square, square) for square in hidden.tolist()]
@@ -97,9 +106,11 @@ def _order(kind: Variant) -> list[int]:
     return [t for t in PLACING_ORDER for _ in range(kind.counts[t])]
 
 
+@checked
 def placing_actions(kind: Variant, setups: npt.NDArray[np.uint8]) -> Actions:
     """The actions that place each of some setups, int32 [n, pieces], as `placements` has them.
     uint8 [n, zone]. `InputError`: a setup has other pieces."""
+    fitting("setups", setups, (None, kind.zone))
     place = np.full(256, 255, np.uint8)
     place[list(PLACING_ORDER)] = np.arange(len(PLACING_ORDER))
     order = np.argsort(place[setups], axis=1, kind="stable")[:, : kind.pieces]
@@ -109,7 +120,8 @@ def placing_actions(kind: Variant, setups: npt.NDArray[np.uint8]) -> Actions:
     return order.astype(np.int32)
 
 
-def known_actions(game: Game, actions: Actions, player: int) -> Actions | None:
+@checked
+def known_actions(game: Game, actions: Actions, player: Player) -> Actions | None:
     """The actions of a game so far, int32 [k], as `player` knows them: `UNKNOWN` where it does not.
 
     In Stratego all moves are public, and so are placements of revealed pieces. Of pieces of one
@@ -119,6 +131,8 @@ def known_actions(game: Game, actions: Actions, player: int) -> Actions | None:
     kind = VARIANTS.get(game.name)
     if kind is None:
         return None
+    fitting("actions", actions, (None,))
+    within("actions", actions, UNKNOWN, kind.squares - 1)
     known = actions.copy()
     first = kind.pieces * (1 - player)  # red deploys first
     theirs = slice(first, first + kind.pieces)

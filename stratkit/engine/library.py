@@ -29,27 +29,62 @@ _C_TYPES = {
 }
 
 
-def pointer(array: Array | None, dtype: str, shape: tuple[int, ...], writable: bool = False) -> Any:
-    """A C pointer to `array`, which must have exactly this dtype and shape and be C-contiguous.
+_OF_CHAR = {dtype.char: c_type for dtype, c_type in _C_TYPES.values()}
 
-    cffi itself would accept a float64 array where int8 is meant, hence this check. The caller keeps
-    `array` alive while the pointer is in use. None becomes NULL.
+
+def pointer(name: str, array: Any, dtype: str, shape: tuple[int, ...]) -> Any:
+    """A C pointer to the argument `name`, which must be an array of exactly this dtype and shape,
+    C-contiguous and aligned. `TypeError` and `ValueError` say what is wrong with it.
+
+    cffi itself would accept None, and a float64 array where int8 is meant, hence this check. The
+    caller keeps `array` alive while the pointer is in use.
     """
-    if array is None:
-        return ffi.NULL
     wanted, c_type = _C_TYPES[dtype]
-    if array.dtype != wanted or array.shape != shape or not array.flags.c_contiguous:
-        layout = "contiguous" if array.flags.c_contiguous else "not contiguous"
-        raise ValueError(
-            f"expected a contiguous {dtype} array of shape {shape}, "
-            f"got {array.dtype} {array.shape}, {layout}"
-        )
-    return ffi.from_buffer(c_type, array, require_writable=writable)
+    if (
+        not isinstance(array, np.ndarray)
+        or array.dtype != wanted
+        or array.shape != shape
+        or not (flags := array.flags).c_contiguous
+        or not flags.aligned
+    ):
+        raise _misfit(name, array, dtype, shape)
+    return ffi.from_buffer(c_type, array)
+
+
+def optional(name: str, array: Any, dtype: str, shape: tuple[int, ...]) -> Any:
+    """The same, but None becomes NULL."""
+    return ffi.NULL if array is None else pointer(name, array, dtype, shape)
+
+
+def filled(name: str, array: Any, dtype: str, shape: tuple[int, ...]) -> Any:
+    """The same for an argument that the library fills."""
+    found = pointer(name, array, dtype, shape)
+    if not array.flags.writeable:
+        raise ValueError(f"{name} must be writable")
+    return found
+
+
+def _misfit(name: str, array: Any, dtype: str, shape: tuple[int, ...]) -> Exception:
+    wanted = f"{name} must be a contiguous array, {dtype} {list(shape)}"
+    if not isinstance(array, np.ndarray):
+        return TypeError(f"{wanted}, not {type(array).__name__}")
+    flags = array.flags
+    layout = "" if flags.c_contiguous else ", not contiguous"
+    layout += "" if flags.aligned else ", not aligned"
+    return ValueError(f"{wanted}, not {array.dtype} {list(array.shape)}{layout}")
+
+
+def length(name: str, array: Any) -> int:
+    """Of an array that `pointer` is going to check: how many rows it has."""
+    if not isinstance(array, np.ndarray) or not array.ndim:
+        what = "one without rows" if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name} must be an array, not {what}")
+    return len(array)
 
 
 def writable(array: Array) -> Any:
-    """A C pointer to an array that the library fills, whose dtype and shape are as allocated."""
-    return pointer(array, array.dtype.name, array.shape, writable=True)
+    """A C pointer to an array of our own, which the library fills."""
+    return ffi.from_buffer(_OF_CHAR[array.dtype.char], array)
 
 
 def text(value: Any) -> str:
@@ -72,4 +107,4 @@ def check_build() -> None:
 
 check_build()
 
-__all__ = ["Array", "ffi", "lib", "pointer", "text", "writable"]
+__all__ = ["Array", "ffi", "filled", "length", "lib", "optional", "pointer", "text", "writable"]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from stratkit.arguments import Count, Threads, checked, fitting, integer, within
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s
 from stratkit.engine.batch import Batch
-from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.library import ffi, lib, pointer, text, writable
 
 MOST_NODES = 10_000_000
 
@@ -46,20 +48,24 @@ class SearchTrees:
     Kersting 2023, AlphaZe**); bounds by Cazenave and Saffidine (2010).
     """
 
+    @checked
     def __init__(
         self,
         roots: Batch,
-        actions: int,
-        nodes: int,
+        actions: Count,
+        nodes: Count,
         cpuct: float = 2.5,
         unit: float = 1.0,
         largest_return: float = np.inf,
-        threads: int = 1,
+        threads: Threads = 1,
     ) -> None:
         if roots.game.players != 2 or actions not in (1, 2):
-            raise ValueError("trees are for two players, and moves of one or two actions")
-        if not 1 <= nodes <= MOST_NODES or threads < 1 or not unit > 0 or not largest_return > 0:
-            raise ValueError(f"a tree has 1 to {MOST_NODES:,} nodes, and a unit above 0")
+            raise ValueError("roots must be of two players, and actions 1 or 2")
+        if nodes > MOST_NODES or not 0 < unit < np.inf or not largest_return > 0:
+            what = f"nodes must be 1 to {MOST_NODES:,}, unit and largest_return above 0"
+            raise ValueError(f"{what}, not {nodes:,}, {unit} and {largest_return}")
+        if not math.isfinite(cpuct):
+            raise ValueError(f"cpuct must be finite, not {cpuct}")
         settings = ffi.new("sk_mcts_settings *", (actions, nodes, cpuct, unit, largest_return))
         handle = lib.sk_mcts_open(roots.handle, roots.size, settings[0], threads)
         if handle == ffi.NULL:
@@ -76,33 +82,57 @@ class SearchTrees:
         whose roots have these m `moves`, each of as many actions as a move has; those of one piece
         stand side by side.
 
-        Raises `ValueError` for a move that is not legal, and for priors that are none; `IndexError`
-        for a tree that is not there.
+        Raises `ValueError` for a move that is not legal, and for priors that are none, and for
+        a tree that is not there.
         """
-        k, m = priors.shape
-        actions = np.ascontiguousarray(moves, np.int32).reshape(m, self.actions)
-        if tree < 0 or tree + k > self.size:
-            raise IndexError(f"trees {tree} to {tree + k - 1} of {self.size}")
-        if not m or not np.isfinite(priors).all() or (priors < 0).any():
-            raise ValueError("priors are probabilities of one move or more")
+        k, m = self._check_priors(priors)
+        actions = self._check_moves(moves, m)
+        if integer("tree", tree, 0, self.size - 1) + k > self.size:
+            raise ValueError(f"trees {tree} to {tree + k - 1} of {self.size}")
+        self._moves[tree : tree + k] = self._rows = 0
         wrong = lib.sk_mcts_begin(
             self._handle,
             tree,
             k,
-            pointer(actions, "int32", (m, self.actions)),
+            pointer("moves", actions, "int32", (m, self.actions)),
             m,
-            pointer(np.ascontiguousarray(priors), "float32", (k, m)),
+            pointer("priors", np.ascontiguousarray(priors), "float32", (k, m)),
         )
         self._raise(wrong)
         self._moves[tree : tree + k] = m
+
+    def _check_priors(self, priors: Float32s) -> tuple[int, int]:
+        """Their shape. `TypeError`, `ValueError`: they are none."""
+        if not isinstance(priors, np.ndarray):
+            raise TypeError(f"priors must be an array, not {type(priors).__name__}")
+        fitting("priors", priors, (None, None))
+        if priors.dtype != np.float32 or not priors.size or not np.isfinite(priors).all():
+            raise ValueError("priors must be float32, of one tree and one move or more, and finite")
+        if (priors < 0).any():
+            raise ValueError("priors must be probabilities, not below 0")
+        return priors.shape[0], priors.shape[1]
+
+    def _check_moves(self, moves: Sequence[Sequence[int]], m: int) -> Int32s:
+        """As an array. `TypeError`, `ValueError`: they are no `m` moves."""
+        try:
+            actions = np.asarray(moves)
+        except ValueError as error:
+            raise ValueError(f"moves must have equal lengths: {error}") from None
+        if actions.dtype.kind not in "iu":
+            raise TypeError(f"moves must be of whole numbers, not {actions.dtype}")
+        if actions.size != m * self.actions:
+            what = f"{m} moves of {self.actions} actions, as many as there are priors"
+            raise ValueError(f"moves must be {what}, not of the shape {list(actions.shape)}")
+        within("moves", actions, 0, self.game.actions - 1)
+        return np.ascontiguousarray(actions, np.int32).reshape(m, self.actions)
 
     def ask(self) -> tuple[Bytes, Bytes]:
         """Grows every tree until it is done or waits for an evaluation. Returns a row for each that
         waits: observations uint8 [n, observation_bytes], and legal actions uint8 [n, A]."""
         self._rows = lib.sk_mcts_ask(
             self._handle,
-            pointer(self._legal, "uint8", self._legal.shape, writable=True),
-            pointer(self._packed, "uint8", self._packed.shape, writable=True),
+            writable(self._legal),
+            writable(self._packed),
         )
         return self._packed[: self._rows], self._legal[: self._rows]
 
@@ -111,24 +141,27 @@ class SearchTrees:
         and what the acting side may expect, float32 [n]. `ValueError`: these are no such."""
         wrong = lib.sk_mcts_tell(
             self._handle,
-            pointer(policy, "float32", (self._rows, self.game.actions)),
-            pointer(values, "float32", (self._rows,)),
+            pointer("policy", policy, "float32", (self._rows, self.game.actions)),
+            pointer("values", values, "float32", (self._rows,)),
         )
+        self._rows = 0
         self._raise(wrong)
 
     def root(self, tree: int) -> RootMoves:
         """What a tree that has begun knows by now."""
-        m = int(self._moves[tree])
+        m = int(self._moves[integer("tree", tree, 0, self.size - 1)])
+        if not m:
+            raise ValueError(f"tree {tree} has not begun")
         found = RootMoves(
             np.empty(m, np.int32), np.empty(m), np.empty(m, np.float32), np.empty(m, np.float32)
         )
         lib.sk_mcts_read(
             self._handle,
             tree,
-            pointer(found.visits, "int32", (m,), writable=True),
-            pointer(found.q, "float64", (m,), writable=True),
-            pointer(found.low, "float32", (m,), writable=True),
-            pointer(found.high, "float32", (m,), writable=True),
+            writable(found.visits),
+            writable(found.q),
+            writable(found.low),
+            writable(found.high),
         )
         return found
 

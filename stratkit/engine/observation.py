@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
+from stratkit.arguments import Between, checked, integer
 from stratkit.arrays import Bytes, Float32s, Int64s
 from stratkit.engine.game import Game
-from stratkit.engine.library import lib, pointer
+from stratkit.engine.library import length, lib, pointer, writable
 
 SHOWN_PLIES = 40
 NO_SQUARE = 255  # no such square, no such move, no attack
@@ -25,10 +27,12 @@ LAST_MOVES, RATIOS, PHASE_AND_STAGE = slice(37, 77), slice(77, 79), slice(79, 81
 SELECTED_PIECE = 81
 PUBLIC = slice(ENEMY_PUBLIC.start, OWN_PUBLIC.stop)
 PLANES = 82
+LEAST_SQUARES, MOST_SQUARES = 12, 100  # of a board
 FEATURES, COUNTS, OUTCOMES = 48, 51, 3  # of `board_features` and `attack_outcomes`
 
 
-def observation_dtype(squares: int) -> np.dtype[np.void]:
+@checked
+def observation_dtype(squares: Annotated[int, Between(1, MOST_SQUARES)]) -> np.dtype[np.void]:
     """The packed observation of a board of `squares` squares; formats/observation.md explains
     it."""
     ply = np.dtype([("from", "u1"), ("to", "u1"), ("attacker", "u1")])
@@ -57,9 +61,11 @@ PLIES, MAX_PLIES, NO_ATTACK, MAX_NO_ATTACK, PHASE, STAGE, SELECTED, TO_PLACE = _
 OWN_UNREVEALED, ENEMY_UNREVEALED, ONLY_ATTACKS, MOVES, CELLS = _OFFSETS[8:]
 
 
+@checked
 def number(packed: bytes, at: int) -> int:
     """The 16-bit number of a packed observation that begins there: `PLIES` and the three after
     it."""
+    at = integer("at", at, 0, len(packed) - 2)
     return packed[at] | packed[at + 1] << 8
 
 
@@ -69,13 +75,15 @@ def expand_planes(game: Game, packed: Bytes) -> Float32s:
 
     DeepNash's observation (Perolat et al. 2022, supplement, table 4), planes in that table's order.
     """
+    if not isinstance(game, Game):
+        raise TypeError(f"game must be a Game, not {type(game).__name__}")
     write = functools.partial(lib.sk_expand, game.handle)
     return _expanded(write, packed, game.observation_bytes, game.shape)
 
 
 def board_planes(packed: Bytes, shape: tuple[int, int, int]) -> Float32s:
     """The same for whatever game is played on a board of this shape, (82, H, W)."""
-    squares = shape[1] * shape[2]
+    squares = _squares(shape)
     write = functools.partial(lib.sk_planes, squares)
     return _expanded(write, packed, observation_dtype(squares).itemsize, shape)
 
@@ -84,26 +92,33 @@ def _expanded(
     write: Callable[..., None], packed: Bytes, size: int, shape: Sequence[int]
 ) -> Float32s:
     planes, *board = shape
-    out = np.empty((len(packed), *board, planes), np.float32)
-    observations = pointer(packed, "uint8", (len(packed), size))
-    write(observations, len(packed), pointer(out, "float32", out.shape, writable=True))
+    n = length("packed", packed)
+    observations = pointer("packed", packed, "uint8", (n, size))
+    out = np.empty((n, *board, planes), np.float32)
+    write(observations, n, writable(out))
     return np.moveaxis(out, -1, 1)
+
+
+def _squares(shape: Any) -> int:
+    """Of a board whose planes have this shape."""
+    if not isinstance(shape, tuple | list) or len(shape) != 3:
+        raise TypeError("shape must be (82, height, width)")
+    _, height, width = (integer("shape", n, 1, MOST_SQUARES) for n in shape)
+    if shape[0] != PLANES or not LEAST_SQUARES <= height * width <= MOST_SQUARES:
+        what = f"(82, height, width) of {LEAST_SQUARES} to {MOST_SQUARES} squares"
+        raise ValueError(f"shape must be {what}, not {tuple(shape)}")
+    return height * width
 
 
 def board_features(packed: Bytes, shape: tuple[int, int, int]) -> tuple[Float32s, Float32s]:
     """What small networks read of positions: float32 [n, 48, H, W], channels last in memory, and
     counts [n, 51]. formats/observation.md tells which. Arguments as of `board_planes`."""
+    squares, n = _squares(shape), length("packed", packed)
     _, height, width = shape
-    out = np.empty((len(packed), height, width, FEATURES), np.float32)
-    counts = np.empty((len(packed), COUNTS), np.float32)
-    lib.sk_features(
-        width,
-        height,
-        pointer(packed, "uint8", (len(packed), CELLS + height * width)),
-        len(packed),
-        pointer(out, "float32", out.shape, writable=True),
-        pointer(counts, "float32", counts.shape, writable=True),
-    )
+    observations = pointer("packed", packed, "uint8", (n, CELLS + squares))
+    out = np.empty((n, height, width, FEATURES), np.float32)
+    counts = np.empty((n, COUNTS), np.float32)
+    lib.sk_features(width, height, observations, n, writable(out), writable(counts))
     return np.moveaxis(out, -1, 1), counts
 
 
@@ -112,15 +127,11 @@ def attack_outcomes(packed: Bytes, shape: tuple[int, int, int]) -> Float32s:
     loses, and that a neighbour could take it there. Where nothing is selected, of each own piece
     that can only attack: the highest probability that an attack on a neighbour wins, the lowest
     that it loses, and 0. float32 [n, H * W, 3]."""
+    squares, n = _squares(shape), length("packed", packed)
     _, height, width = shape
-    out = np.empty((len(packed), height * width, OUTCOMES), np.float32)
-    lib.sk_outcomes(
-        width,
-        height,
-        pointer(packed, "uint8", (len(packed), CELLS + height * width)),
-        len(packed),
-        pointer(out, "float32", out.shape, writable=True),
-    )
+    observations = pointer("packed", packed, "uint8", (n, CELLS + squares))
+    out = np.empty((n, squares, OUTCOMES), np.float32)
+    lib.sk_outcomes(width, height, observations, n, writable(out))
     return out
 
 
@@ -131,18 +142,19 @@ def distinct_views(observations: Bytes, legal: Bytes) -> tuple[Int64s, Int64s]:
     Returns the index of the first of each kind, int64 [m], in their order, and of every view which
     of the m kinds it is, int64 [n].
     """
-    n = len(observations)
+    n = length("observations", observations)
+    sizes = [a.shape[1] if getattr(a, "ndim", 0) == 2 else 0 for a in (observations, legal)]
     first, each = np.empty(n, np.int64), np.empty(n, np.int64)
     table = np.zeros(2 << n.bit_length(), np.int32)
     found = lib.sk_distinct_rows(
-        pointer(observations, "uint8", (n, observations.shape[1])),
-        observations.shape[1],
-        pointer(legal, "uint8", (n, legal.shape[1])),
-        legal.shape[1],
+        pointer("observations", observations, "uint8", (n, sizes[0])),
+        sizes[0],
+        pointer("legal", legal, "uint8", (n, sizes[1])),
+        sizes[1],
         n,
-        pointer(table, "int32", table.shape, writable=True),
+        writable(table),
         len(table),
-        pointer(first, "int64", (n,), writable=True),
-        pointer(each, "int64", (n,), writable=True),
+        writable(first),
+        writable(each),
     )
     return first[:found], each

@@ -6,10 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
+from stratkit.arguments import Player, checked, fitting, integer
 from stratkit.arrays import Float64s, Int8s, Int32s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, text, writable
-from stratkit.engine.tree import MOST_BYTES, STEP, Tree
+from stratkit.engine.tree import MOST_BYTES, STEP, Most, Tree
 from stratkit.errors import InputError
 
 MOST_NODES = 10_000_000
@@ -41,8 +42,9 @@ class PublicTree:
     Raises `InputError` for a game without public belief states, or one that is too large.
     """
 
+    @checked
     def __init__(
-        self, game: Game, most_nodes: int = MOST_NODES, most_bytes: int = MOST_BYTES
+        self, game: Game, most_nodes: Most = MOST_NODES, most_bytes: Most = MOST_BYTES
     ) -> None:
         opened = ffi.new("sk_public_tree **")
         wrong = lib.sk_public_tree_open(game.handle, most_nodes, most_bytes, opened)
@@ -100,9 +102,11 @@ class PublicTree:
             node = int(self.child[node])
         return node
 
-    def prior(self, node: int, player: int) -> Float64s:
+    @checked
+    def prior(self, node: int, player: Player) -> Float64s:
         """The probability of each hand of `player` at `node`, float64 [game's hands], by the deal
         alone: what everybody believes while no player has chosen anything."""
+        node = integer("node", node, 0, len(self) - 1)
         a, b = self.hand[node], self.hand[node + 1]
         weights = self.weights[self.weight[node] : self.weight[node + 1]]
         sums = weights.reshape(b - a).sum(1 - player)
@@ -110,14 +114,17 @@ class PublicTree:
         prior[self.number[player][a[player] : b[player]]] = sums / sums.sum()
         return prior
 
+    @checked
     def normalised(self, sums: Float64s) -> Float64s:
         """The policy [E] in proportion to `sums` [E]; uniform where these are 0."""
+        fitting("sums", sums, (len(self.choices),))
         sizes = np.diff(self.first)
         total = np.repeat(np.add.reduceat(sums, self.first[:-1]), sizes)
         policy = np.repeat(1.0 / sizes, sizes)
         np.divide(sums, total, out=policy, where=total > 0)
         return policy
 
+    @checked
     def infosets(self, tree: Tree) -> Int64s:
         """Which information set of `tree`, of the same game, each of this tree's is, int64 [I].
 
@@ -140,10 +147,10 @@ class PublicTree:
             found = sets.get((int(players[i]), before, self.packed[i].tobytes()), -1)
             mine, theirs = slice(*self.first[i : i + 2]), slice(*tree.first[found : found + 2])
             if found < 0 or not np.array_equal(self.choices[mine], tree.actions[theirs]):
-                raise ValueError(f"information set {i} is none of the tree's")
+                raise ValueError(f"tree has no information set {i}")
             out[i] = found
         if len(np.unique(out)) != len(tree):
-            raise ValueError("not every information set of the tree is one of these")
+            raise ValueError("tree has information sets that are none of these")
         return out
 
     @cached_property

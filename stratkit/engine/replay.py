@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stratkit.arguments import checked, fitting
 from stratkit.arrays import Bools, Bytes, Float32s, Int8s, Int32s, Int64s
 from stratkit.engine.batch import Batch, IllegalAction
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, pointer
+from stratkit.engine.library import ffi, lib, optional, pointer, text, writable
 
 # About 50 ms of replay: C calls are kept short so that Ctrl-C is answered at once.
 ACTIONS_A_CALL = 200_000
@@ -36,8 +37,11 @@ class Replay:
     endings: Bytes
 
 
+@checked
 def replay_many(game: Game, episodes: Sequence[tuple[bytes, Int32s]]) -> Replay:
     """`replay_columns` of episodes given as (start, actions int32 [T])."""
+    for _, actions in episodes:
+        fitting("episodes", actions, (None,))
     return replay_columns(
         game,
         np.concatenate([np.empty(0, np.int32), *(actions for _, actions in episodes)]),
@@ -47,6 +51,7 @@ def replay_many(game: Game, episodes: Sequence[tuple[bytes, Int32s]]) -> Replay:
     )
 
 
+@checked
 def replay_columns(
     game: Game,
     actions: Int32s,
@@ -62,10 +67,15 @@ def replay_columns(
     Raises `IllegalAction` (episode, action, its index) for an action that is not legal, or that
     comes after the end of the game.
     """
-    episodes = len(lengths)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    start_offsets = np.concatenate([[0], np.cumsum(start_lengths)])
-    total = int(offsets[-1])
+    fitting("actions", actions, (None,))
+    offsets = _offsets("lengths", lengths, len(actions))
+    start_offsets = _offsets("start_lengths", start_lengths, len(starts))
+    episodes, total = len(lengths), len(actions)
+    fitting("start_lengths", start_lengths, (episodes,))
+    if seen is not None:
+        fitting("seen", seen, (total,))
+    actions = np.ascontiguousarray(actions)
+    seen = None if seen is None else np.ascontiguousarray(seen)
     views = total if seen is None else np.count_nonzero(seen)
     out = Replay(
         offsets,
@@ -83,6 +93,14 @@ def replay_columns(
         _replay_some(game, actions, starts, start_offsets, seen, out, first, last)
         first = last
     return out
+
+
+def _offsets(name: str, lengths: Int64s, total: int) -> Int64s:
+    """int64 [n + 1]: where each of n parts begins. `ValueError`: they are not `total` together."""
+    fitting(name, lengths, (None,))
+    if (lengths < 0).any() or (lengths > total).any() or lengths.sum() != total:
+        raise ValueError(f"{name} must be those of {total} together")
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
 
 
 def _replay_some(
@@ -109,16 +127,16 @@ def _replay_some(
         game.handle,
         n,
         starts,
-        pointer(start_offsets[first : last + 1], "int64", (n + 1,)),
-        pointer(actions[begin:end], "int32", (rows,)),
-        pointer(offsets, "int64", (n + 1,)),
-        pointer(None if seen is None else seen[begin:end], "bool", (rows,)),
-        pointer(out.actors[begin:end], "int8", (rows,), writable=True),
-        pointer(legal, "uint8", (len(legal), game.actions), writable=True),
-        pointer(observations, "uint8", (len(legal), game.observation_bytes), writable=True),
-        pointer(out.given[begin:end], "bool", (rows,), writable=True),
-        pointer(out.returns[first:last], "float32", (n, game.players), writable=True),
-        pointer(out.endings[first:last], "uint8", (n,), writable=True),
+        pointer("start_lengths", start_offsets[first : last + 1], "int64", (n + 1,)),
+        pointer("actions", actions[begin:end], "int32", (rows,)),
+        pointer("lengths", offsets, "int64", (n + 1,)),
+        optional("seen", None if seen is None else seen[begin:end], "bool", (rows,)),
+        writable(out.actors[begin:end]),
+        writable(legal),
+        writable(observations),
+        writable(out.given[begin:end]),
+        writable(out.returns[first:last]),
+        writable(out.endings[first:last]),
     )
     if fault.episode >= 0:
         index = int(fault.action)
@@ -126,8 +144,10 @@ def _replay_some(
         raise IllegalAction(first + int(fault.episode), action, max(index, 0))
 
 
+@checked
 def replay(game: Game, actions: Int32s, start: bytes = b"") -> Replay:
     """`replay_many` of one episode."""
+    fitting("actions", actions, (None,))
     return replay_many(game, [(start, actions)])
 
 
@@ -141,21 +161,23 @@ class Prefix:
     returns: Float32s
 
 
+@checked
 def legal_prefix(game: Game, actions: Int32s, start: bytes = b"") -> Prefix:
     """How far the actions, int32 [T], are legal. Raises `IllegalAction` for a start position that
     is none."""
+    fitting("actions", actions, (None,))
     total = len(actions)
     returns, endings = np.zeros((1, game.players), np.float32), np.zeros(1, np.uint8)
     fault = lib.sk_replay(
         game.handle,
         1,
         start,
-        pointer(np.array([0, len(start)], np.int64), "int64", (2,)),
-        pointer(actions, "int32", (total,)),
-        pointer(np.array([0, total], np.int64), "int64", (2,)),
+        pointer("start", np.array([0, len(start)], np.int64), "int64", (2,)),
+        pointer("actions", actions, "int32", (total,)),
+        pointer("actions", np.array([0, total], np.int64), "int64", (2,)),
         *(ffi.NULL,) * 5,  # what each side knew before each action
-        pointer(returns, "float32", (1, game.players), writable=True),
-        pointer(endings, "uint8", (1,), writable=True),
+        writable(returns),
+        writable(endings),
     )
     if fault.episode >= 0 and fault.action < 0:
         raise IllegalAction(0, None, 0)
@@ -163,18 +185,27 @@ def legal_prefix(game: Game, actions: Int32s, start: bytes = b"") -> Prefix:
     return Prefix(legal, game.endings[int(endings[0])], returns[0])
 
 
+@checked
 def positions(game: Game, actions: Int32s, start: bytes) -> Iterator[bytes]:
     """The position before each ply of two legal actions, and the one after the last; all of them as
-    start positions. `start` must be one."""
+    start positions. `start` must be one. Raises `IllegalAction`, and `ValueError` for a game that
+    has no positions."""
+    fitting("actions", actions, (None,))
+    action = pointer("actions", actions, "int32", (len(actions),))
     batch = Batch(game, 1)
     batch.start(0, start)
-    action = pointer(actions, "int32", (len(actions),))
     out = ffi.new("uint8_t[]", game.start_bytes)
     position = ffi.buffer(out)
+
+    def saved() -> bytes:
+        wrong = lib.sk_batch_save(batch.handle, 0, out)
+        if wrong != ffi.NULL:
+            raise ValueError(f"start: {text(wrong)}")
+        return bytes(position)
+
     for index in range(0, len(actions) - 1, 2):
-        lib.sk_batch_save(batch.handle, 0, out)
-        yield position[:]
-        lib.sk_batch_apply(batch.handle, action + index)
-        lib.sk_batch_apply(batch.handle, action + index + 1)
-    lib.sk_batch_save(batch.handle, 0, out)
-    yield position[:]
+        yield saved()
+        for at in (index, index + 1):
+            if lib.sk_batch_apply(batch.handle, action + at) >= 0:
+                raise IllegalAction(0, int(actions[at]), at)
+    yield saved()

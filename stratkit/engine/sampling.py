@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import numpy as np
 
+from stratkit.arguments import Count, Int32, Int64, Seed, checked, fitting, integer
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
-from stratkit.engine.library import lib, pointer
+from stratkit.engine.library import length, lib, optional, pointer, writable
 from stratkit.engine.random_streams import Stream
+
+MOST_NUMBERS = 100_000_000  # at a time
 
 
 def _seed(seed: int) -> int:
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"a seed is a number from 0 to 2^64 - 1, not {seed}")
-    return seed
+    return integer("seed", seed, 0, 2**64 - 1)
 
 
-def uniform(seed: int, games: Int64s, numbers: Int32s, stream: Stream = Stream.ACTION) -> Float64s:
+def _stream(stream: int) -> int:
+    return integer("stream", stream, 0, 2**32 - 1)
+
+
+def uniform(seed: int, games: Int64s, numbers: Int32s, stream: int = Stream.ACTION) -> Float64s:
     """float64 [n] in [0, 1) from Philox4x32-10, keyed by `seed`, counted by (game, number,
     stream)."""
-    out = np.empty(len(games), np.float64)
+    out = np.empty(length("games", games), np.float64)
     lib.sk_uniform(
         _seed(seed),
-        stream,
-        pointer(games, "int64", out.shape),
-        pointer(numbers, "int32", out.shape),
+        _stream(stream),
+        pointer("games", games, "int64", out.shape),
+        pointer("numbers", numbers, "int32", out.shape),
         len(out),
-        pointer(out, "float64", out.shape, writable=True),
+        writable(out),
     )
     return out
 
 
-def uniform_rows(seed: int, games: Int64s, numbers: Int32s, width: int, stream: Stream) -> Float64s:
+@checked
+def uniform_rows(seed: Seed, games: Int64s, numbers: Int32s, width: Count, stream: int) -> Float64s:
     """float64 [n, width]: `width` numbers as `uniform`'s for each game and number."""
+    for name, array in (("games", games), ("numbers", numbers)):
+        fitting(name, array, (len(games) if games.ndim else 0,))
     each = np.repeat(numbers, width) * np.int32(width)
     each += np.tile(np.arange(width, dtype=np.int32), len(games))
     return uniform(seed, np.repeat(games, width), each, stream).reshape(-1, width)
@@ -51,38 +59,44 @@ def sample(
     int64 [n]; `numbers` int32 [n], the number of the action in its game. Returns actions int32 [n]
     and mu float32 [n]; a row without a legal action gets -1 and NaN.
     """
-    n, actions = legal.shape
+    n = length("legal", legal)
+    actions = legal.shape[1] if legal.ndim == 2 else 0  # `pointer` refuses the rest
     chosen = np.empty(n, np.int32)
     mu = np.empty(n, np.float32)
     lib.sk_sample(
-        pointer(probabilities, "float32", (n, actions)),
-        pointer(legal, "uint8", (n, actions)),
+        optional("probabilities", probabilities, "float32", (n, actions)),
+        pointer("legal", legal, "uint8", (n, actions)),
         n,
         actions,
         _seed(seed),
-        stream,
-        pointer(games, "int64", (n,)),
-        pointer(numbers, "int32", (n,)),
-        pointer(chosen, "int32", (n,), writable=True),
-        pointer(mu, "float32", (n,), writable=True),
+        _stream(stream),
+        pointer("games", games, "int64", (n,)),
+        pointer("numbers", numbers, "int32", (n,)),
+        writable(chosen),
+        writable(mu),
     )
     return chosen, mu
 
 
-def dirichlet(seed: int, game: int, number: int, shape: float, rows: int, n: int) -> Float64s:
+@checked
+def dirichlet(
+    seed: Seed, game: Int64, number: Int32, shape: float, rows: Count, n: Count
+) -> Float64s:
     """float64 [rows, n]: each row a draw from the symmetric Dirichlet distribution of this `shape`,
     above 0. Row i is a function of seed, game, number and i: `rows` do not change it."""
-    if not shape > 0 or rows < 1 or n < 1:
-        raise ValueError("a Dirichlet distribution has a shape above 0, and numbers to draw")
+    if not 0 < shape < np.inf:
+        raise ValueError(f"shape must be a finite number above 0, not {shape}")
+    if rows * n > MOST_NUMBERS:
+        raise ValueError(f"rows and n must not make more than {MOST_NUMBERS:,} numbers")
     out = np.empty((rows, n), np.float64)
     lib.sk_dirichlet(
-        _seed(seed),
+        seed,
         Stream.NOISE,
         game,
         number,
         shape,
         rows,
         n,
-        pointer(out, "float64", (rows, n), writable=True),
+        writable(out),
     )
     return out

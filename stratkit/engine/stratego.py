@@ -8,11 +8,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arguments import Between, Player, checked, fitting, integer, within
 from stratkit.arrays import Bytes, Int32s
 from stratkit.engine.batch import Batch
 from stratkit.engine.game import Game
@@ -77,14 +78,16 @@ class Variant:
         an absolute square, and back."""
         return self.squares - 1 - squares
 
-    def framed(self, side: int, squares: Squares) -> Squares:
+    def framed(self, side: Player, squares: Squares) -> Squares:
         """Absolute squares in the frame of `side`, and back."""
         return self.flip(squares) if side == BLUE else squares
 
 
+@checked
 def flip_cells(cells: Bytes) -> Bytes:
     """Cells uint8 [squares] from the other side: the board rotated by 180 degrees, red's and blue's
     (or own and enemy's) pieces exchanged."""
+    fitting("cells", cells, (None,))
     return np.where(cells & PIECE, cells ^ SIDE, cells)[::-1].astype(np.uint8)
 
 
@@ -116,6 +119,7 @@ def _variants() -> dict[str, Variant]:
 VARIANTS: dict[str, Variant] = _variants()
 
 
+@checked
 def variant(name: str) -> Variant:
     """The variant of this name; raises `InputError` when the game is no Stratego."""
     if name not in VARIANTS:
@@ -123,11 +127,13 @@ def variant(name: str) -> Variant:
     return VARIANTS[name]
 
 
+@checked
 def open_types(rules: Mapping[str, int]) -> tuple[int, ...]:
     """The types that the rule `open` makes known from the start of play."""
     return tuple(type_ for type_ in range(len(TYPES)) if rules.get("open", 0) >> type_ & 1)
 
 
+@checked
 def placements(variant: Variant, setup: Bytes) -> Int32s:
     """The actions that place `setup`: equal pieces in ascending own-view order.
 
@@ -136,7 +142,8 @@ def placements(variant: Variant, setup: Bytes) -> Int32s:
     stands on a lake.
     """
     if setup.shape != (variant.zone,):
-        raise InputError(f"a setup of {variant.name} has {variant.zone} squares, not {len(setup)}")
+        what = f"a setup of {variant.name} has {variant.zone} squares"
+        raise InputError(f"{what}, not {setup.size}")
     counts = np.bincount(setup[setup != NO_PIECE], minlength=12)
     for type_, name in enumerate(TYPES):
         if len(counts) > 12 or counts[type_] != variant.counts[type_]:
@@ -150,14 +157,21 @@ def placements(variant: Variant, setup: Bytes) -> Int32s:
     return np.concatenate(squares).astype(np.int32)
 
 
+@checked
 def setup_of(variant: Variant, actions: Int32s) -> Bytes:
     """The inverse of `placements`: the setup that the first `pieces` actions of a side place."""
+    fitting("actions", actions, (None,))
+    first = actions[: variant.pieces]
+    if len(first) < variant.pieces:
+        raise ValueError(f"actions must be {variant.pieces} or more, not {len(first)}")
+    within("actions", first, 0, variant.zone - 1)
     order = np.repeat(PLACING_ORDER, [variant.counts[type_] for type_ in PLACING_ORDER])
     setup = np.full(variant.zone, NO_PIECE, np.uint8)
-    setup[actions[: variant.pieces]] = order
+    setup[first] = order
     return setup
 
 
+@checked
 @functools.cache
 def free_game(name: str) -> Game:
     """The variant without repetition rules and draw limits."""
@@ -180,28 +194,44 @@ class Position:
 
     def to_bytes(self) -> bytes:
         """As the start of an episode (formats/episodes.md)."""
+        self._check_cells()
+        integer("side", self.side, RED, BLUE)
         for what, count in (("plies", self.plies), ("plies without an attack", self.no_attack)):
-            if not 0 <= count < 65536:
+            if not 0 <= integer(what, count, -(2**63), 2**64 - 1) < 65536:
                 raise InputError(f"{what}: a number from 0 to 65535 is needed, not {count}")
         numbers = np.array([self.plies, self.no_attack], "<u2").tobytes()
         return self.cells.tobytes() + bytes([self.side]) + numbers
 
+    def _check_cells(self) -> None:
+        if not isinstance(self.variant, Variant) or not isinstance(self.cells, np.ndarray):
+            raise TypeError("variant must be a Variant, and cells an array")
+        fitting("cells", self.cells, (self.variant.squares,))
+        if self.cells.dtype != np.uint8:
+            raise ValueError(f"cells must be uint8, not {self.cells.dtype}")
+
     @classmethod
+    @checked
     def of_setups(cls, variant: Variant, red: Bytes, blue: Bytes) -> Position:
         """The start of a game from both setups, as in `placements`, but of any pieces; a setup that
         reaches beyond its ranks is uint8 [squares]. Raises `InputError` where a square is taken."""
         cells = np.zeros(variant.squares, np.uint8)
         cells[list(variant.lakes)] = LAKE
         for side, setup in ((RED, red), (BLUE, blue)):
+            name = "blue" if side else "red"
+            fitting(name, setup, (None,))
             squares = np.flatnonzero(setup != NO_PIECE)
+            if len(setup) > variant.squares:
+                raise ValueError(f"{name} must have {variant.squares} squares at most")
             absolute = variant.framed(side, squares)
             if cells[absolute].any():
-                raise InputError("the setups have a piece on a lake, or two on one square")
+                raise InputError("red and blue have a piece on a lake, or two on one square")
             cells[absolute] = PIECE | side * SIDE | setup[squares]
         return cls(variant, cells, RED)
 
-    def setup(self, side: int) -> Bytes:
+    @checked
+    def setup(self, side: Player) -> Bytes:
         """The pieces of `side`, uint8 [zone], or [squares] if one is beyond its ranks."""
+        self._check_cells()
         own = (self.cells & (PIECE | SIDE)) == PIECE | side * SIDE
         setup = np.where(own, self.cells & TYPE, NO_PIECE).astype(np.uint8)
         setup = setup if side == RED else setup[::-1]
@@ -209,6 +239,7 @@ class Position:
         return setup if outside else setup[: self.variant.zone]
 
     @classmethod
+    @checked
     def from_bytes(cls, variant: Variant, start: bytes) -> Position:
         """The inverse of `to_bytes`; what the bytes mean is not checked."""
         if len(start) != variant.squares + 5:
@@ -224,27 +255,31 @@ class Position:
         return legal_moves(batch, 0)
 
 
+@checked
 def legal_moves(batch: Batch, row: int) -> list[tuple[int, int]]:
     """The legal plies of `row` as absolute squares (from, to), ascending, all rules in force."""
     return batch.moves(row, RED)
 
 
-def perft(batch: Batch, row: int, depth: int) -> int:
+@checked
+def perft(batch: Batch, row: int, depth: Annotated[int, Between(1, 100)]) -> int:
     """The number of sequences of `depth` legal plies from `row`, all rules in force.
 
     Takes as long as there are sequences, at some millions a second: for tests. Raises `ValueError`
     when a piece is selected, in deployment, and unless 1 <= depth <= 100.
     """
-    batch._check_row(row)
+    row = batch._row("row", row)
     variant(batch.game.name)
     leaves = int(lib.sk_stratego_perft(batch.handle, row, depth))
     if leaves < 0:
-        raise ValueError("perft needs a position between two plies, and a depth from 1 to 100")
+        raise ValueError("row must be between two plies, and depth from 1 to 100")
     return leaves
 
 
+@checked
 def why_illegal(position: Position, from_: int, to: int) -> str:
     """Why a move that is not legal in `position` is not, in words."""
+    position._check_cells()
     squares = position.variant.squares
     if not (0 <= from_ < squares and 0 <= to < squares):
         return "off the board"

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from stratkit.arguments import Int32, Seed, checked, fitting, integer, within
 from stratkit.arrays import Float64s, Int8s, Int32s, Int64s
-from stratkit.engine.library import ffi, lib, pointer, text, writable
+from stratkit.engine.library import ffi, filled, length, lib, pointer, text, writable
 from stratkit.engine.public_tree import PublicTree
 from stratkit.engine.random_streams import Stream
+from stratkit.engine.tree import Check, three_parts
 
 
 class Subgames:
@@ -31,10 +33,14 @@ class Subgames:
     """
 
     def __init__(self, tree: PublicTree, roots: Int32s, depth: int) -> None:
-        self.tree, self.roots, self.depth = tree, roots, depth
+        if not isinstance(tree, PublicTree):
+            raise TypeError(f"tree must be a PublicTree, not {type(tree).__name__}")
+        n = length("roots", roots)
+        begin = pointer("roots", roots, "int32", (n,))
+        within("roots", roots, 0, len(tree) - 1)
+        self.tree, self.roots, self.depth = tree, roots, integer("depth", depth, 0, 2**31 - 1)
         opened = ffi.new("sk_subgames **")
-        n = len(roots)
-        wrong = lib.sk_subgames_open(tree.handle, pointer(roots, "int32", (n,)), n, depth, opened)
+        wrong = lib.sk_subgames_open(tree.handle, begin, n, depth, opened)
         if opened[0] != ffi.NULL:
             self._handle = ffi.gc(opened[0], lib.sk_subgames_close)
         if wrong != ffi.NULL:
@@ -110,8 +116,10 @@ class Subgames:
         begin = self.tree.first[self._acting[1]]
         return np.repeat(begin - self.first[:-1], np.diff(self.first)) + np.arange(self.choices)
 
+    @checked
     def choices_of(self, which: Int64s) -> Int64s:
         """int64: where the choices of subgames `which` int64 [n] are, one's after the other's."""
+        self._subgames(which)
         sizes = np.bincount(self.subgame, minlength=len(self.roots))
         begin, size = (np.cumsum(sizes) - sizes)[which], sizes[which]
         return np.repeat(begin - np.cumsum(size) + size, size) + np.arange(size.sum())
@@ -121,8 +129,10 @@ class Subgames:
         sizes = np.diff(self.first)
         return np.repeat(1.0 / sizes, sizes)
 
+    @checked
     def normalised(self, sums: Float64s) -> Float64s:
         """The policy in proportion to `sums` [E]; uniform where these are 0."""
+        fitting("sums", sums, (self.choices,))
         total = np.repeat(np.add.reduceat(sums, self.first[:-1]), np.diff(self.first))
         policy = self.uniform()
         np.divide(sums, total, out=policy, where=total > 0)
@@ -133,13 +143,16 @@ class Subgames:
     def beliefs(self, player: int, reach: Float64s, parts: Int32s) -> Float64s:
         """What everybody believes of `player`'s hands at some parts, float64 [n, game's hands]: of
         hands that are not there 0; where the player never goes, what was believed before."""
-        out = np.empty((len(parts), self.tree.game.hands))
+        n = length("parts", parts)
+        some = pointer("parts", parts, "int32", (n,))
+        within("parts", parts, 0, len(self.parents) - 1)
+        out = np.empty((n, self.tree.game.hands))
         lib.sk_subgames_beliefs(
             self._handle,
-            player,
-            self._hands(reach, player),
-            pointer(parts, "int32", (len(parts),)),
-            len(parts),
+            _player(player),
+            self._hands("reach", reach, player),
+            some,
+            n,
             writable(out),
         )
         return out
@@ -147,11 +160,13 @@ class Subgames:
     def roots_of(self, player: int) -> tuple[Int64s, tuple[Int64s, Int64s]]:
         """Of all hands of `player` at roots, int64 [n]: which of its H_p hands each is, and where
         it belongs in a table [subgames, game's hands]."""
+        player = _player(player)
         first, end = self.tree.hand[self.roots, player], self.tree.hand[self.roots + 1, player]
         return self._places(player, self.root_parts, first, end - first)
 
     def leaves_of(self, player: int) -> tuple[Int64s, tuple[Int64s, Int64s]]:
         """The same of hands at leaves, in a table [L, game's hands]."""
+        player = _player(player)
         nodes = self.nodes[self.leaf_parts]
         first, end = self.tree.hand[nodes, player], self.tree.hand[nodes + 1, player]
         return self._places(player, self.leaf_parts, first, end - first)
@@ -167,11 +182,11 @@ class Subgames:
     def begin(self, player: int, beliefs: Float64s) -> Float64s:
         """Reach [H_p] from `beliefs` float64 [subgames, game's hands] of the roots; all other parts
         have none yet. `ValueError`: a hand that is not there is believed in."""
-        reach = np.zeros(self.hands[player])
+        reach = np.zeros(self.hands[_player(player)])
         shape = (len(self.roots), self.tree.game.hands)
-        believed = pointer(beliefs, "float64", shape)
+        believed = pointer("beliefs", beliefs, "float64", shape)
         if beliefs[self._absent[player]].any():
-            raise ValueError("a belief in a hand that is not there")
+            raise ValueError("beliefs in a hand that is not there")
         lib.sk_subgames_begin(self._handle, player, believed, writable(reach))
         return reach
 
@@ -187,27 +202,32 @@ class Subgames:
         """Writes into `out`, float32 [L, game's pbs_inputs], what a network sees of each leaf that
         is asked for `player`'s values: whether the player acts there, what everybody sees, the
         beliefs of its hands and those of the opponent's."""
+        _both("reach", reach)
         lib.sk_subgames_inputs(
             self._handle,
-            player,
-            self._hands(reach[player], player),
-            self._hands(reach[1 - player], 1 - player),
-            pointer(out, "float32", (self.leaves, self.tree.game.pbs_inputs), writable=True),
+            _player(player),
+            self._hands("reach", reach[player], player),
+            self._hands("reach", reach[1 - player], 1 - player),
+            filled("out", out, "float32", (self.leaves, self.tree.game.pbs_inputs)),
         )
 
     # ---- Loops over all parts ----
 
     def reach(self, player: int, policy: Float64s, reach: Float64s) -> None:
         """Continues the `reach` of the roots' hands to all others."""
-        lib.sk_subgames_reach(self._handle, player, self._each(policy), self._hands(reach, player))
+        lib.sk_subgames_reach(
+            self._handle,
+            _player(player),
+            self._each("policy", policy),
+            self._hands("reach", reach, player, filled),
+        )
 
     def compatible(self, player: int, other_reach: Float64s) -> Float64s:
         """[H_p]: the reach of what the opponent may have beside each hand, weighed with the deals;
         0 at ends."""
-        out = np.zeros(self.hands[player])
-        lib.sk_subgames_compatible(
-            self._handle, player, self._hands(other_reach, 1 - player), writable(out)
-        )
+        out = np.zeros(self.hands[_player(player)])
+        other = self._hands("other_reach", other_reach, 1 - player)
+        lib.sk_subgames_compatible(self._handle, player, other, writable(out))
         return out
 
     def ends(self, player: int, other_reach: Float64s, leaves: Any, values: Float64s) -> None:
@@ -215,30 +235,30 @@ class Subgames:
         [L, game's hands]; 0 elsewhere."""
         lib.sk_subgames_ends(
             self._handle,
-            player,
-            self._hands(other_reach, 1 - player),
-            pointer(leaves, "float32", (self.leaves, self.tree.game.hands)),
-            self._hands(values, player),
+            _player(player),
+            self._hands("other_reach", other_reach, 1 - player),
+            pointer("leaves", leaves, "float32", (self.leaves, self.tree.game.hands)),
+            self._hands("values", values, player, filled),
         )
 
     def backup(self, player: int, policy: Float64s, values: Float64s, q: Float64s) -> None:
         """From `values` of ends and leaves those of all hands, and of choices in `q`."""
         lib.sk_subgames_backup(
             self._handle,
-            player,
-            self._each(policy),
-            self._hands(values, player),
-            self._each(q),
+            _player(player),
+            self._each("policy", policy),
+            self._hands("values", values, player, filled),
+            self._each("q", q, filled),
         )
 
     def best_response(self, player: int, policy: Float64s, values: Float64s, q: Float64s) -> None:
         """As `backup`, by the best choices (equal ones alike), which are written into `policy`."""
         lib.sk_subgames_best_response(
             self._handle,
-            player,
-            self._each(policy),
-            self._hands(values, player),
-            self._each(q),
+            _player(player),
+            self._each("policy", policy, filled),
+            self._hands("values", values, player, filled),
+            self._each("q", q, filled),
         )
 
     def cfr(
@@ -257,46 +277,67 @@ class Subgames:
         player's own `reach` times its policy."""
         lib.sk_subgames_cfr(
             self._handle,
-            player,
-            *keep,
-            self._hands(reach, player),
-            self._hands(values, player),
-            *map(self._each, (q, regrets, average, policy)),
+            _player(player),
+            *three_parts(keep),
+            self._hands("reach", reach, player),
+            self._hands("values", values, player, filled),
+            self._each("q", q, filled),
+            self._each("regrets", regrets, filled),
+            self._each("average", average, filled),
+            self._each("policy", policy, filled),
         )
 
+    @checked
     def walk(
         self,
         policy: Float64s,
         reach: tuple[Float64s, Float64s],
         explore: float,
-        seed: int,
+        seed: Seed,
         which: Int64s,
         games: Int64s,
-        number: int,
+        number: Int32,
     ) -> Int32s:
         """Plays games, each from the root of subgame `which` int64 [n] to a leaf or an end: the
         part reached, int32 [n]. One player, drawn for each game, takes any action alike with
         probability `explore`; else hands are drawn as they are believed, and actions by `policy`,
         whose `reach` it is. The draws are a function of seed, `games` int64 [n] and `number`."""
+        _both("reach", reach)
+        self._subgames(which)
+        if not 0 <= explore <= 1:
+            raise ValueError(f"explore must be a probability, not {explore}")
         out = np.empty(len(which), np.int32)
         lib.sk_subgames_walk(
             self._handle,
-            self._each(policy),
-            self._hands(reach[0], 0),
-            self._hands(reach[1], 1),
+            self._each("policy", policy),
+            self._hands("reach", reach[0], 0),
+            self._hands("reach", reach[1], 1),
             explore,
             seed,
             Stream.WALK,
-            pointer(self.root_parts[which], "int32", out.shape),
-            pointer(games, "int64", out.shape),
+            pointer("which", self.root_parts[which], "int32", out.shape),
+            pointer("games", games, "int64", out.shape),
             len(out),
             number,
             writable(out),
         )
         return out
 
-    def _hands(self, array: Float64s, player: int) -> Any:
-        return pointer(array, "float64", (self.hands[player],))
+    def _subgames(self, which: Int64s) -> None:
+        fitting("which", which, (None,))
+        within("which", which, 0, len(self.roots) - 1)
 
-    def _each(self, array: Float64s) -> Any:
-        return pointer(array, "float64", (self.choices,))
+    def _hands(self, name: str, array: Float64s, player: int, check: Check = pointer) -> Any:
+        return check(name, array, "float64", (self.hands[player],))
+
+    def _each(self, name: str, array: Float64s, check: Check = pointer) -> Any:
+        return check(name, array, "float64", (self.choices,))
+
+
+def _player(player: int) -> int:
+    return integer("player", player, 0, 1)
+
+
+def _both(name: str, arrays: tuple[Float64s, Float64s]) -> None:
+    if not isinstance(arrays, tuple | list) or len(arrays) != 2:
+        raise TypeError(f"{name} must be two arrays, one for each player")

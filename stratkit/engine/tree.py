@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arguments import Between, checked, fitting, integer
 from stratkit.arrays import Bytes, Float64s, Int8s, Int32s, Int64s
 from stratkit.engine.batch import Batch
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.library import ffi, filled, lib, pointer, text, writable
 from stratkit.engine.observation import distinct_views
 from stratkit.errors import InputError
 
 Vector = Float64s
+Check = Callable[[str, Any, str, tuple[int, ...]], Any]  # `pointer`, or `filled`
 
 MOST_HISTORIES = 100_000_000
 MOST_BYTES = 3 << 30
+Most = Annotated[int, Between(0, 2**63 - 1)]
 STEP = 50_000  # histories that are enumerated before Python may be interrupted
 
 
@@ -42,8 +46,9 @@ class Tree:
     Raises `InputError` when the game has more histories, or needs more bytes, than given.
     """
 
+    @checked
     def __init__(
-        self, game: Game, most_histories: int = MOST_HISTORIES, most_bytes: int = MOST_BYTES
+        self, game: Game, most_histories: Most = MOST_HISTORIES, most_bytes: Most = MOST_BYTES
     ) -> None:
         if game.players == 2 and lib.sk_tree_exceeds(game.handle, float(most_histories)):
             raise InputError(_too_large(game, most_histories))
@@ -59,7 +64,7 @@ class Tree:
         self.first = np.empty(size.infosets + 1, np.int32)
         self.actions = np.empty(size.actions, np.int32)
         self._read_sets(None)
-        lib.sk_tree_actions(handle, pointer(self.actions, "int32", (size.actions,), writable=True))
+        lib.sk_tree_actions(handle, writable(self.actions))
         self.owner = np.repeat(np.arange(size.infosets, dtype=np.int32), np.diff(self.first))
 
     def _opened(self) -> Any:
@@ -85,13 +90,12 @@ class Tree:
         return size
 
     def _read_sets(self, packed: Bytes | None) -> None:
-        n = len(self)
         lib.sk_tree_infosets(
             self._handle,
-            pointer(self.players, "int8", (n,), writable=True),
-            pointer(self.before, "int32", (n,), writable=True),
-            pointer(self.first, "int32", (n + 1,), writable=True),
-            pointer(packed, "uint8", (n, self.game.observation_bytes), writable=True),
+            writable(self.players),
+            writable(self.before),
+            writable(self.first),
+            ffi.NULL if packed is None else writable(packed),
         )
 
     def __len__(self) -> int:
@@ -111,7 +115,7 @@ class Tree:
         before it, int32 [I]. Enumerates all histories again: most callers need no states."""
         batch, depths = Batch(self.game, len(self)), np.zeros(len(self), np.int32)
         again = self._opened()
-        lib.sk_tree_keep(again, batch.handle, pointer(depths, "int32", depths.shape, writable=True))
+        lib.sk_tree_keep(again, batch.handle, writable(depths))
         self._enumerate(again)
         return batch, depths
 
@@ -135,27 +139,33 @@ class Tree:
         """The policy float64 [E] that has all legal actions alike."""
         return np.asarray(1.0 / np.diff(self.first)[self.owner], np.float64)
 
+    @checked
     def dense(self, policy: Vector) -> Vector:
         """float64 [I, actions of the game], 0 where illegal, of a policy [E]."""
+        fitting("policy", policy, (len(self.actions),))
         out = np.zeros((len(self), self.game.actions))
         out[self.owner, self.actions] = policy
         return out
 
+    @checked
     def flat(self, dense: npt.NDArray[np.floating[Any]]) -> Vector:
         """The policy [E] of one [I, actions of the game], each set's sum made 1.
 
         Raises `ValueError` when a number is negative or not finite, or a set's sum is 0.
         """
-        if dense.shape != (len(self), self.game.actions):
-            raise ValueError(f"a policy of shape {(len(self), self.game.actions)}: {dense.shape}")
+        fitting("dense", dense, (len(self), self.game.actions))
         policy = dense[self.owner, self.actions].astype(np.float64)
         total = self.sums(policy)
         if not np.isfinite(policy).all() or (policy < 0).any() or not (total > 0).all():
-            raise ValueError("not a policy: a number is negative, not finite, or all are 0")
+            raise ValueError(
+                "dense is not a policy: a number is negative, not finite, or all are 0"
+            )
         return np.asarray(policy / total[self.owner], np.float64)
 
+    @checked
     def sums(self, x: Vector) -> Vector:
         """float64 [I]: the sum over the actions of each set, of [E]."""
+        fitting("x", x, (len(self.actions),))
         return np.asarray(np.add.reduceat(x, self.first[:-1]), np.float64)
 
     @cached_property
@@ -178,9 +188,7 @@ class Tree:
         values, best = np.zeros((2, len(self.actions)))
         whole = ffi.new("int32_t *")
         while not whole[0]:
-            wrong = lib.sk_tree_worlds(
-                self._handle, STEP, self._each_action(values), self._each_action(best), whole
-            )
+            wrong = lib.sk_tree_worlds(self._handle, STEP, writable(values), writable(best), whole)
             if wrong != ffi.NULL:
                 raise InputError(f"{self.game.name}: {text(wrong)}")
         weight = self.sums(best)[self.owner]
@@ -191,7 +199,7 @@ class Tree:
     def reach(self, policy: Vector) -> Vector:
         """float64 [1 + E]: the probability that a sequence's player plays it."""
         out = np.empty(len(self.actions) + 1)
-        lib.sk_tree_reach(self._handle, self._each_action(policy), self._each_sequence(out))
+        lib.sk_tree_reach(self._handle, self._each_action("policy", policy), writable(out))
         return out
 
     def payoffs(self, player: int, reach: Vector) -> Vector:
@@ -199,14 +207,14 @@ class Tree:
         it, weighted with the probability that chance and the opponent go there."""
         out = np.empty(len(self.actions) + 1)
         lib.sk_tree_payoffs(
-            self._handle, _player(player), self._each_sequence(reach), self._each_sequence(out)
+            self._handle, _player(player), self._each_sequence("reach", reach), writable(out)
         )
         return out
 
     def weights(self, reach: Vector) -> Vector:
         """float64 [I]: the probability that chance and the opponent get to each set."""
         out = np.empty(len(self))
-        lib.sk_tree_weights(self._handle, self._each_sequence(reach), self._each_set(out))
+        lib.sk_tree_weights(self._handle, self._each_sequence("reach", reach), writable(out))
         return out
 
     def add_penalties(self, player: int, reach: Vector, penalties: Vector, values: Vector) -> None:
@@ -215,9 +223,9 @@ class Tree:
         lib.sk_tree_add_penalties(
             self._handle,
             _player(player),
-            self._each_sequence(reach),
-            self._each_set(penalties),
-            self._each_sequence(values),
+            self._each_sequence("reach", reach),
+            self._each_set("penalties", penalties),
+            self._each_sequence("values", values, filled),
         )
 
     def backup(
@@ -229,9 +237,9 @@ class Tree:
             lib.sk_tree_backup(
                 self._handle,
                 _player(player),
-                self._each_action(policy),
-                ffi.NULL if penalties is None else self._each_set(penalties),
-                self._each_sequence(values),
+                self._each_action("policy", policy),
+                ffi.NULL if penalties is None else self._each_set("penalties", penalties),
+                self._each_sequence("values", values, filled),
             )
         )
 
@@ -242,8 +250,8 @@ class Tree:
             lib.sk_best_response(
                 self._handle,
                 _player(player),
-                self._each_sequence(values),
-                self._each_action(policy),
+                self._each_sequence("values", values, filled),
+                self._each_action("policy", policy, filled),
             )
         )
 
@@ -263,28 +271,39 @@ class Tree:
         lib.sk_cfr(
             self._handle,
             _player(player),
-            *keep,
-            self._each_action(regrets),
-            self._each_action(average),
-            self._each_action(policy),
-            self._each_sequence(reach),
-            self._each_sequence(scratch),
+            *three_parts(keep),
+            self._each_action("regrets", regrets, filled),
+            self._each_action("average", average, filled),
+            self._each_action("policy", policy, filled),
+            self._each_sequence("reach", reach, filled),
+            self._each_sequence("scratch", scratch, filled),
         )
 
-    def _each_set(self, array: Vector) -> Any:
-        return pointer(array, "float64", (len(self),))
+    def _each_set(self, name: str, array: Vector, check: Check = pointer) -> Any:
+        return check(name, array, "float64", (len(self),))
 
-    def _each_action(self, array: Vector) -> Any:
-        return pointer(array, "float64", (len(self.actions),))
+    def _each_action(self, name: str, array: Vector, check: Check = pointer) -> Any:
+        return check(name, array, "float64", (len(self.actions),))
 
-    def _each_sequence(self, array: Vector) -> Any:
-        return pointer(array, "float64", (len(self.actions) + 1,))
+    def _each_sequence(self, name: str, array: Vector, check: Check = pointer) -> Any:
+        return check(name, array, "float64", (len(self.actions) + 1,))
 
 
 def _player(player: int) -> int:
-    if player not in (0, 1):
-        raise ValueError(f"players are 0 and 1, not {player}")
-    return player
+    return integer("player", player, 0, 1)
+
+
+def three_parts(keep: tuple[float, float, float]) -> tuple[float, float, float]:
+    """What CFR keeps: three numbers. `TypeError`: they are none."""
+    if not isinstance(keep, tuple | list) or len(keep) != 3:
+        raise TypeError("keep must be three numbers")
+    for part in keep:
+        if not isinstance(part, int | float | np.floating | np.integer):
+            raise TypeError(f"keep must be three numbers, not {type(part).__name__}")
+        if abs(part) > 1e300:
+            raise ValueError("keep must be three numbers, not ones of that size")
+    positive, negative, average = map(float, keep)
+    return positive, negative, average
 
 
 def _too_large(game: Game, histories: int) -> str:

@@ -6,16 +6,18 @@ import itertools
 
 import numpy as np
 
+from stratkit.arguments import Count, Int32, Int64, Seed, Threads, checked
 from stratkit.arrays import Bytes
 from stratkit.engine.batch import CHANCE, Batch
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.library import ffi, lib, pointer, text, writable
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import NO_PIECE
 
 NOT_HIDDEN = NO_PIECE  # in place of a hidden piece's type
 
 
+@checked
 def has_worlds(game: Game) -> bool:
     """Whether worlds can be drawn of the first player who acts in a game."""
     batch, zero = Batch(game, 1), np.zeros(1, np.int64)
@@ -32,17 +34,15 @@ def has_worlds(game: Game) -> bool:
     return True
 
 
+@checked
 def hidden_types(batch: Batch) -> Bytes:
     """The truth behind the view of each row of a game of Stratego: uint8 [size, squares], the types
     of the enemy's hidden pieces in the acting side's frame, `NOT_HIDDEN` elsewhere, and everywhere
     before both sides have deployed. For those who learn from games; no player gets it of a game.
     """
     out = np.empty((batch.size, _squares(batch)), np.uint8)
-    known = lib.sk_stratego_hidden(
-        batch.handle, batch.size, pointer(out, "uint8", out.shape, writable=True)
-    )
-    if not known:
-        raise ValueError(f"{batch.game.name} is no Stratego")
+    if not lib.sk_stratego_hidden(batch.handle, batch.size, writable(out)):
+        raise ValueError(f"batch: {batch.game.name} is no Stratego")
     return out
 
 
@@ -50,18 +50,28 @@ def _squares(batch: Batch) -> int:
     return max(batch.game.start_bytes - 5, 0)
 
 
+@checked
 def assign_types(worlds: Batch, types: Bytes, own: bool = False) -> None:
     """Makes worlds others of the same side: the enemy's hidden pieces get these types, uint8 [size,
     squares] as of `hidden_types`. `own`: the pieces of the side to act, between two plies; with
     some types it has no legal move. `ValueError`: public information does not allow it."""
-    shape = (worlds.size, _squares(worlds))
-    row = lib.sk_stratego_assign(worlds.handle, worlds.size, own, pointer(types, "uint8", shape))
+    given = pointer("types", types, "uint8", (worlds.size, _squares(worlds)))
+    if not worlds.game.is_stratego:
+        raise ValueError(f"worlds: {worlds.game.name} is no Stratego")
+    row = lib.sk_stratego_assign(worlds.handle, worlds.size, own, given)
     if row >= 0:
-        raise ValueError(f"{worlds.game.name}: these are no types of hidden pieces, in row {row}")
+        raise ValueError(f"{worlds.game.name}: types are not those of hidden pieces, in row {row}")
 
 
+@checked
 def worlds(
-    batch: Batch, row: int, n: int, seed: int, game: int = 0, number: int = 0, threads: int = 1
+    batch: Batch,
+    row: int,
+    n: Count,
+    seed: Seed,
+    game: Int64 = 0,
+    number: Int32 = 0,
+    threads: Threads = 1,
 ) -> Batch:
     """`n` worlds of the player who acts in `row`: a batch of `n` states of the same game.
 
@@ -77,15 +87,13 @@ def worlds(
     does not either: two states with the same view give the same worlds, byte for byte.
 
     Raises `ValueError` where nobody acts (chance, or the game is over), for a game without worlds,
-    for a seed out of range and for `n` below 1; `OverflowError` for a `game` beyond int64 or a
-    `number` beyond int32; `IndexError` for a row that is not in the batch.
+    for a row that is not in the batch, for `n` below 1, and for a seed, `game` (int64) or `number`
+    (int32) out of range.
 
     Source: the distribution is that of AlphaZe** (Blüml, Czech, Kersting 2023), "uniform over what
     public information allows".
     """
-    batch._check_row(row)
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"a seed is a number from 0 to 2^64 - 1, not {seed}")
+    row = batch._row("row", row)
     out = Batch(batch.game, n, threads)
     wrong = lib.sk_batch_redeal(out.handle, batch.handle, row, seed, Stream.WORLDS, game, number)
     if wrong != ffi.NULL:

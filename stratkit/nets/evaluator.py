@@ -45,6 +45,10 @@ class Evaluator:
         self._before: Any = None
         self.resize(rows)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For `copy` and `pickle`: without what is kept of positions and launches."""
+        return {**self.__dict__, "_captured": {}, "_before": None}
+
     def resize(self, rows: int) -> None:
         """For so many views at a time from now on."""
         self._captured.clear()

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from stratkit.arguments import checked
 from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.engine.game import Game
 from stratkit.engine.stratego import BLUE, RED, Position
@@ -35,6 +36,7 @@ class Board(Arbiter):
     'MCaaaLaaaXOY b 1'
     """
 
+    @checked
     def __init__(
         self,
         variant: str = "classic",
@@ -47,6 +49,7 @@ class Board(Arbiter):
             self.place(setup)
 
     @classmethod
+    @checked
     def from_fenfs(cls, text: str, rules: Mapping[str, int] | None = None) -> Self:
         """The game from this position on, without the history that the repetition rules need.
 
@@ -56,10 +59,12 @@ class Board(Arbiter):
         position = complete(parse_fenfs(text))
         return cls(position.variant.name, rules=rules, start=position)
 
+    @checked
     def place(self, setup: str) -> None:
         """Places all pieces of the side whose turn it is. Raises `InputError`."""
         self.deploy(parse_setup(setup, self.variant))
 
+    @checked
     def push(self, move: str) -> None:
         """Plays `A4A5` (or `A4 A5`, `A4-A5`).
 
@@ -88,11 +93,13 @@ class Board(Arbiter):
             return None
         return transcript(self.variant, np.array(self.actions, np.int32))[0]
 
+    @checked
     def piece_at(self, square: str) -> str | None:
         """The StraDoS2 letter of the piece on `A4`, B to M red's, N to Y blue's, or None."""
         piece = self.pieces().get(parse_square(square, self.variant.width, self.variant.height))
         return letter(*piece) if piece else None
 
+    @checked
     def fenfs(self, view: int | None = OBSERVER, extended: bool = False) -> str:
         """The position in one line (formats/fenfs.md), as RED, BLUE or an observer sees it.
 

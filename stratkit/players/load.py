@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arguments import Between, checked
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, error_context, nearest
@@ -20,6 +21,7 @@ from stratkit.storage.checkpoints import StrPath, load_network
 if TYPE_CHECKING:
     from stratkit.nets.evaluator import Evaluator
 
+Rows = Annotated[int, Between(1, 1_000_000)]
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 
@@ -47,7 +49,7 @@ class TrainedNetwork:
         `Batch` or a replay has them. A row without a legal action, as chance's is, gets zeros.
         Nothing is post-processed.
         """
-        self._check_views(observations, legal)
+        self._check_views(observations=observations, legal=legal)
         if not len(observations):
             return np.zeros(legal.shape, np.float32)
         return self.evaluator.policy(observations, legal)
@@ -55,26 +57,27 @@ class TrainedNetwork:
     def values(self, observations: Bytes) -> Floats:
         """What the acting side of each view may expect to get, float32 [n], by the network; the
         units are those of the game's returns."""
-        self._check_views(observations)
+        self._check_views(observations=observations)
         if not len(observations):
             return np.zeros(0, np.float32)
         return self.evaluator.values(observations)
 
-    def _check_views(self, observations: Bytes, legal: Bytes | None = None) -> None:
+    def _check_views(self, **arrays: Bytes) -> None:
         """`ValueError`: these are no views of the game."""
-        widths = self.game.observation_bytes, self.game.actions
-        for name, array, width in zip(
-            ("observations", "legal"), (observations, legal), widths, strict=True
-        ):
-            if array is None:
-                continue
-            if array.dtype != np.uint8 or array.shape != (len(observations), width):
+        widths = {"observations": self.game.observation_bytes, "legal": self.game.actions}
+        rows: int | None = None
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise TypeError(f"{name} must be an array, not {type(array).__name__}")
+            rows = len(array) if rows is None and array.ndim else rows or 0
+            if array.dtype != np.uint8 or array.shape != (rows, widths[name]):
                 found = f"{array.dtype} {list(array.shape)}"
-                what = f"{name} must be uint8 [{len(observations)}, {width}], not {found}"
+                what = f"{name} must be uint8 [{rows}, {widths[name]}], not {found}"
                 raise ValueError(f"{self.game.name}: {what}")
 
 
-def load(player: StrPath, net: str | None = None, rows: int = 64) -> TrainedNetwork:
+@checked
+def load(player: StrPath, net: str | None = None, rows: Rows = 64) -> TrainedNetwork:
     """The network of a RUN's newest checkpoint, of a checkpoint file, or of the player of that name
     that comes with stratkit (`barrage-v1`).
 

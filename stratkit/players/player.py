@@ -56,7 +56,8 @@ class Views:
     """What the acting sides of n games may know, one row a decision.
 
     `games` int64 and `sides` int8: the game's number and the side that acts. `numbers` int32: the
-    number of the action in its game; together with a seed, game and number key every random choice.
+    number of the action in its game, or, in a game where not everybody knows it, another one that
+    the side knows (`Batch.numbers`). Together with a seed, game and number key every random choice.
     `legal` uint8 [n, actions] and `observations` uint8 [n, observation_bytes] are in the acting
     side's frame.
 
@@ -121,8 +122,10 @@ class Views:
         actions: Callable[[int], npt.NDArray[np.int32]] | None = None,
     ) -> Views:
         """The acting sides' views of these rows of `batch`: `seen` is what `Batch.view` gave of
-        them. `actions`: of a row of the batch, what was played since the start of its game."""
+        them, `numbers` int32 how many actions their games have had. `actions`: of a row of the
+        batch, what was played since the start of its game."""
         sides, legal, observations = seen
+        numbers = batch.numbers(rows, numbers)
 
         def moves(index: int) -> Moves:
             return batch.moves(int(rows[index]), int(sides[index]))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import pickle
 import random
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,6 +60,57 @@ def test_pettingzoos_own_tests(name: str) -> None:
             warnings.filterwarnings("ignore", known)
         api_test(GameEnv(name), num_cycles=300)
         seed_test(functools.partial(GameEnv, name), num_cycles=300)
+
+
+def pickled(env: GameEnv) -> GameEnv:
+    return pickle.loads(pickle.dumps(env))  # type: ignore[no-any-return]
+
+
+COPIES = pytest.mark.parametrize("copied", [copy.deepcopy, pickled])
+
+
+@COPIES
+def test_pettingzoos_own_tests_on_copies(copied: Callable[[GameEnv], GameEnv]) -> None:
+    """Of environments that never played, and of one in the middle of a game."""
+    begun = GameEnv("leduc")
+    begun.reset(seed=5)
+    begun.step(int(begun.observe(begun.agent_selection)["action_mask"].argmax()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for known in KNOWN:
+            warnings.filterwarnings("ignore", known)
+        api_test(copied(GameEnv("leduc")), num_cycles=100)
+        api_test(copied(begun), num_cycles=100)
+        seed_test(lambda: copied(begun), num_cycles=100)
+
+
+def rest(env: GameEnv, seed: int, games: int) -> list[str]:
+    """All that an environment says while it is played on at random, for some games."""
+    dice, said = random.Random(seed), []
+    for _ in range(games):
+        while env.agents:
+            observation, *told = env.last()
+            legal = np.flatnonzero(observation["action_mask"]).tolist()
+            said += [f"{env.agent_selection} {told} {legal}", observation["observation"].tobytes()]
+            env.step(dice.choice(legal) if legal else None)
+        env.reset()
+    return said
+
+
+@COPIES
+@pytest.mark.parametrize("name", GAMES, ids=lambda name: name.split("/")[-1])
+def test_a_copy_goes_on_alike(name: str, copied: Callable[[GameEnv], GameEnv]) -> None:
+    """Chance's outcomes in the games after this one included; and neither disturbs the other."""
+    env = GameEnv(name, {"max_plies": 20} if "max_plies" in Game(name).rules else None)
+    env.reset(seed=8)
+    for _ in range(3):
+        if env.terminations[env.agent_selection]:
+            break
+        env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    other, third = copied(env), copied(env)
+    assert rest(other, 2, 3) == rest(env, 2, 3) == rest(third, 2, 3)
+    spaces = env.action_space("player_0"), other.action_space("player_0")
+    assert spaces[0] == spaces[1] and spaces[0] is not spaces[1]
 
 
 @pytest.mark.parametrize("name", ["mini", "leduc", "dark_hex:3", MATRIX])
@@ -136,7 +190,7 @@ def test_what_is_wrong_is_refused_and_the_game_goes_on() -> None:
 def test_what_is_no_seed(seed: int) -> None:
     env = GameEnv("kuhn")
     env.reset(seed=3)
-    with pytest.raises(ValueError, match=f"a seed is a number from 0 to 2.64 - 1, not {seed}"):
+    with pytest.raises(ValueError, match=f"seed must be a number from 0 to 2.64 - 1, not {seed}"):
         env.reset(seed=seed)
     env.reset()
     assert env.agents == env.possible_agents

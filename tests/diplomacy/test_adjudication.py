@@ -97,7 +97,7 @@ def test_the_first_orders_of_france_against_austria() -> None:
     ]
     assert numbers.tolist() == [len(map_.legal(position, int(p))) for p in each]
     for wrong in (each[:1] + np.uint8(map_.provinces), each[:2]):
-        with pytest.raises(IndexError):
+        with pytest.raises(ValueError, match="positions|provinces"):
             map_.legal_of_each(position, wrong)
     assert map_.powers == ["AUSTRIA", "FRANCE"]
     assert (np.prod(counts[0]), np.prod(counts[1])) == (400, 640)

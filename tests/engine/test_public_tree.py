@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.public import Pair, pair_of
-from stratkit.engine import Game, PublicTree, Subgames
+from stratkit.engine import Game, PublicTree, Subgames, Tree
 from stratkit.errors import InputError
 from stratkit.solve.exploitability import best_response
 
@@ -135,9 +135,9 @@ def test_games_without_beliefs_and_large_ones_are_refused() -> None:
 
 
 def test_trees_of_other_games_do_not_correspond() -> None:
-    with pytest.raises(ValueError, match="none of the tree's"):
+    with pytest.raises(ValueError, match="tree has no information set 0"):
         pair_of("liars_dice:1x3").public.infosets(pair_of("kuhn").tree)
-    with pytest.raises(ValueError, match="not every information set"):
+    with pytest.raises(ValueError, match="tree has information sets that are none"):
         pair_of("kuhn").public.infosets(_deeper())
 
 
@@ -145,11 +145,17 @@ def _deeper() -> object:
     """Kuhn's tree with one information set more."""
     tree = pair_of("kuhn").tree
 
-    class More:
+    class More(Tree):
+        def __init__(self) -> None:
+            pass
+
         def __getattr__(self, name: str) -> object:
             return getattr(tree, name)
 
         def __len__(self) -> int:
             return len(tree) + 1
+
+        def observations(self) -> np.ndarray:
+            return tree.observations()
 
     return More()

@@ -86,7 +86,7 @@ def test_any_number_but_zero_marks_a_legal_action() -> None:
 
 
 def test_arrays_of_the_wrong_kind_are_refused() -> None:
-    with pytest.raises(ValueError, match="contiguous int64"):
+    with pytest.raises(ValueError, match="games must be a contiguous array, int64"):
         uniform(1, np.zeros(3, np.int32), np.zeros(3, np.int32))
     with pytest.raises(ValueError, match="seed"):
         uniform(-1, np.zeros(3, np.int64), np.zeros(3, np.int32))

@@ -165,7 +165,7 @@ def test_what_has_no_worlds_is_refused() -> None:
     batch = Batch(Game("kuhn"), 2)
     with pytest.raises(ValueError, match=r"kuhn: worlds are those of a player who is to act"):
         worlds(batch, 0, 4, seed=1)
-    with pytest.raises(IndexError):
+    with pytest.raises(ValueError, match="row"):
         worlds(batch, 2, 4, seed=1)
     nano = Batch(Game("nano"), 1)
     for n, seed in ((0, 1), (1, -1), (1, 2**64)):

@@ -146,7 +146,7 @@ def test_rows_are_gathered() -> None:
     found = Batch.gathered([(batches[0], [2, 0, 2]), (batches[1], []), (batches[1], [1])])
     wanted = [batches[0].observe()[i] for i in (2, 0, 2)] + [batches[1].observe()[1]]
     np.testing.assert_array_equal(found.observe(), wanted)
-    with pytest.raises(IndexError):
+    with pytest.raises(ValueError, match="parts"):
         Batch.gathered([(batches[0], [3])])
     with pytest.raises(ValueError):
         Batch.gathered([(batches[0], [])])

@@ -138,5 +138,5 @@ def test_noise_is_dirichlet_and_a_function_of_its_key() -> None:
     np.testing.assert_array_equal(dirichlet(1, 2, 3, 0.3, 5, 4), dirichlet(1, 2, 3, 0.3, 9, 4)[:5])
     assert (dirichlet(1, 2, 4, 0.3, 5, 4) != dirichlet(1, 2, 3, 0.3, 5, 4)).all()
     assert uniform(1, np.array([2]), np.array([3], np.int32), Stream.NOISE) < 1
-    with pytest.raises(ValueError, match="shape above 0"):
+    with pytest.raises(ValueError, match="shape must be a finite number above 0"):
         dirichlet(1, 2, 3, 0.0, 5, 4)

@@ -227,5 +227,5 @@ def test_a_belief_in_a_hand_that_is_not_there_is_refused() -> None:
     for player in (0, 1):
         assert subgames.begin(player, good).any()
         for belief in ([1 / 3, 1 / 3, 1 / 3], [np.nan, 0.5, 0.5]):
-            with pytest.raises(ValueError, match="a belief in a hand that is not there"):
+            with pytest.raises(ValueError, match="beliefs in a hand that is not there"):
                 subgames.begin(player, np.array([good[0], belief]))

@@ -120,14 +120,14 @@ def test_policies_dense_and_flat() -> None:
     assert ((dense > 0) == KUHN.legal()).all()
     assert KUHN.flat(2 * dense) == pytest.approx(policy)
     for wrong in (dense * 0, -dense, dense * np.nan, dense[1:]):
-        with pytest.raises(ValueError, match="policy"):
+        with pytest.raises(ValueError, match="dense"):
             KUHN.flat(wrong)
 
 
 def test_wrong_arrays_are_refused() -> None:
     with pytest.raises(ValueError, match="float64"):
         KUHN.reach(KUHN.uniform()[1:])
-    with pytest.raises(ValueError, match="players are 0 and 1"):
+    with pytest.raises(ValueError, match="player must be a number from 0 to 1, not 2"):
         KUHN.payoffs(2, KUHN.reach(KUHN.uniform()))
 
 
