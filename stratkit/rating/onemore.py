@@ -1,0 +1,93 @@
+"""What few games cannot tell: an estimate's ends are those of one more pair that nobody played.
+
+A bootstrap knows only of pairs that were played, so it is certain after one, and after ten drawn
+ones. Gaffke's bound for the mean of bounded values has no such fault: of the Bayesian bootstrap
+with one more value, the worst possible one for the lower end, the best possible one for the upper
+end. Of wins and losses alone these are the limits of Clopper and Pearson, so the interval is never
+too short there; no distribution is known for which it is. One value among many moves nothing.
+(N. Gaffke, "Three test statistics for a nonparametric one-sided hypothesis on the mean of a
+nonnegative variable", 2005; E. Learned-Miller and P. Thomas, "A new confidence interval for the
+mean of a bounded random variable", 2019.)
+
+Between two players the values are the points of pairs. In a pool the estimate is the difference of
+a player from others, or of the players' ratings from each other. The bootstrap says what it is, and
+the curvature of the likelihood how many games between two players would tell it as well: among
+these is the one more pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from stratkit.rating.elo import difference, information, score
+from stratkit.rating.pool import Floats
+from stratkit.rating.sprt import elo_of
+
+SEED = 1
+CONFIDENCE = 0.95
+FEW = 10  # pairs of games, of which fewer say little
+_SAMPLES = 10_000  # of two players' points
+
+
+@dataclass(frozen=True)
+class Between:
+    """The Elo between two players with the ends of its interval, which may be infinite, and how
+    likely the first one is stronger (LOS)."""
+
+    elo: float
+    low: float
+    high: float
+    superiority: float
+
+
+Unit = tuple[int, float, float]  # how many pairs, each with so many points of so many games
+
+
+@lru_cache(1 << 10)
+def between(units: tuple[Unit, ...], confidence: float = CONFIDENCE) -> Between:
+    """The Elo of the player who has these points. Without games it is 0, and may be anything."""
+    units = tuple(unit for unit in units if unit[0])
+    if not units:
+        return Between(0.0, -np.inf, np.inf, 0.5)
+    number, points, games = np.array(units, float).T
+    generator = np.random.Generator(np.random.Philox(SEED))
+    weights = generator.standard_gamma(number, (_SAMPLES, len(number)))
+    more = games.max() * generator.standard_exponential(_SAMPLES)
+    won, played = (weights * points).sum(1), (weights * games).sum(1)
+    lost = (weights * (games - points)).sum(1)
+    tail = (1 - confidence) / 2
+    low = np.quantile(won / (played + more), tail)
+    high = 1 - np.quantile(lost / (played + more), tail)
+    elo = elo_of(float((number * points).sum() / (number * games).sum()))
+    balance = np.sign(won - lost - more) + np.sign(won - lost + more)
+    sure = likelihood(balance.sum(), _SAMPLES)
+    return Between(elo, min(elo_of(float(low)), elo), max(elo_of(float(high)), elo), float(sure))
+
+
+def likelihood(balance: Floats, samples: int) -> Floats:
+    """How likely a difference is positive: the mean of how often it is if the one more pair was
+    lost, and if it was won. `balance` is the sum of the signs of both; that of `samples` that all
+    agree tells that no other sign is to be expected in one more."""
+    return np.asarray((balance / 4 + (samples + 1) / 2) / (samples + 1))
+
+
+def with_lost(x: Floats, v: Floats, variance: Floats, more: Floats) -> Floats:
+    """The differences `x`, which have such a `variance`, if so many `more` games were lost. All in
+    the units of the model, with its v."""
+    missed = more * variance * information(x, v)  # each in games that tell as much
+    return difference(score(x, v), score(-x, v) + missed, v)
+
+
+def with_won(x: Floats, v: Floats, variance: Floats, more: Floats) -> Floats:
+    """The differences if the games were won."""
+    return -with_lost(-x, v, variance, more)
+
+
+def likely_text(likelihood: float) -> str:
+    """A likelihood for people. What is not certain is not called so."""
+    if not 0.001 <= likelihood <= 0.999:
+        return "< 0.1%" if likelihood < 0.5 else "> 99.9%"
+    return f"{likelihood:.1%}"
