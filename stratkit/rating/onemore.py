@@ -86,8 +86,8 @@ def with_won(x: Floats, v: Floats, variance: Floats, more: Floats) -> Floats:
     return -with_lost(-x, v, variance, more)
 
 
-def likely_text(likelihood: float) -> str:
+def likely_text(likelihood: float, percent: str = "%") -> str:
     """A likelihood for people. What is not certain is not called so."""
     if not 0.001 <= likelihood <= 0.999:
-        return "< 0.1%" if likelihood < 0.5 else "> 99.9%"
-    return f"{likelihood:.1%}"
+        return f"< 0.1{percent}" if likelihood < 0.5 else f"> 99.9{percent}"
+    return f"{100 * likelihood:.1f}{percent}"
