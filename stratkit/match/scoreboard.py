@@ -32,11 +32,10 @@ class Pairs:
         else:
             self.half[pair] = outcome
 
-    def units(self) -> tuple[Unit, ...]:
-        """As rate has them."""
-        alone = Counter(self.half.values())
-        halves = ((n, points / 2, 1) for points, n in sorted(alone.items()))
-        return *halves, *((n, points / 2, 2) for points, n in enumerate(self.whole) if n)
+    def units(self) -> list[Unit]:
+        """As `between` has them."""
+        whole = [(n, points / 2, 2.0) for points, n in enumerate(self.whole)]
+        return whole + [(1, points / 2, 1.0) for points in self.half.values()]
 
 
 class Tally:
@@ -65,9 +64,8 @@ class Tally:
     def repeats(self) -> list[str]:
         """What is to be said of games that are not distinct, as a row."""
         total, distinct = sum(self.games), self.distinct
-        if distinct.games == total:
-            return []
-        return [distinct_text(total, distinct.games, not distinct.by_chance)]
+        alike = total - distinct.games
+        return [distinct_text(total, alike, 0 if distinct.by_chance else alike)] if alike else []
 
 
 class Scoreboard:

@@ -238,7 +238,7 @@ def _of_two(group: Group, confidence: float, to_mean: bool) -> Ratings:
     met = group.met
     games = met.counts.sum((1, 2))
     units = zip(met.number.tolist(), met.points.tolist(), games.tolist(), strict=True)
-    found = between(tuple(sorted(units)), confidence)
+    found = between(units, confidence)
     sign = np.array([1, -1])
     elo = sign * found.elo / 2
     low, high = np.array([found.low, -found.high]) / 2, np.array([found.high, -found.low]) / 2

@@ -68,7 +68,9 @@ def repeated(red: Ints, blue: Ints, begun: Ints, played: Ints) -> tuple[Mask, Ma
     return again, again & ~chance[pairing]
 
 
-def distinct_text(games: int, distinct: int, once: bool) -> str:
-    """How many games are distinct, and what follows."""
-    what = "each counts once, as nothing is left to chance" if once else "all count"
-    return f"{distinct} of {counted(games, 'game')} distinct: {what}"
+def distinct_text(games: int, alike: int, left_out: int) -> str:
+    """How many games are distinct if so many are like others, and what follows."""
+    what = f"{games - alike} of {counted(games, 'game')} distinct"
+    if not left_out:
+        return f"{what}; all count, as chance decides"
+    return f"{what}; {counted(left_out, 'repetition')} left out, as nothing is left to chance"

@@ -17,6 +17,9 @@ these is the one more pair.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -46,25 +49,33 @@ class Between:
 Unit = tuple[int, float, float]  # how many pairs, each with so many points of so many games
 
 
-@lru_cache(1 << 10)
-def between(units: tuple[Unit, ...], confidence: float = CONFIDENCE) -> Between:
+def between(units: Iterable[Unit], confidence: float = CONFIDENCE) -> Between:
     """The Elo of the player who has these points. Without games it is 0, and may be anything."""
-    units = tuple(unit for unit in units if unit[0])
-    if not units:
-        return Between(0.0, -np.inf, np.inf, 0.5)
-    number, points, games = np.array(units, float).T
+    counts: Counter[tuple[float, float]] = Counter()
+    for number, points, games in units:
+        counts[points, games] += number
+    known = tuple(sorted((points, games, n) for (points, games), n in counts.items() if n))
+    if not known:
+        return Between(0.0, -math.inf, math.inf, 0.5)
+    other = tuple(sorted((games - points, games, n) for points, games, n in known))
+    low, better = _lower(known, confidence)
+    high, worse = _lower(other, confidence)
+    elo = elo_of(sum(p * n for p, _, n in known) / sum(g * n for _, g, n in known))
+    sure = likelihood(np.asarray(better - worse), _SAMPLES)
+    return Between(elo, min(elo_of(low), elo), max(-elo_of(high), elo), float(sure))
+
+
+@lru_cache(1 << 10)
+def _lower(units: tuple[tuple[float, float, int], ...], confidence: float) -> tuple[float, float]:
+    """The lower end of the score with one more pair that is lost, and the sum of the signs of the
+    lead."""
+    points, games, number = np.array(units, float).T
     generator = np.random.Generator(np.random.Philox(SEED))
     weights = generator.standard_gamma(number, (_SAMPLES, len(number)))
     more = games.max() * generator.standard_exponential(_SAMPLES)
-    won, played = (weights * points).sum(1), (weights * games).sum(1)
-    lost = (weights * (games - points)).sum(1)
-    tail = (1 - confidence) / 2
-    low = np.quantile(won / (played + more), tail)
-    high = 1 - np.quantile(lost / (played + more), tail)
-    elo = elo_of(float((number * points).sum() / (number * games).sum()))
-    balance = np.sign(won - lost - more) + np.sign(won - lost + more)
-    sure = likelihood(balance.sum(), _SAMPLES)
-    return Between(elo, min(elo_of(float(low)), elo), max(elo_of(float(high)), elo), float(sure))
+    won, played = (weights * points).sum(1), (weights * games).sum(1) + more
+    low = np.quantile(won / played, (1 - confidence) / 2)
+    return float(low), float(np.sign(won - played / 2).sum())
 
 
 def likelihood(balance: Floats, samples: int) -> Floats:

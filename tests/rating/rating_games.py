@@ -29,7 +29,7 @@ def record(number: int, red: int, blue: int, result: str) -> GameRecord:
         pair=number // 2,
         players=(red, blue),
         setups=None,
-        moves="A1A2",
+        moves=f"A1A2 {number}",  # no two games are alike
         result=result,
         returns=RETURNS[result],
         reason="flag_captured",
