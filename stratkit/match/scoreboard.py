@@ -201,8 +201,9 @@ class ShareBoard(Scoreboard):
         line = f"{one} among {self.sides - 1} of {others}: {counted(share.games, 'game')}"
         if not share.games:
             return [line]
-        error = "" if share.error is None else f" +- {share.error:.3f}"
-        return [line, f"score {share.mean:.3f}{error}", f"equal is {1 / self.sides:.3f}"]
+        low, high = share.ends()
+        score = f"score {share.mean:.3f} ({low:.3f} to {high:.3f})"
+        return [line, score, f"equal is {1 / self.sides:.3f}"]
 
 
 def _elo(elo: float) -> str:

@@ -237,5 +237,5 @@ def test_the_same_player_from_another_place(tmp_path: pathlib.Path) -> None:
             head = header("a", "b", seed=seed)
             a = replace(head.players[0], spec=spec, sha256=weights)
             path, head = tmp_path / str(seed), replace(head, players=(a, head.players[1]))
-            paths.append(write(path, head, [record(0, 0, 1, "red")]))
+            paths.append(write(path, head, [record(seed, 0, 1, "red")]))
         assert len(read(*paths).finish().result) == 2
