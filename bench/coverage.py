@@ -100,6 +100,7 @@ def main() -> None:
     parser.add_argument(
         "--resamples", type=at_least(1), default=200, help="of a bootstrap (default: 200)"
     )
+    parser.add_argument("--prior", type=int, nargs="+", default=[0, 1], choices=[0, 1])
     parser.add_argument("--alike", action="store_true", help="both games of a pair end alike")
     parser.add_argument("--seed", type=at_least(0), default=1)
     options = parser.parse_args()
@@ -108,7 +109,7 @@ def main() -> None:
     print("| players | pairs | strength | prior |", *(f"{d:.0%} draws |" for d in DRAWS))
     print("|---" * (4 + len(DRAWS)) + "|")
     for players, spread, prior, pairs in itertools.product(
-        options.players, (0.0, SPREAD), (0, 1), PAIRS
+        options.players, (0.0, SPREAD), options.prior, PAIRS
     ):
         cells = []
         for draws in DRAWS:

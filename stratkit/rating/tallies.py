@@ -10,6 +10,8 @@ import numpy as np
 from stratkit.rating.elo import Anchor, Model, Tally
 from stratkit.rating.pool import DRAWN, LOST, WON, Floats, Pairs
 
+PRIOR_SHARE = 0.1
+
 
 @dataclass(frozen=True)
 class Group:
@@ -31,8 +33,9 @@ class Group:
         return np.array([anchor.elo for anchor in self.anchors])
 
     def tally(self, samples: int = 1, generator: np.random.Generator | None = None) -> Tally:
-        """The games so many times, each pair with a random weight, and the prior's weighted like
-        them; with weights of 1 without a generator. Loose anchors are drawn, too."""
+        """The games so many times, each pair with a random weight; with weights of 1 without a
+        generator. Loose anchors are drawn, too. The prior, which nobody observed, has then but a
+        share of its weight: it keeps ends finite, and tells nothing else of them."""
         targets = np.tile(self.targets, (samples, 1))
         sigmas = [anchor.sigma for anchor in self.anchors]
         if generator and any(sigmas):
@@ -64,7 +67,8 @@ class Group:
             drawn += even.sum(1)
         if self.prior:
             half = np.full(len(self.players), self.prior / 2)
-            games[:, :-1, -1], games[:, -1, :-1] = weights(half), weights(half)
+            share = PRIOR_SHARE if generator else 1
+            games[:, :-1, -1], games[:, -1, :-1] = share * weights(half), share * weights(half)
             drawn += games[:, -1].sum(1) + games[:, :, -1].sum(1)
         points = margin.sum(2) - margin.sum(1)
         return Tally(games, points, red, drawn, self.anchors, targets)
