@@ -28,10 +28,12 @@ from stratkit.rating.elo import (
     score,
     spread,
     unit_of,
+    with_lost,
+    with_won,
 )
 from stratkit.rating.groups import check_linked, linked, unbeaten
-from stratkit.rating.onemore import CONFIDENCE, SEED, between, likelihood, with_lost, with_won
-from stratkit.rating.pool import Floats, Pool, pairs
+from stratkit.rating.onemore import CONFIDENCE, SEED, between, likelihood
+from stratkit.rating.pool import Floats, Pool
 from stratkit.rating.tallies import Group, in_groups
 
 RESAMPLES = 1000
@@ -79,7 +81,7 @@ def rate(
         if why := unbeaten(pool, anchored):
             raise CheckFailed(f"{why}: no rating is finite; --prior 1 makes one up, --exclude"
                               " leaves players out")  # fmt: skip
-    groups = in_groups(pairs(pool), linked(pool, anchored), model)
+    groups = in_groups(pool.met, linked(pool, anchored), model)
     fitted = model.first_move is None or model.draws is None
     together = [groups] if fitted else [[group] for group in groups]
     rated = [_rated(some, model, confidence, to_mean) for some in together]

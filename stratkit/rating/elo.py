@@ -171,6 +171,18 @@ def difference(won: Floats, lost: Floats, v: Floats) -> Floats:
     return np.asarray(2 * np.log(odds) * np.where(won < lost, -1, 1))
 
 
+def with_lost(x: Floats, v: Floats, variance: Floats, more: Floats) -> Floats:
+    """The differences `x`, which have such a `variance`, if so many `more` games were lost. All in
+    the units of the model, with its v."""
+    missed = more * variance * information(x, v)  # each in games that tell as much
+    return difference(score(x, v), score(-x, v) + missed, v)
+
+
+def with_won(x: Floats, v: Floats, variance: Floats, more: Floats) -> Floats:
+    """The differences if the games were won."""
+    return -with_lost(-x, v, variance, more)
+
+
 def odds_of_draws(draws: Floats) -> Floats:
     """v."""
     return np.asarray(2 * draws / (1 - draws))

@@ -25,7 +25,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from stratkit.rating.elo import difference, information, score
 from stratkit.rating.pool import Floats
 from stratkit.rating.sprt import elo_of
 
@@ -83,18 +82,6 @@ def likelihood(balance: Floats, samples: int) -> Floats:
     lost, and if it was won. `balance` is the sum of the signs of both; that of `samples` that all
     agree tells that no other sign is to be expected in one more."""
     return np.asarray((balance / 4 + (samples + 1) / 2) / (samples + 1))
-
-
-def with_lost(x: Floats, v: Floats, variance: Floats, more: Floats) -> Floats:
-    """The differences `x`, which have such a `variance`, if so many `more` games were lost. All in
-    the units of the model, with its v."""
-    missed = more * variance * information(x, v)  # each in games that tell as much
-    return difference(score(x, v), score(-x, v) + missed, v)
-
-
-def with_won(x: Floats, v: Floats, variance: Floats, more: Floats) -> Floats:
-    """The differences if the games were won."""
-    return -with_lost(-x, v, variance, more)
 
 
 def likely_text(likelihood: float, percent: str = "%") -> str:

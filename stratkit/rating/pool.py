@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,11 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.red)
+
+    @cached_property
+    def met(self) -> Pairs:
+        """Its pairs of games."""
+        return pairs(self)
 
     def played(self) -> Ints:
         """[player]: how many games."""

@@ -14,7 +14,7 @@ from stratkit.rating.bootstrap import RESAMPLES, Estimate, Ratings
 from stratkit.rating.elo import Anchor
 from stratkit.rating.groups import linked
 from stratkit.rating.onemore import CONFIDENCE, FEW
-from stratkit.rating.pool import Floats, Pool, pairs
+from stratkit.rating.pool import Floats, Pool
 from stratkit.rating.residuals import most_by_chance, residuals
 
 FORMAT = "rating"
@@ -224,7 +224,7 @@ def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> Report:
     rank = {i: k for k, i in enumerate(order)}
     groups = linked(pool, [anchor.player for anchor in options.anchors])
     group = {i: number for number, some in enumerate(groups, start=1) for i in some}
-    met = pairs(pool)
+    met = pool.met
     scores, number = met.scores(), np.add.reduceat(met.number, met.starts)
     found = residuals(pool, ratings)
     total = np.zeros((len(order), 4), np.int64)  # lost, drawn, won, pairs

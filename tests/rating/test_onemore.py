@@ -19,8 +19,8 @@ from stratkit.match.schedule import Schedule
 from stratkit.match.scoreboard import Scoreboard
 from stratkit.rating import bootstrap
 from stratkit.rating.bootstrap import rate
-from stratkit.rating.elo import Anchor, Model, difference, information, score
-from stratkit.rating.onemore import Between, between, likely_text, with_lost, with_won
+from stratkit.rating.elo import Anchor, Model, difference, information, score, with_lost, with_won
+from stratkit.rating.onemore import Between, between, likely_text
 from stratkit.rating.reading import PoolReader
 from stratkit.rating.report import RatingOptions, report
 from stratkit.rating.sprt import elo_of, expected_score
