@@ -128,13 +128,23 @@ def _draw(axes: Axes, run: Run, field: str, over: str, width: int, number: int) 
     if field.startswith(FEW):
         axes.plot(x, y, f"o{_style(number)}", color=colour, markersize=4)
         if field == ELO:
-            low, high = (run.numbers.get(name, run.numbers[ELO] * np.nan) for name in (LOW, HIGH))
-            known = ~np.isnan(run.numbers[ELO])  # an interval without an end is not drawn
-            axes.fill_between(x, low[known], high[known], color=colour, alpha=0.15, linewidth=0)
+            _draw_interval(axes, run, x, y, colour)
         return
     if width > 1:
         axes.plot(x, y, color=colour, alpha=0.2, linewidth=0.6)
     axes.plot(x, smooth(y, width), _style(number), color=colour, linewidth=1.6)
+
+
+def _draw_interval(axes: Axes, run: Run, x: Numbers, y: Numbers, colour: str) -> None:
+    """The ends as a band, and as lines, so that a lone Elo has them, too. An infinite end is an
+    arrow: its Elo is not certain."""
+    known = ~np.isnan(run.numbers[ELO])
+    low, high = (run.numbers.get(name, run.numbers[ELO] * np.nan)[known] for name in (LOW, HIGH))
+    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    for end, arrow in ((low, "v"), (high, "^")):
+        finite = ~np.isnan(end)
+        axes.vlines(x[finite], y[finite], end[finite], color=colour, alpha=0.4)
+        axes.plot(x[~finite], y[~finite], arrow, color=colour, markersize=9, alpha=0.4)
 
 
 def _colour(number: int) -> str:

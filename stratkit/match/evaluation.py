@@ -22,8 +22,9 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import TYPES, open_types
 from stratkit.errors import InputError, UsageError, counted, printable
 from stratkit.match import MAX_GAMES
+from stratkit.match.scoreboard import Tally
 from stratkit.players.spec import path_text
-from stratkit.rating.sprt import elo_interval
+from stratkit.rating.onemore import between
 from stratkit.storage.atomic import unshare
 from stratkit.storage.checkpoints import checkpoint_path
 from stratkit.storage.progress import RECORDS
@@ -211,30 +212,31 @@ class Evaluation:
         """The step of the newest match, if games of it are missing."""
         names = os.listdir(self.folder) if self.folder.is_dir() else []
         steps = [int(found[1]) for name in names if (found := _RECORD.fullmatch(name))]
-        if not steps or sum(self._outcomes(max(steps))[1]) >= self.opponent.games:
+        if not steps or sum(self._tally(max(steps))[1].games) >= self.opponent.games:
             return None
         return max(steps)
 
-    def _outcomes(self, step: int) -> tuple[str, list[int]]:
-        """The opponent's name, and how many games the checkpoint lost, drew and won."""
-        name, outcomes = "", [0, 0, 0]
+    def _tally(self, step: int) -> tuple[str, Tally]:
+        """The opponent's name, and the games of the checkpoint."""
+        name, tally = "", Tally()
         path = self._record(step)
         try:
             with open(path, "rb") as stream:
                 for header, record in read_records(stream, os.fspath(path)):
                     name = header.players[1].name
-                    score = record.returns[record.players.index(0)]
-                    outcomes[(score > 0) + (score >= 0)] += 1
+                    tally.add(record, 0)
         except (InputError, OSError) as error:
             self.warn(f"--eval: {error}")
-        return name, outcomes
+        return name, tally
 
     def _result(self, step: int) -> Mapping[str, Any] | None:
-        opponent, outcomes = self._outcomes(step)
-        if not (games := sum(outcomes)):
+        opponent, tally = self._tally(step)
+        if not (games := sum(tally.games)):
             return None  # the record was damaged, and that was told
-        elo, low, high = (x if math.isfinite(x) else None for x in elo_interval(outcomes))
-        _, drawn, won = outcomes
+        found = between(tally.pairs.units())
+        ends = found.elo, found.low, found.high
+        elo, low, high = (x if math.isfinite(x) else None for x in ends)
+        _, drawn, won = tally.games
         return {
             "step": step,
             "opponent": opponent,

@@ -10,35 +10,69 @@ from dataclasses import dataclass, field
 from stratkit.errors import InputError, counted, named
 from stratkit.match.schedule import OneAmongOthers, Schedule
 from stratkit.play.finished import NOT_PLAYED
+from stratkit.rating.distinct import Distinct, distinct_text
+from stratkit.rating.onemore import FEW, Unit, between, likely_text
 from stratkit.rating.shares import SQUARES, Share, scored
-from stratkit.rating.sprt import Sprt, elo_interval, superiority
+from stratkit.rating.sprt import Sprt
 from stratkit.storage.records import GameRecord
 
 
 @dataclass
-class Tally:
-    """The games of one pairing, from the side of the player named first: `games` counts losses,
-    draws and wins, `pairs` pairs of games with 0, 1/2, 1, 3/2 and 2 points."""
+class Pairs:
+    """Pairs of games with 0, 1/2, 1, 3/2 and 2 points, and the points, twice, of those that are
+    half played."""
 
-    games: list[int] = field(default_factory=lambda: [0] * 3)
-    pairs: list[int] = field(default_factory=lambda: [0] * 5)
-    _half: dict[int, int] = field(default_factory=dict)  # of pairs that are half played
+    whole: list[int] = field(default_factory=lambda: [0] * 5)
+    half: dict[int, int] = field(default_factory=dict)
 
     def add(self, pair: int, outcome: int) -> None:
         """A game: 0 lost, 1 drawn, 2 won."""
-        self.games[outcome] += 1
-        if pair in self._half:
-            self.pairs[self._half.pop(pair) + outcome] += 1
+        if pair in self.half:
+            self.whole[self.half.pop(pair) + outcome] += 1
         else:
-            self._half[pair] = outcome
+            self.half[pair] = outcome
+
+    def units(self) -> list[Unit]:
+        """As `between` has them."""
+        whole = [(n, points / 2, 2.0) for points, n in enumerate(self.whole)]
+        return whole + [(1, points / 2, 1.0) for points in self.half.values()]
+
+
+class Tally:
+    """The games of one pairing, from the side of the player named first: `games` counts losses,
+    draws and wins. Statistics count `pairs`, of which one repeats no other where nothing is left to
+    chance (rating/distinct.py)."""
+
+    def __init__(self) -> None:
+        self.games = [0] * 3
+        self.distinct = Distinct()
+        self._all, self._new = Pairs(), Pairs()
+
+    def add(self, record: GameRecord, first: int) -> None:
+        """A game, of the player `first`."""
+        seat = record.players.index(first)
+        outcome = (record.returns[seat] > 0) + (record.returns[seat] >= 0)
+        self.games[outcome] += 1
+        self._all.add(record.pair, outcome)
+        if self.distinct.add((seat,), record):
+            self._new.add(record.pair, outcome)
+
+    @property
+    def pairs(self) -> Pairs:
+        return self._all if self.distinct.by_chance else self._new
+
+    def repeats(self) -> list[str]:
+        """What is to be said of games that are not distinct, as a row."""
+        total, distinct = sum(self.games), self.distinct
+        alike = total - distinct.games
+        return [distinct_text(total, alike, 0 if distinct.by_chance else alike)] if alike else []
 
 
 class Scoreboard:
     """Counts the games of a match: `new` of this call, of which `new_faults` were lost by faults,
     `remaining` to be played, `not_played` left out because their player is not asked any more.
 
-    Statistics count pairs where both games of a pair begin from the same setups, and games
-    otherwise; the test `sprt` always counts pairs.
+    Statistics and the test `sprt` count pairs, as rate does.
     """
 
     def __init__(self, names: Sequence[str], schedule: Schedule, sprt: Sprt | None) -> None:
@@ -63,9 +97,7 @@ class Scoreboard:
     def add(self, record: GameRecord) -> None:
         """Counts a game."""
         pairing = record.number // self.schedule.games
-        first = self.schedule.pairings[pairing][0]
-        score = record.returns[record.players.index(first)]
-        self.tallies[pairing].add(self.schedule.pair(record.number), (score > 0) + (score >= 0))
+        self.tallies[pairing].add(record, self.schedule.pairings[pairing][0])
         if record.fault is not None:
             loser = record.players[record.returns.index(min(record.returns))]
             self.faults[loser, record.reason] += 1
@@ -84,7 +116,7 @@ class Scoreboard:
     @property
     def decision(self) -> int | None:
         """The hypothesis that the test accepts, 0 or 1; None: undecided, or there is no test."""
-        pairs = tuple(self.tallies[0].pairs)
+        pairs = tuple(self.tallies[0].pairs.whole)
         if self.sprt and pairs != self._tested[0]:
             self._tested = pairs, self.sprt.decision(pairs)
         return self._tested[1]
@@ -97,27 +129,27 @@ class Scoreboard:
 
     def rows(self) -> list[list[str]]:
         """Rows of fields: one for each pairing, for each player with faults, and for the test."""
-        pairings = [self._pairing(index) for index in range(len(self.tallies))]
+        pairings = [row for index in range(len(self.tallies)) for row in self._pairing(index)]
         return pairings + self._faults() + self._test()
 
-    def _pairing(self, index: int) -> list[str]:
+    def _pairing(self, index: int) -> list[list[str]]:
         tally = self.tallies[index]
         lost, drawn, won = tally.games
         first, second = (self.names[i] for i in self.schedule.pairings[index])
         line = f"{first} - {second}: +{won} ={drawn} -{lost}"
         if not sum(tally.games):
-            return [line]
+            return [[line]]
         score = (won + drawn / 2) / sum(tally.games)
-        shared = self.schedule.opening is not None
-        counts = tally.pairs if shared else tally.games
-        elo, low, high = elo_interval(counts)
-        return [
+        found, number = between(tally.pairs.units()), sum(tally.pairs.whole)
+        few = ": too few to say much" if number < FEW else ""
+        row = [
             line,
             f"{100 * score:.1f} %",
-            f"Elo {_elo(elo)} ({_elo(low)} to {_elo(high)})",
-            f"LOS {100 * superiority(counts):.1f} %",
-            counted(sum(tally.pairs), "pair"),
+            f"Elo {_elo(found.elo)} ({_elo(found.low)} to {_elo(found.high)})",
+            f"LOS {likely_text(found.superiority, ' %')}",
+            counted(number, "pair") + few,
         ]
+        return [row, *([told] if (told := tally.repeats()) else [])]
 
     def _faults(self) -> list[list[str]]:
         rows = []
@@ -133,7 +165,7 @@ class Scoreboard:
         if not self.sprt:
             return []
         low, high = self.sprt.bounds
-        ratio = self.sprt.ratio(self.tallies[0].pairs)
+        ratio = self.sprt.ratio(self.tallies[0].pairs.whole)
         words = {None: "undecided", 0: "H0 is accepted", 1: "H1 is accepted"}[self.decision]
         elos = f"elo {self.sprt.elo0:g} against {self.sprt.elo1:g}"
         return [[f"SPRT of {elos}: {words}", f"LLR {ratio:.2f} ({low:.2f} to {high:.2f})"]]
@@ -169,8 +201,9 @@ class ShareBoard(Scoreboard):
         line = f"{one} among {self.sides - 1} of {others}: {counted(share.games, 'game')}"
         if not share.games:
             return [line]
-        error = "" if share.error is None else f" +- {share.error:.3f}"
-        return [line, f"score {share.mean:.3f}{error}", f"equal is {1 / self.sides:.3f}"]
+        low, high = share.ends()
+        score = f"score {share.mean:.3f} ({low:.3f} to {high:.3f})"
+        return [line, score, f"equal is {1 / self.sides:.3f}"]
 
 
 def _elo(elo: float) -> str:

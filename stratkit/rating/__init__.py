@@ -6,10 +6,13 @@ reading.py     game records and results -> a pool
 pool.py        a pool: who played whom and how it ended, as arrays
 selection.py   which players are rated, and under which names
 groups.py      what games cannot tell: groups that never met, or won everything
+tallies.py     the games of a group as the model asks for them
 elo.py         maximum-likelihood Elo: Davidson's model and its fit
 sequential.py  Elo game by game, with a factor K
 bootstrap.py   ratings with intervals
 shares.py      games of more than two players: the mean score of one alone among others
+onemore.py     what few games cannot tell: the Elo between two players
+distinct.py    identical games, and what of them counts
 sprt.py        the sequential test of one player against another
 residuals.py   where one number cannot tell the players' strength
 report.py      all that is said, and as JSON (formats/rating.md)

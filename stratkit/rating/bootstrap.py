@@ -3,23 +3,40 @@
 The intervals are percentiles of the Bayesian bootstrap (Rubin 1981) over pairs of games: the
 ratings are computed again and again with a random weight for each pair, exponential with mean 1.
 Unlike drawing pairs with replacement it never leaves out the only loss of a strong player, so all
-these ratings are finite. Loose anchors, too, are drawn anew each time.
+these ratings are finite. Loose anchors, too, are drawn anew each time. What pairs that were played
+do not tell, one more pair does (onemore.py).
+
+Groups of players who never met are rated each by itself, unless they have a fitted first move or
+fitted draws in common.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from stratkit.errors import CheckFailed
-from stratkit.rating.elo import Fit, Model, Tally, fit
+from stratkit.rating.elo import (
+    Fit,
+    Model,
+    Tally,
+    fit,
+    information,
+    odds_of_draws,
+    score,
+    spread,
+    unit_of,
+    with_lost,
+    with_won,
+)
 from stratkit.rating.groups import check_linked, linked, unbeaten
-from stratkit.rating.pool import DRAWN, LOST, WON, Floats, Pairs, Pool, pairs
+from stratkit.rating.onemore import CONFIDENCE, SEED, between, likelihood
+from stratkit.rating.pool import Floats, Pool
+from stratkit.rating.tallies import Group, in_groups
 
 RESAMPLES = 1000
-SEED = 1
-CONFIDENCE = 0.95
 
 _CHUNK = 400_000  # numbers in one array of the bootstrap
 
@@ -36,13 +53,14 @@ class Estimate:
 @dataclass(frozen=True)
 class Ratings:
     """Elo ratings of a pool's players, float64 [players] each, with the ends of their intervals;
-    the first-move advantage and the share of draws between equals; and `superiority` [i, j], the
-    likelihood that i is the stronger one. The sequential method knows no intervals."""
+    the first-move advantage and the share of draws between equals. `superiority`: of each group of
+    players who met, if only by others, the likelihood [i, j] that its i-th is stronger than its
+    j-th. The sequential method knows no intervals."""
 
     elo: Floats
     low: Floats | None = None
     high: Floats | None = None
-    superiority: Floats | None = None
+    superiority: Sequence[Floats] | None = None
     first_move: Estimate = Estimate(0, 0, 0)
     draws: Estimate = Estimate(0, 0, 0)
 
@@ -63,100 +81,175 @@ def rate(
         if why := unbeaten(pool, anchored):
             raise CheckFailed(f"{why}: no rating is finite; --prior 1 makes one up, --exclude"
                               " leaves players out")  # fmt: skip
-    met = pairs(pool)
-    best = _fit(pool, met, model, 1, None, None)
+    groups = in_groups(pool.met, linked(pool, anchored), model)
+    fitted = model.first_move is None or model.draws is None
+    together = [groups] if fitted else [[group] for group in groups]
+    rated = [_rated(some, model, confidence, to_mean) for some in together]
+    order = np.argsort(np.concatenate([group.players for group in groups]))
+    elo, low, high = (np.concatenate(some)[order] for some in zip(*(
+        (one.elo, one.low, one.high) for one in rated), strict=True))  # fmt: skip
+    sure = [block for one in rated for block in one.superiority or ()]
+    return Ratings(elo, low, high, sure, rated[0].first_move, rated[0].draws)
+
+
+def _rated(groups: Sequence[Group], model: Model, confidence: float, to_mean: bool) -> Ratings:
+    """The ratings of groups, whose players follow each other."""
+    if len(groups) == 1 and _is_simple(groups[0], model):
+        return _of_two(groups[0], confidence, to_mean)
     generator = np.random.Generator(np.random.Philox(SEED))
-    cells = max((len(pool.names) + 1) ** 2, 6 * len(met.number))
+    best = fit([group.tally() for group in groups], model)
+    cells = max(6 * len(group.met.number) + (group.size + 1) ** 2 for group in groups)
     chunk = max(1, _CHUNK // cells)
-    samples = [
-        _fit(pool, met, model, min(chunk, RESAMPLES - done), generator, best)
-        for done in range(0, RESAMPLES, chunk)
-    ]
-    players = slice(len(pool.names))  # without the prior's
-    elo = np.concatenate([sample.elo[:, players] for sample in samples])
-    center = best.elo[0, players]
-    superiority = np.stack([_above(elo[:, i, None], elo) for i in range(elo.shape[1])])
-    groups = linked(pool, anchored)
-    for group in groups:
-        apart = len(groups) > 1 and not set(group) & set(anchored)
-        if to_mean or apart:
-            elo[:, group] += center[group].mean() - elo[:, group].mean(1, keepdims=True)
-        if apart:
-            elo[:, group] -= center[group].mean()
-            center[group] -= center[group].mean()
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(elo, [tail, 1 - tail], axis=0)
-
-    def estimate(value: Floats, values: list[Floats]) -> Estimate:
-        ends = np.quantile(np.concatenate(values), [tail, 1 - tail])
-        return Estimate(float(value[0]), *map(float, ends))
-
-    return Ratings(
-        center,
-        low,
-        high,
-        superiority,
-        estimate(best.first_move, [sample.first_move for sample in samples]),
-        estimate(best.draws, [sample.draws for sample in samples]),
-    )
+    samples = _Samples(groups, model, best, to_mean)
+    for done in range(0, RESAMPLES, chunk):
+        samples.add(min(chunk, RESAMPLES - done), generator)
+    return samples.ratings(confidence)
 
 
-def _above(one: Floats, all_: Floats) -> Floats:
-    """How often `one` is above; equals count half."""
-    return np.asarray((np.sign(one - all_).mean(0) + 1) / 2)
+class _Samples:
+    """Ratings of `groups` with random weights, as they are if one more pair was lost, and if it was
+    won. `best` is without weights."""
 
+    def __init__(self, groups: Sequence[Group], model: Model, best: Fit, to_mean: bool) -> None:
+        self.groups, self.model, self.best = groups, model, best
+        self.places = [
+            _Place(group, elo[0], to_mean) for group, elo in zip(groups, best.elo, strict=True)
+        ]
+        self.most = max(int(group.met.counts.sum((1, 2)).max()) for group in groups)
+        self.balance = [np.zeros((len(g.players),) * 2) for g in groups]
+        self.elo: list[list[tuple[Floats, Floats]]] = [[] for _ in groups]  # lost, won
+        self.first_move: list[tuple[Floats, Floats]] = []
+        self.draws: list[tuple[Floats, Floats]] = []
 
-def _fit(
-    pool: Pool,
-    met: Pairs,
-    model: Model,
-    samples: int,
-    generator: np.random.Generator | None,
-    start: Fit | None,
-) -> Fit:
-    """Fits of so many samples with random weights; with weights of 1 without a generator."""
-    targets = np.tile([anchor.elo for anchor in model.anchors], (samples, 1))
-    sigmas = [anchor.sigma for anchor in model.anchors]
-    if generator and any(sigmas):
-        targets = targets + generator.standard_normal(targets.shape) * sigmas
-    found = fit(_tally(pool, met, model.prior, samples, generator), model, targets, start)
-    if model.anchors:
-        return found
-    mean = found.elo[:, : len(pool.names)].mean(1, keepdims=True)
-    return Fit(found.elo - mean, found.first_move, found.draws)
+    def add(self, samples: int, generator: np.random.Generator) -> None:
+        """Adds so many."""
+        tallies = [group.tally(samples, generator) for group in self.groups]
+        more = self.most * generator.standard_exponential((samples, 1))
+        found = fit(tallies, self.model, self.best)
+        wide = spread(tallies, self.model, found)
+        v = odds_of_draws(found.draws)[:, None]
+        unit = unit_of(v)
+        for number, place in enumerate(self.places):
+            elo, inverse = found.elo[number], wide.elo[number]
+            zero, ahead, variance = place.ahead(elo, inverse, tallies[number].targets)
+            asked = ahead / unit, v, variance / unit**2, more
+            lost, won = (place.factor * unit * f(*asked) + zero for f in (with_lost, with_won))
+            self.elo[number].append((lost, won))
+            self.balance[number] += _balance(elo, inverse, v, unit, more, len(lost[0]))
+        asked = found.first_move[:, None] / unit, v, wide.common[:, :1, 0] / unit**2, more
+        self.first_move.append((unit * with_lost(*asked), unit * with_won(*asked)))
+        self.draws.append(self._draws(tallies, found, wide.common[:, 1:, 1], more))
 
+    def _draws(
+        self, tallies: Sequence[Tally], found: Fit, variance: Floats, more: Floats
+    ) -> tuple[Floats, Floats]:
+        """The share of draws between equals if the one more pair was not drawn, and if it was."""
+        draws = found.draws[:, None]
+        if self.model.draws is not None:
+            return draws, draws
+        if not draws.any():  # how many draws there might be, were they as likely as can be
+            chances = sum(
+                _chances(t, elo, found) for t, elo in zip(tallies, found.elo, strict=True)
+            )
+            return draws, more / (more + np.asarray(chances)[:, None])
+        asked = np.log(draws / (1 - draws)), np.zeros_like(more), variance, more
+        lost, won = (1 / (1 + np.exp(-f(*asked))) for f in (with_lost, with_won))
+        return lost, won
 
-def _tally(
-    pool: Pool, met: Pairs, prior: int, samples: int, generator: np.random.Generator | None
-) -> Tally:
-    """The games, each pair with a random weight. The prior's are weighted like them."""
-    players = len(pool.names)
+    def ratings(self, confidence: float) -> Ratings:
+        tail = (1 - confidence) / 2
 
-    def weights(number: Floats) -> Floats:
-        # The sum of n exponential weights has the gamma distribution.
-        shape = (samples, len(number))
-        return (
-            generator.standard_gamma(number, shape) if generator else np.tile(number, (samples, 1))
+        def ends(value: Floats, parts: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+            lost, won = (np.concatenate(some) for some in zip(*parts, strict=True))
+            low, high = np.quantile(lost, tail, axis=0), np.quantile(won, 1 - tail, axis=0)
+            return np.minimum(low, value), np.maximum(high, value)
+
+        def estimate(value: Floats, parts: list[tuple[Floats, Floats]]) -> Estimate:
+            return Estimate(float(value[0]), *(float(end[0]) for end in ends(value, parts)))
+
+        elo = [place.center for place in self.places]
+        low, high = zip(*map(ends, elo, self.elo), strict=True)
+        return Ratings(
+            np.concatenate(elo),
+            np.concatenate(low),
+            np.concatenate(high),
+            [likelihood(balance, RESAMPLES) for balance in self.balance],
+            estimate(self.best.first_move, self.first_move),
+            estimate(self.best.draws, self.draws),
         )
 
-    weighted = weights(met.number.astype(float))
-    starts = met.starts
-    first, second = met.first[starts], met.second[starts]
-    size = players + (prior > 0)
-    games = np.zeros((samples, size, size))
-    margin = np.zeros((samples, size, size))
-    red, drawn = np.zeros(samples), np.zeros(samples)
-    for colour, (i, j) in enumerate(((first, second), (second, first))):
-        lost, even, won = (
-            np.add.reduceat(weighted * met.counts[:, colour, result], starts, axis=1)
-            for result in (LOST, DRAWN, WON)
-        )
-        games[:, i, j] = lost + even + won
-        margin[:, first, second] += (won - lost) / 2
-        red += ((won - lost) / 2).sum(1) * (1 - 2 * colour)
-        drawn += even.sum(1)
-    if prior:
-        half = np.full(players, prior / 2)
-        games[:, :-1, -1], games[:, -1, :-1] = weights(half), weights(half)
-        drawn += games[:, -1].sum(1) + games[:, :, -1].sum(1)
-    return Tally(games, margin.sum(2) - margin.sum(1), red, drawn)
+
+class _Place:
+    """From what a group's ratings are told apart: its anchors, or the mean of all players. `center`
+    [player] are the most likely ratings, whose mean is 0 without an anchor."""
+
+    def __init__(self, group: Group, elo: Floats, to_mean: bool) -> None:
+        players = len(group.players)
+        self.center = elo[:players]
+        if not group.anchors:
+            self.center = self.center - self.center.mean()
+        self.to_mean = to_mean or not group.anchors
+        # A player against the mean of the others: of two, against the other one.
+        self.factor = (players - 1) / players if self.to_mean else 1.0
+        others = (1 - np.eye(players)) / (players - 1) if self.to_mean else 0
+        self.contrast = np.zeros((players, group.size))
+        self.contrast[:, :players] = np.eye(players) - others
+
+    def ahead(self, elo: Floats, inverse: Floats, targets: Floats) -> tuple[Floats, Floats, Floats]:
+        """Where the zero is [b, 1], how far players are ahead of it [b, player] before `factor`,
+        and the variance of that."""
+        if self.to_mean:
+            zero, ahead = np.full((len(elo), 1), self.center.mean()), elo @ self.contrast.T
+        else:
+            zero = targets.mean(1, keepdims=True)
+            ahead = elo[:, : len(self.center)] - zero
+        variance = ((self.contrast @ inverse) * self.contrast).sum(2)
+        return zero, ahead, np.maximum(variance, 0)
+
+
+def _balance(
+    elo: Floats, inverse: Floats, v: Floats, unit: Floats, more: Floats, players: int
+) -> Floats:
+    """[i, j]: the signs of the differences between players if i lost one more pair against j, and
+    if it won it; summed."""
+    v, unit, more = v[:, None], unit[:, None], more[:, None]
+    x = (elo[:, :players, None] - elo[:, None, :players]) / unit
+    alone = np.diagonal(inverse, axis1=1, axis2=2)[:, :players]
+    variance = alone[:, :, None] + alone[:, None] - 2 * inverse[:, :players, :players]
+    missed = more * np.maximum(variance, 0) / unit**2 * information(x, v)
+    lead = score(x, v) - score(-x, v)
+    return np.asarray((np.sign(lead - missed) + np.sign(lead + missed)).sum(0))
+
+
+def _chances(tally: Tally, elo: Floats, found: Fit) -> Floats:
+    """[b]: how many games between equals would be drawn as often as these."""
+    help_ = found.first_move[:, None, None]
+    x = (elo[:, :, None] - elo[:, None] + help_) / unit_of(np.zeros(()))
+    return np.asarray((tally.games / np.cosh(x / 2)).sum((1, 2)))
+
+
+def _is_simple(group: Group, model: Model) -> bool:
+    """Whether two players' points say everything."""
+    plain = model.first_move == 0 and model.draws == 0 and not model.prior
+    loose = any(anchor.sigma for anchor in group.anchors)
+    return plain and len(group.players) == 2 and len(group.anchors) < 2 and not loose
+
+
+def _of_two(group: Group, confidence: float, to_mean: bool) -> Ratings:
+    """The ratings of two players, as `match` has them."""
+    met = group.met
+    games = met.counts.sum((1, 2))
+    units = zip(met.number.tolist(), met.points.tolist(), games.tolist(), strict=True)
+    found = between(units, confidence)
+    sign = np.array([1, -1])
+    elo = sign * found.elo / 2
+    low, high = np.array([found.low, -found.high]) / 2, np.array([found.high, -found.low]) / 2
+    if group.anchors:
+        [anchor] = group.anchors
+        shift = anchor.elo - elo[anchor.player]
+        if not to_mean:
+            low, high = 2 * low - elo, 2 * high - elo
+            low[anchor.player] = high[anchor.player] = elo[anchor.player]
+        elo, low, high = elo + shift, low + shift, high + shift
+    sure = np.array([[0.5, found.superiority], [1 - found.superiority, 0.5]])
+    return Ratings(elo, low, high, [sure])

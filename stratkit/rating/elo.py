@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stratkit.errors import CheckFailed
-from stratkit.rating.pool import Floats
+from stratkit.rating.pool import Floats, Mask
 
 ELO = 400 / np.log(10)  # Elo points of a factor e in the odds
 _STEPS = 300
@@ -54,83 +54,146 @@ class Model:
 
 @dataclass(frozen=True)
 class Tally:
-    """What the model asks of games: float64, `games` [b, i, j] of i as red against j; half of wins
-    minus losses, of each player, `margin` [b, i], and of all who were red, `red` [b]; `drawn`
-    [b]."""
+    """What the model asks of the games of players who met, if only by others: float64, `games`
+    [b, i, j] of i as red against j; half of wins minus losses, of each player, `margin` [b, i], and
+    of all who were red, `red` [b]; `drawn` [b]. Of the players some are `anchors`, which have the
+    Elo `targets` [b, anchor]."""
 
     games: Floats
     margin: Floats
     red: Floats
     drawn: Floats
+    anchors: Sequence[Anchor]
+    targets: Floats
+
+    @property
+    def fixed(self) -> list[int]:
+        """The players whose ratings are exact."""
+        return [anchor.player for anchor in self.anchors if not anchor.sigma]
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Elo ratings [b, player], the first-move advantage in Elo [b], the share of draws between
-    equals [b]; float64."""
+    """Elo ratings [b, player] of each tally, the first-move advantage in Elo [b], the share of
+    draws between equals [b]; float64."""
 
-    elo: Floats
+    elo: Sequence[Floats]
     first_move: Floats
     draws: Floats
 
 
-def fit(tally: Tally, model: Model, targets: Floats, start: Fit | None = None) -> Fit:
-    """The most likely parameters for each of a batch of tallies, by Newton's method.
+@dataclass(frozen=True)
+class Spread:
+    """How little a batch of fits is determined: the inverse curvature of the likelihood, between
+    the ratings of each tally [b, player, player], between the first move and the logarithm of v
+    [b, 2, 2]. It is 0 for what is given, of loose anchors, too: games say how far the others are
+    from them."""
 
-    `targets` [b, anchor], in Elo. The likelihood is concave; steps are kept so short that it is
-    nearly quadratic along them. Raises `CheckFailed` when it has no maximum.
+    elo: Sequence[Floats]
+    common: Floats
+
+
+def fit(tallies: Sequence[Tally], model: Model, start: Fit | None = None) -> Fit:
+    """The most likely parameters for each of a batch of tallies, by Newton's method. The tallies
+    have the first move and the draws in common, and no players.
+
+    The likelihood is concave; steps are kept so short that it is nearly quadratic along them.
+    Raises `CheckFailed` when it has no maximum.
     """
-    players = tally.margin.shape[1]
-    free_draws = model.draws is None and bool(tally.drawn.any())
-    state = _start(tally, model, targets, start, free_draws)
-    fixed = np.zeros(players + 2, bool)
-    fixed[[a.player for a in model.anchors if not a.sigma]] = True
-    fixed[-2:] = model.first_move is not None, not free_draws
+    free = _free(tallies, model)
+    state = _start(tallies, model, start, free)
+    elo, common = state
     for _ in range(_STEPS):
-        slope, curvature = _derivatives(state, tally)
-        _add_loose(state, model, targets, slope, curvature)
-        if not model.anchors:
-            curvature[:, :players, :players] += 1 / ELO**2  # the mean stays where it is
-        slope[:, fixed] = curvature[:, fixed] = curvature[:, :, fixed] = 0
-        curvature[:, fixed, fixed] = 1
         try:
-            step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
+            steps, shared = _steps(*_all_derivatives(tallies, state, free))
         except np.linalg.LinAlgError:
             break
-        unit = _elo(np.exp(state[:, -1:]))
-        length = np.maximum.reduce(
-            [
-                np.ptp(step[:, :-2], axis=1, keepdims=True) / unit,
-                abs(step[:, -2:-1]) / unit,
-                abs(step[:, -1:]),
-            ]
-        )
-        state += step / np.maximum(length, 1)
+        unit = unit_of(np.exp(common[:, 1:]))
+        wide = [np.ptp(step, axis=1, keepdims=True) / unit for step in steps]
+        length = np.maximum.reduce([*wide, abs(shared[:, :1]) / unit, abs(shared[:, 1:])])
+        short = np.maximum(length, 1)
+        for ratings, step in zip(elo, steps, strict=True):
+            ratings += step / short
+        common += shared / short
         if length.max() < 1e-6:  # what is left is about its square
-            return Fit(state[:, :-2], state[:, -2], _rate(np.exp(state[:, -1])))
-        apart = np.maximum(np.ptp(state[:, :-2], axis=1, keepdims=True), abs(state[:, -2:-1]))
-        if (apart / unit).max() > _FAR:
+            return Fit(elo, common[:, 0], share_of_draws(np.exp(common[:, 1])))
+        wide = [np.ptp(ratings, axis=1, keepdims=True) for ratings in elo]
+        if (np.maximum.reduce([*wide, abs(common[:, :1])]) / unit).max() > _FAR:
             break
     raise CheckFailed("the games do not determine the ratings" + _hint(model))
+
+
+def spread(tallies: Sequence[Tally], model: Model, found: Fit) -> Spread:
+    """The spread at the most likely parameters."""
+    free = _free(tallies, model)
+    _, curvatures = _all_derivatives(tallies, _start(tallies, model, found, free), free)
+    for tally, curvature in zip(tallies, curvatures, strict=True):
+        given = [anchor.player for anchor in tally.anchors]
+        curvature[:, given] = curvature[:, :, given] = 0
+        curvature[:, given, given] = 1
+    inverse = [np.linalg.inv(c[:, :-2, :-2]) for c in curvatures]
+    lean = [one @ c[:, :-2, -2:] for one, c in zip(inverse, curvatures, strict=True)]
+    rest = _rest(curvatures, lean)
+    common = np.asarray(np.linalg.inv(rest) * (free[:, None] & free))
+    elo = [one + x @ common @ x.transpose(0, 2, 1) for one, x in zip(inverse, lean, strict=True)]
+    for tally, one in zip(tallies, elo, strict=True):
+        given = [anchor.player for anchor in tally.anchors]
+        one[:, given] = one[:, :, given] = 0
+    return Spread(elo, common)
 
 
 def davidson_score(difference: Floats | float, draws: float = 0.0) -> Floats:
     """The score per game that a player is expected to reach who is `difference` points stronger,
     by Davidson's model; `draws` is the share of draws between equals."""
-    v = _v(np.asarray(draws))
-    odds = np.exp(np.asarray(difference) / _elo(v) / 2)
+    v = odds_of_draws(np.asarray(draws))
+    return score(np.asarray(difference) / unit_of(v), v)
+
+
+def score(x: Floats, v: Floats) -> Floats:
+    """The score that a difference lets expect."""
+    odds = np.exp(x / 2)
     return np.asarray((odds + v / 2) / (odds + v + 1 / odds))
 
 
-def _v(draws: Floats) -> Floats:
+def information(x: Floats, v: Floats) -> Floats:
+    """How much a game tells of the difference: the slope of the score."""
+    odds = np.exp(x / 2)
+    scale = 1 / (odds + v + 1 / odds)
+    win, loss = odds * scale, scale / odds
+    return np.asarray((win + loss) / 4 - (win - loss) ** 2 / 4)
+
+
+def difference(won: Floats, lost: Floats, v: Floats) -> Floats:
+    """The difference for which so many points are expected to so many of the other."""
+    better = np.maximum(won, lost)
+    lean = v * abs(won - lost) / 2
+    odds = (lean + np.sqrt(lean**2 + 4 * won * lost)) / (2 * (won + lost - better))
+    return np.asarray(2 * np.log(odds) * np.where(won < lost, -1, 1))
+
+
+def with_lost(x: Floats, v: Floats, variance: Floats, more: Floats) -> Floats:
+    """The differences `x`, which have such a `variance`, if so many `more` games were lost. All in
+    the units of the model, with its v."""
+    missed = more * variance * information(x, v)  # each in games that tell as much
+    return difference(score(x, v), score(-x, v) + missed, v)
+
+
+def with_won(x: Floats, v: Floats, variance: Floats, more: Floats) -> Floats:
+    """The differences if the games were won."""
+    return -with_lost(-x, v, variance, more)
+
+
+def odds_of_draws(draws: Floats) -> Floats:
+    """v."""
     return np.asarray(2 * draws / (1 - draws))
 
 
-def _rate(v: Floats) -> Floats:
+def share_of_draws(v: Floats) -> Floats:
+    """Between equals."""
     return np.asarray(v / (2 + v))
 
 
-def _elo(v: Floats) -> Floats:
+def unit_of(v: Floats) -> Floats:
     """Elo points of one unit of x."""
     return np.asarray(ELO * 2 / (2 + v))
 
@@ -143,33 +206,87 @@ def _hint(model: Model) -> str:
     return ""
 
 
-# state [b, players + 2]: Elo of each player, of the first move, and log v
+State = tuple[list[Floats], Floats]  # Elo of each tally's players; Elo of the first move, log v
 
 
-def _start(
-    tally: Tally, model: Model, targets: Floats, start: Fit | None, free_draws: bool
-) -> Floats:
-    state = np.zeros((len(tally.margin), tally.margin.shape[1] + 2))
-    if start:
-        state[:, :-2], state[:, -2] = start.elo, start.first_move
-    elif model.anchors:
-        state[:, :-2] = targets.mean(1, keepdims=True)
-    for anchor, target in zip(model.anchors, targets.T, strict=True):
-        if not anchor.sigma:
-            state[:, anchor.player] = target
-    if model.first_move is not None:
-        state[:, -2] = model.first_move
-    draws = start.draws if start else np.asarray(0.3 if free_draws else model.draws or 0)
+def _free(tallies: Sequence[Tally], model: Model) -> Mask:
+    """Whether the first move and the draws are fitted. Where nothing was drawn, v is 0."""
+    drawn = any(tally.drawn.any() for tally in tallies)
+    return np.array([model.first_move is None, model.draws is None and drawn])
+
+
+def _start(tallies: Sequence[Tally], model: Model, start: Fit | None, free: Mask) -> State:
+    samples = len(tallies[0].margin)
+    elo = []
+    for number, tally in enumerate(tallies):
+        ratings = np.zeros_like(tally.margin)
+        if start:
+            ratings[:] = start.elo[number]
+        elif tally.anchors:
+            ratings[:] = tally.targets.mean(1, keepdims=True)
+        for anchor, target in zip(tally.anchors, tally.targets.T, strict=True):
+            if not anchor.sigma:
+                ratings[:, anchor.player] = target
+        elo.append(ratings)
+    common = np.zeros((samples, 2))
+    common[:, 0] = start.first_move if start else model.first_move or 0
+    draws = start.draws if start else np.asarray(0.3 if free[1] else model.draws or 0)
     with np.errstate(divide="ignore"):
-        state[:, -1] = np.log(_v(draws))
-    return state
+        common[:, 1] = np.log(odds_of_draws(draws))
+    return elo, common
+
+
+def _all_derivatives(
+    tallies: Sequence[Tally], state: State, free: Mask
+) -> tuple[list[Floats], list[Floats]]:
+    """Of each tally the first derivatives [b, k] of the log likelihood, second ones [b, k, k] with
+    a minus, of its players and what is common; they are none, and 1, of what is given."""
+    slopes, curvatures = [], []
+    for tally, elo in zip(tallies, state[0], strict=True):
+        slope, curvature = _derivatives(np.concatenate([elo, state[1]], axis=1), tally)
+        for anchor, target in zip(tally.anchors, tally.targets.T, strict=True):
+            if anchor.sigma:  # the normal density of a loose one
+                weight = anchor.sigma**-2
+                slope[:, anchor.player] += weight * (target - elo[:, anchor.player])
+                curvature[:, anchor.player, anchor.player] += weight
+        players = elo.shape[1]
+        if not tally.anchors:
+            curvature[:, :players, :players] += 1 / ELO**2  # the mean stays where it is
+        fixed = np.zeros(players + 2, bool)
+        fixed[tally.fixed], fixed[players:] = True, ~free
+        slope[:, fixed] = curvature[:, fixed] = curvature[:, :, fixed] = 0
+        curvature[:, fixed, fixed] = 1
+        slopes.append(slope)
+        curvatures.append(curvature)
+    return slopes, curvatures
+
+
+def _steps(slopes: list[Floats], curvatures: list[Floats]) -> tuple[list[Floats], Floats]:
+    """Newton's steps, of each tally and of what is common. The tallies know of each other by that
+    alone, so each is solved by itself and leaves two equations."""
+    solved = []
+    for slope, curvature in zip(slopes, curvatures, strict=True):
+        right = np.concatenate([slope[:, :-2, None], curvature[:, :-2, -2:]], axis=2)
+        solved.append(np.linalg.solve(curvature[:, :-2, :-2], right))
+    right = np.zeros_like(slopes[0][:, -2:, None])
+    for slope, curvature, x in zip(slopes, curvatures, solved, strict=True):
+        right += slope[:, -2:, None] - curvature[:, -2:, :-2] @ x[:, :, :1]
+    rest = _rest(curvatures, [x[:, :, 1:] for x in solved])
+    common = np.linalg.solve(rest, right)
+    return [(x[:, :, :1] - x[:, :, 1:] @ common)[:, :, 0] for x in solved], common[:, :, 0]
+
+
+def _rest(curvatures: Sequence[Floats], lean: Sequence[Floats]) -> Floats:
+    """The curvature of what is common, the players following it."""
+    parts = [c[:, -2:, -2:] - c[:, -2:, :-2] @ x for c, x in zip(curvatures, lean, strict=True)]
+    return np.asarray(sum(parts))
 
 
 def _derivatives(state: Floats, tally: Tally) -> tuple[Floats, Floats]:
-    """First derivatives [b, k] of the log likelihood, second ones [b, k, k] with a minus; of the
-    latter what vanishes with the former is left out."""
+    """First derivatives [b, k] of the log likelihood of games, second ones [b, k, k] with a minus;
+    of the latter what vanishes with the former is left out. `state` [b, k]: players, common."""
     v = np.exp(state[:, -1])
-    x = state[:, :-1] / _elo(v)[:, None]
+    x = state[:, :-1] / unit_of(v)[:, None]
     x[:, :-1] -= x[:, :-1].mean(1, keepdims=True)  # only differences matter
     half, help_ = np.exp(x[:, :-1] / 2), np.exp(x[:, -1] / 2)
     odds = half[:, :, None] / half[:, None, :] * help_[:, None, None]
@@ -203,19 +320,8 @@ def _derivatives(state: Floats, tally: Tally) -> tuple[Floats, Floats]:
     curvature[:, -1, -1] += (lean * (2 * curvature[:, :-1, -1] + pull)).sum(1)
     curvature[:, :-1, -1] += pull
     curvature[:, -1, :-1] = curvature[:, :-1, -1]
-    unit = _elo(v)[:, None]
+    unit = unit_of(v)[:, None]
     slope[:, :-1] /= unit
     curvature[:, :-1] /= unit[:, :, None]
     curvature[:, :, :-1] /= unit[:, :, None]
     return slope, curvature
-
-
-def _add_loose(
-    state: Floats, model: Model, targets: Floats, slope: Floats, curvature: Floats
-) -> None:
-    """The normal densities of loose anchors."""
-    for anchor, target in zip(model.anchors, targets.T, strict=True):
-        if anchor.sigma:
-            weight = anchor.sigma**-2
-            slope[:, anchor.player] += weight * (target - state[:, anchor.player])
-            curvature[:, anchor.player, anchor.player] += weight

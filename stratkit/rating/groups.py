@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from stratkit.errors import CheckFailed
-from stratkit.rating.pool import Mask, Pool
+from stratkit.rating.pool import LOST, WON, Ints, Pool
 
 
 def check_linked(pool: Pool, anchored: Sequence[int] = ()) -> None:
@@ -24,40 +24,82 @@ def check_linked(pool: Pool, anchored: Sequence[int] = ()) -> None:
 def linked(pool: Pool, anchored: Sequence[int] = ()) -> list[list[int]]:
     """The players in groups that are linked by games, or by ratings that are given; in the order
     of their first players."""
-    points = pool.points()
-    return _groups(((points + points.T) > 0) | _mutual(len(points), anchored))
+    one, other = pool.red, pool.blue
+    return _groups(
+        _links(pool, np.concatenate([one, other]), np.concatenate([other, one]), anchored)
+    )
 
 
 def unbeaten(pool: Pool, anchored: Sequence[int] = ()) -> str | None:
     """`A won every game, B lost every game`, if there are such groups of linked players: the most
     likely difference from the others is infinite."""
-    scored = (pool.points() > 0) | _mutual(len(pool.names), anchored)
-    groups = _groups(scored)
+    red, blue = pool.result != LOST, pool.result != WON  # who scored
+    scorers = np.concatenate([pool.red[red], pool.blue[blue]])
+    links = _links(pool, scorers, np.concatenate([pool.blue[red], pool.red[blue]]), anchored)
+    groups = _groups(links)
     if len(groups) < 2:
         return None
+    group = {i: number for number, some in enumerate(groups) for i in some}
+    between = [(group[i], group[j]) for i, some in enumerate(links) for j in some]
+    scored = {i for i, j in between if i != j}
+    conceded = {j for i, j in between if i != j}
     parts = []
-    for table, verb in ((scored.T, "won"), (scored, "lost")):
-        for group in groups:
-            rest = [i for i in range(len(scored)) if i not in group]
-            if not table[np.ix_(group, rest)].any():
-                others = "" if len(group) == 1 else " against the others"
-                parts.append(f"{_listed(pool, group)} {verb} every game{others}")
+    for some, verb in ((conceded, "won"), (scored, "lost")):
+        for number in sorted(set(range(len(groups))) - some):
+            others = "" if len(groups[number]) == 1 else " against the others"
+            parts.append(f"{_listed(pool, groups[number])} {verb} every game{others}")
     return "; ".join(parts)
 
 
-def _mutual(players: int, some: Sequence[int]) -> Mask:
-    """[i, j]: both are among `some`."""
-    among = np.isin(np.arange(players), some)
-    return np.asarray(among[:, None] & among)
+def _links(pool: Pool, froms: Ints, tos: Ints, anchored: Sequence[int]) -> list[list[int]]:
+    """Of each player to whom links lead, each once; those who are `anchored` are in a circle."""
+    froms = np.concatenate([froms, np.asarray(anchored, np.int64)])
+    tos = np.concatenate([tos, np.roll(np.asarray(anchored, np.int64), 1)])
+    players = len(pool.names)
+    each = np.unique(froms * players + tos)
+    cuts = np.searchsorted(each, np.arange(1, players) * players)
+    return [some.tolist() for some in np.split(each % players, cuts)]
 
 
-def _groups(links: Mask) -> list[list[int]]:
-    """The players in groups within which links lead from each to each."""
-    reach = links | np.eye(len(links), dtype=bool)
-    for k in range(len(links)):
-        reach |= reach[:, k, None] & reach[k]
-    mutual = reach & reach.T
-    return [np.flatnonzero(row).tolist() for i, row in enumerate(mutual) if i == row.argmax()]
+def _groups(links: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The players in groups within which links lead from each to each: the strongly connected
+    components, by Tarjan's algorithm, without recursion."""
+    order: list[int] = []  # of those whose group is not known yet, as they were found
+    found: dict[int, int] = {}  # when
+    low: dict[int, int] = {}  # when the first one was found whom links lead back to
+    group: dict[int, list[int]] = {}
+
+    def leave(player: int) -> None:
+        if low[player] == found[player]:
+            some: list[int] = []
+            while not some or some[-1] != player:
+                some.append(order.pop())
+            some.sort()
+            group.update(dict.fromkeys(some, some))
+
+    for start in range(len(links)):
+        way: list[tuple[int, Iterator[int]]] = []
+        following: int | None = start if start not in found else None
+        while following is not None or way:
+            if following is not None:
+                found[following] = low[following] = len(found)
+                order.append(following)
+                way.append((following, iter(links[following])))
+                following = None
+            player, rest = way[-1]
+            for other in rest:
+                if other not in found:
+                    following = other
+                    break
+                if other not in group:
+                    low[player] = min(low[player], found[other])
+            if following is None:
+                way.pop()
+                leave(player)
+                if way:
+                    before = way[-1][0]
+                    low[before] = min(low[before], low[player])
+    return [some for i, some in sorted(group.items()) if i == some[0]]
 
 
 def _listed(pool: Pool, players: Sequence[int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -33,22 +34,14 @@ class Pool:
     def __len__(self) -> int:
         return len(self.red)
 
-    def colours(self) -> Ints:
-        """[i, j, r]: how often result r was player i's, as red, against player j."""
-        players = len(self.names)
-        where = (self.red * players + self.blue) * 3 + self.result
-        counts = np.bincount(where, minlength=players * players * 3)
-        return counts.reshape(players, players, 3).astype(np.int64)
+    @cached_property
+    def met(self) -> Pairs:
+        """Its pairs of games."""
+        return pairs(self)
 
-    def scores(self) -> Ints:
-        """[i, j, r]: how often result r was player i's against player j, whatever the colours."""
-        colours = self.colours()
-        return colours + colours.transpose(1, 0, 2)[:, :, ::-1]
-
-    def points(self) -> Floats:
-        """[i, j]: what i scored against j, a draw as one half."""
-        scores = self.scores()
-        return np.asarray(scores[:, :, WON] + scores[:, :, DRAWN] / 2)
+    def played(self) -> Ints:
+        """[player]: how many games."""
+        return np.bincount(np.concatenate([self.red, self.blue]), minlength=len(self.names))
 
     def only(self, games: Mask) -> Pool:
         """These games, and the players who are in them."""
@@ -82,6 +75,11 @@ class Pairs:
     def points(self) -> Floats:
         """[kinds]: what the first player scored in a pair."""
         return np.asarray((self.counts @ [0, 0.5, 1]).sum(1))
+
+    def scores(self) -> Ints:
+        """[meetings, r]: how often result r was the first player's, whatever the colours."""
+        kinds = self.counts.sum(1) * self.number[:, None]
+        return np.asarray(np.add.reduceat(kinds, self.starts))
 
     @property
     def starts(self) -> Ints:

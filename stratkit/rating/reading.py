@@ -10,6 +10,7 @@ from typing import BinaryIO
 import numpy as np
 
 from stratkit.errors import InputError, Say, counted
+from stratkit.rating.distinct import beginning_and_game, repeated
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
 from stratkit.storage.identities import CommonRules, KnownPlayers, game_hash, match_key
 from stratkit.storage.records import BLUE, DRAW, RED, GameRecord, RecordHeader, read_records
@@ -26,14 +27,15 @@ class PoolReader:
     All records must be of one game under one set of rules, unless `mixed` rules are wanted. A name
     must always mean the same player. A game that is met again is not counted again: `repeated` says
     how many were, and `adjudicated` how many games were not played out. `differing` are the numbers
-    of games that are left out because another game of their match came with this number. `tell` is
-    told what else was noticed: of a last line that is left out, say, because a match goes on or was
+    of games that are left out because another game of their match came with this number. So many
+    games are `alike` another one, and of these so many are `left_out` (distinct.py). `tell` is told
+    what else was noticed: of a last line that is left out, say, because a match goes on or was
     killed.
     """
 
     def __init__(self, tell: Say = lambda line: None, mixed: bool = False) -> None:
         self._tell = tell
-        self.repeated = self.adjudicated = 0
+        self.repeated = self.adjudicated = self.alike = self.left_out = 0
         self.differing: list[int] = []
         self.rules = CommonRules(mixed, tell)
         self._files: list[str] = []
@@ -41,7 +43,7 @@ class PoolReader:
         self._names: dict[str, int] = {}
         self._matches: dict[str, int] = {}
         self._players = KnownPlayers()
-        self._blocks: list[Ints] = []  # [7, games]: match, number, pair, red, blue, result, hash
+        self._blocks: list[Ints] = []  # [9, games]: match, number, pair, red, blue, result, hashes
 
     def read(self, stream: BinaryIO, name: str) -> None:
         """Adds all games of a stream; raises `InputError` for what is no game record and no results
@@ -60,10 +62,11 @@ class PoolReader:
             lines.clear()
             match, ids = self._match(header, name)
             while rows := [_row(r, name, next(numbers)) for _, r in islice(following, _GAMES)]:
-                number, pair, red, blue, result, adjudicated, same = np.array(rows, np.int64).T
+                columns = np.array(rows, np.int64).T
+                number, pair, red, blue, result, adjudicated, same, begun, played = columns
                 self.adjudicated += int(adjudicated.sum())
-                columns = np.full(len(rows), match), number, pair, ids[red], ids[blue], result
-                self._blocks.append(np.stack([*columns, same]))
+                game = np.full(len(rows), match), number, pair, ids[red], ids[blue], result
+                self._blocks.append(np.stack([*game, same, begun, played]))
 
     def finish(self) -> Pool:
         """The pool. Raises `InputError` when there is no game at all."""
@@ -78,7 +81,10 @@ class PoolReader:
         _, first, which = np.unique(keys, return_index=True, return_inverse=True)
         self.differing = table[1, table[6] != table[6, first[which]]].tolist()
         self.repeated = table.shape[1] - len(first) - len(self.differing)
-        match, _, pair, red, blue, result, _ = table[:, np.sort(first)]
+        table = table[:, np.sort(first)]
+        again, once = repeated(table[3], table[4], table[7], table[8])
+        self.alike, self.left_out = int(again.sum()), int(once.sum())
+        match, _, pair, red, blue, result, *_ = table[:, ~once]
         return Pool(list(self._names), red, blue, result, joined(match, pair))
 
     def _match(self, header: RecordHeader, name: str) -> tuple[int, Ints]:
@@ -97,7 +103,7 @@ class PoolReader:
         games, blocks = enumerate(results), []
         while some := list(islice(games, _GAMES)):
             rows = [
-                (0, n, r.pair, self._id(r.first), self._id(r.second), _RESULTS[r.result], 0)
+                (0, n, r.pair, self._id(r.first), self._id(r.second), _RESULTS[r.result], 0, 0, 0)
                 for n, r in some
             ]
             blocks.append(np.array(rows, np.int64).T)
@@ -122,8 +128,9 @@ def warn_of_repeats(repeated: int, differing: Sequence[int], warn: Say) -> None:
 
 
 def _row(record: GameRecord, name: str, number: int) -> tuple[int, ...]:
-    """Number, pair, red, blue, result, whether adjudicated, and a hash by which games are the same.
-    `InputError`: not a game of two, `number` in the stream `name`."""
+    """Number, pair, red, blue, result, whether adjudicated, a hash by which games are the same, and
+    those of how it began and of what was played. `InputError`: not a game of two, `number` in the
+    stream `name`."""
     result = _RESULTS.get(record.result)
     if result is None or record.players[0] == record.players[1]:
         players = len(record.players)
@@ -131,4 +138,5 @@ def _row(record: GameRecord, name: str, number: int) -> tuple[int, ...]:
         raise InputError(what, file=name, where=f"game {number}")
     red, blue = record.players
     adjudicated = record.adjudicator is not None
-    return record.number, record.pair, red, blue, result, adjudicated, game_hash(record)
+    hashes = game_hash(record), *beginning_and_game(record)
+    return record.number, record.pair, red, blue, result, adjudicated, *hashes

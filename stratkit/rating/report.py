@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from stratkit.errors import counted, printable
-from stratkit.rating.bootstrap import CONFIDENCE, RESAMPLES, Estimate, Ratings
+from stratkit.rating.bootstrap import RESAMPLES, Estimate, Ratings
 from stratkit.rating.elo import Anchor
 from stratkit.rating.groups import linked
-from stratkit.rating.pool import DRAWN, LOST, WON, Floats, Pool
+from stratkit.rating.onemore import CONFIDENCE, FEW
+from stratkit.rating.pool import Floats, Pool
 from stratkit.rating.residuals import most_by_chance, residuals
 
 FORMAT = "rating"
@@ -35,7 +39,8 @@ class RatingOptions:
 @dataclass(frozen=True)
 class Standing:
     """A player's rating, its interval, and its games. `group`: the number, from 1, of the group of
-    players who met, if only by others; ratings of different groups cannot be compared."""
+    players who met, if only by others; ratings of different groups cannot be compared. `pairs`: of
+    its games, which the intervals count."""
 
     name: str
     elo: float
@@ -45,6 +50,7 @@ class Standing:
     drawn: int
     lost: int
     group: int = 1
+    pairs: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,13 +85,13 @@ class HeadToHead:
 
 @dataclass(frozen=True)
 class Report:
-    """The strongest player first; `superiority` [i][j], how likely the i-th is stronger than the
-    j-th, None where they never met."""
+    """The strongest player first; `sure`: of each group of players who met, in the order of the
+    standings, how likely the i-th is stronger than the j-th."""
 
     options: RatingOptions
     standings: Sequence[Standing]
     meetings: Sequence[HeadToHead]
-    superiority: Sequence[Sequence[float | None]] | None = None
+    sure: Sequence[Floats] | None = None
     first_move: Estimate = field(default=Estimate(0, 0, 0))
     draws: Estimate = field(default=Estimate(0, 0, 0))
 
@@ -99,21 +105,39 @@ class Report:
         """How many groups of players there are that never met."""
         return len({s.group for s in self.standings})
 
+    @property
+    def superiority(self) -> list[list[float | None]] | None:
+        """[i][j]: how likely the i-th is stronger than the j-th; None where they never met."""
+        if self.sure is None:
+            return None
+        table: list[list[float | None]] = [[None] * len(self.standings) for _ in self.standings]
+        for at, block in zip(self._places().values(), self.sure, strict=True):
+            for i, row in zip(at, block.tolist(), strict=True):
+                for j, likely in zip(at, row, strict=True):
+                    table[i][j] = likely
+        return table
+
     def parts(self) -> list[Report]:
         """A report for each group; itself where all have met."""
-        return (
-            [self._part(group + 1) for group in range(self.groups)] if self.groups > 1 else [self]
-        )
+        places = self._places()
+        if len(places) == 1:
+            return [self]
+        group = {s.name: s.group for s in self.standings}
+        meetings: dict[int, list[HeadToHead]] = {number: [] for number in places}
+        for meeting in self.meetings:
+            meetings[group[meeting.first]].append(meeting)
+        sure = [None] * len(places) if self.sure is None else [[block] for block in self.sure]
+        return [
+            replace(self, standings=[self.standings[i] for i in at], meetings=some, sure=block)
+            for at, some, block in zip(places.values(), meetings.values(), sure, strict=True)
+        ]
 
-    def _part(self, group: int) -> Report:
-        at = [i for i, s in enumerate(self.standings) if s.group == group]
-        names = {self.standings[i].name for i in at}
-        return replace(
-            self,
-            standings=[self.standings[i] for i in at],
-            meetings=[m for m in self.meetings if m.first in names],
-            superiority=self.superiority and [[self.superiority[i][j] for j in at] for i in at],
-        )
+    def _places(self) -> dict[int, list[int]]:
+        """Where the players of each group stand, by its number, ascending."""
+        places: dict[int, list[int]] = {}
+        for i, standing in enumerate(self.standings):
+            places.setdefault(standing.group, []).append(i)
+        return dict(sorted(places.items()))
 
     @property
     def surprises(self) -> list[HeadToHead]:
@@ -127,19 +151,24 @@ class Report:
         return [m for m in found if m.deviation > limit]
 
     def warnings(self) -> list[str]:
-        """A sentence for each surprise."""
-        return [
-            f"{printable(m.first)} scored {m.score:.1%} against {printable(m.second)} in"
-            f" {counted(m.games, 'game')} where {m.expected:.1%} was expected"
-            f" ({m.deviation:.1f} sigma): one number does not tell their strength"
-            for m in self.surprises
-        ]
+        """A sentence on players of few games, and one for each surprise."""
+        few = [s.name for s in self.standings if s.pairs < FEW] if self.sure is not None else []
+        return [*_too_few(few), *map(_surprise, self.surprises)]
 
     def versus(self, name: str) -> list[HeadToHead]:
         """The meetings of one player, it first, the strongest opponent first."""
-        seen = [m if m.first == name else m.turned() for m in self.meetings]
+        return self._meetings_of.get(name, [])
+
+    @cached_property
+    def _meetings_of(self) -> dict[str, list[HeadToHead]]:
+        found: dict[str, list[HeadToHead]] = {}
+        for m in self.meetings:
+            found.setdefault(m.first, []).append(m)
+            found.setdefault(m.second, []).append(m.turned())
         rank = {s.name: i for i, s in enumerate(self.standings)}
-        return sorted((m for m in seen if m.first == name), key=lambda m: rank[m.second])
+        for some in found.values():
+            some.sort(key=lambda m: rank[m.second])
+        return found
 
     def notes(self) -> list[str]:
         """How it was rated, in sentences without ends."""
@@ -191,31 +220,38 @@ class Report:
             "draws": _rounded(asdict(self.draws), 5),
             "players": [_rounded(asdict(s), 2) for s in self.standings],
             "meetings": [_rounded(asdict(m), 5) for m in self.meetings],
-            "superiority": self.superiority
-            and [[p if p is None else round(p, 4) for p in r] for r in self.superiority],
+            "superiority": (sure := self.superiority)
+            and [[p if p is None else round(p, 4) for p in row] for row in sure],
         }
 
 
 def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> Report:
     """The report on `pool`."""
     order = sorted(range(len(pool.names)), key=lambda i: (-ratings.elo[i], pool.names[i]))
-    scores = pool.scores()
+    rank = {i: k for k, i in enumerate(order)}
     groups = linked(pool, [anchor.player for anchor in options.anchors])
     group = {i: number for number, some in enumerate(groups, start=1) for i in some}
+    met = pool.met
+    scores, number = met.scores(), np.add.reduceat(met.number, met.starts)
+    found = residuals(pool, ratings)
+    total = np.zeros((len(order), 4), np.int64)  # lost, drawn, won, pairs
+    np.add.at(total, found.first, np.column_stack([scores, number]))
+    np.add.at(total, found.second, np.column_stack([scores[:, ::-1], number]))
 
     def standing(i: int) -> Standing:
         low, high = (None if x is None else float(x[i]) for x in (ratings.low, ratings.high))
-        lost, drawn, won = map(int, scores[i].sum(0))
-        return Standing(pool.names[i], float(ratings.elo[i]), low, high, won, drawn, lost, group[i])
+        lost, drawn, won, played = total[i].tolist()
+        known = float(ratings.elo[i]), low, high, won, drawn, lost, group[i], played
+        return Standing(pool.names[i], *known)
 
-    rank = {i: k for k, i in enumerate(order)}
     meetings = []
-    found = residuals(pool, ratings)
-    for i, j, expected, deviation in zip(
-        found.first.tolist(), found.second.tolist(), found.expected, found.deviation, strict=True
+    for i, j, score, expected, deviation in zip(
+        *(found.first.tolist(), found.second.tolist(), scores.tolist()),
+        *(found.expected, found.deviation),
+        strict=True,
     ):
-        won, drawn, lost = (int(scores[i, j, r]) for r in (WON, DRAWN, LOST))
         names = pool.names[i], pool.names[j]
+        lost, drawn, won = score
         meeting = HeadToHead(*names, won, drawn, lost, float(expected), float(deviation))
         better = rank[i] < rank[j]
         key = (rank[i], rank[j]) if better else (rank[j], rank[i])
@@ -224,19 +260,38 @@ def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> Report:
         options,
         [standing(i) for i in order],
         [meeting for _, meeting in sorted(meetings, key=lambda pair: pair[0])],
-        _superiority(ratings.superiority, order, group),
+        ratings.superiority and _ranked(ratings.superiority, groups, rank),
         ratings.first_move,
         ratings.draws,
     )
 
 
-def _superiority(
-    sure: Floats | None, order: Sequence[int], group: Mapping[int, int]
-) -> list[list[float | None]] | None:
-    """The likelihoods in this order of players; None between groups."""
-    if sure is None:
-        return None
-    return [[float(sure[i, j]) if group[i] == group[j] else None for j in order] for i in order]
+def _ranked(
+    sure: Sequence[Floats], groups: Sequence[Sequence[int]], rank: Mapping[int, int]
+) -> list[Floats]:
+    """The likelihoods of each group in the order of its standings."""
+    found = []
+    for block, players in zip(sure, groups, strict=True):
+        order = np.argsort([rank[i] for i in players])
+        found.append(block[np.ix_(order, order)])
+    return found
+
+
+def _too_few(names: Sequence[str]) -> list[str]:
+    """A sentence on players of few games, if there are any."""
+    if not names:
+        return []
+    few = [printable(name) for name in names]
+    who = ", ".join(few if len(few) <= 5 else [*few[:4], f"{len(few) - 4} more"])
+    return [f"fewer than {FEW} pairs of games, which say little of the strength: {who}"]
+
+
+def _surprise(m: HeadToHead) -> str:
+    return (
+        f"{printable(m.first)} scored {m.score:.1%} against {printable(m.second)} in"
+        f" {counted(m.games, 'game')} where {m.expected:.1%} was expected"
+        f" ({m.deviation:.1f} sigma): one number does not tell their strength"
+    )
 
 
 def _given(anchor: Anchor) -> str:

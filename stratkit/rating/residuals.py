@@ -9,7 +9,7 @@ import numpy as np
 
 from stratkit.rating.bootstrap import Ratings
 from stratkit.rating.elo import davidson_score
-from stratkit.rating.pool import DRAWN, Floats, Ints, Pool, pairs
+from stratkit.rating.pool import DRAWN, Floats, Ints, Pool
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def residuals(pool: Pool, ratings: Ratings) -> Residuals:
     root of n. But it is not less than independent games would have: where all ended alike, as was
     nearly certain, they say nothing of it.
     """
-    met = pairs(pool)
+    met = pool.met
     starts = met.starts
     ahead = ratings.elo[met.first] - ratings.elo[met.second]
     help_, draws = ratings.first_move.value, ratings.draws.value

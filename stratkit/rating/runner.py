@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from stratkit.errors import InputError, Say, UsageError, counted, named, nearest_or_all
 from stratkit.rating.bootstrap import Ratings, rate
+from stratkit.rating.distinct import distinct_text
 from stratkit.rating.elo import Model
 from stratkit.rating.groups import check_linked
 from stratkit.rating.options import RateOptions
@@ -53,6 +54,9 @@ def _chosen(
             reader.read(stream, input_name(path))
     pool = reader.finish()
     warn_of_repeats(reader.repeated, reader.differing, warn)
+    if reader.alike:
+        told = warn if reader.left_out else say
+        told(distinct_text(len(pool) + reader.left_out, reader.alike, reader.left_out))
     if reader.adjudicated:
         warn(f"{counted(reader.adjudicated, 'game')} not played out but adjudicated")
     names = new_names(pool, options.rename)

@@ -30,9 +30,9 @@ def renamed(pool: Pool, renames: Sequence[str]) -> tuple[Pool, int]:
     """
     new = new_names(pool, renames)
     names = [new.get(name, name) for name in pool.names]
-    merged = list(dict.fromkeys(names))
-    number = np.array([merged.index(name) for name in names], np.int64)
-    pool = Pool(merged, number[pool.red], number[pool.blue], pool.result, pool.pair)
+    merged = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    number = np.array([merged[name] for name in names], np.int64)
+    pool = Pool(list(merged), number[pool.red], number[pool.blue], pool.result, pool.pair)
     itself = pool.red == pool.blue
     return pool.only(~itself), int(itself.sum())
 
@@ -66,7 +66,7 @@ def selected(
     pool = pool.without(i for i in everybody if i not in wanted)
     too_few: list[str] = []
     while True:  # whoever is left out takes games from others
-        games = pool.scores().sum((1, 2))
+        games = pool.played()
         few = np.flatnonzero(games < least_games).tolist()
         if not few:
             return pool, too_few

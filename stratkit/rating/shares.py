@@ -11,13 +11,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from stratkit.errors import InputError, printable
+from stratkit.rating.onemore import CONFIDENCE, SEED
 from stratkit.storage.identities import CommonRules, KnownPlayers, game_hash, match_key
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
 from stratkit.storage.results import form_of
 
 FORMAT, VERSION = "shares", 1
 SQUARES, DRAW_SIZE = "squares", "draw-size"
+_SAMPLES = 2000
 
 
 def scored(returns: Sequence[float], how: str) -> list[float]:
@@ -46,17 +50,35 @@ class Share:
 
     @property
     def error(self) -> float | None:
-        """The standard error; None where a seat was played once."""
+        """The standard error; None where it is not known: a seat was played once, or each seat
+        always scored the same."""
         played = [some for some in self.scores if some]
         if not played or min(map(len, played)) < 2:
             return None
-        return math.sqrt(sum(_variance(some) / len(some) for some in played)) / len(played)
+        error = math.sqrt(sum(_variance(some) / len(some) for some in played)) / len(played)
+        return error or None
+
+    def ends(self) -> tuple[float, float]:
+        """The ends of the mean's 95 % interval: of the Bayesian bootstrap over games, with one more
+        game in all seats together, which scores nothing or everything (onemore.py)."""
+        played = [some for some in self.scores if some]
+        generator = np.random.Generator(np.random.Philox(SEED))
+        more = generator.standard_exponential(_SAMPLES) / len(played)
+        low, high = np.zeros(_SAMPLES), np.zeros(_SAMPLES)
+        for some in played:
+            scores, number = np.unique(some, return_counts=True)
+            weights = generator.standard_gamma(number, (_SAMPLES, len(number)))
+            whole, points = weights.sum(1) + more, weights @ scores
+            low += points / whole / len(played)
+            high += (points + more) / whole / len(played)
+        tail = (1 - CONFIDENCE) / 2
+        return float(np.quantile(low, tail)), float(np.quantile(high, 1 - tail))
 
     def seat(self, seat: int) -> tuple[float, float | None]:
         """Mean and standard error of one seat."""
         some = self.scores[seat]
         error = math.sqrt(_variance(some) / len(some)) if len(some) > 1 else None
-        return _mean(some), error
+        return _mean(some), error or None
 
 
 def alone(players: Sequence[int]) -> int | None:
@@ -127,13 +149,13 @@ class Shares:
     def text(self) -> str:
         """A table, a line for each two players."""
         n = len(self.seats)
-        head = ["one", f"among {n - 1}", "games", "score", "error", *self.seats]
+        head = ["one", f"among {n - 1}", "games", "score", "from", "to", *self.seats]
         rows = [head]
         for (one, others), share in sorted(self.cells.items()):
-            error = "-" if share.error is None else f"{share.error:.3f}"
+            low, high = (f"{end:.3f}" for end in share.ends())
             by_seat = [f"{share.seat(i)[0]:.3f}" if share.scores[i] else "-" for i in range(n)]
-            row = [printable(one), printable(others), str(share.games), f"{share.mean:.3f}", error]
-            rows.append([*row, *by_seat])
+            row = [printable(one), printable(others), str(share.games), f"{share.mean:.3f}"]
+            rows.append([*row, low, high, *by_seat])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(
@@ -159,6 +181,7 @@ class Shares:
                     seats.append({"seat": name, **about, "error": _round(error)})
             about = {"games": share.games, "mean": _round(share.mean)}
             about["error"] = _round(share.error)
+            about["low"], about["high"] = map(_round, share.ends())
             cells.append({"one": one, "others": others, **about, "seats": seats})
         head = {"stratkit": FORMAT, "version": VERSION, "game": self.rules.game, "score": self.how}
         head |= {"mixed_rules": sorted(self.rules.differing)}

@@ -20,7 +20,6 @@ from stratkit.errors import UsageError, nearest
 KEYS = ("elo0", "elo1", "alpha", "beta")
 RARE = 1e-3  # counts of an outcome that never came up, so that no logarithm is infinite
 HALVINGS = 50  # of an interval that holds the answer
-QUANTILE = 1.959964  # of the normal distribution, for 95 %
 
 
 @dataclass(frozen=True)
@@ -105,42 +104,3 @@ def elo_of(score: float) -> float:
     if not 0 < score < 1:
         return math.copysign(math.inf, score - 0.5)
     return -400 * math.log10(1 / score - 1)
-
-
-def elo_interval(counts: Sequence[float]) -> tuple[float, float, float]:
-    """Elo and both ends of its 95 % interval, which may be infinite. Without outcomes (0, -inf,
-    inf).
-
-    The interval is the normal approximation's of the score, whose spread is measured with half an
-    outcome more at both ends: somebody who won all of few games is not known to win all.
-    """
-    total = sum(counts)
-    if not total:
-        return 0.0, -math.inf, math.inf
-    mean = _moments(counts)[0]
-    margin = QUANTILE * _deviation(counts)
-    low, high = max(mean - margin, 0.0), min(mean + margin, 1.0)
-    return elo_of(mean), elo_of(low), elo_of(high)
-
-
-def superiority(counts: Sequence[float]) -> float:
-    """How likely the player is the stronger one (LOS), by the same approximation: 1/2 without
-    outcomes."""
-    if not sum(counts):
-        return 0.5
-    deviations = (_moments(counts)[0] - 0.5) / _deviation(counts)
-    return (1 + math.erf(deviations / math.sqrt(2))) / 2
-
-
-def _deviation(counts: Sequence[float]) -> float:
-    """Of the mean outcome; its spread is measured as `elo_interval` says."""
-    widened = [counts[0] + 0.5, *counts[1:-1], counts[-1] + 0.5]
-    return math.sqrt(_moments(widened)[1] / (sum(counts) + 1))
-
-
-def _moments(counts: Sequence[float]) -> tuple[float, float]:
-    """Mean and variance of the outcomes."""
-    total = sum(counts)
-    outcomes = [index / (len(counts) - 1) for index in range(len(counts))]
-    mean = sum(a * n for a, n in zip(outcomes, counts, strict=True)) / total
-    return mean, sum(n * (a - mean) ** 2 for a, n in zip(outcomes, counts, strict=True)) / total

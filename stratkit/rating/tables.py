@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from stratkit.errors import printable
+from stratkit.rating.onemore import likely_text
 from stratkit.rating.report import HeadToHead, Report, Standing
 from stratkit.storage.csv_text import csv_text
 
@@ -88,6 +89,10 @@ def _share(head: str) -> Column:
     return Column(head, _shown(".1%"), _exact(".5f"))
 
 
+def _likely(head: str) -> Column:
+    return Column(head, lambda p: "-" if p is None else likely_text(float(p)), _exact(".5f"))
+
+
 def ratings(report: Report) -> Table:
     """Every player's rating and games; the number of its group, if groups never met."""
     columns = [
@@ -130,11 +135,12 @@ def versus(report: Report, name: str) -> Table:
 
 def superiority(report: Report) -> Table | None:
     """How likely each player is stronger than each other; None where that is not known."""
-    if report.superiority is None:
+    likely = report.superiority
+    if likely is None:
         return None
-    columns = [_words("stronger than"), *(_share(printable(s.name)) for s in report.standings)]
+    columns = [_words("stronger than"), *(_likely(printable(s.name)) for s in report.standings)]
     rows: list[list[Cell]] = [
         [s.name, *(None if i == j else p for j, p in enumerate(row))]
-        for i, (s, row) in enumerate(zip(report.standings, report.superiority, strict=True))
+        for i, (s, row) in enumerate(zip(report.standings, likely, strict=True))
     ]
     return Table("Likelihood of superiority", columns, rows)

@@ -8,10 +8,11 @@ import re
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 
 from running import run
-from stratkit.learn.curves import read_run, smooth
-from stratkit.pictures import COLOURS
+from stratkit.learn.curves import _draw, read_run, smooth
+from stratkit.pictures import COLOURS, new_figure
 
 
 def a_run(path: pathlib.Path, lines: int = 60, **more: object) -> pathlib.Path:
@@ -55,6 +56,22 @@ def test_a_line_and_a_colour_for_each_run(tmp_path: pathlib.Path) -> None:
     assert picture.read_bytes() == before
     png = run("curves", one, "--field", "returns_mean/1", "--over", "hours", "-o", "-")
     assert png.data.startswith(b"\x89PNG")
+
+
+def test_a_lone_elo_has_its_interval(tmp_path: pathlib.Path) -> None:
+    """A band of one point is nothing to see, and an infinite end was not drawn."""
+    for lines, steps, ends in ((30, [20], 2), (60, [20, 40], 1)):  # the longer one has no low ends
+        run = read_run(str(a_run(tmp_path / str(lines), lines)))
+        axes = new_figure(4, 3).subplots()
+        _draw(axes, run, "eval/elo", "step", 1, 0)
+        x, _ = run.curve("eval/elo", "step")
+        assert len(x) == len(steps)
+        bars = [c for c in axes.collections if isinstance(c, LineCollection) and c.get_segments()]
+        assert len(bars) == ends
+        drawn = {float(point[1]) for bar in bars for line in bar.get_segments() for point in line}
+        assert max(drawn) == max(steps) + 9
+        arrows = [line for line in axes.lines if line.get_marker() == "v" and len(line.get_xdata())]
+        assert len(arrows) == (ends == 1)
 
 
 def test_what_is_read_and_where_it_is_drawn(tmp_path: pathlib.Path) -> None:

@@ -8,6 +8,7 @@ import pathlib
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from running import ROOT, run
@@ -41,6 +42,27 @@ def test_scores_and_errors_by_hand() -> None:
     assert Share([[1.0], [0.0, 1.0]]).error is None and math.isnan(Share([[], []]).mean)
 
 
+def test_scores_that_are_all_alike_are_not_certain() -> None:
+    """One of seven who scored nothing in each seat twice: the error was 0."""
+    nothing = Share([[0.0, 0.0] for _ in range(7)])
+    low, high = nothing.ends()
+    assert nothing.error is None and nothing.seat(0) == (0, None)
+    # Of 14 games without seats it would be what Clopper and Pearson have: 1 - .025^(1/14).
+    assert low == 0 and 0.15 < high < 0.35
+
+
+@pytest.mark.parametrize(("games", "chance"), [(1, 1 / 7), (2, 1 / 7), (5, 0.4), (20, 1 / 7)])
+def test_the_interval_of_a_share_holds_the_truth(games: int, chance: float) -> None:
+    rng = np.random.default_rng(6)
+    seats = np.linspace(0.5, 1.5, 7) * chance  # some are better
+    inside = 0
+    for _ in range(150):
+        won = (rng.random((games, 7)) < seats).astype(float)
+        low, high = Share(won.T.tolist()).ends()
+        inside += low <= chance <= high
+    assert inside >= 0.93 * 150 - 2 * math.sqrt(150 * 0.93 * 0.07)
+
+
 def test_identical_players_score_a_seventh_and_matches_go_on_alike(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "games.jsonl"
     words = ["match", "name=a,random", "name=b,random", *PURE, "-n", 134, "--seed", 4, "-o", file]
@@ -61,6 +83,7 @@ def test_identical_players_score_a_seventh_and_matches_go_on_alike(tmp_path: pat
     ]
     for cell in found["cells"]:
         assert abs(cell["mean"] - 1 / 7) < 2 * cell["error"] < 0.05
+        assert cell["low"] < 1 / 7 < cell["high"] < cell["low"] + 0.1
         assert cell["seats"][0]["seat"] == "AUSTRIA"
         assert {seat["games"] for seat in cell["seats"]} == {20}
     table = run("rate", "--score", "draw-size", file).out.splitlines()

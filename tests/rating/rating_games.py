@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from stratkit.rating.elo import ELO
-from stratkit.rating.pool import Pool
+from stratkit.rating.pool import Ints, Pool
 from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, RecordWriter
 
 RETURNS = {"red": (1.0, -1.0), "draw": (0.0, 0.0), "blue": (-1.0, 1.0)}
@@ -29,7 +29,7 @@ def record(number: int, red: int, blue: int, result: str) -> GameRecord:
         pair=number // 2,
         players=(red, blue),
         setups=None,
-        moves="A1A2",
+        moves=f"A1A2 {number}",  # no two games are alike
         result=result,
         returns=RETURNS[result],
         reason="flag_captured",
@@ -67,6 +67,19 @@ def pool_of(*units: Sequence[Outcome] | tuple[int, Sequence[Outcome]]) -> Pool:
                 who = [names.setdefault(name, len(names)) for name in (red, blue)]
                 rows.append((*who, ("lost", "drawn", "won").index(result), count))
     return Pool(list(names), *np.array(rows, np.int64).T)
+
+
+def colours(pool: Pool) -> Ints:
+    """[i, j, r]: how often result r was player i's, as red, against player j."""
+    counts = np.zeros((len(pool.names), len(pool.names), 3), np.int64)
+    np.add.at(counts, (pool.red, pool.blue, pool.result), 1)
+    return counts
+
+
+def scores(pool: Pool) -> Ints:
+    """The same, whatever the colours."""
+    counts = colours(pool)
+    return counts + counts.transpose(1, 0, 2)[:, :, ::-1]
 
 
 def both(first: str, second: str, score: str) -> list[Outcome]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rating_games import both, pool_of, simulated
+from rating_games import both, colours, pool_of, scores, simulated
 from stratkit.errors import CheckFailed
 from stratkit.rating.bootstrap import rate
 from stratkit.rating.elo import Anchor, Model, davidson_score
@@ -142,10 +142,10 @@ def test_everyone_scores_what_is_expected(counts: list[int], model: Model) -> No
     ]
     pool = pool_of(*units)
     found = rate(pool, model)
-    games = pool.colours().sum(2)
+    games = colours(pool).sum(2)
     ahead = found.elo[:, None] - found.elo[None, :] + found.first_move.value
     red = games * davidson_score(ahead, found.draws.value)
-    points = pool.points().sum(1)
+    points = (scores(pool) @ [0, 0.5, 1]).sum(1)
     assert np.allclose(red.sum(1) + (games - red).sum(0), points, atol=1e-5)
     assert found.elo.mean() == pytest.approx(0, abs=1e-6)
     if model.first_move is None:

@@ -21,6 +21,8 @@ from stratkit.rating.svg import curve, curves_of, step_of
 
 SAMPLES = ROOT / "formats/samples"
 
+FEW = "fewer than 10 pairs of games, which say little of the strength"
+
 
 @pytest.fixture
 def games(tmp_path: pathlib.Path) -> pathlib.Path:
@@ -194,7 +196,7 @@ def test_groups_that_never_met(tmp_path: pathlib.Path) -> None:
             "rate: groups that never met cannot be compared: a, b; c, d"
         )
     done = run("rate", "--prior", 1, one, two)
-    assert (done.status, done.err) == (0, "")
+    assert (done.status, done.error_line) == (0, f"rate: {FEW}: a, b, c, d")
     head, *blocks = done.out.split("\n\n")
     assert head.endswith("; 2 groups never met: compare Elo only within a group")
     assert [blocks[0], blocks[3]] == ["group 1", "group 2"] and len(blocks) == 6
@@ -243,7 +245,7 @@ def test_only_wins_need_a_prior(tmp_path: pathlib.Path) -> None:
     assert (done.status, done.data) == (3, b"")
     assert done.error_line.startswith("rate: a won every game; b lost every game: no rating is fin")
     told = run("rate", "--prior", 1, path)
-    assert (told.status, told.err) == (0, "")
+    assert (told.status, told.error_line) == (0, f"rate: {FEW}: a, b")
     assert "; each player has 1 more draw with one player made up\n" in told.out
     assert run("rate", "--method", "elo", path).status == 0
 
@@ -388,7 +390,7 @@ def test_names_that_the_font_lacks_are_no_warnings(tmp_path: pathlib.Path) -> No
     for option in ("--plot", "--curve"):
         for picture in ("a.png", "a.svg"):
             done = run("rate", "-f", option, tmp_path / picture, path)
-            assert (done.status, done.err) == (0, "")
+            assert (done.status, done.error_line[:11]) == (0, "rate: fewer")
 
 
 def test_the_curve(games: pathlib.Path, tmp_path: pathlib.Path) -> None:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from rating_games import changed, header, record, write
+from rating_games import changed, colours, header, record, scores, write
 from running import run
 from stratkit.errors import InputError
 from stratkit.rating import reading
@@ -30,8 +30,8 @@ def test_results_count_for_players_not_for_colours(tmp_path: pathlib.Path) -> No
     games = [record(0, 0, 1, "red"), record(1, 1, 0, "blue"), record(2, 0, 1, "blue")]
     pool = read(write(tmp_path / "g", header("x", "a"), games)).finish()
     x, a = (pool.names.index(name) for name in ("x", "a"))
-    assert pool.points()[x, a] == 2 and pool.points()[a, x] == 1
-    assert pool.colours()[x, a].tolist() == [1, 0, 1] and pool.colours()[a, x, WON] == 0
+    assert scores(pool)[x, a].tolist() == [1, 0, 2]
+    assert colours(pool)[x, a].tolist() == [1, 0, 1] and colours(pool)[a, x, WON] == 0
     assert len(pool) == 3
 
 
@@ -288,5 +288,5 @@ def test_the_same_player_from_another_place(tmp_path: pathlib.Path) -> None:
             head = header("a", "b", seed=seed)
             a = replace(head.players[0], spec=spec, sha256=weights)
             path, head = tmp_path / str(seed), replace(head, players=(a, head.players[1]))
-            paths.append(write(path, head, [record(0, 0, 1, "red")]))
+            paths.append(write(path, head, [record(seed, 0, 1, "red")]))
         assert len(read(*paths).finish().result) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rating_games import both, pool_of
+from rating_games import both, pool_of, scores
 from stratkit.errors import UsageError
 from stratkit.rating.bootstrap import Ratings, rate
 from stratkit.rating.report import RatingOptions, report
@@ -50,7 +50,7 @@ def test_renaming() -> None:
     pool, itself = renamed(POOL, ["run@1=run", "run@2=run"])  # they are one now
     assert (sorted(pool.names), itself, len(pool)) == (["run", "x=y"], 8, 5)
     pool, _ = renamed(POOL, ["run@1=run@2", "run@2=run@1"])  # each has the other's name
-    assert pool.scores()[0, 1].tolist() == [4, 0, 4] and list(pool.names)[2] == "x=y"
+    assert scores(pool)[0, 1].tolist() == [4, 0, 4] and list(pool.names)[2] == "x=y"
     for text in ("nobody=x", "run@1", "run@1="):
         with pytest.raises(UsageError, match="^--rename: OLD=NEW, but no player is called '"):
             renamed(POOL, [text])

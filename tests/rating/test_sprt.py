@@ -13,12 +13,9 @@ from stratkit.errors import UsageError
 from stratkit.rating.sprt import (
     RARE,
     Sprt,
-    elo_interval,
-    elo_of,
     expected_score,
     most_likely,
     parse_sprt,
-    superiority,
 )
 
 COUNTS = st.lists(st.integers(0, 400), min_size=5, max_size=5)
@@ -104,33 +101,3 @@ def test_what_is_no_test(text: str, what: str) -> None:
 def test_reading_a_test() -> None:
     assert parse_sprt("elo0=0,elo1=20") == Sprt(0, 20, 0.05, 0.05)
     assert parse_sprt("beta=.2,elo1=20,alpha=.1,elo0=-3") == Sprt(-3, 20, 0.1, 0.2)
-
-
-# --- Elo ------------------------------------------------------------------------------------------
-
-
-def test_elo_and_its_interval() -> None:
-    for elo in (-300, 0, 17.5):
-        assert elo_of(expected_score(elo)) == pytest.approx(elo)
-    assert elo_of(0) == -math.inf and elo_of(1) == math.inf
-    assert elo_interval([0, 0, 0]) == (0, -math.inf, math.inf)
-    elo, low, high = elo_interval([40, 20, 40])
-    assert elo == 0 and -70 < low < -55 and high == pytest.approx(-low)
-    assert superiority([0, 0, 0]) == superiority([40, 20, 40]) == 0.5
-    assert superiority([0, 0, 10]) > 0.99 and superiority([10, 0, 0]) < 0.01
-    # 55 % of 400 games without draws: 2 standard deviations of .025.
-    assert superiority([180, 0, 220]) == pytest.approx(0.977, abs=0.002)
-    elo, low, high = elo_interval([0, 0, 10])
-    assert elo == math.inf == high and 100 < low < 600
-
-
-def test_the_interval_covers_the_truth() -> None:
-    rng = random.Random(2)
-    truth, covered = elo_of(0.5 + 0.3 / 2), 0
-    for _ in range(400):
-        counts = [0] * 3
-        for outcome in rng.choices((0, 1, 2), (0.2, 0.3, 0.5), k=100):
-            counts[outcome] += 1
-        _, low, high = elo_interval(counts)
-        covered += low <= truth <= high
-    assert 0.92 * 400 <= covered <= 0.98 * 400
