@@ -18,8 +18,9 @@ from stratkit.engine import IllegalAction, replay
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.stratego import TYPE, placements
 from stratkit.errors import InputError, printable
+from stratkit.notation.actions import actions_of
 from stratkit.notation.drawing import RANKS
-from stratkit.notation.play import actions_of, move_texts
+from stratkit.notation.play import move_texts
 from stratkit.notation.select import Selection
 from stratkit.notation.setups import has_counts
 

@@ -16,6 +16,7 @@ from stratkit.convert.raw import (
     LOG,
     POSITION,
     POSITIONS,
+    RECORD,
     SETUP,
     Raw,
     chunks,
@@ -113,7 +114,8 @@ def _game(piece: Piece, game: Game, options: ConvertOptions) -> None:
     if played.fault and not options.salvage:
         return
     piece.sound = True
-    if played.log.setups is None and options.to not in FILES:
+    stays = options.to in FILES or (options.to == "games" and raw.form == RECORD)
+    if played.log.setups is None and not stays:
         piece.notes.append(f"{raw.name}: ended before the setups were complete: left out")
         return
     piece.name = _file_name(game, options.to)

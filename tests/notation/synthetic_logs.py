@@ -20,7 +20,7 @@ from stratkit.engine.batch import Batch
 from stratkit.engine.stratego import VARIANTS
 from stratkit.notation.gravon_text import gsn_text, xml_text
 from stratkit.notation.log import Log
-from stratkit.notation.play import start_of
+from stratkit.notation.actions import start_of
 
 ROWS = 512
 
