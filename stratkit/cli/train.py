@@ -20,6 +20,7 @@ from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import UsageError, counted
 from stratkit.learn.config import ALGORITHMS, REBEL
+from stratkit.learn.inputs import check_inputs
 from stratkit.learn.observer import Observer
 from stratkit.learn.options import option_name
 from stratkit.learn.request import (
@@ -258,6 +259,7 @@ def _check_inputs(inputs: Sequence[str]) -> None:
         check_stdin()
         if sys.stdin.isatty():
             raise UsageError("episodes come through a pipe or from files, not from a terminal")
+    check_inputs(inputs)
 
 
 class _Signals:
