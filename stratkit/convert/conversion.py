@@ -160,7 +160,8 @@ def _write_fenfs(piece: Piece, game: Game, options: ConvertOptions) -> None:
 def _write_setups(piece: Piece, game: Game, options: ConvertOptions) -> None:
     from stratkit.notation.setups import setup_text
 
-    setups = game.log.setups or ()
+    both = game.log.setups or ()
+    setups = [both[side] for side in options.selection.sides(game.log)] if both else []
     if any(len(setup) > game.log.variant.zone for setup in setups):
         piece.notes.append(f"{game.raw.name}: free setups beyond their own ranks: left out")
     else:

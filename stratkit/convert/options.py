@@ -96,6 +96,7 @@ class StatsOptions:
     versus: tuple[str, ...]
     all_players: bool
     attacks: bool
+    scores: bool
     maps: bool
     as_json: bool
     plot: str | None
