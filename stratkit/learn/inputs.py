@@ -1,15 +1,17 @@
-"""What is no episodes, and who makes episodes of it. Imports neither torch nor numpy: a mistaken
-file is told of before they are loaded."""
+"""Whether the inputs can be read, and who makes episodes of what is none. Imports neither torch nor
+numpy: a mistaken file is told of before they are loaded."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import stat
+import sys
 from collections.abc import Sequence
 
-from stratkit.errors import InputError
+from stratkit.errors import InputError, UsageError
 from stratkit.learn.request import STDIN
+from stratkit.storage.streams import check_stdin
 
 ZSTD = b"\x28\xb5\x2f\xfd"  # the first bytes of episodes, and of examples
 GAMES = (".jsonl", ".gsn", ".xml", ".zip", ".json")  # of which episodes can be made
@@ -17,8 +19,15 @@ PACKED = (".zst", ".gz")
 
 
 def check_inputs(paths: Sequence[str]) -> None:
-    """Raises `InputError` for a file that can be no stream of episodes. Pipes and folders are not
-    looked into; a file that is empty, or not there, is for who opens it."""
+    """Raises `UsageError` where standard input cannot be read, and `InputError` for a file that can
+    be no stream of episodes. Pipes and folders are not looked into; a file that is empty, or not
+    there, is for who opens it."""
+    if list(paths).count(STDIN) > 1:
+        raise UsageError("standard input can be read only once")
+    if STDIN in paths:
+        check_stdin()
+        if sys.stdin.isatty():
+            raise UsageError("episodes come through a pipe or from files, not from a terminal")
     for path in paths:
         if path == STDIN or not os.path.exists(path) or not stat.S_ISREG(os.stat(path).st_mode):
             continue

@@ -46,6 +46,7 @@ class RateOptions:
     curve: str | None
     force: bool
     score: str | None
+    check_games: bool
     given: Set[str]
 
     def check(self) -> None:
@@ -53,7 +54,9 @@ class RateOptions:
         if self.score is not None:
             alone = sorted(self.given - {"games", "score", "as_json", "quiet", "verbose"})
             if alone:
-                name = {"as_csv": "csv", "shown": "games"}.get(alone[0], alone[0])
+                name = {"as_csv": "csv", "shown": "games", "check_games": "check"}.get(
+                    alone[0], alone[0]
+                )
                 what = f"--score goes with --json alone, not with --{name.replace('_', '-')}"
                 raise UsageError(what)
         for name in ONLY_ML if self.method == "elo" else ("k",):

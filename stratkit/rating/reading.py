@@ -10,6 +10,7 @@ from typing import BinaryIO
 import numpy as np
 
 from stratkit.errors import InputError, Say, counted
+from stratkit.rating.claims import contradiction
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
 from stratkit.storage.identities import KnownPlayers, game_hash, match_key
 from stratkit.storage.records import BLUE, DRAW, RED, GameRecord, RecordHeader, read_records
@@ -26,11 +27,17 @@ class PoolReader:
     player. A game that is met again is not counted again: `repeated` says how many were, and
     `adjudicated` how many games were not played out. `differing` are the numbers of games that are
     left out because another game of their match came with this number. `torn` is told of a last
-    line that is left out: of a match that goes on, or was killed.
+    line that is left out: of a match that goes on, or was killed. `denied` are games left out
+    because their record cannot be right: it contradicts itself, or what `wrong` says of it.
     """
 
-    def __init__(self, torn: Callable[[InputError], object] = lambda error: None) -> None:
-        self._torn = torn
+    def __init__(
+        self,
+        torn: Callable[[InputError], object] = lambda error: None,
+        wrong: Callable[[RecordHeader, GameRecord], str] = lambda header, record: "",
+    ) -> None:
+        self._torn, self._wrong = torn, wrong
+        self.denied: list[InputError] = []
         self.repeated = self.adjudicated = 0
         self.differing: list[int] = []
         self.game = ""
@@ -50,11 +57,20 @@ class PoolReader:
         for header, following in groupby(games, key=itemgetter(0)):
             match, ids = self._match(header, name, lines.pop())
             lines.clear()
-            while rows := [_row(r, name, next(numbers)) for _, r in islice(following, _GAMES)]:
+            numbered = ((record, next(numbers)) for _, record in following)
+            sound = ((r, at) for r, at in numbered if self._is_sound(header, r, name, at))
+            while rows := [_row(r, name, at) for r, at in islice(sound, _GAMES)]:
                 number, pair, red, blue, result, adjudicated, same = np.array(rows, np.int64).T
                 self.adjudicated += int(adjudicated.sum())
                 columns = np.full(len(rows), match), number, pair, ids[red], ids[blue], result
                 self._blocks.append(np.stack([*columns, same]))
+
+    def _is_sound(self, header: RecordHeader, record: GameRecord, name: str, number: int) -> bool:
+        """Whether the record can be right; else it is `denied`."""
+        what = contradiction(header, record) or self._wrong(header, record)
+        if what:
+            self.denied.append(InputError(what, file=name, where=f"game {number}"))
+        return not what
 
     def finish(self) -> Pool:
         """The pool. Raises `InputError` when there is no game at all."""
@@ -87,6 +103,13 @@ class PoolReader:
         key = match_key(header)
         ids = [self._names.setdefault(p.name, len(self._names)) for p in header.players]
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
+
+
+def warn_of_denied(denied: Sequence[InputError], warn: Say) -> None:
+    """Says of how many games the record cannot be right, and why the first."""
+    if denied:
+        what = f"left out: {counted(len(denied), 'game')} whose record cannot be right, such as"
+        warn(f"{what} {denied[0]}")
 
 
 def warn_of_repeats(repeated: int, differing: Sequence[int], warn: Say) -> None:

@@ -155,4 +155,4 @@ def test_what_it_is_instead(name: str, data: bytes, what: str, tmp_path: pathlib
     path.write_bytes(data)
     with pytest.raises(InputError, match=what):
         check_inputs([str(path)])
-    check_inputs(["-", str(tmp_path), os.devnull, str(SAMPLES / "episodes.eps")])
+    check_inputs([str(tmp_path), os.devnull, str(SAMPLES / "episodes.eps")])
