@@ -14,7 +14,7 @@ from stratkit.learn.request import STDIN
 from stratkit.storage.streams import check_stdin
 
 ZSTD = b"\x28\xb5\x2f\xfd"  # the first bytes of episodes, and of examples
-GAMES = (".jsonl", ".gsn", ".xml", ".zip", ".json")  # of which episodes can be made
+GAMES = (".jsonl", ".gsn", ".xml", ".zip")  # of which episodes can be made
 PACKED = (".zst", ".gz")
 
 
@@ -44,7 +44,7 @@ def _what(path: str, name: str, head: bytes) -> str:
     if name.endswith((".setups", ".fenfs")):
         kind = "setups" if name.endswith(".setups") else "positions"
         return f"{kind}, no episodes: `selfplay` makes episodes, and its --setups takes setups"
-    if name.endswith(GAMES) or head.lstrip()[:1] in (b"{", b"<", b"#"):
+    if name.endswith(GAMES) or head.startswith((b'{"stratkit"', b"<", b"#")):
         made = f"fenfs convert --to episodes {shlex.quote(path)} -o games.eps"
         return f"games, no episodes: `{made}` makes them"
     return "no episodes, which `selfplay` and `fenfs convert --to episodes` make"

@@ -42,7 +42,7 @@ def prefix_by(rules: Mapping[str, int], log: Log) -> Prefix:
     return prefix(_game(log.variant.name, tuple(sorted(rules.items()))), log)
 
 
-@functools.cache
+@functools.lru_cache(64)  # headers of files may have any rules
 def _game(name: str, rules: tuple[tuple[str, int], ...]) -> Game:
     return Game(name, {**free_game(name).rules, **dict(rules)})
 

@@ -9,9 +9,9 @@ DRAWN = ("no_movable_pieces", "max_plies", "max_quiet", "agreed")
 
 
 def contradiction(header: RecordHeader, record: GameRecord) -> str:
-    """Why the record cannot be right, or "". A record without setups carries no game: its result is
-    taken at its word."""
-    if record.setups is None:
+    """Why the record cannot be right, or "". A record without setups, or without moves, carries no
+    game: its result is taken at its word."""
+    if record.setups is None or not record.moves:
         return ""
     moves = len(record.moves.split())
     if record.plies != moves:

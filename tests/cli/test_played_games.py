@@ -68,6 +68,7 @@ def test_the_same_game_is_the_same_episode_in_all_files(tmp_path: pathlib.Path) 
     fenfs("convert", "--to", "games", *chosen, "-o", kept)
     fenfs("convert", "--to", "episodes", "--jobs", 2, kept, "-o", copy)
     assert out.read_bytes() == copy.read_bytes()
+    assert repr(read(out)) == repr(read(SAMPLES / "gravon.eps"))  # the golden sample
     numbers = [episode.number for _, episode in read(out)]
     assert len(set(numbers)) == len(numbers) > 1
 
