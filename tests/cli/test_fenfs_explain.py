@@ -42,7 +42,11 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     path = tmp_path_factory.mktemp("explain") / "games.jsonl"
     header, game = fenfs("convert", "--to", "games", GSN)[1].splitlines()
     short = json.loads(game)
-    short |= {"moves": " ".join(short["moves"].split()[:PLIES]), "plies": PLIES, "reason": "forfeit"}
+    short |= {
+        "moves": " ".join(short["moves"].split()[:PLIES]),
+        "plies": PLIES,
+        "reason": "forfeit",
+    }
     path.write_text(f"{header}\n{json.dumps(short)}\n")
     return path
 
