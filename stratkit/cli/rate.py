@@ -102,6 +102,11 @@ class FitOr(click.ParamType[float | None]):
     "Games of more than two players: mean scores by squares, or by draw-size.",
     OneOf(["squares", "draw-size"]),
 )
+@option(
+    "--check",
+    "Play all games again, and leave out those whose moves deny their result.",
+    name="check_games",
+)
 @option("--json", "Print JSON instead of tables.", name="as_json")
 @option("--csv", "Print one table as CSV.", name="as_csv")
 @option("--html FILE.html", "Write tables and pictures into a page.")
@@ -137,7 +142,12 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         check_read_twice(options.games)
     from stratkit.rating.runner import run_rating
 
-    report, new_names = run_rating(options, warn, say)
+    if options.check_games:
+        from stratkit.convert.claims import denied
+
+        report, new_names = run_rating(options, warn, say, denied)
+    else:
+        report, new_names = run_rating(options, warn, say)
     for warning in report.warnings()[:MOST_WARNINGS]:
         warn(warning)
     _write_files(report, _viewer(report, options, new_names), options)

@@ -21,6 +21,7 @@ from stratkit.cli.tool import Tool, run
 from stratkit.errors import UsageError, counted, named
 from stratkit.learn.acting import measured
 from stratkit.learn.config import ALGORITHMS
+from stratkit.learn.inputs import check_inputs
 from stratkit.learn.observer import Observer
 from stratkit.learn.options import option_name
 from stratkit.learn.request import (
@@ -37,7 +38,6 @@ from stratkit.learn.request import (
     words_of,
 )
 from stratkit.netnames import allow_net
-from stratkit.storage.streams import check_stdin
 
 if TYPE_CHECKING:
     from stratkit.learn.tensorboard import Scalars
@@ -199,7 +199,7 @@ def _check_actors(keys: object) -> None:
 def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     """Does what is asked for until its end, or a signal; returns the exit status. `options`: those
     of the command line that are no settings."""
-    _check_inputs(request.inputs)
+    check_inputs(request.inputs)
     request.check()
     opponent = None if options["eval"] is None else _opponent(options["eval"], request)
     # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
@@ -247,15 +247,6 @@ def _seconds(options: Mapping[str, Any]) -> float:
     if options["log_every"] is not None:
         return float(options["log_every"])
     return 0.0 if sys.stderr.isatty() or is_talkative() else LOG_EVERY
-
-
-def _check_inputs(inputs: Sequence[str]) -> None:
-    if list(inputs).count("-") > 1:
-        raise UsageError("standard input can be read only once")
-    if "-" in inputs:
-        check_stdin()
-        if sys.stdin.isatty():
-            raise UsageError("episodes come through a pipe or from files, not from a terminal")
 
 
 class _Signals:

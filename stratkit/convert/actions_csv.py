@@ -16,8 +16,9 @@ from stratkit.engine import IllegalAction, replay
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.stratego import TYPE, placements
 from stratkit.errors import InputError
+from stratkit.notation.actions import actions_of
 from stratkit.notation.drawing import RANKS
-from stratkit.notation.play import actions_of, move_texts
+from stratkit.notation.play import move_texts
 from stratkit.notation.select import Selection
 from stratkit.notation.setups import has_counts
 from stratkit.storage.csv_text import csv_text

@@ -153,13 +153,19 @@ def _contradictions(game: Game) -> list[InputError]:
     """What a record says of its game that its own moves and result contradict."""
     if game.raw.form != RECORD:
         return []
-    _, record = game.raw.data
+    header, record = game.raw.data
     faults, moves = [], len(record.moves.split())
     if record.plies != moves:
         faults.append(InputError(f"it says {record.plies} plies, but has {moves} moves"))
     if record.returns != game.log.returns:
         what = f"returns that no game of {game.log.variant.name} has"
         faults.append(InputError(what, text=list(record.returns)))
+    if record.adjudicator and game.log.by_rules:
+        faults.append(InputError(f"{record.reason} needs no adjudicator", text=record.adjudicator))
+    word, _, limit = (record.adjudicator or "").partition(" ")
+    if limit and limit != {"resign": header.resign, "draw": header.draw}.get(word):
+        what = "an adjudicator that the header does not have"
+        faults.append(InputError(what, text=record.adjudicator))
     for fault in faults:
         fault.file = game.raw.name
     return faults
@@ -210,12 +216,19 @@ def _twice(raw: Raw) -> list[InputError]:
 
 
 def _replay_faults(raw: Raw) -> list[InputError]:
-    """What is wrong with an episode that begins within a game, repetition rules aside."""
+    """What is wrong with an episode that begins within a game, repetition rules aside: they depend
+    on the moves before it."""
     from stratkit.engine import Game as Rules
     from stratkit.engine import IllegalAction, replay
+    from stratkit.notation.endings import NO_MOVE
+    from stratkit.notation.log import LIMITS
 
     header, episode = raw.data
-    game = Rules(header.game, dict.fromkeys(Rules(header.game).rules, 0))
+    limits = {name: header.rules.get(name, 0) for name in LIMITS}
+    try:
+        game = Rules(header.game, {**dict.fromkeys(Rules(header.game).rules, 0), **limits})
+    except InputError:
+        return []  # a fault of the header
     try:
         played = replay(game, episode.actions, episode.start)
     except IllegalAction as error:
@@ -224,8 +237,10 @@ def _replay_faults(raw: Raw) -> list[InputError]:
             what = f"action {error.index + 1}, {error.action}, is not legal"
         return [InputError(what, file=raw.name)]
     said, seen = header.endings[episode.ending], game.endings[played.endings[0]]
-    captured = "flag_captured" in (said, seen)
-    if captured and (said != seen or episode.returns.tolist() != played.returns[0].tolist()):
+    same = said == seen or (said == "cut" and not seen)
+    if said == NO_MOVE and not seen:
+        return []  # repetition rules may have left no move
+    if not same or episode.returns.tolist() != played.returns[0].tolist():
         what = f"the result is not that of the board ({seen or 'not ended'})"
         return [InputError(what, file=raw.name, text=said)]
     return []

@@ -8,15 +8,17 @@ import itertools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from stratkit.compressed import plain_name
 from stratkit.convert.games import Game, games, in_order
-from stratkit.convert.options import FILES, GAMES, NO_GAME, VIEWS, ConvertOptions
+from stratkit.convert.options import EPISODES, FILES, GAMES, NO_GAME, VIEWS, ConvertOptions
 from stratkit.convert.raw import (
     EPISODE,
     LOG,
     POSITION,
     POSITIONS,
+    RECORD,
     SETUP,
     Raw,
     chunks,
@@ -26,6 +28,9 @@ from stratkit.convert.sink import open_sink
 from stratkit.convert.tally import NothingSound, Tally
 from stratkit.errors import InputError, Say, error_context
 
+if TYPE_CHECKING:
+    from stratkit.storage.episodes import Episode, Header
+
 
 def run_conversion(options: ConvertOptions, warn: Say, note: Say) -> int:
     """Converts the inputs; the exit status. Faults go to `warn`, remarks to `note`."""
@@ -33,7 +38,9 @@ def run_conversion(options: ConvertOptions, warn: Say, note: Say) -> int:
     task = functools.partial(convert_chunk, options=options)
     with (
         contextlib.suppress(NothingSound),
-        open_sink(options.output, options.force, options.to in FILES) as sink,
+        open_sink(
+            options.output, options.force, options.to in FILES, options.to == EPISODES
+        ) as sink,
     ):
         raws = chunks(options.inputs, options.to in GAMES, options.selection.game)
         with in_order(task, raws, options.jobs) as answers:
@@ -51,13 +58,14 @@ def run_conversion(options: ConvertOptions, warn: Say, note: Say) -> int:
 
 @dataclass
 class Piece:
-    """What became of one item: its text, if it was sound and wanted, and what is to be said."""
+    """What became of one item: its text, or episode, with what goes before it, if it was sound and
+    wanted; and what is to be said."""
 
     faults: list[InputError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     sound: bool = False
-    text: str = ""
-    header: str = ""
+    text: str | Episode = ""
+    header: str | Header = ""
     name: str = ""
 
     def report(self, tally: Tally, note: Say) -> None:
@@ -114,7 +122,8 @@ def _game(piece: Piece, game: Game, options: ConvertOptions) -> None:
     if played.fault and not options.salvage:
         return
     piece.sound = True
-    if played.log.setups is None and options.to not in FILES:
+    stays = options.to in FILES or (options.to == "games" and raw.form == RECORD)
+    if played.log.setups is None and not stays:
         piece.notes.append(f"{raw.name}: ended before the setups were complete: left out")
         return
     piece.name = _file_name(game, options.to)
@@ -153,7 +162,8 @@ def _write_fenfs(piece: Piece, game: Game, options: ConvertOptions) -> None:
 def _write_setups(piece: Piece, game: Game, options: ConvertOptions) -> None:
     from stratkit.notation.setups import setup_text
 
-    setups = game.log.setups or ()
+    both = game.log.setups or ()
+    setups = [both[side] for side in options.selection.sides(game.log)] if both else []
     if any(len(setup) > game.log.variant.zone for setup in setups):
         piece.notes.append(f"{game.raw.name}: free setups beyond their own ranks: left out")
     else:
@@ -173,6 +183,12 @@ def _write_record(piece: Piece, game: Game, options: ConvertOptions) -> None:
 
     header, record = record_of(game)
     piece.header, piece.text = header_line(header).decode(), record_line(record).decode()
+
+
+def _write_episode(piece: Piece, game: Game, options: ConvertOptions) -> None:
+    from stratkit.convert.played_episodes import episode_of
+
+    piece.header, piece.text = episode_of(game)
 
 
 def _write_json(piece: Piece, game: Game, options: ConvertOptions) -> None:
@@ -203,6 +219,7 @@ _WRITERS: dict[str, Callable[[Piece, Game, ConvertOptions], None]] = {
     "setups": _write_setups,
     "games": _write_record,
     "csv": _write_csv,
+    EPISODES: _write_episode,
     "gsn": _write_log,
     "xml": _write_log,
     "json": _write_json,

@@ -58,11 +58,12 @@ def play(raw: Raw) -> Played:
         data = _object(raw.data)
         rules = game_of(data)
         actions = actions_of(rules, data, notes.append)
-        said, players = None, tuple(map_of(rules).powers)
+        said, players, claim = None, tuple(map_of(rules).powers), ""
     else:
         header, game = raw.data
         rules = Rules.stored(header.game, header.rules)
         said = tuple(game.returns)
+        claim = game.reason if raw.form == RECORD else header.endings[game.ending]
         if raw.form == RECORD:
             actions = _numbers(game.moves)
             players = tuple(header.players[i].name for i in game.players)
@@ -74,6 +75,9 @@ def play(raw: Raw) -> Played:
     end = legal_prefix(rules, actions if inside.all() else actions[: int(inside.argmin())])
     if end.legal < len(actions):
         fault = InputError(f"action {end.legal + 1}, {actions[end.legal]}, is not legal")
+    elif said is not None and claim != end.ending and (end.ending or claim in rules.endings):
+        what = f"the result is not that of the board ({end.ending or 'not ended'})"
+        fault = InputError(what, text=claim)
     elif said is not None and end.ending and said != tuple(end.returns.tolist()):
         text = " ".join(f"{value:g}" for value in said)
         fault = InputError(f"the result is not that of the board ({end.ending})", text=text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -89,14 +89,16 @@ def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
     board = variant(header.game)
     kind = (header.setups or {}).get("type", "")
     kind = FREE if kind == FREE else _kind(board.name)
-    if record.setups is None or len(record.setups) != 2 or len(record.players) != 2:
+    if len(record.players) != 2 or (record.setups and len(record.setups) != 2):
         raise InputError("two players and their setups are needed")
-    setups = [parse_setup(text) for text in record.setups]
-    for text, setup in zip(record.setups, setups, strict=True):
+    if record.setups is None and record.moves:
+        raise InputError("moves without setups", text=record.moves[:20])
+    setups = [parse_setup(text) for text in record.setups or ()]
+    for text, setup in zip(record.setups or (), setups, strict=True):
         free = kind == FREE and len(setup) in (board.zone, board.squares)
         if not free and not has_counts(board, setup):
             raise InputError(f"a setup that {board.name} does not have", text=text)
-    if kind == FREE:
+    if kind == FREE and setups:
         Position.of_setups(board, setups[0], setups[1])  # raises where they overlap
     known = move_bytes(board.width, board.height)
     words = record.moves.split()
@@ -107,12 +109,13 @@ def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
     return Log(
         board,
         kind,
-        (setups[0], setups[1]),
+        (setups[0], setups[1]) if setups else None,
         b"".join(move for move in moves if move),
         tuple(header.players[index].name for index in record.players),  # type: ignore[arg-type]
         record.reason,
         _winner(record.returns),
         open_types=open_types(header.rules),
+        rules=_known_rules(header),
     )
 
 
@@ -144,7 +147,19 @@ def _log_of_episode(header: Header, episode: Episode) -> Log:
         header.endings[episode.ending] or "cut",
         _winner(episode.returns.tolist()),
         open_types=open_types(header.rules),
+        rules=_known_rules(header),
     )
+
+
+def _known_rules(header: RecordHeader | Header) -> Mapping[str, int] | None:
+    """The rules of the header; None if it does not say them all, or the engine has other ones."""
+    from stratkit.engine import Game as Rules
+
+    try:
+        names = Rules(header.game, header.rules).rules.keys()
+    except InputError:  # a fault of the header
+        return None
+    return header.rules if names <= header.rules.keys() else None
 
 
 def _kind(variant: str) -> str:

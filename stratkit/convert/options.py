@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 VIEWS = {"observer": None, "red": 0, "blue": 1}
 FILES = ("gsn", "xml", "json")  # forms of which a file is one game
-GAMES = ("games", *FILES)
+EPISODES = "episodes"
+GAMES = ("games", EPISODES, *FILES)
 PICTURES = (".svg", ".png")
 NO_GAME = "no such game in the input"  # of a selection
 
@@ -95,6 +96,7 @@ class StatsOptions:
     versus: tuple[str, ...]
     all_players: bool
     attacks: bool
+    scores: bool
     maps: bool
     as_json: bool
     plot: str | None

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from stratkit.errors import InputError
 from stratkit.storage.streams import open_output
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Sink(Protocol):
-    """Takes the text of a game; `header` goes before it unless it is that of the game before, and
-    `name` is what a file of the game alone would be called, without a folder."""
+    """Takes the text of a game, or an episode; `header` goes before it unless it is that of the
+    game before, and `name` is what a file of the game alone would be called, without a folder."""
 
-    def write(self, text: str, header: str, name: str) -> None: ...
+    def write(self, text: Any, header: Any, name: str) -> None: ...
 
 
 class Lines:
@@ -113,10 +113,18 @@ class Archive:
 
 
 @contextlib.contextmanager
-def open_sink(path: str, force: bool, a_file_each: bool) -> Iterator[Sink]:
-    """Where games go: one stream; or, with `a_file_each`, a zip by its name, a folder (one that is
-    there, or a name that ends with a slash), or, for a single game, a file."""
-    if a_file_each and path.lower().endswith(".zip"):
+def open_sink(path: str, force: bool, a_file_each: bool, episodes: bool = False) -> Iterator[Sink]:
+    """Where games go: one stream, of text or of `episodes`; or, with `a_file_each`, a zip by its
+    name, a folder (one that is there, or a name that ends with a slash), or, for a single game, a
+    file."""
+    if episodes:
+        from stratkit.convert.played_episodes import EpisodeSink
+
+        with open_output(path, force, binary=True) as out:
+            sink = EpisodeSink(out)
+            yield sink
+            sink.end()
+    elif a_file_each and path.lower().endswith(".zip"):
         import zipfile
 
         with open_output(path, force, binary=True) as out, zipfile.ZipFile(out, "w") as archive:

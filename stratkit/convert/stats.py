@@ -30,7 +30,12 @@ def run_stats(options: StatsOptions, warn: Say, put: Say) -> int:
     if options.plot is not None:
         form_of(options.plot)
     tally = Tally(warn)
-    task = functools.partial(stats_chunk, selection=options.selection, attacks=options.attacks)
+    task = functools.partial(
+        stats_chunk,
+        selection=options.selection,
+        attacks=options.attacks,
+        scores=options.scores,
+    )
     columns = [
         (_title(paths), _figures(paths, task, options, tally))
         for paths in (options.inputs, options.versus)
@@ -54,9 +59,7 @@ def _figures(
     options: StatsOptions,
     tally: Tally,
 ) -> Figures:
-    from stratkit.notation.statistics import Figures
-
-    total = Figures(attacks={} if options.attacks else None)
+    total = _empty(options.attacks, options.scores)
     items = chunks(paths, wanted=options.selection.game)
     with in_order(task, items, options.jobs) as answers:
         for figures, faults, opened in answers:
@@ -67,19 +70,29 @@ def _figures(
     return total
 
 
+def _empty(attacks: bool, scores: bool) -> Figures:
+    """Figures of nothing, which will count these, too."""
+    from stratkit.notation.statistics import Figures
+
+    return Figures(attacks={} if attacks else None, scores={} if scores else None)
+
+
 def stats_chunk(
-    chunk: list[Raw | InputError], selection: Selection, attacks: bool = False
+    chunk: list[Raw | InputError],
+    selection: Selection,
+    attacks: bool = False,
+    scores: bool = False,
 ) -> tuple[Figures, list[InputError], bool]:
     """The figures of the sound items of a chunk, the faults of the others, and whether there is
-    more in it than what could not be read. `attacks`: count them, too, which takes longer.
+    more in it than what could not be read. `attacks`: count them, too, which takes longer;
+    `scores`: also those of setups.
 
     Games that only have survivable faults count.
     """
     from stratkit.notation.attacks import count_attacks
     from stratkit.notation.fenfs import start_setups
-    from stratkit.notation.statistics import Figures
 
-    figures = Figures(attacks={} if attacks else None)
+    figures = _empty(attacks, scores)
     faults: list[InputError] = []
     raws: list[Raw] = []
     setups: list[Setup] = []
@@ -106,7 +119,7 @@ def stats_chunk(
                 logs.append(game.log)
                 if attacks:
                     figures.add_attacks(game.log.players, count_attacks(game.played))
-    figures.add_logs(logs)
+    figures.add_logs(logs, selection)
     figures.add_setups([setup for setup in setups if selection.takes_setup(setup)])
     return figures, faults, any(isinstance(item, Raw) for item in chunk)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stratkit.engine.stratego import FILES
 from stratkit.errors import printable
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from stratkit.notation.statistics import Figures
 
 Row = tuple[str, list[str]]
+MOST_SHOWN = 20  # setups of a variant whose scores are printed; JSON has all
 
 
 def table(columns: list[tuple[str, Figures]], options: StatsOptions) -> str:
@@ -36,6 +38,8 @@ def table(columns: list[tuple[str, Figures]], options: StatsOptions) -> str:
         lines += [line for title, figures in columns for line in _all_players(title, figures)]
     if options.attacks:
         lines += [line for title, figures in columns for line in _attacks(title, figures)]
+    if options.scores:
+        lines += [line for title, figures in columns for line in _score_lines(title, figures)]
     if options.maps:
         lines += [line for title, figures in columns for line in _map_lines(title, figures)]
     return "\n".join(line.rstrip() for line in lines)
@@ -116,6 +120,30 @@ def _percent(share: float) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.2f}  "
+
+
+def _score_lines(title: str, figures: Figures) -> list[str]:
+    """Scores of the setups with most games, and of flags by square, front rank on top."""
+    from stratkit.notation.scores import score
+
+    lines = []
+    for name, scores in sorted((figures.scores or {}).items()):
+        rows = [["games", "won", "drawn", "lost", "score", "from", "to", "setup"]]
+        for text, counts in scores.ordered()[:MOST_SHOWN]:
+            shares = (_percent(share).strip() for share in score(counts))
+            rows.append([str(sum(counts)), *map(str, counts), *shares, text])
+        lines += ["", f"scores of setups, 95 % from and to, {name}, {title}", *_aligned(rows)]
+        if len(scores.setups) > MOST_SHOWN:
+            lines.append(f"and {len(scores.setups) - MOST_SHOWN} more, which --json prints")
+        lines += ["", f"scores by the flag's square, {name}, {title}"]
+        by_square = scores.flags.reshape(3, scores.variant.ranks, -1)
+        flags = [[" ", "games", "score", "from", "to"]]
+        for rank, file in zip(*by_square.sum(axis=0).nonzero(), strict=True):
+            counts = by_square[:, rank, file].tolist()
+            shares = (_percent(share).strip() for share in score(counts))
+            flags.append([f"{FILES[file]}{rank + 1}", str(sum(counts)), *shares])
+        lines += _aligned([[*row[1:], row[0]] for row in flags])
+    return lines
 
 
 def _map_lines(title: str, figures: Figures) -> list[str]:

@@ -17,6 +17,7 @@ acting.py       what learning asks of the search of self-play
 options.py      settings as fields of dataclasses
 presets.py      settings that go with a kind of network
 request.py      what `train` is asked for, and where its settings come from
+inputs.py       whether the inputs are episodes, and who makes some of what is none
 replayed.py     the episodes of a batch, replayed, and what is wrong with them
 data.py         episodes -> batches: steps, and the different views in them
 source.py       where episodes come from: pipes, files, folders

@@ -12,6 +12,7 @@ from stratkit.arrays import Bools, Bytes, Int32s, Int64s
 from stratkit.engine import Game, IllegalAction, Replay, replay_columns
 from stratkit.errors import InputError
 from stratkit.storage.columns import MU_ROUNDING, Episodes
+from stratkit.storage.episodes import SLICES, Header
 
 CUT = "cut"  # the ending of an episode that was stopped before the end of its game
 
@@ -19,15 +20,32 @@ CUT = "cut"  # the ending of an episode that was stopped before the end of its g
 @dataclass(frozen=True)
 class EpisodeChunk:
     """Some episodes, the names of their endings, and where they were read, for messages; whether
-    they are `against` a frozen player, of whose sides nothing was sampled."""
+    they are `against` a frozen player, of whose sides nothing was sampled; and whether they were
+    `played` by somebody, and may have ended otherwise than on the board."""
 
     episodes: Episodes
     endings: Sequence[str]
     file: str
     against: bool = False
+    played: bool = False
 
     def __len__(self) -> int:
         return len(self.episodes)
+
+
+def check_slices(header: Header, taken: bool, why: str) -> None:
+    """`InputError`: the stream has slices of games, which are not `taken`, and why."""
+    if header.version == SLICES and not taken:
+        raise InputError(f"slices of games, {why}")
+
+
+def check_sampled(header: Header, algorithm: str) -> None:
+    """`InputError`: the games were played by somebody, and this algorithm, if any is named, needs
+    to know how probable each action was."""
+    if algorithm and not header.sampled:
+        what = f"games that were played, not sampled: {algorithm} needs each action's probability"
+        hint = "--algorithm belief, or alphaze --targets played, learns from them"
+        raise InputError(f"{what}; {hint}")
 
 
 def against(chunks: Sequence[EpisodeChunk]) -> Bools:
@@ -54,7 +72,9 @@ def replayed(
             raise _at(chunks, error.row, None, "illegal start position", None) from None
         raise _at(chunks, error.row, error.index, "illegal action", error.action) from None
     found = np.array(game.endings)[played.endings]
-    wrong = np.flatnonzero((said != found) & ~((said == CUT) & (found == "")))
+    known = np.repeat([chunk.played for chunk in chunks], [len(chunk) for chunk in chunks])
+    off_board = known & (found == "") & ~np.isin(said, game.endings)  # resigned, for example
+    wrong = np.flatnonzero((said != found) & ~((said == CUT) & (found == "")) & ~off_board)
     if len(wrong):
         row = int(wrong[0])
         what = f"the episode says that it ended by {said[row] or 'nothing'}, replay by"
@@ -62,6 +82,7 @@ def replayed(
     if episodes.returns.shape != played.returns.shape:
         what = f"returns of {episodes.returns.shape[1]} players"
         raise _at(chunks, 0, None, what, None)
+    played.returns[off_board] = episodes.returns[off_board]
     wrong = np.flatnonzero((episodes.returns != played.returns).any(1))
     if len(wrong):
         row = int(wrong[0])

@@ -19,7 +19,7 @@ from stratkit.engine import Game
 from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, StratkitError, error_context
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.config import ALGORITHMS, RNAD, RunConfig
+from stratkit.learn.config import ALGORITHMS, RNAD, AlphaZeConfig, RunConfig
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.data import Layout
 from stratkit.learn.exploded import are_finite, check_update
@@ -133,7 +133,9 @@ class _Run:
         learns = ALGORITHMS[self.algorithm]
         searched = self.settings.hyper.searched
         layout = Layout(self.config.rows, own, only, learns.hidden, searched)
-        return Plan(episodes, layout, open_window(self.settings))
+        imitates = isinstance(self.settings.hyper, AlphaZeConfig) and not searched
+        needs = "" if learns.hidden or imitates else self.algorithm + " of searches" * searched
+        return Plan(episodes, layout, open_window(self.settings), needs)
 
     def close(self) -> None:
         self.source.stop()

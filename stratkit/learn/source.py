@@ -20,10 +20,10 @@ from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
 from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.pipes import POLL, is_pipe, keep_small, side_by_side
-from stratkit.learn.replayed import EpisodeChunk
+from stratkit.learn.replayed import EpisodeChunk, check_sampled, check_slices
 from stratkit.learn.request import STDIN
 from stratkit.learn.window import Window
-from stratkit.storage.episodes import SLICES, EpisodeReader, Header, SeenGames
+from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
 from stratkit.storage.shards import list_shards, rank_of
 
 STDIN_NAME = "standard input"
@@ -33,11 +33,13 @@ AHEAD = 1  # batches that wait for the learner, beside the one that is being mad
 @dataclass(frozen=True)
 class Plan:
     """Of batches: how many episodes, how their steps are laid out, and the old episodes that come
-    with the new ones, if any."""
+    with the new ones, if any. `sampled`: the algorithm, by name, that needs actions which were
+    sampled with a known probability; "": it takes games of anybody."""
 
     size: int
     layout: Layout = field(default_factory=Layout)
     window: Window | None = None
+    sampled: str = ""
 
 
 @dataclass(frozen=True)
@@ -351,7 +353,8 @@ class Source:
                 self._skip[name] -= skipped
             if skipped < len(episodes):
                 against = header.opponent is not None
-                yield EpisodeChunk(episodes[skipped:], header.endings, name, against)
+                played = not header.sampled
+                yield EpisodeChunk(episodes[skipped:], header.endings, name, against, played)
             if self._stopped.is_set():
                 return
         with self._meeting:
@@ -360,17 +363,16 @@ class Source:
             self._drop(name, reader.truncated)
 
     def _check(self, header: Header, name: str) -> None:
-        if header.version == SLICES and not self.slices:
-            what = "slices of games, of which this algorithm needs whole ones (mmd takes both)"
-            raise InputError(what, file=name)
         with error_context(name):
+            whole = "of which this algorithm needs whole ones (mmd takes both)"
+            check_slices(header, self.slices, whole)
             game = Game.stored(header.game, header.rules)
         if self._game is None:
             self.planned = self.plan(game)
-        if header.version == SLICES and self.planned.layout.deployment_only:
-            raise InputError(
-                "slices of games, where --learn deployment needs whole ones", file=name
-            )
+        with error_context(name):
+            only = self.planned.layout.deployment_only
+            check_slices(header, not only, "where --learn deployment needs whole ones")
+            check_sampled(header, self.planned.sampled)
         if self._game is None:
             self._game = game
             self._known.set()

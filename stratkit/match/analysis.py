@@ -15,9 +15,9 @@ from stratkit.engine.replay import legal_prefix
 from stratkit.engine.stratego import free_game, variant
 from stratkit.engine.worlds import worlds
 from stratkit.errors import InputError, UsageError
+from stratkit.notation.actions import actions_of, start_of
 from stratkit.notation.fenfs import Fenfs, complete
 from stratkit.notation.log import Log
-from stratkit.notation.play import actions_of, start_of
 from stratkit.notation.replay_page import Opinion
 from stratkit.notation.setups import has_counts
 from stratkit.players.open import game_of, open_player

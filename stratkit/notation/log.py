@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stratkit.engine.stratego import BLUE, RED, Variant
@@ -14,6 +14,7 @@ FREE = "classicfree"
 
 # The endings that the board decides, as the engine names them.
 ON_THE_BOARD = ("no_legal_move", "flag_captured", "no_movable_pieces")
+LIMITS = ("max_plies", "max_quiet")  # rules that end games, and their endings
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class Log:
 
     The last `late` moves stand after END in the file: they belong to the game as far as they are
     legal. With `one_digit` every rank was written as one digit, which may count from 0.
-    Pieces of the `open_types` are known to both sides from the start.
+    Pieces of the `open_types` are known to both sides from the start. `rules`: by which it was
+    played; None: nobody knows.
     """
 
     variant: Variant
@@ -50,6 +52,7 @@ class Log:
     late: int = 0
     one_digit: bool = False
     open_types: tuple[int, ...] = ()
+    rules: Mapping[str, int] | None = None
 
     @property
     def plies(self) -> int:
@@ -64,6 +67,11 @@ class Log:
     def played_out(self) -> bool:
         """Whether the board decided, and not a player, a clock or the server."""
         return self.reason in ON_THE_BOARD
+
+    @property
+    def by_rules(self) -> bool:
+        """Whether the board decided, or a limit of the rules."""
+        return self.reason in (*ON_THE_BOARD, *LIMITS)
 
     @property
     def returns(self) -> tuple[float, float]:

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
-import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from stratkit.arrays import Int32s
 from stratkit.engine import Game
-from stratkit.engine.replay import Prefix, legal_prefix, positions
-from stratkit.engine.stratego import (
-    BLUE,
-    PIECE,
-    RED,
-    REVEALED,
-    SIDE,
-    TYPE,
-    Position,
-    free_game,
-    why_illegal,
-)
+from stratkit.engine.replay import Prefix
+from stratkit.engine.stratego import PIECE, SIDE, TYPE, Position, free_game, why_illegal
 from stratkit.errors import InputError
+from stratkit.notation.actions import last_position, positions_of, prefix, prefix_by
 from stratkit.notation.drawing import RANKS
+from stratkit.notation.endings import End, ending_faults
 from stratkit.notation.log import Log
-
-_WINNERS = {0: "red wins", 1: "blue wins", None: "nobody wins"}
 
 
 @dataclass(frozen=True)
@@ -83,15 +70,17 @@ def play_out(logs: Iterable[tuple[str, Log]], boards: bool = False) -> list[Play
     """
     played = []
     for name, log in logs:
-        game = (
-            _play(log, boards)
-            if log.setups
-            else Played(log, (), "", None, [*log.remarks], log.broken)
-        )
+        game = _play(log, boards) if log.setups else _unplayed(log)
         for error in game.faults:
             error.file = name
         played.append(game)
     return played
+
+
+def _unplayed(log: Log) -> Played:
+    """A log without setups."""
+    remarks = [*log.remarks, *([] if log.broken else ending_faults(log, End("", None)))]
+    return Played(log, (), "", None, remarks, log.broken)
 
 
 def breaches(logs: Sequence[Log], rules: Mapping[str, int]) -> list[int | None]:
@@ -100,44 +89,24 @@ def breaches(logs: Sequence[Log], rules: Mapping[str, int]) -> list[int | None]:
     All rules that are not named are off, but for the limit that the more-squares rule needs: what
     comes after two hundred plies without an attack is not looked at. `waived` is one, too.
     """
-    return [_breach(log, tuple(rules.items())) if log.setups else None for log in logs]
+    return [_breach(log, rules) if log.setups else None for log in logs]
 
 
-def _breach(log: Log, rules: tuple[tuple[str, int], ...]) -> int | None:
-    prefix = _prefix(_game(log.variant.name, rules), log)
-    legal = prefix.legal // 2
-    return None if legal == log.plies or prefix.ending.startswith("max") else legal
-
-
-@functools.cache
-def _game(name: str, rules: tuple[tuple[str, int], ...]) -> Game:
-    """The variant with no rules but these."""
-    asked = dict(rules)
-    if asked.get("more_squares"):
-        asked["max_quiet"] = 200
-    return Game(name, {**free_game(name).rules, **asked})
-
-
-def actions_of(log: Log) -> Int32s:
-    """The moves as the engine's actions, int32 [2 * plies], each side's in its own frame."""
-    moves = np.frombuffer(log.moves, np.uint8).reshape(-1, 2).astype(np.int32)
-    moves[1::2] = log.variant.flip(moves[1::2])
-    return moves.reshape(-1)
-
-
-def _prefix(game: Game, log: Log) -> Prefix:
-    return legal_prefix(game, actions_of(log), start_of(log).to_bytes())
+def _breach(log: Log, rules: Mapping[str, int]) -> int | None:
+    asked = {**rules, "max_quiet": 200} if rules.get("more_squares") else rules
+    found = prefix_by(asked, log)
+    legal = found.legal // 2
+    return None if legal == log.plies or found.ending.startswith("max") else legal
 
 
 def _play(log: Log, boards: bool) -> Played:
     """A log with setups, played out."""
     game = free_game(log.variant.name)
-    prefix = _prefix(game, log)
-    if prefix.legal < 2 * log.plies and log.one_digit and not prefix.ending:
-        log, prefix = _counted_from_0(game, log, prefix)
-    legal, over = prefix.legal // 2, prefix.ending
-    red = prefix.returns[RED]
-    winner = None if red == 0 else RED if red > 0 else BLUE
+    found = prefix(game, log)
+    if found.legal < 2 * log.plies and log.one_digit and not found.ending:
+        log, found = _counted_from_0(game, log, found)
+    legal, end = found.legal // 2, End.of(found)
+    over, winner = end
     sound = dataclasses.replace(log, moves=log.moves[: 2 * legal], lines=log.lines[:legal])
     remarks, fault = list(log.remarks), log.broken
     first_late = log.plies - log.late
@@ -159,34 +128,21 @@ def _play(log: Log, boards: bool) -> Played:
         remarks.append(fault)
         fault = None
     if not fault:
-        remarks += _result_faults(log, over, winner)
-    cells = [position[: log.variant.squares] for position in _positions(sound)] if boards else []
+        remarks += ending_faults(sound, end)
+    cells = [position[: log.variant.squares] for position in positions_of(sound)] if boards else []
     return Played(sound, cells, over, winner, remarks, fault)
 
 
-def _counted_from_0(game: Game, log: Log, prefix: Prefix) -> tuple[Log, Prefix]:
+def _counted_from_0(game: Game, log: Log, found: Prefix) -> tuple[Log, Prefix]:
     """The log with ranks from 0 to 9, if that way more of its moves are legal."""
     squares, width = log.variant.squares, log.variant.width
     shift = bytes((square + width) % squares for square in range(256))
     other = dataclasses.replace(log, moves=log.moves.translate(shift))
-    longer = _prefix(game, other)
-    if longer.legal <= prefix.legal:
-        return log, prefix
+    longer = prefix(game, other)
+    if longer.legal <= found.legal:
+        return log, found
     remark = _at(other, 0, "ranks that are counted from 0")
     return dataclasses.replace(other, remarks=(*log.remarks, remark)), longer
-
-
-def _positions(sound: Log) -> Iterator[bytes]:
-    """The positions before each move of a log whose moves are legal, and at its end."""
-    return positions(free_game(sound.variant.name), actions_of(sound), start_of(sound).to_bytes())
-
-
-def start_of(log: Log) -> Position:
-    """The board before the first move of a log with setups."""
-    assert log.setups is not None
-    start = Position.of_setups(log.variant, *log.setups)
-    known = np.isin(start.cells & TYPE, log.open_types) & (start.cells & PIECE != 0)
-    return dataclasses.replace(start, cells=start.cells | known * np.uint8(REVEALED))
 
 
 def _at(log: Log, ply: int, what: str) -> InputError:
@@ -195,17 +151,4 @@ def _at(log: Log, ply: int, what: str) -> InputError:
 
 def _why(sound: Log, move: bytes) -> str:
     """Why the move after those of a sound log is not legal."""
-    [last] = collections.deque(_positions(sound), maxlen=1)
-    return why_illegal(Position.from_bytes(sound.variant, last), move[0], move[1])
-
-
-def _result_faults(log: Log, over: str, winner: int | None) -> list[InputError]:
-    """Where the result denies what the board shows. Repetition rules may end a game earlier."""
-    captured = over == "flag_captured"
-    said = f"{log.reason.replace('_', ' ')}, {_WINNERS[log.winner]}"
-    if captured and (log.reason, log.winner) != ("flag_captured", winner):
-        board = f"flag captured, {_WINNERS[winner]}"
-        return [InputError(f"the result is not that of the board ({board})", text=said)]
-    if not captured and log.reason == "flag_captured":
-        return [InputError("the result says so, but no move captures a flag", text=said)]
-    return []
+    return why_illegal(last_position(sound), move[0], move[1])

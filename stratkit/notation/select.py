@@ -48,12 +48,21 @@ class Selection:
             and (not self.regular or _is_regular(log))
         )
 
+    def sides(self, log: Log) -> list[int]:
+        """The sides of a wanted log that are asked for: of the players who are named, or both."""
+        wanted = {nick.casefold() for nick in self.players}
+        nicks = enumerate(log.players)
+        return [side for side, nick in nicks if not wanted or nick.casefold() in wanted]
+
     def takes_setup(self, setup: Setup) -> bool:
         """Whether a setup by itself is wanted: it has no player, and no game."""
         variant = variant_of(setup)
         if variant is None:
             return not self.variants and not self.regular
         return not self.variants or variant.name in self.variants
+
+
+EVERYTHING = Selection()
 
 
 def date_of(name: str) -> Date | None:

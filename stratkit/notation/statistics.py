@@ -21,6 +21,8 @@ from stratkit.engine.stratego import (
     Variant,
 )
 from stratkit.notation.log import Log
+from stratkit.notation.scores import DRAWN, LOST, WON, Scores
+from stratkit.notation.select import EVERYTHING, Selection
 from stratkit.notation.setups import Setup, variant_of
 
 GENERAL, COLONEL = 9, 8
@@ -148,7 +150,7 @@ def _guarded(grid: Bytes, rank: Int64s, file: Int64s) -> Bools:
 class Figures:
     """Sums over games and setups, which can be added up piece by piece. `players`: by nick, how
     many games were `won`, `drawn` and `lost`. `attacks`: by nick, what `attacks.count_attacks`
-    counts; None: not counted."""
+    counts; None: not counted. `scores`: of setups, by variant, likewise."""
 
     games: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
@@ -159,9 +161,10 @@ class Figures:
     setups: dict[str, SetupFigures] = field(default_factory=dict)
     free: int = 0  # setups that fit no variant
     attacks: dict[str, Counter[str]] | None = None
+    scores: dict[str, Scores] | None = None
 
-    def add_logs(self, logs: Sequence[Log]) -> None:
-        """Adds games and their setups."""
+    def add_logs(self, logs: Sequence[Log], selection: Selection = EVERYTHING) -> None:
+        """Adds games, and the setups of the sides that the selection asks for."""
         self.games += len(logs)
         for log in logs:
             self.kinds[log.kind or log.variant.name] += 1
@@ -171,7 +174,18 @@ class Figures:
             for side, nick in enumerate(log.players):
                 outcome = "drawn" if log.winner is None else ("lost", "won")[log.winner == side]
                 self.players.setdefault(nick, Counter())[outcome] += 1
-        self.add_setups([setup for log in logs for setup in log.setups or ()])
+            for side in selection.sides(log) if log.setups else ():
+                self._add_score(log, side)
+        found = ((log.setups, selection.sides(log)) for log in logs if log.setups)
+        self.add_setups([setups[side] for setups, sides in found for side in sides])
+
+    def _add_score(self, log: Log, side: int) -> None:
+        """Adds a game to the score of the setup of one side, if it is regular."""
+        assert log.setups is not None
+        variant = variant_of(log.setups[side])
+        if self.scores is not None and variant is not None:
+            outcome = DRAWN if log.winner is None else WON if log.winner == side else LOST
+            self.scores.setdefault(variant.name, Scores(variant)).add(log.setups[side], outcome)
 
     def add_attacks(self, players: Sequence[str], counts: Sequence[Counter[str]]) -> None:
         """Adds what each of the players did in a game."""
@@ -210,6 +224,9 @@ class Figures:
             self._of(name).merge(figures)
         if other.attacks:
             self.add_attacks(list(other.attacks), list(other.attacks.values()))
+        for name, scores in (other.scores or {}).items():
+            assert self.scores is not None
+            self.scores.setdefault(name, Scores(VARIANTS[name])).merge(scores)
 
     def of_player(self, nick: str) -> Counter[str]:
         """How many games somebody `won`, had `drawn` and `lost`, in whatever case the nick is."""
@@ -243,9 +260,13 @@ class Figures:
                 "mean": sum(m * n for m, n in self.moves.items()) / max(1, self.games),
             },
             **({} if self.attacks is None else {"attacks": dict(sorted(self.attacks.items()))}),
+            **({} if self.scores is None else {"scores": self._scores_json()}),
             "free_setups": self.free,
             "setups": {name: _setups_json(f) for name, f in sorted(self.setups.items())},
         }
+
+    def _scores_json(self) -> dict[str, object]:
+        return {name: scores.json() for name, scores in sorted((self.scores or {}).items())}
 
 
 def _setups_json(figures: SetupFigures) -> dict[str, object]:

@@ -3,6 +3,7 @@
 options.py     what `rate` is asked for
 runner.py      from files of games to a report
 reading.py     game records and results -> a pool
+claims.py      what a record says of its game that cannot be
 pool.py        a pool: who played whom and how it ended, as arrays
 selection.py   which players are rated, and under which names
 groups.py      what games cannot tell: groups that never met, or won everything

@@ -48,6 +48,7 @@ class RateOptions:
     force: bool
     score: str | None
     mixed_rules: bool
+    check_games: bool
     given: Set[str]
 
     def check(self) -> None:
@@ -55,7 +56,8 @@ class RateOptions:
         if self.score is not None:
             alone = sorted(self.given - WITH_SCORE)
             if alone:
-                name = {"as_csv": "csv", "shown": "games"}.get(alone[0], alone[0])
+                renames = {"as_csv": "csv", "shown": "games", "check_games": "check"}
+                name = renames.get(alone[0], alone[0])
                 other = f"not with --{name.replace('_', '-')}"
                 raise UsageError(f"--score goes with --json and --mixed-rules alone, {other}")
         for name in ONLY_ML if self.method == "elo" else ("k",):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count, groupby, islice
 from operator import itemgetter
 from typing import BinaryIO
@@ -10,6 +10,7 @@ from typing import BinaryIO
 import numpy as np
 
 from stratkit.errors import InputError, Say, counted
+from stratkit.rating.claims import contradiction
 from stratkit.rating.distinct import beginning_and_game, repeated
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
 from stratkit.storage.identities import CommonRules, KnownPlayers, game_hash, match_key
@@ -30,11 +31,18 @@ class PoolReader:
     of games that are left out because another game of their match came with this number. So many
     games are `alike` another one, and of these so many are `left_out` (distinct.py). `tell` is told
     what else was noticed: of a last line that is left out, say, because a match goes on or was
-    killed.
+    killed. `denied` are games left out because their record cannot be right: it contradicts itself,
+    or what `wrong` says of it.
     """
 
-    def __init__(self, tell: Say = lambda line: None, mixed: bool = False) -> None:
-        self._tell = tell
+    def __init__(
+        self,
+        tell: Say = lambda line: None,
+        mixed: bool = False,
+        wrong: Callable[[RecordHeader, GameRecord], str] = lambda header, record: "",
+    ) -> None:
+        self._tell, self._wrong = tell, wrong
+        self.denied: list[InputError] = []
         self.repeated = self.adjudicated = self.alike = self.left_out = 0
         self.differing: list[int] = []
         self.rules = CommonRules(mixed, tell)
@@ -61,12 +69,21 @@ class PoolReader:
             self.rules.add(header, name, lines.pop())
             lines.clear()
             match, ids = self._match(header, name)
-            while rows := [_row(r, name, next(numbers)) for _, r in islice(following, _GAMES)]:
+            numbered = ((record, next(numbers)) for _, record in following)
+            sound = ((r, at) for r, at in numbered if self._is_sound(header, r, name, at))
+            while rows := [_row(r, name, at) for r, at in islice(sound, _GAMES)]:
                 columns = np.array(rows, np.int64).T
                 number, pair, red, blue, result, adjudicated, same, begun, played = columns
                 self.adjudicated += int(adjudicated.sum())
                 game = np.full(len(rows), match), number, pair, ids[red], ids[blue], result
                 self._blocks.append(np.stack([*game, same, begun, played]))
+
+    def _is_sound(self, header: RecordHeader, record: GameRecord, name: str, number: int) -> bool:
+        """Whether the record can be right; else it is `denied`."""
+        what = contradiction(header, record) or self._wrong(header, record)
+        if what:
+            self.denied.append(InputError(what, file=name, where=f"game {number}"))
+        return not what
 
     def finish(self) -> Pool:
         """The pool. Raises `InputError` when there is no game at all."""
@@ -116,6 +133,13 @@ class PoolReader:
             first = "" if many == 1 else "the first "
             what = f"left out: {counted(many, 'game')} {why}, {first}at line {line}"
             self._tell(f"{results.name}: {what}")
+
+
+def warn_of_denied(denied: Sequence[InputError], warn: Say) -> None:
+    """Says of how many games the record cannot be right, and why the first."""
+    if denied:
+        what = f"left out: {counted(len(denied), 'game')} whose record cannot be right, such as"
+        warn(f"{what} {denied[0]}")
 
 
 def warn_of_repeats(repeated: int, differing: Sequence[int], warn: Say) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from stratkit.errors import InputError, Say, UsageError, counted, named, nearest_or_all
 from stratkit.rating.bootstrap import Ratings, rate
@@ -11,22 +11,28 @@ from stratkit.rating.elo import Model
 from stratkit.rating.groups import check_linked
 from stratkit.rating.options import RateOptions
 from stratkit.rating.pool import Pool
-from stratkit.rating.reading import PoolReader, warn_of_repeats
+from stratkit.rating.reading import PoolReader, warn_of_denied, warn_of_repeats
 from stratkit.rating.report import RatingOptions, Report, report
 from stratkit.rating.selection import new_names, renamed, selected
 from stratkit.rating.sequential import sequential
 from stratkit.storage.identities import CommonRules
+from stratkit.storage.records import GameRecord, RecordHeader
 from stratkit.storage.streams import input_name, open_plain
 
+Wrong = Callable[[RecordHeader, GameRecord], str]
 
-def run_rating(options: RateOptions, warn: Say, say: Say) -> tuple[Report, Mapping[str, str]]:
+
+def run_rating(
+    options: RateOptions, warn: Say, say: Say, wrong: Wrong = lambda header, record: ""
+) -> tuple[Report, Mapping[str, str]]:
     """The report on the games that `options` name and choose, and the new names of players.
 
+    `wrong` says why a record cannot be right ("": it can), beside what contradicts itself.
     Warnings and remarks go to `warn` and `say`. Raises `InputError` for files that are no game
     records or do not belong together, `UsageError` for players that are not there, `CheckFailed`
     when the games do not determine the ratings.
     """
-    pool, rules, names = _chosen(options, warn, say)
+    pool, rules, names = _chosen(options, warn, say, wrong)
     how = RatingOptions(
         rules.game,
         options.anchors_among(pool.names),
@@ -45,13 +51,14 @@ def run_rating(options: RateOptions, warn: Say, say: Say) -> tuple[Report, Mappi
 
 
 def _chosen(
-    options: RateOptions, warn: Say, say: Say
+    options: RateOptions, warn: Say, say: Say, wrong: Wrong
 ) -> tuple[Pool, CommonRules, Mapping[str, str]]:
     """The chosen games, what game and rules they are of, and the new names of players."""
-    reader = PoolReader(warn, options.mixed_rules)
+    reader = PoolReader(warn, options.mixed_rules, wrong)
     for path in options.games:
         with open_plain(path) as stream:
             reader.read(stream, input_name(path))
+    warn_of_denied(reader.denied, warn)
     pool = reader.finish()
     warn_of_repeats(reader.repeated, reader.differing, warn)
     if reader.alike:

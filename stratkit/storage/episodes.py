@@ -40,6 +40,7 @@ from stratkit.storage.slices import OpenGames
 FORMAT = "episodes"
 VERSION = 1
 SLICES = 2  # the version of streams of slices, which older readers would misread
+PLAYED = 3  # ... and of games of which it is known what was played, and not how probable it was
 FULL = 1 << 18  # bytes of content at which a frame is closed: what a killed writer may lose
 MOST_STREAMS = 1 << 16  # (game, seed, network or step) of which the games are remembered
 _BLOCK = 256  # bytes from which on a plane is worth a block of its own
@@ -63,14 +64,15 @@ class Header:
     ends (code 0: it does not say); `seed` and `first_game`, the lowest number, of the writer;
     `network`, the SHA-256 of the policy's file, or None; `step`, its step, or -1; `post`, what was
     done to the network's policy before an action was drawn. `version` is `SLICES` where games are
-    handed on in slices. `opponent`, the PLAYER of the sides that the policy did not play, and
+    handed on in slices, and `PLAYED` where the actions were not `sampled` from a known policy: mu
+    is 1 for what was played. `opponent`, the PLAYER of the sides that the policy did not play, and
     `opponent_network`, the SHA-256 of its file; or of several, who took turns; only then they are
     written.
 
     The fields are in the order of the file, and their types are its schema.
     """
 
-    version: Annotated[int, Meta(ge=VERSION, le=SLICES)] = VERSION
+    version: Annotated[int, Meta(ge=VERSION, le=PLAYED)] = VERSION
     game: Text
     rules: Mapping[Text, Count]
     endings: Annotated[tuple[Text, ...], Meta(min_length=1, max_length=256)]
@@ -82,6 +84,7 @@ class Header:
     post: Text = "none"
     opponent: Text | tuple[Text, ...] | None = None
     opponent_network: Sha256 | tuple[Sha256 | None, ...] | None = None
+    sampled: bool = True
 
     def __post_init__(self) -> None:
         schema.check_seed(self.seed)
@@ -165,6 +168,8 @@ def _header_fields(header: Header) -> dict[str, Any]:
     for name in ("opponent", "opponent_network"):
         if fields[name] is None:
             del fields[name]
+    if header.sampled:
+        del fields["sampled"]
     return fields
 
 
@@ -282,8 +287,10 @@ class EpisodeReader(PartReader[Episodes]):
             yield from episodes
 
     def _read_header(self, line: dict[str, Any]) -> None:
-        schema.check_format(line, FORMAT, VERSION, self.stream_name, SLICES)
+        schema.check_format(line, FORMAT, VERSION, self.stream_name, SLICES, PLAYED)
         header = self._header = schema.convert(line, Header)
+        if header.sampled == (header.version == PLAYED):
+            raise InputError(f"version {header.version} and sampled: {header.sampled} do not fit")
         self._slices = None
         if header.version == SLICES:
             self._slices = OpenGames(self.whole, lambda first: self._seen.add(header, first))
@@ -296,6 +303,8 @@ class EpisodeReader(PartReader[Episodes]):
         if wrong:
             raise InputError(wrong)
         episodes = to_episodes(columns, listed.count)
+        if not self.header.sampled and ((episodes.mu != 1) & ~np.isnan(episodes.mu)).any():
+            raise InputError("a mu other than 1 in games that nobody sampled")
         self._count += listed.count
         if self._slices is not None:
             before = self._slices.duplicates

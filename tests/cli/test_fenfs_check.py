@@ -60,8 +60,9 @@ def test_salvage_keeps_the_sound_part_of_everything(tmp_path: pathlib.Path) -> N
     (there / "l.gsn").write_text("\n".join([*lines[:9], "A1-A9", *lines[9:]]))
     status, out, said = fenfs("check", "--salvage", kept, there)
     assert (status, out, len(said)) == (3, "", 3)
-    status, _, [line] = fenfs("check", kept)  # the result stays what it was
-    assert status == 3 and "the result says so, but no move captures a flag" in line
+    status, _, [record, log] = fenfs("check", kept)  # the results stay what they were
+    assert status == 3 and "the result says so, but no move captures a flag" in record
+    assert "the result says so, but blue can move: 'no legal move, red wins'" in log
     assert (kept / "p.fenfs").read_text() == (SAMPLES / "barrage.fenfs").read_text()
     assert (kept / "l.gsn").read_text() == "\n".join([*lines[:9], *lines[-2:], ""])
     first, second, third = map(json.loads, (kept / "g.jsonl").read_text().splitlines())

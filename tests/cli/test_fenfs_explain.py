@@ -38,11 +38,15 @@ def analyst() -> Analyst:
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """The first plies of the game, as a record."""
+    """The first plies of the game, as a record in which it was given up there."""
     path = tmp_path_factory.mktemp("explain") / "games.jsonl"
     header, game = fenfs("convert", "--to", "games", GSN)[1].splitlines()
     short = json.loads(game)
-    short |= {"moves": " ".join(short["moves"].split()[:PLIES]), "plies": PLIES}
+    short |= {
+        "moves": " ".join(short["moves"].split()[:PLIES]),
+        "plies": PLIES,
+        "reason": "forfeit",
+    }
     path.write_text(f"{header}\n{json.dumps(short)}\n")
     return path
 

@@ -251,7 +251,7 @@ def refusals(game: Game, games: list[Episode]) -> dict[str, tuple[bytes, str]]:
     flipped = whole[:middle] + bytes([whole[middle] ^ 16]) + whole[middle + 1 :]
     return {
         "nothing": (b"", "empty: no header of an episode stream"),
-        "text": (b"some text\n", "frame 1 at byte 0"),
+        "text": (b"some text\n", "no episodes, which `selfplay`"),
         "a flipped bit": (flipped, "frame "),
         "another game": (whole + stream(mini, of_mini), "episodes of mini; this run learns nano"),
         "an illegal action": (

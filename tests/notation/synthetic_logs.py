@@ -18,9 +18,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 from stratkit.engine import Game
 from stratkit.engine.batch import Batch
 from stratkit.engine.stratego import VARIANTS
+from stratkit.notation.actions import start_of
 from stratkit.notation.gravon_text import gsn_text, xml_text
 from stratkit.notation.log import Log
-from stratkit.notation.play import start_of
 
 ROWS = 512
 

@@ -386,7 +386,10 @@ def changed(name: str, column: object, kind: type = np.uint8) -> dict[str, np.nd
 
 WRONG = [
     (by_hand(header={"stratkit": "games"}), "not an episode stream: 'games'"),
-    (by_hand(header={"version": 3}), "a version that is not 1 or 2: '3'"),
+    (by_hand(header={"version": 4}), "a version that is not 1 or 2 or 3: '4'"),
+    (by_hand(header={"version": 3}), "version 3 and sampled: True do not fit"),
+    (by_hand(header={"sampled": False}), "version 1 and sampled: False do not fit"),
+    (by_hand(header={"version": 3, "sampled": False}), "a mu other than 1"),
     (by_hand(header={"seed": -1}), "field 'seed': expected int >= 0: '-1'"),
     (by_hand(header={"seed": 1.5}), "field 'seed'"),
     (by_hand(header={"network": "\x1b[31m"}), "field 'network'"),

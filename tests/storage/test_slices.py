@@ -139,5 +139,5 @@ def test_slices_need_version_2() -> None:
 
 
 def test_a_version_of_which_nothing_is_known() -> None:
-    with pytest.raises(InputError, match="a version that is not 1 or 2: '3'"):
-        read(stream_of([], dataclasses.replace(HEADER, version=3)))
+    with pytest.raises(InputError, match="a version that is not 1 or 2 or 3: '4'"):
+        read(stream_of([], dataclasses.replace(HEADER, version=4)))

@@ -10,15 +10,16 @@ from stratkit.cli.fenfs.options import Range, jobs_option, pop_selection, select
 from stratkit.cli.messages import note, warn
 from stratkit.cli.options import OneOf, option, output_options
 from stratkit.cli.tool import Tool
-from stratkit.convert.options import FILES, VIEWS, ConvertOptions
+from stratkit.convert.options import EPISODES, FILES, VIEWS, ConvertOptions
 
 
 @click.command(cls=Tool)
 @option(
     "--to",
     "fenfs: a line for each position; setups: a line for each side; games: game records;"
-    " csv: a line for each action; gsn, xml: Gravon's logs; json: games of Diplomacy.",
-    OneOf(["fenfs", "setups", "games", "csv", *FILES]),
+    " csv: a line for each action; episodes: for `train`; gsn, xml: Gravon's logs;"
+    " json: games of Diplomacy.",
+    OneOf(["fenfs", "setups", "games", "csv", EPISODES, *FILES]),
     required=True,
 )
 @option("--view", "Who sees the positions (default: observer).", OneOf(list(VIEWS)))

@@ -22,7 +22,7 @@ ENDINGS = [
     *("forfeit", "tie_agreed", "both_missing", "opponent_missing"),
     *("players_clock_ran_out", "game_clock_ran_out", "players_clock_ran_out_while_missing"),
     *("resigned", "agreed", "surrender", "attrition", "illegal_setup", "illegal_move"),
-    *("unreadable_move", "silence", "flood", "exit"),
+    *("unreadable_move", "silence", "flood", "exit", "clock"),
 ]
 
 

@@ -19,6 +19,7 @@ from stratkit.storage.streams import STDOUT
 @option("--versus INPUT", "Compare with INPUT, in a second column.", multiple=True)
 @option("--players", "Print a table of the players.", name="all_players")
 @option("--attacks", "Print how each player attacks what it knows.")
+@option("--scores", "Print how setups scored, and flags on each square.")
 @option("--maps", "Print how often each piece stands on each square.")
 @option("--json", "Print JSON instead of tables.", name="as_json")
 @option("--plot FILE", "Draw the heat map of each piece into FILE.png or FILE.svg.")

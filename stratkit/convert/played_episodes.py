@@ -1,0 +1,116 @@
+"""Games that were played, by people or by anybody, as episodes for a learner.
+
+What was played is known, but not with which probability: mu is 1, and the header says so.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from dataclasses import replace
+from typing import IO, BinaryIO, cast
+
+import numpy as np
+
+from stratkit.convert.games import Game
+from stratkit.convert.raw import EPISODE
+from stratkit.convert.records import record_of
+from stratkit.engine import Game as Rules
+from stratkit.engine.replay import legal_prefix
+from stratkit.engine.stratego import placements
+from stratkit.errors import InputError
+from stratkit.notation.actions import actions_of
+from stratkit.notation.endings import KNOWN, End
+from stratkit.notation.gravon_words import FORFEIT, REASONS, TIE_AGREED
+from stratkit.notation.log import LIMITS, ON_THE_BOARD
+from stratkit.notation.setups import has_counts
+from stratkit.storage.columns import Episode, Episodes
+from stratkit.storage.episodes import PLAYED, EpisodeWriter, Header
+from stratkit.storage.identities import match_key
+from stratkit.storage.records import RecordHeader
+
+
+def episode_of(game: Game) -> tuple[Header, Episode]:
+    """The episode of a game of Stratego that was played out, with the header that it needs.
+
+    `InputError`: free setups, which no actions place; a move that the rules of its record forbid.
+    """
+    if game.raw.form == EPISODE:
+        raise InputError("an episode already: --to episodes takes logs and records")
+    log, variant = game.log, game.log.variant
+    assert log.setups is not None
+    if not all(has_counts(variant, setup) for setup in log.setups):
+        raise InputError(f"free setups: there are no actions of {variant.name} that place them")
+    there, record = record_of(game)
+    header = _header(there.game, tuple(there.rules.items()))
+    placed = [placements(variant, setup) for setup in log.setups]
+    actions = np.concatenate([*placed, actions_of(log)])
+    found = legal_prefix(Rules(there.game, there.rules), actions)
+    if found.legal < len(actions):
+        ply = (found.legal - 2 * variant.pieces) // 2
+        what = "the rules of its record forbid this move"
+        raise InputError(what, where=log.where(ply), text=log.move_text(ply))
+    end = End.of(found) if found.ending else _off_the_board(End(log.reason, log.winner))
+    red = {0: 1.0, 1: -1.0, None: 0.0}[end.winner]
+    mu = np.ones(len(actions), np.float32)
+    if "file" in (there.setups or {}):
+        mu[: 2 * variant.pieces] = np.nan  # given: no player chose them
+    return header, Episode(
+        number=_number(there, record.number),
+        step=-1,
+        ending=header.endings.index(end.ending),
+        returns=np.array([red, -red], np.float32),
+        actions=actions.astype(np.int32),
+        mu=mu,
+    )
+
+
+@functools.cache
+def _header(game: str, rules: tuple[tuple[str, int], ...]) -> Header:
+    """The header of all games of these rules. Nothing in it is of one game, or tells who played."""
+    known = Rules(game, dict(rules))
+    return Header(
+        version=PLAYED,
+        game=game,
+        rules=known.rules,
+        endings=tuple(dict.fromkeys((*known.endings, *sorted(KNOWN)))),
+        seed=0,
+        sampled=False,
+    )
+
+
+def _off_the_board(said: End) -> End:
+    """An ending that no replay shows, in a word that is not the engine's."""
+    if said.ending in KNOWN.difference(ON_THE_BOARD, LIMITS):
+        return said
+    return End(REASONS[TIE_AGREED if said.winner is None else FORFEIT], said.winner)
+
+
+def _number(match: RecordHeader, number: int) -> int:
+    """A number for the game: the same game has the same one in all files."""
+    setups = match.setups and dict(sorted(match.setups.items()))
+    identity = f"{match_key(replace(match, setups=setups))} {number}"
+    digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) >> 1
+
+
+class EpisodeSink:
+    """Writes episodes, each with its header, as streams one after the other."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out = out
+        self._header: Header | None = None
+        self._writer: EpisodeWriter | None = None
+
+    def write(self, episode: Episode, header: Header, name: str) -> None:
+        if header != self._header or self._writer is None:
+            if self._writer is not None:
+                self._writer.close()
+            self._header, self._writer = header, EpisodeWriter(cast(BinaryIO, self._out), header)
+        self._writer.write(Episodes.of([episode]))
+
+    def end(self) -> None:
+        """Ends the last stream. `InputError`: there is none, and nothing to learn from."""
+        if self._writer is None:
+            raise InputError("no game that makes an episode")
+        self._writer.close()

@@ -1,0 +1,58 @@
+"""A log in the engine's terms: its start, its actions, and how far rules allow them."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from stratkit.arrays import Int32s
+from stratkit.engine import Game
+from stratkit.engine.replay import Prefix, legal_prefix, positions
+from stratkit.engine.stratego import PIECE, REVEALED, TYPE, Position, free_game
+from stratkit.notation.log import Log
+
+
+def actions_of(log: Log) -> Int32s:
+    """The moves as the engine's actions, int32 [2 * plies], each side's in its own frame."""
+    moves = np.frombuffer(log.moves, np.uint8).reshape(-1, 2).astype(np.int32)
+    moves[1::2] = log.variant.flip(moves[1::2])
+    return moves.reshape(-1)
+
+
+def start_of(log: Log) -> Position:
+    """The board before the first move of a log with setups."""
+    assert log.setups is not None
+    start = Position.of_setups(log.variant, *log.setups)
+    known = np.isin(start.cells & TYPE, log.open_types) & (start.cells & PIECE != 0)
+    return dataclasses.replace(start, cells=start.cells | known * np.uint8(REVEALED))
+
+
+def prefix(game: Game, log: Log) -> Prefix:
+    """How far the moves are legal in the game."""
+    return legal_prefix(game, actions_of(log), start_of(log).to_bytes())
+
+
+def prefix_by(rules: Mapping[str, int], log: Log) -> Prefix:
+    """How far the moves are legal by these rules, all others being off. Raises `InputError` for
+    rules that the engine does not have."""
+    return prefix(_game(log.variant.name, tuple(sorted(rules.items()))), log)
+
+
+@functools.lru_cache(64)  # headers of files may have any rules
+def _game(name: str, rules: tuple[tuple[str, int], ...]) -> Game:
+    return Game(name, {**free_game(name).rules, **dict(rules)})
+
+
+def positions_of(sound: Log) -> Iterator[bytes]:
+    """The positions before each move of a log whose moves are legal, and at its end."""
+    return positions(free_game(sound.variant.name), actions_of(sound), start_of(sound).to_bytes())
+
+
+def last_position(sound: Log) -> Position:
+    """The position at the end of a log whose moves are legal."""
+    [last] = collections.deque(positions_of(sound), maxlen=1)
+    return Position.from_bytes(sound.variant, last)
