@@ -202,7 +202,7 @@ def _header_faults(raw: Raw) -> list[InputError]:
     faults = []
     try:
         if header.game in VARIANTS:  # of no other game there is a log: that is a fault of its own
-            Rules(header.game, header.rules)
+            Rules.stored(header.game, header.rules)
     except InputError as error:
         faults.append(InputError(error.what, file=raw.name, text=error.text))
     return faults + _twice(raw)
@@ -226,7 +226,7 @@ def _replay_faults(raw: Raw) -> list[InputError]:
     header, episode = raw.data
     limits = {name: header.rules.get(name, 0) for name in LIMITS}
     try:
-        game = Rules(header.game, {**dict.fromkeys(Rules(header.game).rules, 0), **limits})
+        game = Rules.stored(header.game, {**dict.fromkeys(Rules(header.game).rules, 0), **limits})
     except InputError:
         return []  # a fault of the header
     try:

@@ -156,7 +156,7 @@ def _known_rules(header: RecordHeader | Header) -> Mapping[str, int] | None:
     from stratkit.engine import Game as Rules
 
     try:
-        names = Rules(header.game, header.rules).rules.keys()
+        names = Rules.stored(header.game, header.rules).rules.keys()
     except InputError:  # a fault of the header
         return None
     return header.rules if names <= header.rules.keys() else None

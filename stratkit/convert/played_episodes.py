@@ -45,7 +45,7 @@ def episode_of(game: Game) -> tuple[Header, Episode]:
     header = _header(there.game, tuple(there.rules.items()))
     placed = [placements(variant, setup) for setup in log.setups]
     actions = np.concatenate([*placed, actions_of(log)])
-    found = legal_prefix(Rules(there.game, there.rules), actions)
+    found = legal_prefix(Rules.stored(there.game, there.rules), actions)
     if found.legal < len(actions):
         ply = (found.legal - 2 * variant.pieces) // 2
         what = "the rules of its record forbid this move"
