@@ -38,6 +38,11 @@ def zeros(dtype: str, *shape: int) -> np.ndarray:
     return np.zeros(shape, dtype)
 
 
+def diplomacy_views() -> dict[str, Any]:
+    views = Batch(game_of("diplomacy:tiny"), 2)
+    return {"game": game_of("diplomacy:tiny"), "observations": views.observe()}
+
+
 def game_of(name: str = "mini") -> Game:
     return Game(name)
 
@@ -177,6 +182,7 @@ CALLS: dict[str, Callable[[], Any]] = {
         {"rows": np.arange(3), "played": zeros("int32", 3)},
     ),
     "Batch.moves": lambda: (batch().moves, {"row": 0, "side": 0}),
+    "Game.stored": lambda: (Game.stored, {"name": "mini", "rules": {"max_plies": 8}}),
     "Game.__init__": lambda: (Game, {"name": "mini", "rules": {"max_plies": 8}}),
     "uniform": lambda: (stratkit.engine.uniform, {"seed": 1, **bits(), "stream": 0}),
     "uniform_rows": lambda: (
@@ -403,6 +409,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "map_text": lambda: {"name": "tiny"},
     "map_of": lambda: {"game": game_of("diplomacy:tiny")},
     "graph_of": lambda: {"game": game_of("diplomacy:tiny")},
+    "views_of": lambda: diplomacy_views(),
+    "between_moves": lambda: diplomacy_views(),
+    "shares_of": lambda: diplomacy_views(),
     "DiplomacyMap.__init__": lambda: (DiplomacyMap, {"source": map_text("tiny")}),
     "DiplomacyMap.location": lambda: (tiny().location, {"province": 0, "unit": 0x80}),
     "DiplomacyMap.check": lambda: (tiny().check, {"position": tiny().start()}),

@@ -149,7 +149,7 @@ def test_rate_reads_them(packed: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert run("rate", "--prior", 1, "--json", packed).data == plain
     assert run("rate", "--prior", 1, "--json", "-", stdin=packed.read_bytes()).data == plain
     page = tmp_path / "page.html"
-    done = run("rate", "--prior", 1, "--html", page, "--games", 2, packed)
+    done = run("rate", "-q", "--prior", 1, "--html", page, "--games", 2, packed)
     assert (done.status, done.err) == (0, "") and 'id="games"' in page.read_text()
 
 

@@ -148,6 +148,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         report, new_names = run_rating(options, warn, say, denied)
     else:
         report, new_names = run_rating(options, warn, say)
+    for remark in report.remarks():
+        say(f"rate: {remark}")
     for warning in report.warnings()[:MOST_WARNINGS]:
         warn(warning)
     _write_files(report, _viewer(report, options, new_names), options)

@@ -65,24 +65,32 @@ VIEW = np.dtype(
 ASK_VERB, ASK_WHOM, ASK_WHITHER = range(3)
 
 
+@checked
 def views_of(game: Game, observations: Bytes) -> np.ndarray:
     """What observations of a game of Diplomacy, uint8 [n, bytes], show: records of `VIEW`, [n]."""
+    fitting("observations", observations, (None, game.observation_bytes))
+    if not game.name.startswith("diplomacy:"):
+        raise ValueError(f"game: {game.name} is no game of Diplomacy")
     shown: np.ndarray = np.ascontiguousarray(observations[:, game.shape[0] :]).view(VIEW)[:, 0]
     return shown
 
 
+@checked
 def between_moves(game: Game, observations: Bytes) -> Bools:
     """bool [n]: where retreats or adjustments are asked for, of some powers only. In other games
     nowhere."""
+    fitting("observations", observations, (None, game.observation_bytes))
     if not game.name.startswith("diplomacy:"):
         return np.zeros(len(observations), bool)
     phase = observations[:, game.shape[0] + _PHASE_AT]  # a view begins with the position
     return np.asarray((phase != SPRING_MOVES) & (phase != FALL_MOVES))
 
 
+@checked
 def shares_of(game: Game, observations: Bytes) -> Float64s:
     """What each power would get if the game ended now, by squares of centres: float64 [n, P]. In
     other games nothing."""
+    fitting("observations", observations, (None, game.observation_bytes))
     out = np.zeros((len(observations), game.players))
     if not game.name.startswith("diplomacy:"):
         return out

@@ -95,6 +95,7 @@ class Game:
     """
 
     @classmethod
+    @checked
     def stored(cls, name: str, rules: Mapping[str, int] | None = None) -> Game:
         """The game that data name: a header, metadata. They name no files, or reading them would
         read others. `InputError`: the name has a file in it, and nobody has opened that game by

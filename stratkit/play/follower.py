@@ -201,5 +201,5 @@ def _published(metadata: Mapping[str, Any]) -> str:
     """The keys of a PLAYER that a learner publishes. Older learners had no `per`: threshold and
     quanta alone were of single actions."""
     post = str(metadata.get("post", "none"))
-    alone = re.fullmatch("(threshold|quanta)=[^,]*(,quanta=[^,]*)?", post)
+    alone = re.fullmatch(r"(threshold|quanta)=[\d.]+(,quanta=\d+)?", post)
     return f"per=action,{post}" if alone else post

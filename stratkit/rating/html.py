@@ -56,7 +56,7 @@ def page(report: Report, games: Games | None = None) -> str:
     body = SubElement(html, "body")
     SubElement(body, "h1").text = title
     SubElement(body, "p").text = "; ".join(report.notes()) + "."
-    for warning in report.warnings():
+    for warning in (*report.remarks(), *report.warnings()):
         SubElement(body, "p", {"class": "warning"}).text = warning
     parts = report.parts()
     for number, part in enumerate(parts, start=1):

@@ -150,10 +150,14 @@ class Report:
         found.sort(key=lambda m: -m.deviation)
         return [m for m in found if m.deviation > limit]
 
-    def warnings(self) -> list[str]:
-        """A sentence on players of few games, and one for each surprise."""
+    def remarks(self) -> list[str]:
+        """A sentence on players of few games, if there are any."""
         few = [s.name for s in self.standings if s.pairs < FEW] if self.sure is not None else []
-        return [*_too_few(few), *map(_surprise, self.surprises)]
+        return _too_few(few)
+
+    def warnings(self) -> list[str]:
+        """A sentence for each surprise."""
+        return [_surprise(meeting) for meeting in self.surprises]
 
     def versus(self, name: str) -> list[HeadToHead]:
         """The meetings of one player, it first, the strongest opponent first."""

@@ -197,7 +197,7 @@ WRITERS: list[tuple[object, ...]] = [
     ("selfplay", "--game", "mini", "-n", 1),
     ("deploy-gen", "--game", "mini", "-n", 1),
     ("match", "random", "heuristic", "--game", "mini", "-n", 2, "-o", "-"),
-    ("rate", SAMPLES / "games.jsonl", "--prior", 1),
+    ("rate", "-q", SAMPLES / "games.jsonl", "--prior", 1),
     ("fenfs", "legal", FENFS),
     ("fenfs", "show", FENFS),
     ("fenfs", "convert", "--to", "games", SAMPLES / "gravon"),

@@ -41,10 +41,10 @@ def said(path: pathlib.Path) -> list[str]:
 def test_a_line_and_a_colour_for_each_run(tmp_path: pathlib.Path) -> None:
     one, two = a_run(tmp_path / "one"), a_run(tmp_path / "two", 30)
     picture = tmp_path / "out.svg"
-    done = run("curves", one, two, "-o", picture)
+    done = run("curves", "one", "two", "-o", picture, cwd=tmp_path)
     assert (done.status, done.data, done.err) == (0, b"", "")
     words = said(picture)
-    assert {"entropy", "value loss", "eval/elo", "step", str(one), str(two)} <= set(words)
+    assert {"entropy", "value loss", "eval/elo", "step", "one", "two"} <= set(words)
     text = picture.read_text()
     assert COLOURS[0] in text and COLOURS[1] in text and COLOURS[2] not in text
     other = run("curves", one, "-o", tmp_path / "a.gif")
@@ -52,7 +52,7 @@ def test_a_line_and_a_colour_for_each_run(tmp_path: pathlib.Path) -> None:
     again = run("curves", one, two, "-o", picture)
     assert again.error_line == f"curves: {picture}: exists already; -f overwrites it"
     before = picture.read_bytes()
-    assert run("curves", one, two, "-f", "-o", picture).status == 0
+    assert run("curves", "one", "two", "-f", "-o", picture, cwd=tmp_path).status == 0
     assert picture.read_bytes() == before
     png = run("curves", one, "--field", "returns_mean/1", "--over", "hours", "-o", "-")
     assert png.data.startswith(b"\x89PNG")

@@ -150,7 +150,7 @@ def test_a_match_that_was_stopped_goes_on(a_run: pathlib.Path) -> None:
     record = a_run / "eval/step-00000001.jsonl"
     wait_for(lambda: record.exists() and len(games_of(record)) > 3)
     first.stop()
-    assert processes(record) == [] and len(games_of(record)) < 400
+    assert processes(record) == []
     lines = record.read_text().splitlines(keepends=True)
     record.write_text("".join(lines[:-1]))  # it may have come to its end before it was stopped
     assert 3 <= len(games_of(record)) < 400

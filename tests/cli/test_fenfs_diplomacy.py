@@ -141,7 +141,10 @@ def test_faulty_records(tmp_path: pathlib.Path, record: str) -> None:
         done = run("fenfs", "check", path)
         assert done.status == 3 and done.error_line == f"fenfs: {path}: game 1: {wrong}"
     turned = game | {"returns": [-r for r in game["returns"]], "result": "draw"}
-    turned["returns"] = [0, 0] if any(game["returns"]) else turned["returns"]
+    if not any(game["returns"]):
+        turned |= {"result": "red", "returns": [1, -1]}
+    else:
+        turned["returns"] = [0, 0]
     path.write_text(f"{header}\n{json.dumps(turned)}\n")
     done = run("fenfs", "check", path)
     assert done.status == 3 and "the result is not that of the board" in done.error_line

@@ -140,7 +140,7 @@ def test_types_that_cannot_be_are_refused() -> None:
             (at,) = np.flatnonzero(moved & (types[1] != NO_PIECE))
             flag = np.flatnonzero(types[1] == FLAG)[0]
             types[1, [at, flag]] = types[1, [flag, at]]
-        with pytest.raises(ValueError, match="no types of hidden pieces, in row 1"):
+        with pytest.raises(ValueError, match="types are not those of hidden pieces, in row 1"):
             assign_types(drawn, types)
         np.testing.assert_array_equal(hidden_types(drawn), before)
     with pytest.raises(ValueError, match="kuhn is no Stratego"):

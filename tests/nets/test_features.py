@@ -65,7 +65,7 @@ def test_a_player_may_bring_its_own_public_information() -> None:
 def test_the_right_board_is_needed() -> None:
     packed = torch.from_numpy(views_of_games(Game("nano"), 1).observations)
     for function in (features, outcomes):
-        with pytest.raises(ValueError, match="shape"):
+        with pytest.raises(ValueError, match="packed must be a contiguous array|shape"):
             function(packed, (82, 6, 6))
 
 

@@ -33,7 +33,7 @@ def record(number: int, red: int, blue: int, result: str) -> GameRecord:
         result=result,
         returns=RETURNS[result],
         reason="flag_captured",
-        plies=1,
+        plies=2,
     )
 
 

@@ -164,7 +164,7 @@ def test_too_few_games_are_told() -> None:
     pairs = [record(n, n % 2, 1 - n % 2, "red" if n % 4 else "blue") for n in range(20)]
     for many, few in ((18, True), (20, False)):
         pool = pool_of((many // 2, both("a", "b", "even")))
-        told = report(pool, rate(pool), RatingOptions("mini")).warnings()
+        told = report(pool, rate(pool), RatingOptions("mini")).remarks()
         what = "fewer than 10 pairs of games, which say little of the strength: a, b"
         assert told == ([what] if few else [])
         board = Scoreboard(["a", "b"], Schedule(2, 20), None)

@@ -182,7 +182,7 @@ def test_a_node_of_barrage_takes_less_than_200_bytes(
     """In worlds of games that a network has played, where it leads the trees."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as the script does, but not for other tests
     script = runpy.run_path(str(ROOT / "bench/trees.py"))
-    script["main"]("16", "100", "10")
+    script["main"](16, 100, 10)
     told = re.search(r"([.0-9]+) evaluations and (\d+) bytes a node", capsys.readouterr().out)
     assert told and float(told[1]) < 2.5 and 50 < int(told[2]) < 200
 

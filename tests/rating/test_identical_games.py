@@ -20,7 +20,9 @@ from stratkit.storage.records import GameRecord
 
 def played(number: int, setups: int, moves: object, result: str) -> GameRecord:
     one = record(number, number % 2, 1 - number % 2, result)
-    return msgspec.structs.replace(one, setups=(f"R{setups}", f"B{setups}"), moves=str(moves))
+    return msgspec.structs.replace(
+        one, setups=(f"R{setups}", f"B{setups}"), moves=str(moves), plies=len(str(moves).split())
+    )
 
 
 def fixed(pairs: int) -> list[GameRecord]:
