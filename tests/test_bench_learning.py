@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
@@ -28,34 +29,45 @@ def bench(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def clock_of(folder: pathlib.Path, seed: int) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / f"mmd-{seed}/clock.json").read_text())
+    return found
+
+
 def rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
 
 
 def test_it_stops_and_goes_on(tmp_path: pathlib.Path) -> None:
-    """The clock counts what was used before; checkpoints of the minutes stay as they are."""
-    words = (str(tmp_path), *SETTINGS, "--minutes", ".04,.08")
+    """The clock counts what was used before; checkpoints of the minutes stay as they are. One seed
+    learns; the other is a copy of it."""
+    words = (str(tmp_path), *SETTINGS, "--seeds", "1", "--minutes", ".04,.08")
     process = subprocess.Popen([*BENCH, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    first = [tmp_path / f"mmd-{seed}/0.04.safetensors" for seed in (1, 2)]
-    while not all(path.exists() for path in first):
+    first = tmp_path / "mmd-1/0.04.safetensors"
+    while not first.exists():
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     process.send_signal(signal.SIGHUP)  # Ctrl-C and SIGTERM are the same to it
     out, err = process.communicate(timeout=PATIENCE)
     said = b"learning.py: stopped; the same command goes on\n"
     assert (process.returncode, out, err) == (1, b"", said)
-    kept = [path.read_bytes() for path in first]
-    clocks = [json.loads((tmp_path / f"mmd-{seed}/clock.json").read_text()) for seed in (1, 2)]
-    assert all(clock["cpu"] >= 2.4 for clock in clocks)
+    kept, log = first.read_bytes(), tmp_path / "mmd-1/run/metrics.jsonl"
+    before, metrics = clock_of(tmp_path, 1), log.read_bytes()
+    assert before["cpu"] >= 2.4
 
-    done = bench(*words)
+    one = bench(*words)
+    assert one.returncode == 0, one.stderr
+    assert first.read_bytes() == kept and log.read_bytes().startswith(metrics)  # nothing anew
+    after = clock_of(tmp_path, 1)
+    assert after["marks"] == [0.04, 0.08] and after["cpu"] >= max(4.8, before["cpu"])
+    assert after["starts"] == 2 or before["cpu"] >= 4.8
+    assert [row[6] for row in rows(one.stdout)[2:4]] == ["", ""]  # one seed has no interval
+
+    shutil.copytree(tmp_path / "mmd-1", tmp_path / "mmd-2")
+    both = (str(tmp_path), *SETTINGS, "--minutes", ".04,.08")
+    done = bench(*both)
     assert done.returncode == 0, done.stderr
-    assert [path.read_bytes() for path in first] == kept
-    for seed, before in zip((1, 2), clocks, strict=True):
-        clock = json.loads((tmp_path / f"mmd-{seed}/clock.json").read_text())
-        assert clock["marks"] == [0.04, 0.08]
-        assert clock["cpu"] >= max(4.8, before["cpu"])
-        assert clock["starts"] == 2 or before["cpu"] >= 4.8
+    assert clock_of(tmp_path, 2) == after
     table = rows(done.stdout)
     assert [row[:2] for row in table[2:]] == [["mmd", "0.04"], ["mmd", "0.08"], ["random", ""]]
     steps = [int(row[2].replace(",", "")) for row in table[2:4]]
@@ -66,17 +78,16 @@ def test_it_stops_and_goes_on(tmp_path: pathlib.Path) -> None:
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
 
     games = sorted((tmp_path / "games").glob("*.jsonl"))
-    before = [path.read_bytes() for path in games]
-    logs = [(tmp_path / f"mmd-{seed}/run/metrics.jsonl").read_bytes() for seed in (1, 2)]
+    records = [path.read_bytes() for path in games]
+    metrics = log.read_bytes()
     exact = bench(*words[:-1], ".04,.08,.12", "--measure", "nashconv")  # and longer than was meant
     assert exact.returncode == 0, exact.stderr
     again = rows(exact.stdout)
     assert len(again) == 5 and all(0 < float(row[5]) < 1.5 for row in again[2:])
     assert [row[2] for row in again[2:4]] == [row[2] for row in table[2:4]]
     assert int(again[4][2].replace(",", "")) >= steps[1]
-    for seed, log in zip((1, 2), logs, strict=True):  # the run went on, it did not begin anew
-        assert (tmp_path / f"mmd-{seed}/run/metrics.jsonl").read_bytes().startswith(log)
-    assert len(before) == 4 and [path.read_bytes() for path in games] == before
+    assert log.read_bytes().startswith(metrics)
+    assert len(records) == 4 and [path.read_bytes() for path in games] == records
 
 
 def test_networks_of_a_pool_go_by_the_names_of_their_matches(tmp_path: pathlib.Path) -> None:
