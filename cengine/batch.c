@@ -106,7 +106,7 @@ static void view_rows(void *context, int32_t begin, int32_t end)
 void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *packed)
 {
     view_job job = {batch, actors, legal, packed};
-    sk_pool_run(batch->pool, view_rows, &job, batch->size);
+    sk_pool_run(batch->pool, view_rows, &job, batch->size, SK_ROWS_AT_A_TIME);
 }
 
 typedef struct {
@@ -143,7 +143,7 @@ static void apply_rows(void *context, int32_t begin, int32_t end)
 int32_t sk_batch_apply(sk_batch *batch, const int32_t *actions)
 {
     apply_job job = {batch, actions, -1};
-    sk_pool_run(batch->pool, apply_rows, &job, batch->size);
+    sk_pool_run(batch->pool, apply_rows, &job, batch->size, SK_ROWS_AT_A_TIME);
     return job.first_illegal;
 }
 
@@ -201,7 +201,7 @@ const char *sk_batch_redeal(sk_batch *worlds, const sk_batch *batch, int32_t row
     if (game->ops->actor(game, job.truth) < 0)
         return "worlds are those of a player who is to act";
     philox_decision_key(seed, stream, game_number, number, job.key);
-    sk_pool_run(worlds->pool, redeal_rows, &job, worlds->size);
+    sk_pool_run(worlds->pool, redeal_rows, &job, worlds->size, SK_ROWS_AT_A_TIME);
     return job.wrong;
 }
 

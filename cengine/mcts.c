@@ -167,13 +167,13 @@ static void view_leaves(void *context, int32_t begin, int32_t end)
 
 int32_t sk_mcts_ask(sk_mcts *all, uint8_t *legal, uint8_t *packed)
 {
-    sk_pool_run(all->pool, grow_trees, all, all->size);
+    sk_pool_run(all->pool, grow_trees, all, all->size, SK_TREES_AT_A_TIME);
     all->n_rows = 0;
     for (int32_t i = 0; i < all->size; i++)
         if (all->trees[i].waiting != NO_NODE)
             all->rows[all->n_rows++] = i;
     round_job job = {.all = all, .legal = legal, .packed = packed};
-    sk_pool_run(all->pool, view_leaves, &job, all->n_rows);
+    sk_pool_run(all->pool, view_leaves, &job, all->n_rows, SK_ROWS_AT_A_TIME);
     return all->n_rows;
 }
 
@@ -189,7 +189,7 @@ static void answer_trees(void *context, int32_t begin, int32_t end)
 const char *sk_mcts_tell(sk_mcts *all, const float *policy, const float *values)
 {
     round_job job = {.all = all, .policy = policy, .values = values};
-    sk_pool_run(all->pool, answer_trees, &job, all->n_rows);
+    sk_pool_run(all->pool, answer_trees, &job, all->n_rows, SK_ROWS_AT_A_TIME);
     all->n_rows = 0;
     for (int32_t i = 0; i < all->size; i++)
         if (all->trees[i].wrong)

@@ -20,6 +20,7 @@ int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs)
         return 0;
     for (sk_bits from = state->legal; from; from &= from - 1)
         for (sk_bits to = stratego_destinations(game, state, lsb(from)); to; to &= to - 1, n++) {
+            assert(n < SK_MOST_MOVES);
             pairs[2 * n] = (uint8_t)lsb(from);
             pairs[2 * n + 1] = (uint8_t)lsb(to);
         }

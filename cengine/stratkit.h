@@ -190,8 +190,9 @@ typedef struct {
 
 /* Row `index` of the table of variants; 0 when there is none. */
 int32_t sk_stratego_variant(int32_t index, sk_variant *out);
-/* Legal plies of row `row` as pairs of absolute squares (from, to), ascending; at most 4,000 pairs.
- * Only between plies (no piece selected). Returns their number. */
+enum { SK_MOST_MOVES = 4000 };
+/* Legal plies of row `row` as pairs of absolute squares (from, to), ascending, at most
+ * SK_MOST_MOVES. Only between plies (no piece selected). Returns their number. */
 int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs);
 /* The truth behind the view of each of the `size` rows: types [size][squares] of the enemy's hidden
  * pieces in the acting side's frame, 255 elsewhere, and everywhere before both sides have deployed.

@@ -5,9 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Fewer rows than this are not worth another thread; a thread takes so many at a time. */
-enum { ROWS_WORTH_A_THREAD = 32, ROWS_AT_A_TIME = 32 };
-
 /* How often a thread looks for work, or for the end of it, before it sleeps: for about a tenth of a
  * millisecond, as long as a caller takes between two steps of a batch. Waking a sleeper takes as
  * long. */
@@ -37,6 +34,7 @@ struct sk_pool {
     atomic_int closing;
     sk_job job;
     void *context;
+    int32_t grain; /* rows that a thread takes at a time */
 };
 
 static void pause_briefly(void)
@@ -51,11 +49,11 @@ static void pause_briefly(void)
 static void take_from(const sk_pool *pool, share *rows)
 {
     for (;;) {
-        int32_t begin = atomic_fetch_add(&rows->next, ROWS_AT_A_TIME);
+        int32_t begin = atomic_fetch_add(&rows->next, pool->grain);
         int32_t left = rows->end - begin;
         if (left <= 0)
             return;
-        pool->job(pool->context, begin, begin + (left < ROWS_AT_A_TIME ? left : ROWS_AT_A_TIME));
+        pool->job(pool->context, begin, begin + (left < pool->grain ? left : pool->grain));
     }
 }
 
@@ -152,9 +150,10 @@ void sk_pool_close(sk_pool *pool)
     free(pool);
 }
 
-void sk_pool_run(sk_pool *pool, sk_job job, void *context, int32_t n)
+void sk_pool_run(sk_pool *pool, sk_job job, void *context, int32_t n, int32_t grain)
 {
-    if (pool->threads == 1 || n < ROWS_WORTH_A_THREAD) {
+    assert(grain > 0);
+    if (pool->threads == 1 || n <= grain) {
         if (n > 0)
             job(context, 0, n);
         return;
@@ -162,6 +161,7 @@ void sk_pool_run(sk_pool *pool, sk_job job, void *context, int32_t n)
     assert(job && atomic_load(&pool->busy) == 0); /* one caller at a time */
     pool->job = job;
     pool->context = context;
+    pool->grain = grain;
     for (int32_t i = 0; i < pool->threads; i++) {
         atomic_store(&pool->shares[i].next, (int32_t)((int64_t)n * i / pool->threads));
         pool->shares[i].end = (int32_t)((int64_t)n * (i + 1) / pool->threads);

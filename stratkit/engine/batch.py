@@ -240,7 +240,7 @@ class Batch:
         the frame of `side`, ascending as red sees them; none in another game, or where no move
         begins."""
         row = self._row("row", row)
-        pairs = ffi.new("uint8_t[8000]")
+        pairs = ffi.new("uint8_t[]", 2 * lib.SK_MOST_MOVES)
         n = lib.sk_stratego_moves(self.handle, row, pairs)
         last = self.game.actions - 1
         moves = [(pairs[2 * i], pairs[2 * i + 1]) for i in range(n)]

@@ -152,13 +152,14 @@ def test_it_visits_what_its_slow_twin_visits(
 
 def test_neither_company_nor_threads_change_a_tree() -> None:
     batch = positions("barrage", 40, 70)
-    together, threads = begun(batch, 40), begun(batch, 40, threads=2)
     blueprint = HashedBlueprint()
+    together, *threaded = (begun(batch, 40, threads=threads) for threads in (1, 2, 4))
     grow(together, blueprint)
-    grow(threads, blueprint)
-    for row in range(batch.size):
-        np.testing.assert_array_equal(together.root(row).visits, threads.root(row).visits)
-        np.testing.assert_array_equal(together.root(row).q, threads.root(row).q)
+    for trees in threaded:
+        grow(trees, blueprint)
+        for row in range(batch.size):
+            np.testing.assert_array_equal(together.root(row).visits, trees.root(row).visits)
+            np.testing.assert_array_equal(together.root(row).q, trees.root(row).q)
     alone = begun(Batch.gathered([(batch, [5])]), 40)
     grow(alone, blueprint)
     np.testing.assert_array_equal(alone.root(0).visits, together.root(5).visits)
