@@ -74,6 +74,7 @@ SHARED = {
     "pictures",
     "regular",
     "terminal",
+    "threads",
     "__version__",
 }
 LONGEST_FUNCTION = 60  # lines

@@ -93,7 +93,7 @@ class Limit(click.ParamType[int]):
 )
 @option(
     "--concurrency N",
-    "Games with programs played at a time; threads of the engine (default: the cores).",
+    "Games with programs played at a time; threads of engine and networks (default: the cores).",
     click.IntRange(1, 1024),
     default=lambda: len(os.sched_getaffinity(0)),
 )

@@ -105,7 +105,12 @@ class Part(click.ParamType[tuple[int, int]]):
     "Games played at a time (default: 128, with --follow a quarter of --max-ahead).",
     click.IntRange(1, MAX_SLOTS),
 )
-@option("--threads N", "Threads of the engine (default: 1).", click.IntRange(1, 1024), default=1)
+@option(
+    "--threads N",
+    "Threads of the engine and of networks (default: 1).",
+    click.IntRange(1, 1024),
+    default=1,
+)
 @click.option("--groups", hidden=True, expose_value=False, callback=_warn_cut)
 @device_option
 @option(

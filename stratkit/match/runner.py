@@ -22,6 +22,7 @@ from stratkit.play.seating import Opening
 from stratkit.storage.atomic import is_special
 from stratkit.storage.records import GameRecord, RecordWriter
 from stratkit.storage.streams import STDOUT, input_name, open_input
+from stratkit.threads import use_threads
 
 if TYPE_CHECKING:
     from stratkit.players.player import Player
@@ -42,6 +43,7 @@ class _Match:
 
     def __init__(self, options: MatchOptions, console: Console) -> None:
         assert options.game and options.games
+        use_threads(options.concurrency)
         self.options, self.console = options, console
         self.game = Game(options.game, options.rules)
         options.check_seats(self.game.name, self.game.players)

@@ -5,9 +5,9 @@ Players, the stages of post-processing and whoever searches share this. It knows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +19,18 @@ from stratkit.engine import distinct_views
 from stratkit.nets.captured import Captured
 from stratkit.nets.network import Network, check_device, load_weights, place
 from stratkit.nets.policy import draw, softmax
+from stratkit.nets.threads import BLOCK, side_by_side
 
 Heads: TypeAlias = Callable[..., tuple[Tensor, ...]]
+Found = TypeVar("Found")
 
-MOST_ON_CPU = 256  # views at a time: more of them leave its caches
+MANY = 256  # views at a time on a CPU, where what they share is looked for; otherwise BLOCK
 STEP = 8  # the convolution library prepares itself anew for every number of rows
 
 
 class Evaluator:
-    """Evaluates `network`, of the preset `net`, for `rows` views at a time, on a CPU at most
-    `MOST_ON_CPU`.
+    """Evaluates `network`, of the preset `net`, for `rows` views at a time. On a CPU it computes
+    blocks of them, in as many threads as the process searches in (`stratkit.threads`).
 
     The last rows of a batch are padded: the shape of the computation, and with it the rounding,
     does not depend on how many games happen to wait for a decision. `elastic` pads on a CPU to a
@@ -53,7 +55,19 @@ class Evaluator:
         """For so many views at a time from now on."""
         self._captured.clear()
         self._most = rows
-        self.rows = min(rows, MOST_ON_CPU) if self.device.type == "cpu" else rows
+        if self.device.type == "cpu":
+            rows = min(rows, MANY if self._remembers else BLOCK)
+        self.rows = rows
+
+    @property
+    def _remembers(self) -> bool:
+        """Whether one block after the other is evaluated, since the next ones are faster by what is
+        kept of the last one. Then the network itself shares the threads out."""
+        return self.elastic and self.network.shares_positions and self.device.type == "cpu"
+
+    def _each(self, block: Callable[[int], Found], at: Sequence[int]) -> list[Found]:
+        """What is found in the blocks that begin there."""
+        return [block(i) for i in at] if self._remembers else side_by_side(block, at)
 
     def place(self, device: str, precision: torch.dtype) -> None:
         """Computes there from now on, with layers of this precision. `InputError`: there is no
@@ -105,11 +119,13 @@ class Evaluator:
         position with another piece selected: it is embedded once, if the network can do so."""
         if pub is not None or self.device.type != "cpu" or not self.network.shares_positions:
             return self.policy(observations, legal, pub)
-        found, begins = [], np.append(np.flatnonzero(np.diff(turn, prepend=-1)), len(turn))
-        for at in range(0, len(begins) - 1, self.rows):
+        begins = np.append(np.flatnonzero(np.diff(turn, prepend=-1)), len(turn))
+
+        def policy(at: int) -> Float32s:
             part = slice(begins[at], begins[min(at + self.rows, len(begins) - 1)])
-            found.append(self._policy_shared(observations[part], legal[part]))
-        return np.concatenate(found)
+            return self._policy_shared(observations[part], legal[part])
+
+        return np.concatenate(self._each(policy, range(0, len(begins) - 1, self.rows)))
 
     @torch.inference_mode()
     def _policy_shared(self, observations: Bytes, legal: Bytes) -> Float32s:
@@ -125,8 +141,9 @@ class Evaluator:
         self, observations: Bytes, legal: Bytes, values: bool = False
     ) -> tuple[Float32s, Float32s | None]:
         """The same. Equal views, as most of a small game are, are evaluated once, where there are
-        more than `rows`."""
-        if len(observations) <= self.rows:
+        many."""
+        on_cpu = self.device.type == "cpu"
+        if len(observations) <= (min(self._most, MANY) if on_cpu else self._most):
             return self.evaluate(observations, legal, values=values)
         first, each = distinct_views(observations, legal)
         policy, expected = self.evaluate(observations[first], legal[first], values=values)
@@ -176,16 +193,16 @@ class Evaluator:
         logits = self.network.logits(embedding, inputs, allowed).float()
         return softmax(logits.masked_fill(allowed == 0, -torch.inf)), embedding, inputs
 
-    @torch.inference_mode()
     def _in_parts(self, heads: Heads, *arrays: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """What `heads` make of arrays [n, ...], `rows` of each at a time."""
-        found = []
-        for at in range(0, len(arrays[0]), self.rows):
-            part = slice(at, at + self.rows)
-            with self._precise():
-                outputs = heads(*(self._padded(x[part]) for x in arrays))
-            n = len(arrays[0][part])
-            found.append([tensor[:n].cpu().numpy() for tensor in outputs])
+
+        def outputs(at: int) -> list[npt.NDArray[Any]]:
+            parts = [x[at : at + self.rows] for x in arrays]
+            with torch.inference_mode(), self._precise():
+                tensors = heads(*map(self._padded, parts))
+            return [tensor[: len(parts[0])].cpu().numpy() for tensor in tensors]
+
+        found = self._each(outputs, range(0, len(arrays[0]), self.rows))
         if len(found) == 1:
             return found[0]
         return [np.concatenate(parts) for parts in zip(*found, strict=True)]

@@ -33,6 +33,7 @@ from stratkit.engine.stratego import TYPES
 from stratkit.nets.features import features, outcomes
 from stratkit.nets.network import ROWS, Network, last_layer, looked_at, on_cpu, value_layer
 from stratkit.nets.plain import Block
+from stratkit.nets.threads import BLOCK, side_by_side
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 HIDDEN = 16  # of a square and what it is compared with
@@ -138,6 +139,19 @@ class FromTo(Network):
         return self._embed(inputs.packed, inputs.pub)
 
     def _embed(self, packed: Tensor, pub: Tensor | None) -> Embedding:
+        """Without a graph on a CPU, in blocks side by side."""
+        alike = torch.is_inference_mode_enabled() and not torch.is_autocast_enabled("cpu")
+        if len(packed) <= BLOCK or pub is not None or not (alike and on_cpu(packed)):
+            return self._embed_block(packed, pub)
+
+        @torch.inference_mode()
+        def block(at: int) -> Embedding:
+            return self._embed_block(packed[at : at + BLOCK], None)
+
+        found = side_by_side(block, range(0, len(packed), BLOCK))
+        return Embedding(*map(torch.cat, zip(*found, strict=True)))
+
+    def _embed_block(self, packed: Tensor, pub: Tensor | None) -> Embedding:
         board, counts = features(packed, self.shape, pub)
         everywhere = self.place + self.counts(counts)[:, :, None, None]
         x = relu(self.entry(board) + everywhere)

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
 import torch
+
+from stratkit.threads import search_threads
+
+BLOCK = 64  # rows that a network computes at a time: more leave the caches, fewer cost more each
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def one_thread() -> None:
@@ -10,3 +23,21 @@ def one_thread() -> None:
     kind. Its several threads would wait for each other at every operation. That is slow with small
     networks, and slower as soon as a core has something else to do."""
     torch.set_num_threads(1)
+
+
+def side_by_side(compute: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """What is computed of each item, in their order, in as many threads as the process searches
+    in. Each item is computed in one of them, so that their number changes no sum."""
+    threads = search_threads()
+    if threads == 1 or len(items) < 2:
+        return [compute(item) for item in items]
+    return list(_pool(threads).map(compute, items))
+
+
+@functools.cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """All players share it: games with programs, which have threads of their own, need no more."""
+    return ThreadPoolExecutor(threads, "network", one_thread)
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads

@@ -22,6 +22,7 @@ from stratkit.players.random import RandomPlayer
 from stratkit.players.spec import parse_player
 from stratkit.storage.episodes import SLICES, VERSION, Episodes, Header
 from stratkit.storage.streams import check_reader
+from stratkit.threads import use_threads
 
 if TYPE_CHECKING:  # these need torch, random play does not
     from stratkit.play.backpressure import BackPressure, FolderBackPressure
@@ -40,6 +41,7 @@ class Actor:
     def __init__(
         self, options: SelfplayOptions, say: Callable[[str], None], warn: Callable[[str], None]
     ) -> None:
+        use_threads(options.threads)
         self.options, self.say, self.warn = options, say, warn
         self.game = Game(options.game, options.rules)
         self.follower: Follower | None = None

@@ -24,6 +24,7 @@ from stratkit.search.beliefs import Belief, Believed, joined
 from stratkit.search.blueprint import Blueprint, Remembered
 from stratkit.search.decision import Found, Root, Search, standard_error
 from stratkit.search.rollouts import play_out
+from stratkit.threads import search_threads
 
 Vector = npt.NDArray[np.float64]
 
@@ -232,7 +233,7 @@ def _values(
     copies = [
         np.repeat(order[part], m) for order, part, m in zip(orders, parts, sizes, strict=True)
     ]
-    batch = Batch.gathered(list(zip(worlds, copies, strict=True)))
+    batch = Batch.gathered(list(zip(worlds, copies, strict=True)), search_threads())
     moves = np.concatenate(
         [
             np.tile(np.array(root.moves, np.int32)[at], (len(part), 1))

@@ -27,6 +27,7 @@ from stratkit.search.beliefs import Belief
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Found, Root, Search, standard_error
 from stratkit.search.mcts import grow
+from stratkit.threads import search_threads
 
 Vector = npt.NDArray[np.float64]
 
@@ -60,7 +61,13 @@ class PIMC(Search):
         order = np.arange(self.worlds)
         batch = Batch.gathered([(one.worlds, order) for one in believed])
         trees = SearchTrees(
-            batch, self.actions, self.nodes, self.cpuct, self.unit, self.largest_return
+            batch,
+            self.actions,
+            self.nodes,
+            self.cpuct,
+            self.unit,
+            self.largest_return,
+            search_threads(),
         )
         for i, root in enumerate(roots):
             trees.begin(i * self.worlds, root.moves, self._priors(root, seed))

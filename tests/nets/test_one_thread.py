@@ -1,22 +1,35 @@
-"""Torch computes in one thread, whatever way a network comes to the board."""
+"""Torch computes in one thread, whatever way a network comes to the board; several threads compute
+blocks side by side, and change nothing."""
 
 from __future__ import annotations
 
+import os
 import pathlib
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 import torch
 
+from nets.drawn import drawn
+from nets.random_play import views_of_games
 from running import ROOT
 from stratkit.engine import Game
+from stratkit.nets import build
 from stratkit.nets.belief import BeliefNet
+from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.pbs import build_pbs
+from stratkit.nets.threads import one_thread, side_by_side
 from stratkit.players.open import open_player, weights_file
 from stratkit.players.searching.pbs import value_leaves
 from stratkit.players.searching.stage import load_belief
 from stratkit.players.spec import parse_player
 from stratkit.storage.checkpoints import load_checkpoint, save_checkpoint
+from stratkit.threads import use_threads
+
+GAME = Game("mini")
+VIEWS = views_of_games(GAME, 1, seed=5, longest=60)
 
 
 @pytest.fixture(autouse=True)
@@ -61,3 +74,65 @@ def test_the_number_has_one_owner() -> None:
         if "set_num_threads" in path.read_text()
     ]
     assert owners == ["stratkit/nets/threads.py"]
+
+
+@pytest.fixture
+def searching() -> Iterator[Callable[[int], None]]:
+    """Sets in how many threads the process searches, for the test."""
+    yield use_threads
+    use_threads(1)
+
+
+def test_blocks_are_computed_side_by_side_by_threads_of_one(
+    searching: Callable[[int], None],
+) -> None:
+    """Two wait for each other, so one after the other would not do."""
+    searching(2)
+    both = threading.Barrier(2, timeout=30)
+
+    def met(item: int) -> tuple[int, int, bool]:
+        both.wait()
+        return item, torch.get_num_threads(), threading.current_thread() is threading.main_thread()
+
+    assert side_by_side(met, range(4)) == [(item, 1, False) for item in range(4)]
+    searching(1)
+    alone = side_by_side(lambda _: threading.current_thread(), range(4))
+    assert set(alone) == {threading.main_thread()}
+
+
+def test_an_error_in_a_block_is_raised(searching: Callable[[int], None]) -> None:
+    searching(2)
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(lambda item: 1 // (item - 3), range(5))
+
+
+def test_a_forked_child_has_threads_of_its_own(searching: Callable[[int], None]) -> None:
+    """As the commands of tests and `fenfs` have it: a parent's threads are not in its children."""
+    searching(2)
+    side_by_side(str, range(2))
+    child = os.fork()
+    if not child:
+        os._exit(side_by_side(int, range(3)) != [0, 1, 2])
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("elastic", [False, True])
+@pytest.mark.parametrize("net", ["plain:8x1", "fromto:8x1", "fromto:8x1+mirrored"])
+def test_threads_change_no_bit(net: str, elastic: bool, searching: Callable[[int], None]) -> None:
+    """Not of policies, of values, nor of pieces of a position, of more views than a block has."""
+    one_thread()  # as whoever opens a network
+    network = drawn(build(net, GAME.shape, seed=1))
+    many = np.arange(200) % len(VIEWS.observations)
+    packed, legal = VIEWS.observations[many], VIEWS.legal[many]
+    found: list[list[bytes]] = []
+    for threads in (1, 2, 4):
+        searching(threads)
+        evaluator = Evaluator(net, network, 256, elastic)
+        policy, values = evaluator.evaluate(packed, legal, values=True)
+        again = evaluator.evaluate_distinct(packed, legal)[0]
+        pieces = evaluator.evaluate_pieces(packed, legal, np.arange(200))
+        assert values is not None and policy.std() > 0.01 and values.std() > 0
+        found.append(
+            [x.tobytes() for x in (policy, values, again, pieces, evaluator.values(packed))]
+        )
+    assert found[0] == found[1] == found[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import pathlib
+import threading
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from players.positions import Scene
 from players.sharp import sharp_player
 from running import run
-from stratkit.engine import Batch, Game, worlds
+from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.observation import PHASE, PLIES, number
 from stratkit.engine.stratego import TYPE, variant
 from stratkit.errors import InputError, UsageError
@@ -23,7 +24,7 @@ from stratkit.play.table import Table
 from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.open import open_player
 from stratkit.players.options import read_options
-from stratkit.players.player import Player, PolicyPlayer, Views
+from stratkit.players.player import Explanation, Player, PolicyPlayer, Views
 from stratkit.players.searching import stage
 from stratkit.players.searching.blueprints import HeuristicBlueprint, UniformBlueprint
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
@@ -34,6 +35,7 @@ from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.search.beliefs import worlds_without
 from stratkit.storage.columns import Episode
+from stratkit.threads import use_threads
 
 PIECES = "M:A1 k:C3 E:B2 Y:F6 x:D4 P:E3 O:F2"
 
@@ -92,6 +94,44 @@ def test_games_do_not_depend_on_their_company(slots: int, belief: str) -> None:
     raw = play(game, sharp_player(game), slots=3)
     assert any((a.actions != b.actions).any() for a, b in zip(raw, same, strict=True)
                if len(a.actions) == len(b.actions))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("keys", "plies"),
+    [
+        ({"rollouts": "300", "depth": "1", "belief": "setups"}, 12),
+        ({**TREES, "worlds": "40"}, 12),
+        ({"search": "endgame", "hands": "10000"}, 70),
+    ],
+)
+def test_threads_change_no_byte_of_a_search(keys: dict[str, str], plies: int) -> None:
+    """Whose network evaluates many blocks, in threads of its own; at a fixed budget."""
+    batch = Batch(Game("mini"), 1)
+    zero = np.zeros(1, np.int64)
+    for number_ in range(16 + 2 * plies):
+        numbers = np.full(1, number_, np.int32)
+        batch.apply(sample(None, batch.legal(), 3, zero, numbers)[0])
+    view = Views.of_one(batch, 0, 16 + 2 * plies)
+    told: list[Explanation] = []
+    for threads in (1, 2, 4):
+        player, rollouts, _ = searching(batch.game, log=told.append, **keys)
+        network, in_main = rollouts.network, set[bool]()
+        embed = network.embed
+
+        def noted(inputs: object, embed=embed, in_main=in_main) -> object:  # type: ignore[no-untyped-def]
+            in_main.add(threading.current_thread() is threading.main_thread())
+            return embed(inputs)
+
+        network.embed = noted  # type: ignore[method-assign]
+        use_threads(threads)
+        try:
+            player.policy(view)
+        finally:
+            use_threads(1)
+        assert (False in in_main) == (threads > 1)
+    searches = [one.search for one in told]
+    found = {one.policy.tobytes() + one.q.tobytes() for one in searches if one is not None}
+    assert len(searches) == 3 and None not in searches and len(found) == 1
 
 
 def test_a_move_is_played_with_the_probability_that_the_search_gave_it() -> None:

@@ -9,7 +9,7 @@ from search.tabular import TabularBlueprint, uniform_values
 from search.test_step import after, searched
 from solve.small_games import tree_of
 from stratkit.engine import Batch, Tree, worlds
-from stratkit.nets.evaluator import MOST_ON_CPU
+from stratkit.nets.evaluator import MANY
 from stratkit.players.searching.options import EVALUATED
 from stratkit.search import mmd
 from stratkit.search.beliefs import uniform_belief
@@ -204,7 +204,7 @@ def test_a_view_is_valued_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_clock_leaves_no_more_rollouts_at_a_time_than_an_evaluator_remembers() -> None:
-    assert mmd.TOGETHER == EVALUATED == MOST_ON_CPU
+    assert mmd.TOGETHER == EVALUATED == MANY
     tree = tree_of("leduc")
     policy = tree.uniform()
     blueprint = Counting(tree, policy)
