@@ -33,7 +33,7 @@ from stratkit.engine.stratego import TYPES
 from stratkit.nets.features import features, outcomes
 from stratkit.nets.network import ROWS, Network, last_layer, looked_at, on_cpu, value_layer
 from stratkit.nets.plain import Block
-from stratkit.nets.threads import BLOCK, side_by_side
+from stratkit.nets.threads import shares, side_by_side
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 HIDDEN = 16  # of a square and what it is compared with
@@ -139,25 +139,25 @@ class FromTo(Network):
         return self._embed(inputs.packed, inputs.pub)
 
     def _embed(self, packed: Tensor, pub: Tensor | None) -> Embedding:
-        """Without a graph on a CPU, in blocks side by side."""
-        alike = torch.is_inference_mode_enabled() and not torch.is_autocast_enabled("cpu")
-        if len(packed) <= BLOCK or pub is not None or not (alike and on_cpu(packed)):
-            return self._embed_block(packed, pub)
-
-        @torch.inference_mode()
-        def block(at: int) -> Embedding:
-            return self._embed_block(packed[at : at + BLOCK], None)
-
-        found = side_by_side(block, range(0, len(packed), BLOCK))
-        return Embedding(*map(torch.cat, zip(*found, strict=True)))
-
-    def _embed_block(self, packed: Tensor, pub: Tensor | None) -> Embedding:
         board, counts = features(packed, self.shape, pub)
         everywhere = self.place + self.counts(counts)[:, :, None, None]
         x = relu(self.entry(board) + everywhere)
         for block in self.blocks:
             x = block(x)
         return Embedding(x.permute(0, 2, 3, 1).flatten(1, 2), counts)
+
+    def _embed_side_by_side(self, packed: Tensor) -> Embedding:
+        """Without a graph. Threads do not inherit layers of another precision."""
+        if torch.is_autocast_enabled("cpu"):
+            return self._embed(packed, None)
+
+        @torch.inference_mode()
+        def share(rows: slice) -> Embedding:
+            return self._embed(packed[rows], None)
+
+        return Embedding(
+            *map(torch.cat, zip(*side_by_side(share, shares(len(packed))), strict=True))
+        )
 
     def embed_after(self, inputs: Inputs, before: Any) -> tuple[Embedding, Any]:
         """The positions of pieces that were selected a moment ago are remembered."""
@@ -166,12 +166,13 @@ class FromTo(Network):
         at = torch.tensor([places.get(key, -1) for key in keys])
         new = (at < 0).nonzero()[:, 0]
         if len(new) == len(at):
-            found = self.embed(inputs)
+            found = self._embed_side_by_side(inputs.packed)
         else:
             found = known.take(at)
             if len(new):
                 rows = torch.cat([new, new[:1].expand(-len(new) % ROWS)])
-                for all_, some in zip(found, self._embed(inputs.packed[rows], None), strict=True):
+                more = self._embed_side_by_side(inputs.packed[rows])
+                for all_, some in zip(found, more, strict=True):
                     all_[new] = some[: len(new)]
         return found, (dict(zip(keys, range(len(keys)), strict=True)), found)
 
