@@ -7,6 +7,8 @@ alphaze.py      AlphaZero's loss: what a search has found
 belief.py       beliefs about hidden pieces
 rebel.py        ReBeL's value network, from examples of values
 v_trace.py      R-NaD's value estimates
+averaging.py    networks that follow the trained one
+losses.py       losses that algorithms have in common
 step_weights.py what each step counts in the loss, and outcomes
 exploded.py     whether an update has made the weights useless
 optimizer.py    one update of any algorithm: chunks, threads, ranks, precision, Adam

@@ -22,9 +22,10 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
+from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import AlphaZeConfig
 from stratkit.learn.data import StepBatch
-from stratkit.learn.rnad import average_rate, follow, value_loss
+from stratkit.learn.losses import value_loss
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.nets import legal_policy
 

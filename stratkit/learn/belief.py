@@ -18,9 +18,9 @@ from stratkit.engine.diplomacy import Graph
 from stratkit.engine.observation import CELLS
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
+from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import BeliefConfig
 from stratkit.learn.data import StepBatch
-from stratkit.learn.rnad import average_rate, follow
 from stratkit.nets.belief import BeliefNet
 
 

@@ -29,10 +29,11 @@ from torch import Tensor
 from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
+from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import StepBatch
+from stratkit.learn.losses import value_loss
 from stratkit.learn.ranks import ALONE, Ranks
-from stratkit.learn.rnad import average_rate, follow, value_loss
 from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.learn.v_trace import scan

@@ -2,7 +2,7 @@
 Scale" and supplement), from top to bottom:
 
     reference_update   one whole update on one screen, as the paper writes it
-    equations          reward transform, action values, NeuRD, value loss, schedule
+    equations          reward transform, action values, NeuRD, schedule
     RNaD               the same in parts, for the optimizer
 
 v-trace has a file of its own (`v_trace.py`). Equations are the paper's where they are right. Where
@@ -20,8 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
+from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import StepBatch
+from stratkit.learn.losses import value_loss
 from stratkit.learn.step_weights import explained_parts, weights_of
 from stratkit.learn.v_trace import v_trace
 from stratkit.nets import Network, legal_policy, process
@@ -170,12 +172,6 @@ def neurd_loss(
     return -(weight * (y * force).sum(-1)).sum()
 
 
-def value_loss(value: Tensor, estimate: Tensor, weight: Tensor) -> Tensor:
-    """sum over steps of weight (v - v_hat)^2; all float32 [n]. (The paper says "norm"; it is the
-    square, without 1/2.)"""
-    return (weight * (value - estimate.detach()).square()).sum()
-
-
 # ---- Schedule ----
 
 
@@ -213,24 +209,6 @@ class EntropySchedule:
         ramp = self.ramp * size
         alpha = min(1.0, (step - start) / ramp) if ramp else 1.0
         return alpha, step == start + size - 1
-
-
-# ---- The networks that follow ----
-
-
-@torch.no_grad()
-def follow(network: Network, online: Network, rate: float) -> None:
-    """Moves the weights towards the online network's by a part `rate` of the difference."""
-    torch._foreach_lerp_(list(network.parameters()), list(online.parameters()), rate)
-
-
-def average_rate(rate: float, step: int) -> float:
-    """The rate of the average at update number `step`.
-
-    At a small rate an average would be of the untrained network for long. Until that rate is
-    reached, step t counts by t^2 (Shamir and Zhang 2013, polynomial-decay averaging).
-    """
-    return max(rate, 3 / (step + 3))
 
 
 # ---- All of it, for the optimizer ----

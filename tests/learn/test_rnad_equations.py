@@ -18,13 +18,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from learn import slow_rnad
 from stratkit.learn.data import step_counts
+from stratkit.learn.losses import value_loss
 from stratkit.learn.rnad import (
     EntropySchedule,
     action_values,
     log_ratio,
     mixture,
     neurd_loss,
-    value_loss,
 )
 from stratkit.learn.step_weights import step_weights
 from stratkit.learn.v_trace import VTrace, v_trace
