@@ -1,5 +1,6 @@
 # make demo       learn, play and rate on the smallest game, in a few minutes
 # make test       all tests
+# make quick      what is cheap of them, in a minute; ROOM=search for those of one room
 # make bench      how fast the engine is here
 # make bench-gpu  the same of networks, on a GPU
 # make dev        what all need, in .venv (PYTHON=python3.12 chooses the interpreter)
@@ -16,12 +17,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 C_FILES := $(wildcard cengine/*.[ch] cengine/*/*.[ch] cengine/*.py) setup.py
 
-.PHONY: help dev test demo bench bench-gpu verify fuzz sanitize man lint build clean
+.PHONY: help dev test quick demo bench bench-gpu verify fuzz sanitize man lint build clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
 
-dev: $(VENV)/.installed $(VENV)/.engine
+dev: $(VENV)/.installed $(VENV)/.engine man/stratkit-formats.5
 
 # torch comes first and by its exact pin: it is by far the largest, and the rest must fit it.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -39,8 +40,15 @@ $(VENV)/.engine: $(C_FILES) | $(VENV)/.installed
 	$(BIN)/python setup.py -q build_ext --inplace
 	@touch $@
 
+# One page stands for all pages of formats.
+man/stratkit-formats.5: man/make.py $(wildcard formats/*.md) pyproject.toml | $(VENV)/.installed
+	$(BIN)/python man/make.py
+
 test: dev
 	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+
+quick: dev
+	$(BIN)/python -m pytest -q -n auto -m "not dear" tests/$(ROOM)
 
 demo: dev
 	PATH="$(CURDIR)/bin:$$PATH" ./examples/demo.sh
@@ -64,7 +72,7 @@ sanitize: dev
 	.ci/sanitize address
 	.ci/sanitize thread tests/engine/test_threads.py tests/engine/test_batch.py
 
-man: dev
+man: | $(VENV)/.installed
 	$(BIN)/python man/make.py
 
 lint: dev
@@ -77,4 +85,4 @@ build: dev
 
 clean:
 	rm -rf build dist demo verify *.egg-info cengine/*.o stratkit/engine/_engine.c stratkit/engine/_engine.*so
-	rm -f $(VENV)/.engine
+	rm -f $(VENV)/.engine man/*.5

@@ -1,4 +1,4 @@
-"""Makes the pages of section 5 beside it, from formats/*.md: `make man`.
+"""Makes the pages of section 5 beside it, from formats/*.md: `make man`, and every build.
 
 formats/NAME.md becomes stratkit-NAME.5, README.md stratkit-formats.5. Of Markdown it knows what
 those pages use: headings, paragraphs, lists of one level, tables, indented code, and in the text
@@ -7,6 +7,7 @@ those pages use: headings, paragraphs, lists of one level, tables, indented code
 
 from __future__ import annotations
 
+import os
 import pathlib
 import re
 import textwrap
@@ -201,6 +202,13 @@ def pages() -> dict[str, str]:
     }
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """All pages into their folder. Each appears whole: others may read or write them meanwhile."""
     for name, text in pages().items():
-        (ROOT / "man" / name).write_text(text)
+        part = ROOT / "man" / f".tmp.{os.getpid()}.{name}"
+        part.write_text(text)
+        part.replace(ROOT / "man" / name)
+
+
+if __name__ == "__main__":
+    write()

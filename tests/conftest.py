@@ -8,6 +8,7 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
+from cost import dear_tests, function_of
 from skips import pytest_sessionfinish, pytest_terminal_summary
 
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
@@ -64,5 +65,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests come first: one that began last would leave a core with nothing to do.
     (xdist needs --no-loadscope-reorder for that.)"""
+    dear = dear_tests()
+    for item in items:
+        if function_of(item.nodeid) in dear:
+            item.add_marker("dear")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)

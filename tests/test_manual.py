@@ -18,6 +18,7 @@ from stratkit.learn.config import ALGORITHMS
 from stratkit.learn.request import fields_of, resolve
 
 MAKE = runpy.run_path(str(ROOT / "man/make.py"))
+MAKE["write"]()  # as `make dev` does
 PAGES = sorted((ROOT / "man").glob("*.[157]"))
 FORMATS = [path for path in PAGES if path.suffix == ".5"]
 
@@ -25,8 +26,8 @@ FORMATS = [path for path in PAGES if path.suffix == ".5"]
 def test_the_pages_of_formats_are_those_of_today() -> None:
     names = {page.removesuffix(".md") for page in os.listdir(ROOT / "formats") if ".md" in page}
     assert {path.stem for path in FORMATS} == {MAKE["page_name"](name) for name in names}
-    for name, text in MAKE["pages"]().items():
-        assert (ROOT / "man" / name).read_text() == text, f"{name} is old: make man"
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert "/man/*.5" in ignored  # they are made, never kept beside formats/
 
 
 def seen(path: pathlib.Path) -> set[str]:

@@ -111,6 +111,7 @@ def test_the_sdist_has_all_that_is_needed(sdist: pathlib.Path) -> None:
                 assert str(path.relative_to(ROOT)) in names
     for name in ("LICENSE", "README.md", "Makefile", "constraints.txt", "cengine/build_cffi.py"):
         assert name in names
+    assert "man/stratkit-games.5" in names  # which is made, not kept
     assert not [name for name in names if name.endswith((".o", ".so", ".pyc"))]
 
 

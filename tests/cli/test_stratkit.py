@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import runpy
 import signal
 import subprocess
 import time
@@ -82,6 +83,7 @@ def test_the_tools_options_are_completed_under_either_name() -> None:
     ],
 )
 def test_help_shows_a_page(name: str, page: str, tmp_path: pathlib.Path) -> None:
+    runpy.run_path(str(ROOT / "man/make.py"), run_name="__main__")
     (tmp_path / "man").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "man").chmod(0o755)
     done = run("stratkit", "help", name, PATH=f"{tmp_path}:{os.environ['PATH']}")

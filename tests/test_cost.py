@@ -1,0 +1,22 @@
+"""What `make quick` leaves out: tests that exist, and few enough that each room keeps some."""
+
+from __future__ import annotations
+
+import re
+
+from cost import Costs, dear_tests, function_of
+from running import ROOT
+
+
+def test_the_list_names_tests_that_are_there() -> None:
+    for file in {name.partition("::")[0] for name in dear_tests()}:
+        text = (ROOT / file).read_text()
+        defined = {f"{file}::{name}" for name in re.findall(r"(?m)^ *def (test_\w+)\(", text)}
+        assert {n for n in dear_tests() if n.startswith(f"{file}::")} <= defined, file
+
+
+def test_a_test_is_as_dear_as_its_cases_in_the_mean() -> None:
+    costs = Costs()
+    for name, used in (("a::b[1]", 0.3), ("a::b[2]", 0.0), ("a::c", 0.05)):
+        costs.seconds[function_of(name)].append(used)
+    assert costs.dear() == ["a::b"]
