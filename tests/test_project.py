@@ -33,7 +33,9 @@ ROOMS = {
     "setups": {"engine", "nets", "notation", "players", "search", "storage"},
     "play": {"players", "engine", "search", "storage"},
     "ucc": {"play", "players", "engine", "storage"},
+    "humans": {"players", "convert", "notation", "engine", "storage"},
     "match": {
+        "humans",
         "play",
         "ucc",
         "setups",

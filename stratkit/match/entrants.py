@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from stratkit.engine import Game
 from stratkit.errors import UsageError
+from stratkit.humans.human import open_human
 from stratkit.match.live import Console
 from stratkit.match.options import MatchOptions
 from stratkit.players.open import Entrant, check_names
@@ -32,7 +33,8 @@ def open_entrants(options: MatchOptions, game: Game, console: Console) -> list[A
         if options.setups is not None and spec.kind is PROGRAM:
             what = "--setups is not for programs, which set up by themselves"
             raise UsageError(what, text=spec.text)
-        entrants.append(spec.kind.open(spec, game, Setting(options.seed, rows, console.verbose)))
+        opening = open_human if spec.kind is HUMAN else spec.kind.open
+        entrants.append(opening(spec, game, Setting(options.seed, rows, console.verbose)))
     check_names(entrants)
     for entrant in entrants:
         if not isinstance(entrant.player, Player):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
 from stratkit.errors import counted, error_context
-from stratkit.match import people
+from stratkit.humans import move_log
+from stratkit.humans.front_end import find_person, open_front_end, seated
 from stratkit.match.entrants import open_entrants
 from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
 from stratkit.match.options import MatchOptions
-from stratkit.match.person import find_person, open_front_end, seated
 from stratkit.match.records import game_record, record_header
 from stratkit.match.schedule import OneAmongOthers, Schedule
 from stratkit.match.scoreboard import Scoreboard, ShareBoard
@@ -79,14 +79,14 @@ class _Match:
         finished = False
         with (
             open_front_end(self.person, self.entrants, options) as front,
-            people.open_log(options.explain, self.game, options.resume, options.force) as log,
+            move_log.open_log(options.explain, self.game, options.resume, options.force) as log,
             error_context(STDOUT if record == "-" else record, only=OSError),
             RecordWriter(
                 record, header, options.resume, options.force, met=self.board.add_recorded
             ) as writer,
         ):
             entrants = log.begin(self.entrants)  # nothing is emptied before the record is locked
-            if options.explain is not None and not people.explainers(entrants, self.game):
+            if options.explain is not None and not move_log.explainers(entrants, self.game):
                 self.console.warn("--explain: none of these players can tell why it moves")
             with seated(self.person, front, entrants, header, options, self.console.say) as seats:
                 try:

@@ -5,8 +5,8 @@ A player never sees the true state: a view holds what the acting side may know a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,8 +17,6 @@ from stratkit.errors import StratkitError
 from stratkit.storage.columns import Targets
 
 if TYPE_CHECKING:
-    from stratkit.notation.replay_page import Shown
-    from stratkit.players.seen import Offer, Turn
     from stratkit.search.decision import Found
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
@@ -292,63 +290,6 @@ class Logged(Player, Protocol):
 
     def logged(self, log: Callable[[str], None]) -> Player:
         """The same player, which also logs how each of its turns came about."""
-        ...
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A game that is over: `result` says in words how it ended for the person, who was on `side`;
-    `shown` has its boards with both armies (None: it ended before the setups were complete)."""
-
-    game: int
-    side: int
-    result: str
-    shown: Shown | None
-
-
-class FrontEnd(Protocol):
-    """Where a person plays: a terminal, or a page in a browser. What it gets to `show` and to
-    `advise` is all that the person may know."""
-
-    def show(self, scene: Offer | Turn | Ended) -> None:
-        """Shows a setup that the person may take, the person's turn, or the end of a game."""
-
-    def advise(self, turn: Turn, advice: Sequence[Explanation], every: bool) -> None:
-        """Shows what another player would do at this turn: its best moves, or `every` one."""
-
-    def tell(self, text: str) -> None:
-        """Says something in words."""
-
-    def help(self, scene: Offer | Turn) -> None:
-        """Explains the words that may be said there."""
-
-    def ask(self, prompt: str) -> str | None:
-        """The next line that the person types, or what stands for it; None: there are no more."""
-
-
-# Of what was kept of a match that a person has left.
-MISFIT = "does not fit this game, which begins again without this file"
-
-
-@dataclass(frozen=True)
-class Session:
-    """A person's place at a front end. `said`: by game, the words that were said before the match
-    was left; `keep` keeps new ones, in `file`. `hint`: what another player thinks of the positions
-    in views; None: nobody can be asked."""
-
-    front: FrontEnd
-    said: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    keep: Callable[[int, str], None] = lambda game, word: None
-    hint: Callable[[Views], list[Explanation]] | None = None
-    file: str | None = None
-
-
-@runtime_checkable
-class Interactive(Player, Protocol):
-    """A person, who plays one game at a time at a front end."""
-
-    def sit_down(self, session: Session) -> None:
-        """Plays there from now on."""
         ...
 
 

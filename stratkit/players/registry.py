@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from stratkit.errors import UsageError
 from stratkit.players.options import Option, one_of, option, options_of, text
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
 from stratkit.players.testtime.options import FAST, PRESETS, PostProcessing
@@ -119,9 +120,8 @@ def _open_heuristic(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[A
 
 
 def _open_human(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:
-    from stratkit.players.human import open_human
-
-    return open_human(spec, game, setting)
+    """People are seated by the room above, `stratkit.humans`."""
+    raise UsageError("people play matches, and nothing else", text=spec.text)
 
 
 def _open_own(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:

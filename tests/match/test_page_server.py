@@ -13,14 +13,14 @@ from collections.abc import Iterator
 import pytest
 
 from running import PATIENCE
-from stratkit.match import page_connections
-from stratkit.match.page_connections import MOST_ARRIVING, MOST_CONNECTIONS
-from stratkit.match.page_server import HOST, Desk, PageServer
+from stratkit.humans import page_connections
+from stratkit.humans.page_connections import MOST_ARRIVING, MOST_CONNECTIONS
+from stratkit.humans.page_server import HOST, PageModel, PageServer
 
 WORD = {"version": 1, "word": "resign"}
 
 
-class Counter(Desk):
+class Counter(PageModel):
     """Its state is there when somebody has said a word, and until then a second is waited."""
 
     def __init__(self) -> None:

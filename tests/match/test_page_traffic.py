@@ -21,13 +21,14 @@ from running import PATIENCE
 from stratkit.engine import Game, sample, worlds
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import PIECE, SIDE, TYPE, Position, placements, setup_of, variant
-from stratkit.match.browser import Browser
+from stratkit.humans.browser import Browser
+from stratkit.humans.human import HumanPlayer, Saved
+from stratkit.humans.session import Session
 from stratkit.notation.squares import move_text
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
-from stratkit.players.human import HumanPlayer, Saved
 from stratkit.players.open import open_player
-from stratkit.players.player import Decision, Explainer, Player, Session, Views
+from stratkit.players.player import Decision, Explainer, Player, Views
 from stratkit.players.spec import parse_player
 
 MATCH = {"against": "somebody", "of": "a game", "games": 2, "hints": True}

@@ -13,16 +13,17 @@ import pytest
 from stratkit.engine import Game
 from stratkit.engine.stratego import setup_of, variant
 from stratkit.errors import InputError
+from stratkit.humans.human import HumanPlayer, Saved
+from stratkit.humans.session import Session
+from stratkit.humans.terminal import Terminal
 from stratkit.notation.drawing import STYLES
 from stratkit.notation.setups import parse_setup, setup_text
 from stratkit.notation.squares import square_text
 from stratkit.play.finished import Finished, GameNote
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
-from stratkit.players.human import HumanPlayer, Saved
-from stratkit.players.player import Explanation, Session, Views
+from stratkit.players.player import Explanation, Views
 from stratkit.players.random import RandomPlayer
-from stratkit.players.terminal import Terminal
 
 SETUP = "MDBaaaCDEKLa".replace("a", "A")
 OTHER = "LKaaaDMDBEaC".replace("a", "A")

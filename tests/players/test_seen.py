@@ -11,8 +11,8 @@ from stratkit.engine import Game, observation_dtype, sample
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.combat import BOTH_FALL, LOSES, WINS
 from stratkit.engine.stratego import FLAG, TYPES, UNKNOWN, variant
+from stratkit.humans.seen import Ply, Turn, Witness
 from stratkit.players.player import Views
-from stratkit.players.seen import Ply, Turn, Witness
 
 SCOUT, MINER = 2, 3
 

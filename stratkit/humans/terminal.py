@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from stratkit.engine.stratego import RED, TYPES, Variant
+from stratkit.humans.seen import Counts, Offer, Turn, played_ply
+from stratkit.humans.session import Ended, FrontEnd
 from stratkit.notation.drawing import STYLES, Style, draw
 from stratkit.notation.fenfs import OBSERVER, fenfs_of
 from stratkit.notation.setups import setup_text
 from stratkit.notation.squares import LETTER_ORDER, letter
-from stratkit.players.player import Ended, Explanation, FrontEnd
-from stratkit.players.seen import Counts, Offer, Turn, played_ply
+from stratkit.players.player import Explanation
 from stratkit.players.testtime.explain import text as explanation_text
 
 SETUP_HELP = """Return takes the setup that is drawn. Other words:

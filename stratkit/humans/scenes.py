@@ -20,10 +20,10 @@ from stratkit.engine.stratego import (
     UNKNOWN,
     Position,
 )
+from stratkit.humans.seen import Counts, Offer, Turn
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.squares import move_text
 from stratkit.players.player import Explanation
-from stratkit.players.seen import Counts, Offer, Turn
 
 SIDES = ("red", "blue")
 BEST = 5  # moves of advice

@@ -8,19 +8,18 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from stratkit.errors import InputError, UsageError, error_context, printable
-from stratkit.match.entrants import AnyEntrant
-from stratkit.match.options import MatchOptions
 from stratkit.regular import open_regular
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
-    from stratkit.players.player import Ended, FrontEnd, Interactive, Player
+    from stratkit.humans.session import Ended, FrontEnd, Interactive
+    from stratkit.players.open import Entrant
+    from stratkit.players.player import Player
     from stratkit.storage.records import GameRecord, RecordHeader
-    from stratkit.ucc.process import Program
 
 WORDS = ".said"  # the file beside the record with what the person said, and the other one played
 PLAYED = "> "  # before an action of the other one, which no word of a person begins with
@@ -28,9 +27,33 @@ _KEPT = re.compile(f"([0-9]{{1,18}}) (?:{PLAYED}([0-9]{{1,9}})|(?!{PLAYED})(.*))
 _TORN = re.compile("[0-9]{1,18}( |$)")
 
 
-def find_person(entrants: Sequence[AnyEntrant], options: MatchOptions) -> Interactive | None:
+class PersonOptions(Protocol):
+    """What of a match's options a front end needs."""
+
+    @property
+    def game(self) -> str | None: ...
+    @property
+    def games(self) -> int | None: ...
+    @property
+    def record(self) -> str: ...
+    @property
+    def resume(self) -> bool: ...
+    @property
+    def browser(self) -> bool: ...
+    @property
+    def port(self) -> int | None: ...
+    @property
+    def style(self) -> str | None: ...
+    @property
+    def colour(self) -> str | None: ...
+    @property
+    def front_end(self) -> str | None: ...
+
+
+def find_person(entrants: Sequence[Entrant[Any]], options: PersonOptions) -> Interactive | None:
     """The human among the players, of whom there can be one."""
-    from stratkit.players.player import Interactive, Player
+    from stratkit.humans.session import Interactive
+    from stratkit.players.player import Player
 
     found = [entrant.player for entrant in entrants]
     people = [player for player in found if isinstance(player, Interactive)]
@@ -51,7 +74,7 @@ def find_person(entrants: Sequence[AnyEntrant], options: MatchOptions) -> Intera
 
 @contextlib.contextmanager
 def open_front_end(
-    person: Interactive | None, entrants: Sequence[AnyEntrant], options: MatchOptions
+    person: Interactive | None, entrants: Sequence[Entrant[Any]], options: PersonOptions
 ) -> Iterator[FrontEnd | None]:
     """Where the person plays; None: there is none. `InputError`: it cannot be opened."""
     if person is None:
@@ -61,8 +84,8 @@ def open_front_end(
         with _browser(person, entrants, options) as front:
             yield front
         return
+    from stratkit.humans.terminal import Terminal
     from stratkit.notation.drawing import STYLES, in_colour
-    from stratkit.players.terminal import Terminal
 
     yield Terminal(
         read_line,
@@ -74,9 +97,9 @@ def open_front_end(
 
 @contextlib.contextmanager
 def _browser(
-    person: Interactive, entrants: Sequence[AnyEntrant], options: MatchOptions
+    person: Interactive, entrants: Sequence[Entrant[Any]], options: PersonOptions
 ) -> Iterator[FrontEnd]:
-    from stratkit.match.browser import Browser
+    from stratkit.humans.browser import Browser
     from stratkit.players.player import Explainer
 
     [other] = [entrant for entrant in entrants if entrant.player is not person]
@@ -96,11 +119,11 @@ def _browser(
 def seated(
     person: Interactive | None,
     front: FrontEnd | None,
-    entrants: Sequence[AnyEntrant],
+    entrants: Sequence[Entrant[Any]],
     header: RecordHeader,
-    options: MatchOptions,
+    options: PersonOptions,
     say: Callable[[str], None],
-) -> Iterator[tuple[list[Player | Program], Callable[[GameRecord], None]]]:
+) -> Iterator[tuple[list[Any], Callable[[GameRecord], None]]]:
     """Seats the person, if there is one, at the front end; yields who plays, and what tells the
     person how a game ended. What the person says and the other one plays is kept beside the record
     until all games are played: it leads to where the match was left. A person who leaves ends the
@@ -109,9 +132,10 @@ def seated(
     if person is None or front is None:
         yield players, lambda record: None
         return
-    from stratkit.match.played import PlayedAgain
-    from stratkit.players.human import Saved
-    from stratkit.players.player import Explainer, Session
+    from stratkit.humans.human import Saved
+    from stratkit.humans.replayed_opponent import ReplayedOpponent
+    from stratkit.humans.session import Session
+    from stratkit.players.player import Explainer
 
     # Nothing is kept beside a record that is none, such as /dev/null.
     path = os.devnull if is_special(options.record) else options.record + WORDS
@@ -138,7 +162,7 @@ def seated(
         hints = [player.explain for player in players if isinstance(player, Explainer)]
         person.sit_down(Session(front, said, keep, hints[0] if hints else None, path))
         other = cast("Player", players[1 - me])
-        players[1 - me] = PlayedAgain(other, played, keep_played, path)
+        players[1 - me] = ReplayedOpponent(other, played, keep_played, path)
         try:
             yield players, end
         except Saved:
@@ -151,9 +175,9 @@ def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
     """What the person, player number `me`, is shown of a game that is over."""
     from stratkit.convert.games import log_of
     from stratkit.convert.raw import RECORD, Raw
+    from stratkit.humans.session import Ended
     from stratkit.notation.play import play_out
     from stratkit.notation.replay_page import Shown
-    from stratkit.players.player import Ended
 
     side = record.players.index(me)
     result = ("lost", "drew", "won")[int(record.returns[side]) + 1]

@@ -11,19 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from stratkit.errors import InputError
-from stratkit.players.player import (
-    MISFIT,
-    Decision,
-    Games,
-    Player,
-    Sides,
-    Views,
-    Watcher,
-    decide,
-)
+from stratkit.humans.session import MISFIT
+from stratkit.players.player import Decision, Games, Player, Sides, Views, Watcher, decide
 
 
-class PlayedAgain(Player):
+class ReplayedOpponent(Player):
     """`player`, which plays one game at a time, by the actions that it has `played` in a game
     before, as far as they go; `keep` is told the game and each action after these, for `file`."""
 

@@ -12,22 +12,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stratkit.errors import printable
-from stratkit.match.page_server import Desk, PageServer
-from stratkit.match.scenes import advice_scene, offer_scene, turn_scene
+from stratkit.humans.page_server import PageModel, PageServer
+from stratkit.humans.scenes import advice_scene, offer_scene, turn_scene
+from stratkit.humans.seen import Offer, Turn
+from stratkit.humans.session import Ended, FrontEnd
 from stratkit.notation.replay_page import board_parts, replay_page
-from stratkit.players.player import Ended, Explanation, FrontEnd
-from stratkit.players.seen import Offer, Turn
+from stratkit.players.player import Explanation
 
 # What the page says; what names a file is no word here.
 WORDS = re.compile(r"|another|mirror|swap( [A-K]\d{1,2}){2}|([A-K]\d{1,2}){2}|\?|resign|save", re.A)
-PATIENCE = (
+LONG_POLL_S = (
     20.0  # seconds until the page, which waits for something new, is told that it should wait
 )
-FAREWELL = 5.0  # seconds that a page has to fetch how the match ended
-GONE = 1.0  # seconds without a request after which there is no page
+DRAIN_S = 5.0  # seconds that a page has to fetch how the match ended
+IDLE_S = 1.0  # seconds without a request after which there is no page
 
 
-class Browser(FrontEnd, Desk):
+class Browser(FrontEnd, PageModel):
     """The front end, and what its page is about; `match` tells the page what does not change.
 
     The state is one JSON object, of which every change has a higher version. A word is said to a
@@ -56,16 +57,16 @@ class Browser(FrontEnd, Desk):
         """Tells the page that the match is over (or was left, or has `failed`), and ends it."""
         left = "stopped" if failed else "left" if self._last == "save" else "over"
         self._publish(phase=left)
-        deadline = time.monotonic() + FAREWELL
+        deadline = time.monotonic() + DRAIN_S
         with self._changed:
             while not self._told() and time.monotonic() < deadline and self._is_there():
-                self._changed.wait(GONE / 10)
+                self._changed.wait(IDLE_S / 10)
         assert self._server is not None
         self._server.close()
 
     def _is_there(self) -> bool:
         """Whether some page waits, or has asked just now."""
-        return self._waiting > 0 or time.monotonic() < self._asked + GONE
+        return self._waiting > 0 or time.monotonic() < self._asked + IDLE_S
 
     def _told(self) -> bool:
         """Whether some page knows how the match ended, and has the games."""
@@ -125,7 +126,7 @@ class Browser(FrontEnd, Desk):
     def state(self, after: int) -> str | None:
         with self._changed:
             self._waiting += 1
-            self._changed.wait_for(lambda: self._version > after, PATIENCE)
+            self._changed.wait_for(lambda: self._version > after, LONG_POLL_S)
             self._waiting -= 1
             if self._version <= after:
                 return None

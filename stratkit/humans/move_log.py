@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from stratkit.errors import InputError, UsageError
 from stratkit.storage.atomic import is_special
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.players.open import Entrant
     from stratkit.players.player import Explanation, Player
-    from stratkit.ucc.process import Program
-
-    Anybody: TypeAlias = Entrant[Player] | Entrant[Program]
 
 
 # ---- the log ----
@@ -31,7 +28,7 @@ class MoveLog:
         self.stream, self.game, self.overwrite = stream, game, overwrite
         self.begun = False
 
-    def begin(self, entrants: Sequence[Anybody]) -> list[Anybody]:
+    def begin(self, entrants: Sequence[Entrant[Any]]) -> list[Entrant[Any]]:
         """Empties the log if it is to be overwritten; returns the entrants, who write to it from
         now on."""
         self.begun = True
@@ -75,7 +72,7 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
             raise
 
 
-def explainers(entrants: Sequence[Anybody], game: Game) -> list[Anybody]:
+def explainers(entrants: Sequence[Entrant[Any]], game: Game) -> list[Entrant[Any]]:
     """Those who can tell how their moves of this game come about."""
     from stratkit.notation.hex import is_hex
     from stratkit.players.player import Explainer, Logged
@@ -88,7 +85,7 @@ def explainers(entrants: Sequence[Anybody], game: Game) -> list[Anybody]:
     ]
 
 
-def _logging(entrant: Anybody, game: Game, stream: IO[str]) -> Anybody:
+def _logging(entrant: Entrant[Any], game: Game, stream: IO[str]) -> Entrant[Any]:
     from stratkit.notation.hex import is_hex
     from stratkit.players.player import Explainer, Logged
 

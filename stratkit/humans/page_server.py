@@ -20,7 +20,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any, Protocol, cast
 
 from stratkit.errors import InputError, one_line, printable
-from stratkit.match.page_connections import Arriving, CappedServer
+from stratkit.humans.page_connections import Arriving, CappedServer
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")  # by which a browser may call this machine
@@ -34,7 +34,7 @@ POLICY = (
 )
 
 
-class Desk(Protocol):
+class PageModel(Protocol):
     """What the page is about. Its methods are called in the server's threads."""
 
     def page(self) -> str:
@@ -55,7 +55,7 @@ class PageServer:
     """Serves the page of `desk` from a thread of its own, at `port` (0: any that is free). Raises
     `InputError` when the port cannot be had."""
 
-    def __init__(self, desk: Desk, port: int) -> None:
+    def __init__(self, desk: PageModel, port: int) -> None:
         try:
             self._server = _Server((HOST, port), _Handler)
         except OSError as error:
@@ -79,7 +79,7 @@ class PageServer:
 
 
 class _Server(CappedServer):
-    desk: Desk
+    desk: PageModel
     token: str
     hosts: set[str]
     busy = 0  # requests that are being answered

@@ -25,13 +25,14 @@ from stratkit.engine.stratego import (
     variant,
 )
 from stratkit.errors import InputError, error_context, nearest
+from stratkit.humans.seen import Offer, Turn, Witness
+from stratkit.humans.session import MISFIT, Session
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, parse_square
 from stratkit.players.open import Entrant, check_board
 from stratkit.players.options import options_text
-from stratkit.players.player import MISFIT, Decision, Games, Player, Session, Sides, Views
+from stratkit.players.player import Decision, Games, Player, Sides, Views
 from stratkit.players.registry import Setting
-from stratkit.players.seen import Offer, Turn, Witness
 from stratkit.players.spec import PlayerSpec
 
 SIDES = ("red", "blue")
