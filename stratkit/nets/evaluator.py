@@ -67,7 +67,8 @@ class Evaluator:
 
     def _each(self, block: Callable[[int], Found], at: Sequence[int]) -> list[Found]:
         """What is found in the blocks that begin there."""
-        return [block(i) for i in at] if self._remembers else side_by_side(block, at)
+        alone = self._remembers or self.device.type != "cpu"  # a GPU computes what one thread asks
+        return [block(i) for i in at] if alone else side_by_side(block, at)
 
     def place(self, device: str, precision: torch.dtype) -> None:
         """Computes there from now on, with layers of this precision. `InputError`: there is no

@@ -100,6 +100,16 @@ def test_blocks_are_computed_side_by_side_by_threads_of_one(
     assert set(alone) == {threading.main_thread()}
 
 
+def test_one_thread_asks_a_gpu(searching: Callable[[int], None]) -> None:
+    searching(2)
+    evaluator = Evaluator("plain:8x1", build("plain:8x1", GAME.shape, seed=1), 8)
+    one = evaluator._each(lambda _: threading.current_thread(), range(4))
+    assert threading.main_thread() not in one
+    evaluator.device = torch.device("cuda")  # nothing is computed there
+    one = evaluator._each(lambda _: threading.current_thread(), range(4))
+    assert set(one) == {threading.main_thread()}
+
+
 def test_an_error_in_a_block_is_raised(searching: Callable[[int], None]) -> None:
     searching(2)
     with pytest.raises(ZeroDivisionError):
