@@ -2,10 +2,11 @@
 al. 2022, arXiv 2206.05825; with a clipped ratio and annealing as in Ataraxos, arXiv 2511.07312),
 from top to bottom:
 
-    estimates   each player's advantages and values
-    largest     the steps that are learned from
-    losses      the clipped gain, the distances to the magnet and to mu, the value's error
-    MMD         all of it, for the optimizer
+    reference_update   one whole update on one screen
+    estimates          each player's advantages and values
+    largest            the steps that are learned from
+    losses             the clipped gain, the distances to the magnet and to mu
+    MMD                all of it in parts, for the optimizer
 
 At an information set, mirror descent goes from the policy mu to the pi that maximises
 
@@ -24,7 +25,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from stratkit.engine.diplomacy import Graph
 from stratkit.errors import InputError
@@ -43,6 +44,68 @@ from stratkit.nets.deployment import WithDeployment
 
 # The acting network is learned by gradients. The average follows it, for play, and as a magnet
 # where that is asked for.
+NETWORKS = ("online", "average")
+
+
+def reference_update(
+    networks: Mapping[str, Network],
+    adam: torch.optim.Adam,
+    batch: StepBatch,
+    config: MMDConfig,
+    step: int,
+) -> tuple[float, float]:
+    """Update number `step`, counted from 0: plain and slow, to be read. `MMD` by the optimizer does
+    the same; a test compares them. Returns the losses of policy and value.
+
+    networks: those of `NETWORKS`; adam: of the online one. For one rank.
+    """
+    online, average = (networks[name] for name in NETWORKS)
+    batch = batch.with_draws(config.draw_score * batch.unit)
+    observations, legal = batch.observations[batch.view], batch.legal[batch.view]
+    eta = annealed(config.eta, config.eta_floor, config.eta_power, step, config.anneal_after)
+    temperature = torch.where(batch.by_outcome, config.deployment_eta, eta)
+
+    logits, value = online(observations, legal)
+    pi, log_pi = legal_policy(logits, legal)
+    ratio = pi.gather(1, batch.action[:, None])[:, 0] / batch.mu
+    with torch.no_grad():
+        if config.magnet == "uniform":
+            log_magnet = -legal.sum(1, keepdim=True).float().log()
+        else:
+            log_magnet = legal_policy(average(observations, legal)[0], legal)[1]
+        aim, advantage = estimates(
+            value=batch.grid(value),
+            ratio=batch.grid(ratio),
+            player=batch.grid(batch.actor, fill=-1),
+            rewards=batch.rewards(),
+            learned=batch.grid(batch.player, fill=-1) >= 0,
+            value_lambda=config.value_lambda,
+            advantage_lambda=config.advantage_lambda,
+            rho_bar=config.rho,
+            c_bar=config.c,
+        )
+        setup, outcome = batch.by_outcome, outcomes(batch)  # a setup is judged by its game
+        aim = torch.where(setup, outcome, batch.flat(aim))
+        advantage = torch.where(setup, outcome - value, batch.flat(advantage))
+        weight = weights_of(batch, batch.step_counts(), config.weight_by)
+        if config.advantage_filter:
+            in_play = largest(advantage, weight * ~setup, config.advantage_filter)
+            weight = torch.where(setup, weight, in_play)
+        advantage = advantage / batch.unit
+    clipped = ratio.clamp(1 - config.ratio_clip, 1 + config.ratio_clip)
+    gain = torch.minimum(ratio * advantage, clipped * advantage)
+    to_magnet = (pi * (log_pi - log_magnet)).sum(1)
+    to_mu = ratio * ratio.log() - ratio + 1
+    policy_loss = (weight * (temperature * to_magnet + config.kl_mu * to_mu - gain)).sum()
+    critic_loss = (weight * (value - aim).square()).sum()
+
+    adam.zero_grad()
+    torch.autograd.backward(policy_loss + config.value_weight * critic_loss / batch.unit**2)
+    nn.utils.clip_grad_norm_(online.parameters(), config.grad_norm or float("inf"))
+    adam.param_groups[0]["lr"] = config.rate(step)
+    adam.step()
+    follow(average, online, average_rate(config.average_rate, step))
+    return policy_loss.item(), critic_loss.item()
 
 
 # ---- Advantages and values ----

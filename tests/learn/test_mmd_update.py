@@ -3,6 +3,7 @@ network."""
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import replace
 from typing import Any
@@ -19,10 +20,12 @@ from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.mmd import (
     MMD,
+    NETWORKS,
     behaviour_loss,
     estimates,
     largest,
     magnet_loss,
+    reference_update,
     surrogate_loss,
 )
 from stratkit.learn.optimizer import Optimizer
@@ -31,7 +34,7 @@ from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained, game_counts, game_weights
 from stratkit.nets import legal_policy
 
-INFINITY, NETWORKS = math.inf, ("online", "average")
+INFINITY = math.inf
 
 
 def setting(**options: object) -> Settings:
@@ -232,6 +235,47 @@ def test_what_is_annealed() -> None:
 
 
 # ---- an update ----
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threads": 1, "chunk": 9999},
+        {"threads": 2, "chunk": 30, "magnet": "average", "weight_by": "game", "kl_mu": 0.2},
+        {"advantage_filter": 0.5, "draw_score": -0.3, "advantage_lambda": 0.7, "rho": 0.9},
+    ],
+    ids=["plain", "average", "filter"],
+)
+def test_an_update_is_the_reference_update(options: dict[str, object]) -> None:
+    """Which is the algorithm as plain equations, and torch's own Adam. Some steps are judged by
+    their game's outcome, as setups are, and the unit of returns is not 1."""
+    learner, batch = a_batch(
+        **{"lr": 1e-3, "b1": 0.5, "eps": 1e-3, "grad_norm": 1.0, "eta": 0.3, "eta_power": 0.5,
+           "lr_power": 0.5, "anneal_after": 3.0, "ratio_clip": 1e-3, "value_lambda": 0.9,
+           "deployment_eta": 0.4, "average_rate": 0.3, **options},
+    )  # fmt: skip
+    setup = torch.arange(len(batch.player)) % 7 == 0
+    batch = replace(batch, by_outcome=setup, unit=2.0)
+    algorithm = learner.algorithm
+    config = algorithm.config
+    assert isinstance(config, MMDConfig)
+    networks = {name: copy.deepcopy(network) for name, network in algorithm.networks.items()}
+    online = networks["online"]
+    adam = torch.optim.Adam(online.parameters(), config.lr, (config.b1, config.b2), config.eps)
+    start = weights(learner, "online")
+    for step in range(8):
+        metrics = learner.update(batch)
+        losses = reference_update(networks, adam, batch, config, step)
+        assert losses == pytest.approx((metrics["policy_loss"], metrics["value_loss"]), abs=1e-4)
+        for name, parameter in online.named_parameters():
+            found = algorithm.trained.get_parameter(name).grad
+            torch.testing.assert_close(found, parameter.grad, rtol=1e-3, atol=1e-5, msg=name)
+        for name, network in networks.items():
+            expected = torch.cat([p.detach().flatten() for p in network.parameters()])
+            torch.testing.assert_close(weights(learner, name), expected, rtol=1e-3, atol=2e-5)
+    assert metrics["clipped"] > 0.01
+    assert (weights(learner, "online") - start).abs().max() > 2e-3
+    assert not torch.equal(weights(learner, "online"), weights(learner, "average"))
 
 
 def test_the_rate_of_a_step_is_adam_s() -> None:
