@@ -32,9 +32,9 @@ from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
 from stratkit.learn.request import Outcome, Request, Settings
 from stratkit.learn.source import Plan, PreparedBatch, Source
 from stratkit.learn.weights import begin_with
-from stratkit.learn.window import open_window
+from stratkit.learn.window import Kept, open_window, to_tensors
 from stratkit.netnames import default_net, has_deployment
-from stratkit.storage.checkpoints import checkpoint_path, publish_policy
+from stratkit.storage.checkpoints import Tensors, checkpoint_path, publish_policy
 from stratkit.storage.progress import METRICS
 
 __all__ = ["METRICS", "Outcome", "Request", "train"]
@@ -103,6 +103,7 @@ class _Run:
         self.consumed = Consumed(metadata.get("inputs", {}), ranks.size)  # by all ranks
         self.duplicates = [0] * ranks.size
         self.point = point
+        self.window: Kept | None = None  # old episodes, behind the last step
         self.saving = 0.0  # seconds of the checkpoint after the step before
         self.error: Exception | None = None  # that ended the inputs
         self.closing = contextlib.ExitStack()
@@ -135,7 +136,11 @@ class _Run:
         layout = Layout(self.config.rows, own, only, learns.hidden, searched)
         imitates = isinstance(self.settings.hyper, AlphaZeConfig) and not searched
         needs = "" if learns.hidden or imitates else self.algorithm + " of searches" * searched
-        return Plan(episodes, layout, open_window(self.settings), needs)
+        # Each of several ranks has a window of its own, which no checkpoint holds.
+        tensors = self.point.tensors if self.point and self.ranks.size == 1 else {}
+        window = open_window(self.settings, tensors)
+        self.window = window.kept() if window else None
+        return Plan(episodes, layout, window, needs)
 
     def close(self) -> None:
         self.source.stop()
@@ -277,6 +282,7 @@ class _Run:
         start = time.perf_counter()
         metrics = self.optimizer.update(prepared.batch)
         self._check_update(metrics, max(one["largest_return"] for one in stats))
+        self.window = prepared.window
         for rank, one in enumerate(stats):
             self.episodes += one["episodes"]
             self.consumed.add(one["consumed"], one["complete"])
@@ -338,7 +344,10 @@ class _Run:
             self.folder.saved = self.optimizer.step
             if self.ranks.rank == 0:
                 self.consumed.forget_missing()
-                self.folder.save(self.optimizer.tensors(), self._checkpoint_metadata())
+                tensors: Tensors = self.optimizer.tensors()
+                if self.window and self.ranks.size == 1:
+                    tensors = {**tensors, **to_tensors(self.folder.game, self.window)}
+                self.folder.save(tensors, self._checkpoint_metadata())
         if self.request.consume:
             self._consume()
 

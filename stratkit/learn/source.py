@@ -22,7 +22,7 @@ from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.pipes import POLL, is_pipe, keep_small, side_by_side
 from stratkit.learn.replayed import EpisodeChunk, check_sampled, check_slices
 from stratkit.learn.request import STDIN
-from stratkit.learn.window import Window
+from stratkit.learn.window import Kept, Window
 from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
 from stratkit.storage.shards import list_shards, rank_of
 
@@ -58,13 +58,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class PreparedBatch:
-    """A batch, how far the inputs were read, the seconds that replaying took, and how many of its
-    episodes are new."""
+    """A batch, how far the inputs were read, the seconds that replaying took, how many of its
+    episodes are new, and what the window of old ones, if any, holds behind it."""
 
     batch: StepBatch
     progress: Progress
     seconds: float
     fresh: int
+    window: Kept | None = None
 
 
 @dataclass
@@ -225,7 +226,8 @@ class Source:
             batch = batch.pinned() if self.pin else batch
         seconds = time.perf_counter() - start
         fresh = sum(map(len, chunks))
-        self._put(PreparedBatch(batch, self._progress(chunks), seconds, fresh))
+        kept = window.kept() if window else None
+        self._put(PreparedBatch(batch, self._progress(chunks), seconds, fresh, kept))
 
     def _progress(self, chunks: Sequence[EpisodeChunk]) -> Progress:
         passing = (STDIN_NAME, *self.pipes)

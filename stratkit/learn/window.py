@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import io
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stratkit.engine import uniform
+from stratkit.engine import Game, uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.learn.config import AlphaZeConfig
 from stratkit.learn.replayed import EpisodeChunk
 from stratkit.learn.request import Settings
+from stratkit.storage.checkpoints import tensors_of
+from stratkit.storage.episodes import PLAYED, VERSION, EpisodeReader, EpisodeWriter, Header
+
+Kept = tuple[int, tuple[list[EpisodeChunk], ...]]  # batches met, and those that are kept
 
 
 class Window:
@@ -28,6 +35,15 @@ class Window:
         """How many more batches it would hold."""
         return (self._kept.maxlen or 0) - len(self._kept)
 
+    def kept(self) -> Kept:
+        """What it holds now; it stays as it is when more batches come."""
+        return self.met, tuple(self._kept)
+
+    def load(self, kept: Kept) -> None:
+        """Goes on from what `kept` of another one gave."""
+        self.met = kept[0]
+        self._kept.extend(kept[1])
+
     def meet(self, fresh: Sequence[EpisodeChunk]) -> list[EpisodeChunk]:
         """Keeps a new batch; the old episodes that are to be learned from with it."""
         there = len(self._kept)
@@ -40,9 +56,51 @@ class Window:
         return old
 
 
-def open_window(settings: Settings) -> Window | None:
-    """The window that a run's settings ask for."""
+def to_tensors(game: Game, kept: Kept) -> dict[str, NDArray[Any]]:
+    """As a checkpoint holds it: `window/met`, and of each batch its chunks as episode streams."""
+    out: dict[str, NDArray[Any]] = {"window/met": np.array([kept[0]], np.int64)}
+    for number, chunks in enumerate(kept[1]):
+        for part, chunk in enumerate(chunks):
+            stream = io.BytesIO()
+            header = Header(
+                version=PLAYED if chunk.played else VERSION,
+                game=game.name,
+                rules=game.rules,
+                endings=tuple(chunk.endings),
+                seed=0,
+                opponent="unknown" if chunk.against else None,
+                sampled=not chunk.played,
+            )
+            with EpisodeWriter(stream, header) as writer:
+                writer.write(chunk.episodes)
+            out[f"window/{number:05}/{part:05}"] = np.frombuffer(stream.getvalue(), np.uint8)
+    return out
+
+
+def from_tensors(tensors: Mapping[str, NDArray[Any]]) -> Kept | None:
+    """The inverse. None: the checkpoint has no window."""
+    found = dict(tensors_of(tensors, "window"))
+    if "met" not in found:
+        return None
+    met = int(found.pop("met")[0])
+    batches: dict[str, list[EpisodeChunk]] = {}
+    for name in sorted(found):
+        reader = EpisodeReader(io.BytesIO(found[name].tobytes()), f"window/{name}")
+        header = reader.open()
+        against, played = header.opponent is not None, not header.sampled
+        batches.setdefault(name.split("/")[0], []).extend(
+            EpisodeChunk(episodes, header.endings, reader.name, against, played)
+            for episodes in reader.frames()
+        )
+    return met, tuple(batches.values())
+
+
+def open_window(settings: Settings, tensors: Mapping[str, NDArray[Any]]) -> Window | None:
+    """The window that a run's settings ask for, with what a checkpoint's `tensors` hold of it."""
     hyper = settings.hyper
     if not isinstance(hyper, AlphaZeConfig) or not hyper.replays:
         return None
-    return Window(hyper.window, hyper.replays, settings.run.seed)
+    window = Window(hyper.window, hyper.replays, settings.run.seed)
+    if kept := from_tensors(tensors):
+        window.load(kept)
+    return window

@@ -260,3 +260,21 @@ def test_deleted_later_where_nobody_could_at_first(folder: pathlib.Path) -> None
     assert len(list_shards(str(folder / "games"))) == 5
     train(replace(a_request(folder, "run"), consume=True, resume=True))
     assert not list_shards(str(folder / "games"))
+
+
+def test_a_window_of_old_episodes_is_resumed(folder: pathlib.Path) -> None:
+    """2 + 3 steps are 5, bit for bit, though most of the episodes are of before the stop."""
+    options = {"window": 3, "replays": 2, "targets": "played"}
+    request = replace(a_request(folder, "run", **options), algorithm="alphaze")
+    train(replace(request, run=str(folder / "whole")))
+    train(replace(request, steps=2))
+    assert last(folder, "run")[0] == 2
+    train(replace(request, resume=True))
+    assert last(folder, "whole")[0] == 5
+    tensors = [
+        load_checkpoint(list_checkpoints(folder / run)[-1][1])[0] for run in ("run", "whole")
+    ]
+    assert tensors[0]["window/met"] == 5
+    assert tensors[0].keys() == tensors[1].keys()
+    for name, tensor in tensors[0].items():
+        assert name.startswith("window/0") or np.array_equal(tensor, tensors[1][name]), name
