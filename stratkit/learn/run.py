@@ -29,7 +29,7 @@ from stratkit.learn.observer import Observer
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.pipes import POLL
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
-from stratkit.learn.request import Outcome, Request, Settings
+from stratkit.learn.request import Outcome, Request
 from stratkit.learn.source import Plan, PreparedBatch, Source
 from stratkit.learn.weights import begin_with
 from stratkit.learn.window import Kept, open_window, to_tensors
@@ -109,7 +109,6 @@ class _Run:
         self.closing = contextlib.ExitStack()
         self.source = Source(
             request.inputs,
-            self._plan,
             game=game,
             consumed=self.consumed.files,
             wait=request.wait,
@@ -119,13 +118,12 @@ class _Run:
             slices=ALGORITHMS[self.algorithm].slices,
         )
 
-    def _plan(self, game: Game) -> Plan:
-        """Chooses network and settings, which may depend on the game, for batches of this rank."""
+    def _settle(self, game: Game) -> Plan:
+        """Chooses network and settings, which may depend on the game; once, before anything is
+        learned. How batches of this rank are made follows from them."""
         self.net = self.request.net or self.metadata.get("net") or default_net(game.shape)
         stored = self.metadata.get("config", {})
-        self.settings: Settings = self.request.resolve(
-            self.net, stored, self.algorithm, self.request.device
-        )
+        self.settings = self.request.resolve(self.net, stored, self.algorithm, self.request.device)
         self.config = cast(RunConfig, self.settings.run)
         episodes = share(self.config.batch, self.ranks.rank, self.ranks.size)
         if not episodes:
@@ -149,6 +147,8 @@ class _Run:
     def learn(self) -> Outcome:
         rank = self.ranks.rank
         game = self._wait_for_game()
+        if game is not None:
+            self.source.begin(self._settle(game))
         if rank == 0:
             self._begin(game)
         if game is None:

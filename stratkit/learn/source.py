@@ -12,7 +12,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
@@ -102,14 +102,13 @@ class Source:
     read side by side. `consumed`: from how many episodes of which file an earlier run has learned,
     in the order of reading; they are skipped, and their games count as met. Nothing is skipped in
     pipes. `game`: the game that the episodes must be of, if it is known. `strict`: a truncated
-    stream is an error (`CheckFailed`), instead of a line in `dropped`. `plan` is called as soon as
-    the game is known. `slices`: of games may be learned from.
+    stream is an error (`CheckFailed`), instead of a line in `dropped`. `slices`: of games may be
+    learned from. The thread makes batches once `begin` has said how.
     """
 
     def __init__(
         self,
         paths: Sequence[str],
-        plan: Callable[[Game], Plan],
         *,
         game: Game | None = None,
         consumed: Mapping[str, int] | None = None,
@@ -122,13 +121,12 @@ class Source:
         self.slices = slices
         self.pin = pin  # batches are for a GPU
         self.paths = tuple(path if path == STDIN else plain_path(path) for path in paths)
-        self.plan, self.part = plan, part
-        self.planned = Plan(1)
+        self.part = part
+        self.plan = Plan(1)
         self.wait, self.strict = wait, strict
         self.dropped = Dropped()
-        self._game: Game | None = None
-        if game is not None:
-            self._game, self.planned = game, plan(game)
+        self._game = game
+        self._first: tuple[Header, str] | None = None  # that has named the game, and where
         self.pipes = tuple(path for path in self.paths if is_pipe(path))
         # Episodes still to be passed over.
         self._skip = {k: n for k, n in (consumed or {}).items() if k not in self.pipes}
@@ -139,6 +137,7 @@ class Source:
         self._seen = SeenGames()
         self._duplicates = 0
         self._known = threading.Event()  # the game is known, or will never be
+        self._begun = threading.Event()  # `plan` is known, or will never be
         self._stopped = threading.Event()
         self._meeting = threading.Lock()  # held by one of the threads of several pipes
         self._making = threading.Lock()  # held while torch is at work in the thread
@@ -161,6 +160,14 @@ class Source:
             raise self._error or InputError("no episodes", file=" ".join(self.paths))
         return self._game
 
+    def begin(self, plan: Plan) -> None:
+        """Says how batches are made; before, no episode is read. `InputError`: the input that has
+        named the game does not fit."""
+        self.plan = plan
+        if self._first:
+            self._check_plan(*self._first)
+        self._begun.set()
+
     def next(self, timeout: float) -> PreparedBatch | None:
         """The next batch; None when none came in time. Raises what reading raised, and
         `StopIteration` at the end of the inputs."""
@@ -178,6 +185,7 @@ class Source:
         """Lets the thread end; what it has read is dropped. It may be left waiting for input, but
         not within torch or numpy, where the end of the interpreter would abort the program."""
         self._stopped.set()
+        self._begun.set()
         with self._making:
             pass
         self._thread.join(2 * POLL)
@@ -203,7 +211,7 @@ class Source:
         chunks: list[EpisodeChunk] = []
         for chunk in self._chunks():
             rest = chunk
-            while len(rest) >= (missing := self.planned.size - sum(map(len, chunks))):
+            while len(rest) >= (missing := self.plan.size - sum(map(len, chunks))):
                 self._hand_over([*chunks, _cut(rest, 0, missing)])
                 if self._stopped.is_set():
                     return
@@ -211,7 +219,7 @@ class Source:
             if len(rest):
                 chunks.append(rest)
         self.dropped.left_over = sum(map(len, chunks))
-        window = self.planned.window
+        window = self.plan.window
         self.dropped.unfilled = window.missing if window else 0
 
     def _hand_over(self, chunks: Sequence[EpisodeChunk]) -> None:
@@ -220,9 +228,9 @@ class Source:
         with self._making:
             if self._stopped.is_set():
                 return
-            window = self.planned.window
+            window = self.plan.window
             old = window.meet(chunks) if window else []
-            batch = make_batch(self._game, [*chunks, *old], self.planned.layout)
+            batch = make_batch(self._game, [*chunks, *old], self.plan.layout)
             batch = batch.pinned() if self.pin else batch
         seconds = time.perf_counter() - start
         fresh = sum(map(len, chunks))
@@ -370,20 +378,23 @@ class Source:
             check_slices(header, self.slices, whole)
             game = Game.stored(header.game, header.rules)
         if self._game is None:
-            self.planned = self.plan(game)
-        with error_context(name):
-            only = self.planned.layout.deployment_only
-            check_slices(header, not only, "where --learn deployment needs whole ones")
-            check_sampled(header, self.planned.sampled)
-        if self._game is None:
+            self._first = header, name  # before the game, for which `begin` waits
             self._game = game
             self._known.set()
+        self._begun.wait()
+        self._check_plan(header, name)
         if game.name != self._game.name:
             what = f"episodes of {game.name}; this run learns {self._game.name}"
             raise InputError(what, file=name)
         if game.rules != self._game.rules:
             what = f"episodes by other rules than this run's {self._game.rules}"
             raise InputError(what, file=name, text=game.rules)
+
+    def _check_plan(self, header: Header, name: str) -> None:
+        with error_context(name):
+            only = self.plan.layout.deployment_only
+            check_slices(header, not only, "where --learn deployment needs whole ones")
+            check_sampled(header, self.plan.sampled)
 
     def _drop(self, name: str, truncated: str) -> None:
         if self.strict:

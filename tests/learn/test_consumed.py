@@ -13,12 +13,13 @@ import pytest
 
 from learn.games import episodes, write
 from running import PATIENCE
+from stratkit.errors import InputError
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.observer import Observer
 from stratkit.learn.run import Request, train
 from stratkit.learn.source import Plan, Source
 from stratkit.storage.checkpoints import read_policy
-from stratkit.storage.episodes import Episodes, EpisodeWriter, Header
+from stratkit.storage.episodes import PLAYED, Episodes, EpisodeWriter, Header
 from stratkit.storage.shards import shard_name, unread
 
 
@@ -170,7 +171,8 @@ def test_the_working_directory_is_resumed(
 def test_files_that_were_consumed_leave_nothing_behind(tmp_path: pathlib.Path) -> None:
     """Of an endless run's files there is no end."""
     game, found = episodes("nano", 24)
-    source = Source([str(tmp_path)], lambda game: Plan(4))
+    source = Source([str(tmp_path)])
+    source.begin(Plan(4))
     paths = [tmp_path / shard_name(1, k, k + 3) for k in range(0, 24, 4)]
     for k, path in enumerate(paths):
         write(tmp_path / "new", game, found[4 * k : 4 * k + 4])
@@ -184,3 +186,31 @@ def test_files_that_were_consumed_leave_nothing_behind(tmp_path: pathlib.Path) -
         time.sleep(0.01)
     source.stop()
     assert not source._consumed and not source._sizes
+
+
+def test_a_source_waits_until_it_is_told_how_batches_are_made(tmp_path: pathlib.Path) -> None:
+    """The game comes first, as settings may depend on it; a first header that does not fit is
+    refused before a run begins."""
+    game, found = episodes("nano", 4)
+    path = tmp_path / "played.eps"
+    header = Header(
+        version=PLAYED,
+        game=game.name,
+        rules=game.rules,
+        endings=game.endings,
+        seed=1,
+        sampled=False,
+    )
+    with open(path, "wb") as stream, EpisodeWriter(stream, header):
+        pass
+    refused = Source([str(path)], wait=False)
+    assert str(refused.game(PATIENCE)) == str(game) and refused.next(0) is None
+    with pytest.raises(InputError, match="mmd needs each action's probability"):
+        refused.begin(Plan(4, sampled="mmd"))
+    refused.stop()
+    source = Source([write(path, game, found)], wait=False)
+    assert str(source.game(PATIENCE)) == str(game) and source.next(0) is None
+    source.begin(Plan(3))
+    prepared = source.next(PATIENCE)
+    assert prepared is not None and prepared.fresh == 3
+    source.stop()
