@@ -52,15 +52,15 @@ class PageModel(Protocol):
 
 
 class PageServer:
-    """Serves the page of `desk` from a thread of its own, at `port` (0: any that is free). Raises
+    """Serves the page of `model` from a thread of its own, at `port` (0: any that is free). Raises
     `InputError` when the port cannot be had."""
 
-    def __init__(self, desk: PageModel, port: int) -> None:
+    def __init__(self, model: PageModel, port: int) -> None:
         try:
             self._server = _Server((HOST, port), _Handler)
         except OSError as error:
             raise InputError(f"port {port}: {error.strerror}", file=HOST) from None
-        self._server.desk, self._server.token = desk, secrets.token_urlsafe(16)
+        self._server.model, self._server.token = model, secrets.token_urlsafe(16)
         self.port = int(self._server.server_address[1])
         self.address = f"http://{HOST}:{self.port}/{self._server.token}/"
         self._server.hosts = {f"{name}:{self.port}" for name in NAMES}
@@ -79,7 +79,7 @@ class PageServer:
 
 
 class _Server(CappedServer):
-    desk: PageModel
+    model: PageModel
     token: str
     hosts: set[str]
     busy = 0  # requests that are being answered
@@ -181,17 +181,17 @@ class _Handler(BaseHTTPRequestHandler):
         return found[2], query
 
     def _get(self, place: str, query: str) -> None:
-        desk = self.here.desk
+        model = self.here.model
         if place == "":
-            self._send(HTTPStatus.OK, desk.page(), "text/html")
+            self._send(HTTPStatus.OK, model.page(), "text/html")
         elif place == "state":
-            state = desk.state(_number(query.removeprefix("after=")))
+            state = model.state(_number(query.removeprefix("after=")))
             if state is None:
                 self._send(HTTPStatus.NO_CONTENT, "", "application/json")
             else:
                 self._send(HTTPStatus.OK, state, "application/json")
         elif place.startswith("game/"):
-            game = desk.game(_number(place.removeprefix("game/")))
+            game = model.game(_number(place.removeprefix("game/")))
             if game is None:
                 raise _Refused(HTTPStatus.NOT_FOUND, "no such game")
             self._send(HTTPStatus.OK, game, "text/html")
@@ -208,7 +208,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.BAD_REQUEST, "a version and a word are needed") from None
         if type(version) is not int or not isinstance(word, str):
             raise _Refused(HTTPStatus.BAD_REQUEST, "a version and a word are needed")
-        if not self.here.desk.say(version, word):
+        if not self.here.model.say(version, word):
             raise _Refused(HTTPStatus.CONFLICT, "not now")
         self._send(HTTPStatus.NO_CONTENT, "", "application/json")
 

@@ -29,6 +29,7 @@ from stratkit.engine.stratego import (
 )
 from stratkit.notation.play import Played
 from stratkit.notation.squares import square_text
+from stratkit.players.public_history import attacked_type
 
 Counts = npt.NDArray[np.int64]  # pieces of each type, [12]
 
@@ -165,13 +166,13 @@ class Witness:
         type_ = int(before["cells"][square]) & TYPE
         if type_ != UNKNOWN:
             return type_
-        revealed = before["enemy_unrevealed"].astype(int) - seen["enemy_unrevealed"]
         start, end, attacker = (int(x) for x in seen["moves"][0])
+        answered = None
         if start != square and int(before["cells"][start]) & TYPE == UNKNOWN:
             mover = int(seen["cells"][end]) & TYPE if attacker == NO_SQUARE else attacker
-            if mover != UNKNOWN:  # it attacked, or went as only scouts do
-                revealed[mover] -= 1
-        return int(revealed.argmax())
+            answered = None if mover == UNKNOWN else mover  # it attacked, or went as a scout does
+        was, now = (view["enemy_unrevealed"].tolist() for view in (before, seen))
+        return attacked_type(was, now, answered)
 
     def _attacked(self, before: Any, seen: Any, square: int, attacker: int) -> int:
         """The type of the own piece that the enemy attacked."""

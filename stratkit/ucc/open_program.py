@@ -12,7 +12,6 @@ from stratkit.errors import InputError, UsageError
 from stratkit.players.open import Entrant
 from stratkit.players.registry import Setting
 from stratkit.players.spec import PlayerSpec
-from stratkit.ucc.kind import PREFIX
 from stratkit.ucc.process import Program
 
 
@@ -48,7 +47,7 @@ def open_program(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Prog
 def command_words(spec: PlayerSpec) -> list[str]:
     """The words of COMMAND, split as a shell splits them; `UsageError`."""
     try:
-        words = shlex.split(spec.spec.removeprefix(PREFIX))
+        words = shlex.split(spec.spec.removeprefix(spec.kind.prefix or ""))
     except ValueError as error:  # an open quote
         raise UsageError(f"{error}".lower(), where="PLAYER", text=spec.text) from None
     if not words or not words[0]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from stratkit.engine.observation import CELLS, MOVES, NO_SQUARE, PLIES, number
 from stratkit.engine.stratego import PIECE, SCOUT
+from stratkit.players.public_history import attacked_type
 from stratkit.players.testtime import memory
 from stratkit.players.testtime.board import ENEMY, OTHER, OWN, Board
 from stratkit.players.testtime.repeat_threats import Threats
@@ -42,21 +43,14 @@ class GameTrack:
         self.plies, self.board = plies, board
 
     def _revealed(self, board: Board, mine: bytes, theirs: bytes) -> int:
-        """The type of the hidden piece that the own ply attacked, if it did: it is missing among
-        the unrevealed ones, and so is, perhaps, the type of the piece that answered."""
-        missing = [
-            before - now
-            for before, now in zip(
-                self.board.unrevealed[OTHER], board.unrevealed[OTHER], strict=True
-            )
-        ]
-        start, end, attacker = theirs
+        """The type of the hidden piece that the own ply attacked, if it did."""
+        (start, end, attacker), answered = theirs, None
         if start != mine[1] and self.board.hidden(start):
             if attacker != NO_SQUARE:
-                missing[attacker] -= 1
+                answered = attacker
             elif board.is_long(start, end):
-                missing[SCOUT] -= 1
-        return missing.index(1) if 1 in missing else 0
+                answered = SCOUT
+        return attacked_type(self.board.unrevealed[OTHER], board.unrevealed[OTHER], answered)
 
     def _ply(self, before: Board, start: int, end: int, after: Board) -> None:
         """Takes note of a ply."""
