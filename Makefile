@@ -7,6 +7,7 @@
 # make verify     the learner against the truth, where it is known: one seed of everything, up to 45 minutes
 # make sanitize   the engine's tests, with the C engine under address and thread sanitizers
 # make man        the manual's pages of file formats, from formats/
+# make site       all pages with a search, in site/ (needs mandoc)
 # make lint       ruff and mypy
 # make build      sdist and wheel, in dist/
 # make clean      removes what was built
@@ -17,7 +18,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 C_FILES := $(wildcard cengine/*.[ch] cengine/*/*.[ch] cengine/*.py) setup.py
 
-.PHONY: help dev test quick demo bench bench-gpu verify fuzz sanitize man lint build clean
+.PHONY: help dev test quick demo bench bench-gpu verify fuzz sanitize man site lint build clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -75,6 +76,10 @@ sanitize: dev
 man: | $(VENV)/.installed
 	$(BIN)/python man/make.py
 
+site: dev
+	$(BIN)/python docs/make.py
+	$(BIN)/mkdocs build -q --strict
+
 lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -84,5 +89,5 @@ build: dev
 	$(BIN)/python -m build --no-isolation
 
 clean:
-	rm -rf build dist demo verify *.egg-info cengine/*.o stratkit/engine/_engine.c stratkit/engine/_engine.*so
+	rm -rf build dist site demo verify *.egg-info cengine/*.o stratkit/engine/_engine.c stratkit/engine/_engine.*so
 	rm -f $(VENV)/.engine man/*.5

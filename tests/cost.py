@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import pytest
 
 LIST = pathlib.Path(__file__).parent / "dear.txt"
-DEAR = 0.1  # seconds of CPU, the mean of a test's cases
-HEAD = "# Tests of .1 s of CPU or more, with their children; `python tests/cost.py` writes this."
+DEAR = 0.08  # seconds of CPU, the mean of a test's cases
+HEAD = "# Tests of .08 s of CPU or more, with their children; `python tests/cost.py` writes this."
 
 
 def dear_tests() -> set[str]:

@@ -81,7 +81,7 @@ def words(sentence: str) -> int:
 
 def pages() -> list[pathlib.Path]:
     """What users read; section 5 of the manual is made of formats/."""
-    patterns = ("*.md", "formats/*.md", "bench/*.md", "examples/*.md", "man/*.[17]")
+    patterns = ("*.md", "docs/*.md", "formats/*.md", "bench/*.md", "examples/*.md", "man/*.[17]")
     return sorted(path for pattern in patterns for path in ROOT.glob(pattern))
 
 

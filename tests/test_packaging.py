@@ -19,7 +19,16 @@ from running import COMMANDS, PROJECT, ROOT
 from stratkit import __version__
 
 NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv", ".*_cache", ".hypothesis", "__pycache__", "build", "dist", "demo", "*.egg-info"
+    ".git",
+    ".venv",
+    ".*_cache",
+    ".hypothesis",
+    "__pycache__",
+    "build",
+    "dist",
+    "demo",
+    "site",
+    "*.egg-info",
 )
 
 

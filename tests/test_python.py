@@ -236,7 +236,9 @@ def code_of(page: str) -> list[str]:
     return [block for block in blocks if "print(" in block]
 
 
-@pytest.mark.parametrize(("page", "count"), [("man/stratkit-python.7", 6), ("README.md", 1)])
+@pytest.mark.parametrize(
+    ("page", "count"), [("man/stratkit-python.7", 6), ("docs/first-agent.md", 1)]
+)
 def test_the_examples_of_the_pages_run(
     page: str,
     count: int,

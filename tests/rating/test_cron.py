@@ -1,4 +1,4 @@
-"""The lines that README.md offers for every night and beside a learner: they are run as they stand
+"""The lines that docs/logs.md offers for every night and beside a learner. They run as they stand
 there, but with fewer games, on a smaller board, and less sleep; the crontab's with nothing but what
 cron gives a command."""
 
@@ -20,12 +20,12 @@ import pytest
 
 from running import PATIENCE, ROOT, forked_commands
 
-README = (ROOT / "README.md").read_text()
+GUIDE = (ROOT / "docs/logs.md").read_text()
 
 
 def line(kind: str) -> str:
     """The only line of the block that is marked so."""
-    (block,) = re.findall(rf"^```{kind}\n(.*?)^```$", README, re.M | re.S)
+    (block,) = re.findall(rf"^```{kind}\n(.*?)^```$", GUIDE, re.M | re.S)
     (found,) = block.splitlines()
     return str(found).replace("--game barrage", "--game mini")
 
