@@ -50,7 +50,7 @@ def rendered(page: pathlib.Path) -> str:
 
 def write() -> None:
     shutil.rmtree(TARGET, ignore_errors=True)
-    manual = sorted((ROOT / "man").glob("*.[157]"))
+    manual = sorted((ROOT / "man").glob("[!.]*.[157]"))
     texts = [path for pattern in TEXTS for path in ROOT.glob(pattern)]
     pages = {str(path.relative_to(ROOT)) for path in (*manual, *texts)}
     made = {placed(str(path.relative_to(ROOT))): rendered(path) for path in manual}

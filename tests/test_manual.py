@@ -19,7 +19,7 @@ from stratkit.learn.request import fields_of, resolve
 
 MAKE = runpy.run_path(str(ROOT / "man/make.py"))
 MAKE["write"]()  # as `make dev` does
-PAGES = sorted((ROOT / "man").glob("*.[157]"))
+PAGES = sorted((ROOT / "man").glob("[!.]*.[157]"))
 FORMATS = [path for path in PAGES if path.suffix == ".5"]
 
 
