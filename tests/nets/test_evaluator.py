@@ -47,7 +47,8 @@ def test_rows_are_those_of_the_slots_or_follow_what_is_live(elastic: bool) -> No
         actions = evaluator.draw(packed, legal, u, lambda policy: policy)[0]
         found = (policy, values, evaluator.values(packed), actions)
         assert [len(x) for x in found if x is not None] == [views] * 4
-        assert asked == (rows if elastic else [32] * len(rows)) * 3
+        # Threads may ask for blocks in any order.
+        assert sorted(asked) == sorted((rows if elastic else [32] * len(rows)) * 3)
         asked.clear()
 
 
