@@ -107,7 +107,10 @@ def test_damaged_zips_give_sources_or_errors(tmp_path_factory, data):
             assert str(source).startswith(str(path))
 
 
-@given(st.binary(max_size=2000), st.integers(1, 300))
+PLAIN = st.binary(max_size=2000).filter(lambda data: data[:2] not in (b"\x1f\x8b", b"\x28\xb5"))
+
+
+@given(PLAIN, st.integers(1, 300))  # what is compressed is another file
 def test_a_source_gives_all_its_bytes(data, step):
     source = Source("s", io.BytesIO(data))
     assert data.startswith(source.head)
