@@ -26,11 +26,11 @@ import torch
 from command_line import Parser
 from stratkit.engine import Batch, Game, hidden_types
 from stratkit.engine.stratego import BOMB, FLAG, NO_PIECE, Variant, placements, variant
+from stratkit.models.open_model import BeliefModel, open_model
+from stratkit.models.trained_network import load
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
-from stratkit.players.load import load
 from stratkit.players.network import NetworkPlayer
-from stratkit.players.searching.stage import load_belief
 
 DRAWN = 64
 PLIES = 100
@@ -198,7 +198,7 @@ def main(belief: str, player: str, games: int, seed: int, picture: str) -> None:
     trained = load(player, net="online", rows=256)
     trained.evaluator.elastic = True  # faster: worlds become fewer, and rows are not padded
     game = Game(trained.game.name)
-    network = load_belief(belief, game)
+    network = open_model(belief).must_be(BeliefModel).evaluator(game)
     seatings = Seatings(Seating(number, (0, 0)) for number in range(games))
     table = Table(game, [NetworkPlayer(trained.evaluator, game, seed)], seatings, games)
     episodes = [e for ended in table.rounds() if ended for e, _, _ in ended]

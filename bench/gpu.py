@@ -139,7 +139,7 @@ class Bench:
     # ---- self-play ----
 
     def play(self, net: str, slots: int, flop: float) -> None:
-        network = build(net, self.game.shape, 1)
+        network = build(net, self.game, 1)
         size = sum(p.numel() for p in network.parameters())
         player = NetworkPlayer(Evaluator(net, network, rows=slots), self.game, seed=1)
         player.evaluator.place(self.device.type, self.dtype)
@@ -169,9 +169,8 @@ class Bench:
     def learn(self, net: str, batch: StepBatch, chunk: int, flop: float) -> None:
         options = {"seed": 1, "chunk": chunk, "precision": self.precision}
         settings = resolve(net, {}, {}, options)
-        shape, actions = self.game.shape, self.game.actions
         algorithm = open_algorithm(
-            settings.algorithm, net, shape, actions, settings.hyper, settings.run.seed, self.device
+            settings.algorithm, net, self.game, settings.hyper, settings.run.seed, self.device
         )
         learner = Optimizer(algorithm, settings.run, device=self.device)
         size = sum(p.numel() for p in algorithm.trained.parameters())
@@ -219,7 +218,7 @@ class Bench:
         took = late[-1]["time"] - late[0]["time"]
         rate = sum(line["states"] for line in late[1:]) / took
         waited = sum(line["seconds"]["wait"] for line in late[1:]) / took
-        size = sum(p.numel() for p in build(net, self.game.shape, 1).parameters())
+        size = sum(p.numel() for p in build(net, self.game, 1).parameters())
         what = (
             f"{batch} games a step, at most {ahead} ahead; {len(lines)} steps, {waited:.0%} waiting"
         )
@@ -332,7 +331,7 @@ def random_batch(game: Game, states: int = 0, games_wanted: int = 0) -> StepBatc
 def flops(game: Game, net: str, batch: StepBatch) -> tuple[float, float, float]:
     """FLOP of the policy, of the value, and of both, of a mean state of the batch; without the rows
     that fill the heads up."""
-    network = build(net, game.shape, 1)
+    network = build(net, game, 1)
     rows = batch.view[torch.linspace(0, batch.states - 1, 64).long()]
     legal = batch.legal[rows]
     found = []

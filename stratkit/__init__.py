@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from stratkit.engine import Game as Game
     from stratkit.engine.stratego import BLUE as BLUE
     from stratkit.engine.stratego import RED as RED
+    from stratkit.models.trained_network import load as load
     from stratkit.notation.board import Board as Board
     from stratkit.notation.board import IllegalMove as IllegalMove
-    from stratkit.players.load import load as load
 
 __version__ = "0.1.0"
 
@@ -29,7 +29,7 @@ _MODULES = {
     "Board": "notation.board",
     "Game": "engine",
     "IllegalMove": "notation.board",
-    "load": "players.load",
+    "load": "models.trained_network",
     "read_episodes": "convert.arrays",
     "read_games": "convert.arrays",
 }

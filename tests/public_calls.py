@@ -25,7 +25,7 @@ from stratkit.notation.board import Board
 
 MODULES = [
     *(f"stratkit.engine.{m.name}" for m in pkgutil.iter_modules(stratkit.engine.__path__)),
-    *("stratkit.notation.board", "stratkit.players.load", "stratkit.convert.arrays"),
+    *("stratkit.notation.board", "stratkit.models.trained_network", "stratkit.convert.arrays"),
     "stratkit.adapters.pettingzoo",
 ]
 NO_DOORS = {"stratkit.engine.library", "stratkit.engine._engine"}  # nobody else may import them

@@ -15,7 +15,7 @@ import numpy as np
 
 import stratkit
 from stratkit.errors import InputError, StratkitError
-from stratkit.players.load import TrainedNetwork
+from stratkit.models.trained_network import TrainedNetwork
 
 Solve = Callable[[int, int], bool]  # own stones and the enemy's, as bits: does who acts win?
 

@@ -25,7 +25,7 @@ from stratkit.engine.combat import LOSES, fight
 from stratkit.engine.observation import CELLS, PHASE, SELECTED, STAGE
 from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SIDE, TYPE, TYPES, variant
 from stratkit.errors import StratkitError
-from stratkit.players.load import TrainedNetwork
+from stratkit.models.trained_network import TrainedNetwork
 
 LEAST, OTHERS, TIMES = 0.05, 5, 64
 HOPELESS, DIFFERENCE = -0.9, 0.1  # returns

@@ -20,8 +20,8 @@ import numpy as np
 
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError, StratkitError, counted
+from stratkit.models.shipped import weights_file
 from stratkit.netnames import has_deployment
-from stratkit.players.open import weights_file
 from stratkit.storage.checkpoints import POLICY_FILE, load_network, publish_policy
 
 KEPT = ("algorithm", "batch", "config", "episodes", "game", "net", "post", "rules", "seed", "step")

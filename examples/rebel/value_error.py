@@ -8,11 +8,10 @@ import sys
 
 from stratkit.engine import Game, PublicTree
 from stratkit.errors import StratkitError
-from stratkit.players.open import weights_file
-from stratkit.players.searching.pbs import value_leaves
+from stratkit.models.open_model import ValueModel, open_model
+from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.safe import PBSSearch
 from stratkit.search.value_error import random_states, states_of_selfplay, value_errors
-from stratkit.storage.checkpoints import load_network
 
 
 def main() -> None:
@@ -26,9 +25,9 @@ def main() -> None:
 
     print(*["run", "step", "states", "left", "n", "bias", "rms", "believed"], sep="\t")
     for run in asked.runs:
-        weights, metadata, _ = load_network(weights_file(run), "average")
-        game = Game.stored(metadata["game"], metadata["rules"])
-        tree, network = PublicTree(game), value_leaves(weights, metadata, game)
+        model = open_model(run, "average").must_be(ValueModel)
+        game = Game.stored(model.game, model.metadata["rules"])
+        tree, network = PublicTree(game), NetworkLeaves(model.network(game))
         search = PBSSearch(updates=asked.search, depth=asked.depth)
         states = {
             "self-play": states_of_selfplay(tree, search, network, asked.n, seed=1),
@@ -37,7 +36,7 @@ def main() -> None:
         for name, some in states.items():
             for at in value_errors(tree, network, some, asked.updates):
                 found = f"{at.bias:.4f}\t{at.rms:.4f}\t{at.believed:.4f}"
-                print(run, metadata["step"], name, at.left, at.states, found, sep="\t", flush=True)
+                print(run, model.step, name, at.left, at.states, found, sep="\t", flush=True)
 
 
 if __name__ == "__main__":

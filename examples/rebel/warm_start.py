@@ -20,16 +20,15 @@ from torch import Tensor
 from stratkit.arrays import Float32s, Float64s, Int32s
 from stratkit.engine import Game, PublicTree, Subgames, Tree
 from stratkit.errors import StratkitError
+from stratkit.models.open_model import ValueModel, open_model
 from stratkit.nets.pbs import PBSNet
-from stratkit.players.open import weights_file
-from stratkit.players.searching.pbs import value_leaves
 from stratkit.search.generate import rows_of
+from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.safe import PBSSearch, play_through
 from stratkit.search.subgame import CFRD, SOLVERS, Leaves, nothing
 from stratkit.search.value_error import states_of_selfplay
 from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import evaluate, jackknife_of_sums
-from stratkit.storage.checkpoints import load_network
 
 FIRST = 15
 LEARNING, UPDATES = PBSSearch(updates=256), (8, 16, 32, 64)
@@ -161,10 +160,10 @@ def warm(network: PolicyNetwork) -> type[CFRD]:
 
 def main(run: str, n: int, seed: int) -> None:
     torch.set_num_threads(1)
-    weights, metadata, _ = load_network(weights_file(run), "average")
-    game = Game.stored(metadata["game"], metadata["rules"])
+    model = open_model(run, "average").must_be(ValueModel)
+    game = Game.stored(model.game, model.metadata["rules"])
     whole, tree = Tree(game), PublicTree(game)
-    leaves, sets = value_leaves(weights, metadata, game), tree.infosets(whole)
+    leaves, sets = NetworkLeaves(model.network(game)), tree.infosets(whole)
 
     at = np.zeros(len(tree.choices), np.int64)  # of each choice of the whole tree
     for mine, theirs in enumerate(sets):

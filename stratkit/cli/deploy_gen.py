@@ -10,7 +10,7 @@ import click
 from stratkit.cli.messages import say, warn
 from stratkit.cli.options import GAME_NAME, Text, option, output_options, seed_option
 from stratkit.cli.tool import Tool, run
-from stratkit.players.registry import SHIPPED
+from stratkit.models.shipped import SHIPPED
 
 # The matrices of a model are small: more threads would take longer, all the more on a busy machine.
 # numpy reads this when it is loaded, by whichever option comes first.

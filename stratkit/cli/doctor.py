@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stratkit import __version__
 from stratkit.errors import one_line
-from stratkit.players.registry import SHIPPED
+from stratkit.models.shipped import SHIPPED
 
 # What stratkit cannot do without; and what else packages are for.
 NEEDED = ("cffi", "click", "msgspec", "numpy", "safetensors", "tqdm", "zstandard")
@@ -123,16 +123,14 @@ def _players() -> Iterator[Finding]:
     """The networks that come with stratkit: whether their files are whole."""
     for name in SHIPPED:
         try:
-            from stratkit.players.open import weights_file
-            from stratkit.storage.checkpoints import load_network
+            from stratkit.models.open_model import open_model
 
-            path = Path(weights_file(name))
-            _, metadata, _ = load_network(path, None)
+            model = open_model(name)
         except Exception as error:
             yield Finding("players", f"{name}: {error}", "install stratkit again", broken=True)
             continue
-        size = path.stat().st_size / 2**20
-        about = f"{metadata['game']}, step {metadata['step']}, {size:.1f} MB, sound"
+        size = os.path.getsize(model.file) / 2**20
+        about = f"{model.game}, step {model.step}, {size:.1f} MB, sound"
         yield Finding("players", f"{name}: {about}")
 
 

@@ -35,7 +35,7 @@ def command(**options: Any) -> int:
             raise UsageError(f"the {what} is the checkpoint's", text=options["file"])
     options["algorithm"] = RNAD
     if not options["resume"]:
-        from stratkit.players.open import weights_file
+        from stratkit.models.shipped import weights_file
 
         options["start"] = os.fspath(weights_file(options["start"]))
         settings = {**PROCESSING, **settings}

@@ -166,8 +166,8 @@ def command(**options: Any) -> int:
 
 def _begin_with(options: dict[str, Any], learned: str | None) -> None:
     """Finds the file of the first weights, and the network that they are for."""
-    from stratkit.learn.weights import net_of
-    from stratkit.players.open import weights_file
+    from stratkit.models.first_weights import net_of
+    from stratkit.models.shipped import weights_file
 
     options["weights"] = os.fspath(weights_file(options["weights"]))
     options["net"] = options["net"] or net_of(options["weights"], learned == "deployment")
@@ -227,7 +227,8 @@ def _opponent(text: str, request: Request) -> Opponent:
     run will not write; or checkpoints do not play."""
     from stratkit.cli.player import read_player
     from stratkit.match.evaluation import parse_opponent
-    from stratkit.players.registry import HUMAN, NETWORK, SHIPPED
+    from stratkit.models.shipped import SHIPPED
+    from stratkit.players.registry import HUMAN, NETWORK
 
     if ALGORITHMS[algorithm_of(request)].hidden:
         raise UsageError("--eval needs a network that plays, and a belief network does not")

@@ -29,7 +29,6 @@ consumed.py     from how many episodes of which files a run has learned
 metrics.py      the metrics of a step
 curves.py       the metrics of several runs as a picture
 tensorboard.py  the same for TensorBoard
-weights.py      the first weights of a run, where they are another network's
 ranks.py        several learners that work as one
 observer.py     who is told how a run goes
 folder.py       a run's folder: its lock, its checkpoints

@@ -25,7 +25,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from stratkit.engine.diplomacy import Graph
+from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.config import ALGORITHMS, AdamConfig
 from stratkit.learn.data import StepBatch
@@ -58,8 +58,8 @@ Outputs = tuple[Tensor, ...]  # of the trained network, each [m, ...]
 class Algorithm(ABC, Generic[F, T]):
     """The state of an algorithm, and its equations.
 
-    `net`, `shape`, `actions`, `seed`, `graph`: which untrained network, for which observations and
-    how many actions (`nets.build`); it computes on `device`. `InputError`: none for this algorithm.
+    `net`, `game`, `seed`: which untrained network (`nets.build`); it computes on `device`.
+    `InputError`: none for this algorithm.
 
     `networks`: by the names that they have in a checkpoint, `network_names`. The first one is
     trained by gradients and acts in self-play; the others begin as its copies.
@@ -77,24 +77,20 @@ class Algorithm(ABC, Generic[F, T]):
     def __init__(
         self,
         net: str,
-        shape: tuple[int, ...],
-        actions: int | None,
+        game: Game,
         config: AdamConfig,
         seed: int,
         device: torch.device = CPU,
-        graph: Graph | None = None,
     ) -> None:
         self.net, self.config = net, config
-        online = self.untrained(shape, actions, seed, graph)
+        online = self.untrained(game, seed)
         place(online, device)
         copies = (copy.deepcopy(online).requires_grad_(False) for _ in self.network_names[1:])
         self.networks = dict(zip(self.network_names, (online, *copies), strict=True))
 
-    def untrained(
-        self, shape: tuple[int, ...], actions: int | None, seed: int, graph: Graph | None
-    ) -> Network:
+    def untrained(self, game: Game, seed: int) -> Network:
         """The network with its first weights."""
-        return build(self.net, shape, seed, actions, graph)
+        return build(self.net, game, seed)
 
     @property
     def sparse(self) -> bool:
@@ -156,17 +152,15 @@ class Algorithm(ABC, Generic[F, T]):
 def open_algorithm(
     name: str,
     net: str,
-    shape: tuple[int, ...],
-    actions: int,
+    game: Game,
     config: AdamConfig,
     seed: int,
     device: torch.device = CPU,
-    graph: Graph | None = None,
 ) -> Algorithm[Any, Any]:
     """The algorithm of this name with untrained networks (`nets.build`), on a device."""
     entry = ALGORITHMS[name]
     if entry.examples:
         raise InputError(f"{name} learns from examples of values, not from episodes")
     kind = getattr(importlib.import_module(entry.module), entry.name)
-    made: Algorithm[Any, Any] = kind(net, shape, actions, config, seed, device, graph)
+    made: Algorithm[Any, Any] = kind(net, game, config, seed, device)
     return made

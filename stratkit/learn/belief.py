@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from stratkit.engine.diplomacy import Graph
+from stratkit.engine import Game
 from stratkit.engine.observation import CELLS
-from stratkit.errors import InputError
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import BeliefConfig
@@ -43,13 +42,10 @@ class Belief(Algorithm[Forward, Targets]):
     loss_metrics = ("loss",)
     view_metrics = ("nats", "uniform")
 
-    def untrained(
-        self, shape: tuple[int, ...], actions: int | None, seed: int, graph: Graph | None
-    ) -> Any:
-        if len(shape) != 3:
-            raise InputError("a belief network is for boards, and this game has none")
-        self.packed = CELLS + shape[1] * shape[2]
-        return BeliefNet(self.net, shape, seed)
+    def untrained(self, game: Game, seed: int) -> Any:
+        network = BeliefNet(self.net, game, seed)
+        self.packed = CELLS + game.shape[1] * game.shape[2]
+        return network
 
     def prepare(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Packed observations, and the truth that `make_batch` has put behind each."""

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from stratkit.engine.diplomacy import Graph
+from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
 from stratkit.learn.averaging import average_rate, follow
@@ -263,13 +263,11 @@ class MMD(Algorithm[Forward, Targets]):
     loss_metrics = ("policy_loss", "value_loss", "clipped", "explained")
     view_metrics = ("entropy", "kl", "value")
 
-    def untrained(
-        self, shape: tuple[int, ...], actions: int | None, seed: int, graph: Graph | None
-    ) -> Network:
+    def untrained(self, game: Game, seed: int) -> Network:
         if self.config.deployment_only and not has_deployment(self.net):
             what = f"to learn the deployment alone needs a network of its own, NAME{DEPLOYMENT}"
             raise InputError(what, text=self.net)
-        network = super().untrained(shape, actions, seed, graph)
+        network = super().untrained(game, seed)
         if isinstance(network, WithDeployment):
             network.deploys_only = self.config.deployment_only
         return network

@@ -24,14 +24,14 @@ from stratkit.learn.pipes import POLL, is_pipe
 from stratkit.learn.rebel import Buffer, ValueLearner
 from stratkit.learn.request import STDIN, Outcome, Request, several_ranks
 from stratkit.learn.source import STDIN_NAME, plain_path
+from stratkit.models.first_weights import begin_with_values
 from stratkit.netnames import DEFAULT_PBS
-from stratkit.nets.network import load_weights
 from stratkit.nets.pbs import build_pbs
 from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.rows import RowCheck
 from stratkit.search.safe import PBSSearch
 from stratkit.search.value_error import states_of_selfplay, value_errors
-from stratkit.storage.checkpoints import checkpoint_path, load_network, publish_policy, tensors_of
+from stratkit.storage.checkpoints import checkpoint_path, publish_policy, tensors_of
 from stratkit.storage.examples import ExampleHeader, ExampleReader, Values
 
 MOST_CHECKED = 1_000_000  # nodes of a public tree that is opened to check examples: 2 s, .5 GB
@@ -131,12 +131,7 @@ class _ValueRun:
         self.closing.callback(self.folder.close)
         network = build_pbs(self.net, game, self.config.seed)
         if self.request.weights and not self.point:
-            weights, metadata, _ = load_network(self.request.weights, None)
-            with error_context(self.request.weights):
-                if (metadata["game"], metadata["net"]) != (game.name, self.net):
-                    what = f"weights of a network {metadata['net']} for {metadata['game']}"
-                    raise InputError(f"{what}, for a run with {self.net} for {game.name}")
-                load_weights(network, weights, self.net)
+            begin_with_values(network, self.net, game, self.request.weights)
         if self.tree:  # a game that leads to no such state is refused at once
             states_of_selfplay(self.tree, PLAY, NetworkLeaves(network), 1, self.config.seed)
         self.learner = ValueLearner(network, self.hyper, self.config.batch)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from stratkit.engine import Game
-from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, StratkitError, error_context
 from stratkit.learn.algorithm import open_algorithm
 from stratkit.learn.config import ALGORITHMS, RNAD, AlphaZeConfig, RunConfig
@@ -31,8 +30,8 @@ from stratkit.learn.pipes import POLL
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
 from stratkit.learn.request import Outcome, Request
 from stratkit.learn.source import Plan, PreparedBatch, Source
-from stratkit.learn.weights import begin_with
 from stratkit.learn.window import Kept, open_window, to_tensors
+from stratkit.models.first_weights import begin_with
 from stratkit.netnames import default_net, has_deployment
 from stratkit.storage.checkpoints import Tensors, checkpoint_path, publish_policy
 from stratkit.storage.progress import METRICS
@@ -181,9 +180,8 @@ class _Run:
         run, settings = self.request.run, self.settings
         self.folder = RunFolder(run, self.point, game, self.net, settings, self.observer)
         self.closing.callback(self.folder.close)
-        of_game, hyper = (game.shape, game.actions), self.settings.hyper
         algorithm = open_algorithm(
-            self.algorithm, self.net, *of_game, hyper, self.config.seed, self.device, graph_of(game)
+            self.algorithm, self.net, game, self.settings.hyper, self.config.seed, self.device
         )
         if self.request.weights and not self.point:
             begin_with(algorithm.networks, self.net, self.request.weights)

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding, one_hot, relu
 
 from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
+from stratkit.engine import Game
 from stratkit.engine.observation import (
     CELLS,
     ENEMY_UNREVEALED,
@@ -100,19 +101,21 @@ def log_uniform(left: Tensor, still: Tensor, squares: Tensor) -> Tensor:
 
 
 class BeliefNet(nn.Module):
-    """The torso of the network `net` for boards of `shape`, (82, H, W), and a decoder. `seed` as of
-    `build`. `InputError`: `net` is not for boards."""
+    """The torso of the network `net` for a game on a board, and a decoder. `seed` as of `build`.
+    `InputError`: the game or `net` is not for boards."""
 
-    def __init__(self, net: str, shape: tuple[int, ...], seed: int | None = None) -> None:
+    def __init__(self, net: str, game: Game, seed: int | None = None) -> None:
         super().__init__()
+        if len(game.shape) != 3:
+            raise InputError("a belief network is for boards, and this game has none")
         with torch.random.fork_rng(devices=[], enabled=seed is not None):
             if seed is not None:
                 torch.manual_seed(seed)
-            self._build(net, (shape[0], shape[1], shape[2]))
+            self._build(net, game)
 
-    def _build(self, net: str, shape: tuple[int, int, int]) -> None:
-        _, height, width = shape
-        self.torso = build(net, shape, actions=height * width)
+    def _build(self, net: str, game: Game) -> None:
+        _, height, width = game.shape
+        self.torso = build(net, game)
         channels = _without_heads(self.torso, CELLS + height * width)
         rank, file = torch.arange(height * width) // width, torch.arange(height * width) % width
         steps = (rank[:, None] - rank + height - 1) * (2 * width - 1)

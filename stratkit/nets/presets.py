@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import torch
 
-from stratkit.engine.diplomacy import Graph
+from stratkit.engine import Game
+from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, one_line
 from stratkit.netnames import (
     ALLOWED,
@@ -41,18 +42,10 @@ U_NETS = {
 }
 
 
-def build(
-    net: str,
-    shape: tuple[int, ...],
-    seed: int | None = None,
-    actions: int | None = None,
-    graph: Graph | None = None,
-) -> Network:
-    """The untrained network called `net` for observations of `shape`.
+def build(net: str, game: Game, seed: int | None = None) -> Network:
+    """The untrained network called `net` for the observations of `game`.
 
-    shape, actions: (82, H, W), and the actions are the H * W squares; or a vector's (C,) and A.
     seed: draws the weights, without touching torch's global random state; None: from that state.
-    graph: of the game's map (`engine.diplomacy.graph_of`), where it has one.
     `py:MODULE:CLASS` is `CLASS(shape, actions)`, a `Network` of the user's own, which the user has
     allowed (`netnames.allow_net`). The folder at work is searched for MODULE, too.
     InputError: there is no such network, it is not allowed, or it does not read such observations.
@@ -61,19 +54,18 @@ def build(
     with torch.random.fork_rng(devices=[], enabled=seed is not None):
         if seed is not None:
             torch.manual_seed(seed)
-        return _build(net, shape, actions, graph)
+        return _build(net, game)
 
 
-def _build(
-    net: str, shape: tuple[int, ...], actions: int | None, graph: Graph | None = None
-) -> Network:
+def _build(net: str, game: Game) -> Network:
+    shape, actions = game.shape, game.actions
     if net.partition(":")[0] == "pbs":
         raise InputError("values public belief states, and has no policy", text=net)
     if has_deployment(net):
         if len(shape) != 3:
             raise InputError("a network for the deployment is for boards", text=net)
         network = Mirrored if net.endswith(MIRRORED) else WithDeployment
-        return network(_build(without_ending(net), shape, actions))
+        return network(_build(without_ending(net), game))
     if net.startswith(PYTHON):
         cls = _user_class(net)
         try:
@@ -86,10 +78,11 @@ def _build(
     if net.startswith("rise") and (len(shape) == 3 or hex_size(shape, actions)):
         return Rise(shape, actions, *channels_and_blocks(net))
     if net.startswith("graph"):
+        graph = graph_of(game)
         if not graph:
             raise InputError("this network is for Diplomacy, whose maps are graphs", text=net)
         return GraphNet(shape, graph, *channels_and_blocks(net))
-    if len(shape) == 1 and sizes and actions:
+    if len(shape) == 1 and sizes:
         return MLP(shape, actions, sizes)
     if len(shape) == 3 and not sizes:
         board = (shape[0], shape[1], shape[2])
@@ -104,7 +97,7 @@ def _build(
     raise InputError(what, text=net)
 
 
-def _user_class(net: str) -> Callable[[tuple[int, ...], int | None], Network]:
+def _user_class(net: str) -> Callable[[tuple[int, ...], int], Network]:
     """The class `py:MODULE:CLASS`. A checkpoint may name any: only an allowed one is imported."""
     if not is_allowed(net):
         what = f"this network runs code of its own: allow it by {ALLOWED}={net}"

@@ -13,10 +13,12 @@ from msgspec import Meta
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError, error_context
-from stratkit.players.network import NetworkPlayer, network_player
+from stratkit.models.open_model import Model, PolicyModel, model_of
+from stratkit.models.shipped import SHIPPED
+from stratkit.players.network import NetworkPlayer
 from stratkit.players.open import Entrant, check_post, open_player, post_processed
 from stratkit.players.player import Player
-from stratkit.players.registry import NETWORK, SHIPPED, NetworkOptions
+from stratkit.players.registry import NETWORK, NetworkOptions
 from stratkit.players.searching.stage import SearchStage
 from stratkit.players.spec import PlayerSpec, parse_keys, parse_player
 from stratkit.players.testtime.options import PostProcessing
@@ -90,11 +92,12 @@ class Follower:
         self.run, self.game, self.given = run, game, given
         self.player: NetworkPlayer | None = None
         self.stage: SearchStage | None = None
-        self.step, self.episodes, self.net = -1, 0, ""
+        self.step, self.episodes = -1, 0
         self.batch = self.publish_every = 1
         self.learned: list[int] = [0]
         self.began = (0, 0)
         self._stamp: object = None
+        self.model: Model
         self.acting = self._acting(given or "none")
 
     def _published(self, metadata: Mapping[str, Any]) -> ActingPolicy:
@@ -131,10 +134,8 @@ class Follower:
         ones. Only what asks for more than threshold and quanta needs stages."""
         options: NetworkOptions = self.acting.options
         self.rows = rows
-        with error_context(self.run):
-            self.player = network_player(
-                self.net, self.weights, self.game, seed, rows, self._processing, elastic=True
-            )
+        evaluator = self.model.must_be(PolicyModel).evaluator(self.game, rows, elastic=True)
+        self.player = NetworkPlayer(evaluator, self.game, seed, self._processing)
         if self.acting.stages is None:
             return self.player
         player = post_processed(self.player, options.searching, options.post, rows)
@@ -157,14 +158,14 @@ class Follower:
             raise InputError("the learner's weights are gone", file=self.run)
         if stamp is None or stamp == self._stamp:
             return False
-        weights, metadata = read_policy(self.run)
         with error_context(self.run):
-            self._take(weights, metadata)
+            self._take(model_of(self.run, *read_policy(self.run)))
         self._stamp = stamp
         return True
 
-    def _take(self, weights: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+    def _take(self, model: Model) -> None:
         """Takes over what was published. `InputError`: it is of another game or network."""
+        metadata = model.metadata
         if (metadata["game"], metadata["rules"]) != (self.game.name, self.game.rules):
             what = f"the learner plays {metadata['game']}, not {self.game.name}, or by other rules"
             raise InputError(what)
@@ -172,20 +173,19 @@ class Follower:
         if self.given is None:
             self.acting = self._published(metadata)
         if self.player is not None:
-            if metadata["net"] != self.net:
-                what = f"the learner had the network {self.net} before, and now another one"
-                raise InputError(what, text=metadata["net"])
-            self.player.load(weights, self._processing)
+            if model.net != self.model.net:
+                what = f"the learner had the network {self.model.net} before, and now another one"
+                raise InputError(what, text=model.net)
+            self.player.load(model.weights, self._processing)
             if self.stage is not None:
                 self.stage.forget()
             if before != self.acting:
                 self._play_otherwise(before, metadata.get("post"))
-        self.step, self.episodes = int(metadata["step"]), int(metadata["episodes"])
+        self.step, self.episodes = model.step, int(metadata["episodes"])
         self.batch = int(metadata["batch"])
         pace = schema.convert(metadata, _Pacing, "metadata")
         self.publish_every, self.learned, self.began = pace.publish_every, pace.learned, pace.began
-        self.net, self.weights = str(metadata["net"]), weights
-        self.metadata = metadata
+        self.model = model
 
     def _play_otherwise(self, before: ActingPolicy, post: object) -> None:
         """Another search, or threshold and quanta, from now on. `InputError`: stages are wanted

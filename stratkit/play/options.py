@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 
 from stratkit.errors import UsageError
-from stratkit.players.registry import HUMAN, KINDS, OWN, SHIPPED, kind_of
+from stratkit.models.shipped import SHIPPED
+from stratkit.players.registry import HUMAN, KINDS, OWN, kind_of
 from stratkit.players.spec import PlayerSpec, parse_keys, split_options
 
 RANDOM, HEURISTIC = "random", "heuristic"  # the policies that are no networks

@@ -7,14 +7,15 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError, error_context, named
+from stratkit.errors import UsageError, named
+from stratkit.models.open_model import Model, ValueModel, open_published
 from stratkit.play.options import RANDOM, SelfplayOptions
 from stratkit.players.options import options_text
 from stratkit.players.searching.options import PBS_WORDS, SearchOptions
-from stratkit.players.searching.pbs import open_tree, search_of, value_leaves
+from stratkit.players.searching.pbs import open_tree, search_of
 from stratkit.players.spec import parse_player
 from stratkit.search.generate import Generator
-from stratkit.search.leaves import ExactLeaves
+from stratkit.search.leaves import ExactLeaves, NetworkLeaves
 from stratkit.search.subgame import Leaves
 from stratkit.storage.examples import ExampleHeader, ExampleWriter
 from stratkit.storage.streams import check_reader
@@ -56,16 +57,11 @@ class ValueSelfplay:
 
     def _open_policy(self) -> None:
         """A network that stays as it is: of a RUN the one published, else the newest."""
-        from stratkit.players.open import weights_file
-        from stratkit.storage.checkpoints import load_network, policy_stamp, read_policy
+        self.take(open_published(self.options.policy))
 
-        path = self.options.policy
-        if policy_stamp(path) is not None:
-            weights, metadata = read_policy(path)
-        else:
-            weights, metadata, _ = load_network(weights_file(path), "online")
-        with error_context(path):
-            self.leaves = value_leaves(weights, metadata, self.game)
+    def take(self, model: Model) -> None:
+        """Values leaves by this network from now on. `InputError`: it is no value network."""
+        self.leaves = NetworkLeaves(model.must_be(ValueModel).network(self.game))
 
     def run(self, stream: BinaryIO, done: Callable[[int], None]) -> None:
         """Plays until so many games have ended, or without end; `done` is told of games that
@@ -121,8 +117,7 @@ class _Learner:
         follower = self.follower
         if not follower.refresh():
             return False
-        with error_context(follower.run):
-            self.play.leaves = value_leaves(follower.weights, follower.metadata, self.play.game)
+        self.play.take(follower.model)
         return True
 
     def _pause(self) -> None:

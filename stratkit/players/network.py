@@ -9,10 +9,8 @@ import torch
 from torch import Tensor
 
 from stratkit.engine import Game, sample, uniform
-from stratkit.engine.diplomacy import graph_of
-from stratkit.nets import build, process
+from stratkit.nets import process
 from stratkit.nets.evaluator import Evaluator
-from stratkit.nets.threads import one_thread
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
 from stratkit.players.testtime.options import PostProcessing
 
@@ -78,24 +76,3 @@ class NetworkPlayer(Player):
     def _process(self, policy: Tensor) -> Tensor:
         """What actions are drawn from, float32 [n, A]."""
         return process(policy, *self.processing) if any(self.processing) else policy
-
-
-def network_player(
-    net: str,
-    weights: Mapping[str, Floats],
-    game: Game,
-    seed: int,
-    rows: int,
-    processing: tuple[float, int] = (0.0, 0),
-    elastic: bool = False,
-) -> NetworkPlayer:
-    """The player of `game` by a network of the preset `net` with these weights; `elastic` as in
-    `Evaluator`.
-
-    `InputError`: there is no such preset, or its weights are others.
-    """
-    one_thread()
-    network = build(net, game.shape, 0, game.actions, graph_of(game))
-    evaluator = Evaluator(net, network, rows, elastic)
-    evaluator.load(weights)
-    return NetworkPlayer(evaluator, game, seed, processing)

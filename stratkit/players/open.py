@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, UsageError, error_context, nearest, nearest_or_all, shown
+from stratkit.errors import InputError, UsageError, nearest_or_all, shown
+from stratkit.models.open_model import PolicyModel, ValueModel, open_model
+from stratkit.models.shipped import SHIPPED, check_whole, weights_file
 from stratkit.players.options import options_text
 from stratkit.players.player import Player
-from stratkit.players.registry import KINDS, SHIPPED, Setting
+from stratkit.players.registry import KINDS, Setting
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import PlayerSpec, path_text
 from stratkit.players.testtime.options import PostProcessing
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     import torch
 
     from stratkit.players.network import NetworkPlayer
-    from stratkit.storage.checkpoints import StrPath
-
 Kind = TypeVar("Kind")
 
 
@@ -63,64 +63,51 @@ def check_board(spec: PlayerSpec, game: Game) -> None:
         raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
 
 
-def weights_file(spec: str) -> StrPath:
-    """The file of a player that comes with stratkit, else of the checkpoint or RUN at that path.
-
-    `InputError`: there is none.
-    """
-    from stratkit.storage.checkpoints import resolve
-
-    if spec in SHIPPED:
-        return os.path.join(os.path.dirname(__file__), "trained", f"{spec}.safetensors")
-    if not os.path.exists(spec):
-        raise InputError(f"no such file or folder{nearest(spec, SHIPPED)}", file=spec)
-    return resolve(spec)
-
-
 def game_of(spec: PlayerSpec) -> str:
     """The game that the network of `spec` has learned."""
-    from stratkit.storage.checkpoints import load_network
-
-    return str(load_network(weights_file(spec.spec), spec.options.net)[1]["game"])
+    return open_model(spec.spec, spec.options.net).game
 
 
 def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
     """The network that `spec` asks for. `InputError`: there is none, or for another game."""
-    from stratkit.storage.checkpoints import checkpoint_hash, load_network
-
     shipped = spec.spec in SHIPPED
     if not shipped and not os.path.exists(spec.spec):
         hint = nearest_or_all(spec.spec, [word for kind in KINDS for word in kind.words])
         what = f"no built-in player, and no such file or folder: {shown(spec.spec)}{hint}"
         raise InputError(what)
-    path = os.fspath(weights_file(spec.spec))
     if shipped:
-        _check_whole(path)
-    weights, metadata, part = load_network(path, spec.options.net)
-    check_game(metadata, game, spec.spec if shipped else path)
-    if metadata.get("algorithm") == "rebel":
-        return _open_values(spec, game, setting, (path, weights, metadata, part))
-    if spec.options.searching.of_beliefs:
-        what = f"search={spec.options.searching.search} takes a network of train --algorithm rebel"
-        raise InputError(what, file=path)
-    from stratkit.players.network import network_player  # torch: only for a sound file
+        check_whole(os.fspath(weights_file(spec.spec)))
+    model = open_model(spec.spec, spec.options.net)
+    if isinstance(model, ValueModel) and spec.options.searching.of_beliefs:
+        return _open_values(spec, game, setting, model)
+    return _open_policy(spec, game, setting, model.must_be(PolicyModel))
 
+
+def _open_policy(
+    spec: PlayerSpec, game: Game, setting: Setting, model: PolicyModel
+) -> Entrant[Player]:
+    """The player of a policy, post-processed and with a search, as `spec` asks for."""
+    from stratkit.players.network import NetworkPlayer  # torch: only for a sound file
+    from stratkit.storage.checkpoints import checkpoint_hash
+
+    model.check_game(game)
+    if spec.options.searching.of_beliefs:
+        model.must_be(ValueModel)
     post: PostProcessing = spec.options.post
     searching, belief = _believing(spec.options.searching)
     check_post(post, game, spec.text)
-    with error_context(path):
-        asked = game, setting.seed, setting.rows, post.processing(deploying=False)
-        network = network_player(str(metadata["net"]), weights, *asked)
-    step = int(metadata["step"])
-    name = spec.name or (spec.spec if shipped else _name(path, step))
+    evaluator = model.evaluator(game, setting.rows)
+    network = NetworkPlayer(evaluator, game, setting.seed, post.processing(deploying=False))
+    shipped = spec.spec in SHIPPED
+    name = spec.name or (spec.spec if shipped else _name(model.file, model.step))
     return Entrant(
         name=name,
         player=post_processed(network, searching, post, setting.rows),
-        spec=f"net={part},{options_text(searching)}{options_text(post)}"
-        f"{spec.spec if shipped else path_text(path)}",
-        sha256=checkpoint_hash(path),
-        step=step,
-        caution=_learned_otherwise(metadata, game, name, path),
+        spec=f"net={model.part},{options_text(searching)}{options_text(post)}"
+        f"{spec.spec if shipped else path_text(model.file)}",
+        sha256=checkpoint_hash(model.file),
+        step=model.step,
+        caution=_learned_otherwise(model.metadata, game, name, model.file),
         reproducible=searching.time is None,
         belief=belief,
     )
@@ -131,19 +118,6 @@ def check_post(post: PostProcessing, game: Game, text: str) -> None:
     if post.of_stratego and not game.is_stratego:
         what = f"{game.name} has no such post-processing: {options_text(post)[:-1]}"
         raise UsageError(what, text=text)
-
-
-def _check_whole(path: str) -> None:
-    """`InputError`: a file that comes with stratkit is not as it was."""
-    from stratkit.storage.checkpoints import load_checkpoint
-
-    again = "stratkit is not whole: install it again"
-    try:
-        load_checkpoint(path)
-    except OSError as error:
-        raise InputError(f"{error.strerror}; {again}", file=path) from error
-    except InputError as error:
-        raise InputError(f"{error.what}; {again}", file=path, where=error.where) from error
 
 
 def _believing(searching: SearchOptions) -> tuple[SearchOptions, str | None]:
@@ -159,27 +133,24 @@ def _believing(searching: SearchOptions) -> tuple[SearchOptions, str | None]:
 
 
 def _open_values(
-    spec: PlayerSpec, game: Game, setting: Setting, found: tuple[str, Any, dict[str, Any], str]
+    spec: PlayerSpec, game: Game, setting: Setting, model: ValueModel
 ) -> Entrant[Player]:
-    """A search of public belief states whose leaves a value network values. `found`: its file,
-    weights, metadata and which of the checkpoint's networks it is."""
-    from stratkit.players.searching.pbs import PBSPlayer, search_of, value_leaves
+    """A search of public belief states whose leaves a value network values."""
+    from stratkit.players.searching.pbs import PBSPlayer, search_of
+    from stratkit.search.leaves import NetworkLeaves
     from stratkit.storage.checkpoints import checkpoint_hash
 
-    path, weights, metadata, part = found
     searching: SearchOptions = spec.options.searching
-    if not searching.of_beliefs or spec.options.post != PostProcessing():
-        what = "a value network, which plays by search=cfr, cfr-avg or flop, and nothing else"
-        raise InputError(what, file=path)
-    with error_context(path):
-        leaves = value_leaves(weights, metadata, game)
-    step = int(metadata["step"])
+    if spec.options.post != PostProcessing():
+        what = f"a value network has no post-processing: {options_text(spec.options.post)[:-1]}"
+        raise InputError(what, file=model.file)
+    leaves = NetworkLeaves(model.network(game))
     return Entrant(
-        name=spec.name or _name(path, step),
+        name=spec.name or _name(model.file, model.step),
         player=PBSPlayer(game, search_of(searching), leaves, setting.seed),
-        spec=f"net={part},{options_text(searching)}{path_text(path)}",
-        sha256=checkpoint_hash(path),
-        step=step,
+        spec=f"net={model.part},{options_text(searching)}{path_text(model.file)}",
+        sha256=checkpoint_hash(model.file),
+        step=model.step,
     )
 
 
@@ -295,14 +266,6 @@ def _name(path: str, step: int) -> str:
     return file
 
 
-def check_game(metadata: dict[str, object], game: Game, file: str) -> None:
-    """Raises `InputError` when a network was made for another game or board, or plays none."""
-    if metadata.get("algorithm") == "belief":
-        raise InputError("a belief network, which does not play: belief=FILE takes it", file=file)
-    if metadata["game"] != game.name and not _other_lakes(str(metadata["game"]), game):
-        raise InputError(f"a network for {metadata['game']}, not for {game.name}", file=file)
-
-
 def check_names(entrants: Sequence[Entrant[Any]]) -> None:
     """Raises `UsageError` when two players have one name: tables could not tell them apart."""
     seen: set[str] = set()
@@ -312,13 +275,3 @@ def check_names(entrants: Sequence[Entrant[Any]]) -> None:
                 f"two players are called {entrant.name!r}: give one another with name=NAME"
             )
         seen.add(entrant.name)
-
-
-def _other_lakes(learned: str, game: Game) -> bool:
-    """Whether that variant differs from this game by its lakes only: views have the same shape."""
-    from stratkit.engine.stratego import VARIANTS
-
-    one, other = VARIANTS.get(learned), VARIANTS.get(game.name)
-    if one is None or other is None:
-        return False
-    return dataclasses.replace(one, name=other.name, lakes=other.lakes) == other

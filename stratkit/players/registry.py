@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from stratkit.errors import UsageError
+from stratkit.models.shipped import SHIPPED
 from stratkit.players.options import Option, one_of, option, options_of, text
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
 from stratkit.players.testtime.options import FAST, PRESETS, PostProcessing
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.players.open import Entrant
     from stratkit.players.spec import PlayerSpec
-
-# Networks that come with stratkit; stratkit-players(7) tells of each.
-SHIPPED = (
-    *("barrage-v0", "barrage-v1", "barrage-v2", "barrage-v3", "barrage-v4"),
-    *("classic-v1", "classic-v2", "classic-v3", "classic-v4", "classic-v5"),
-)
 
 # For who wants to play and not to choose: the best search of those tried, at most a second a move.
 STRONG = {

@@ -127,7 +127,7 @@ def test_true_sight_sees_the_cards() -> None:
 
 def test_self_play_obeys_what_is_published(tmp_path: pathlib.Path) -> None:
     game = Game("kuhn")
-    network = build("mlp:4", game.shape, 1, game.actions)
+    network = build("mlp:4", game, 1)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
 
     def publish(post: str, step: int) -> None:

@@ -52,7 +52,7 @@ def broken_checkpoints() -> dict[str, tuple[bytes, str]]:
         "cut": (good[:-1], "not a checkpoint, or truncated"),
         "flipped": (flipped(good, len(good) - 3), "damaged"),
         "version": (altered(good, version=2), "a version that is not 1: '2'"),
-        "game": (altered(good, game="na\x1bno"), r"a network for na\x1bno, not for mini"),
+        "game": (altered(good, game="na\x1bno"), r"a policy for na\x1bno, not for mini"),
         "no such network": (altered(good, net="tiyn"), "network 'tiyn' (did you mean 'tiny'?)"),
         "another network": (altered(good, net="small"), "tensors are not this network's: 'small'"),
     }

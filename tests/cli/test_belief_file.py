@@ -67,7 +67,7 @@ def test_what_is_no_belief_of_the_game_is_refused(trained: pathlib.Path) -> None
     said = refused(*search[:1], "search=mmd,belief=./nothing,random", *search[2:], "--game", "mini")
     assert "./nothing: no such file or folder" in said
     said = refused("match", trained, "random", "-n", 2, "--game", "mini", "-o", "x.jsonl")
-    assert "a belief network, which does not play: belief=FILE takes it" in said
+    assert "a belief network, where a policy is needed: belief=FILE takes it" in said
     wrong = "search=mmd,belief=setups+uniform,random"
     said = refused("match", wrong, *search[2:], "--game", "mini")
     assert "one of uniform, setups, policy, setups+policy, true, or a path" in said

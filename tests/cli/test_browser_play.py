@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from browser import PATIENCE, Browser
 from served import Served, records
-from stratkit.players.registry import SHIPPED
+from stratkit.models.shipped import SHIPPED
 
 MINI = ("heuristic", "--game", "mini", "-n", 2, "--max-plies", 24, "--seed", 3)
 KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}

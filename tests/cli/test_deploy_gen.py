@@ -196,7 +196,7 @@ def test_a_damaged_network_is_refused(
 ) -> None:
     """Weights that are no numbers, and weights by which a policy is no number."""
     network, game = tmp_path / "net.safetensors", Game("mini")
-    weights = build("plain", game.shape, 1, game.actions).state_dict()
+    weights = build("plain", game, 1).state_dict()
     tensors = {
         f"{part}/{name}": np.full_like(w.numpy(), weight)
         for part in ("online", "target")

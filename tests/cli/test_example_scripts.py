@@ -13,7 +13,7 @@ from stratkit.storage.checkpoints import load_network
 
 EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
 ATTACKS, LOST = "players/attacks.py", "players/lost_attacks.py"
-SHIPPED = ROOT / "stratkit/players/trained"
+SHIPPED = ROOT / "stratkit/models/trained"
 SEARCH = "search_picture.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
 CURVE, WARM, SOLVERS = "rebel/curve.py", "rebel/warm_start.py", "rebel/solvers.py"

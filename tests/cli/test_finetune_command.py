@@ -119,7 +119,7 @@ def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:
     what = "a policy, where a checkpoint is needed: train --weights begins with it"
     for given, file in (
         (source / "policy.safetensors", source / "policy.safetensors"),
-        ("barrage-v1", ROOT / "stratkit/players/trained/barrage-v1.safetensors"),
+        ("barrage-v1", ROOT / "stratkit/models/trained/barrage-v1.safetensors"),
     ):
         done = run("finetune", given, more, "--out", tmp_path / "x")
         assert (done.status, done.error_line) == (1, f"finetune: {file}: {what}")

@@ -12,7 +12,7 @@ from learn.games import episodes, write
 from running import run
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.learn.weights import begin_with
+from stratkit.models.first_weights import begin_with
 from stratkit.nets import build
 from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, tensors_of
 
@@ -65,7 +65,7 @@ def test_the_deployment_is_learned_beside_another_run_s_play(
     first = tensors_of(load_checkpoint(newest(tmp_path / "b"))[0], "online")
     last = tensors_of(load_checkpoint(newest(out))[0], "average")
     assert all(np.array_equal(first[name], weight) for name, weight in last.items())
-    other = {"online": build("plain+deployment", Game("mini").shape)}
+    other = {"online": build("plain+deployment", Game("mini"))}
     with pytest.raises(InputError, match=r"not those of a network plain\+deployment of this shape"):
         begin_with(other, "plain+deployment", str(out))
 

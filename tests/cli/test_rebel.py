@@ -242,11 +242,12 @@ def test_bad_input_is_refused_in_one_line(
     assert "--slice is not for --search" in refused(
         *play, "--search", "cfr", "--slice", 3, status=2
     )
-    assert "which plays by search=cfr" in refused(*play[:2], GAME, *play[3:], "--policy", trained)
+    said = refused(*play[:2], GAME, *play[3:], "--policy", trained)
+    assert "a policy is needed: search=cfr" in said
     said = refused(
         "match", trained, "random", "--game", GAME, "-n", 2, "-o", "x",
     )  # fmt: skip
-    assert "a value network, which plays by search=cfr" in said
+    assert "a value network, where a policy is needed: search=cfr" in said
     assert "not for kuhn" in refused("exploit", "kuhn", f"search=cfr,{trained}")
     learn = ("train", examples, "--out", "run", "--algorithm", "rebel")
     assert "pbs, or pbs:WIDTHxWIDTH" in refused(*learn, "--net", "mlp")
@@ -259,7 +260,7 @@ def test_bad_input_is_refused_in_one_line(
     said = refused(*learn, "--net", "pbs:16x16", "--weights", other)
     assert f"network pbs:16x16 for liars_dice:1x3, for a run with pbs:16x16 for {GAME}" in said
     said = refused("match", f"search=cfr,{other}", "random", "--game", GAME, "-n", 2, "-o", "x")
-    assert f"a network for liars_dice:1x3, not for {GAME}" in said
+    assert f"a value network for liars_dice:1x3, not for {GAME}" in said
     for repeats in (0, 10**9):
         said = refused("exploit", GAME, "search=cfr,random", "--repeats", repeats, status=2)
         assert "2<=x<=10000" in said

@@ -205,7 +205,7 @@ def publish(folder: pathlib.Path, net: str, said: str | None = None, batch: int 
     """What a learner of nano publishes, with the network `net`, whatever it is said to be."""
     game = Game("nano")
     metadata = {"game": "nano", "rules": game.rules, "step": 1, "episodes": 0, "batch": batch}
-    weights = build(net, game.shape, seed=1).state_dict()
+    weights = build(net, game, seed=1).state_dict()
     arrays = {name: tensor.numpy() for name, tensor in weights.items()}
     folder.mkdir(exist_ok=True)
     publish_policy(folder, arrays, {**metadata, "net": said or net})

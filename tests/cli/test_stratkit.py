@@ -19,7 +19,7 @@ from stratkit.cli.doctor import EXTRAS, NEEDED, _is_ours
 from stratkit.cli.stratkit import TOOLS
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.players.registry import SHIPPED
+from stratkit.models.shipped import SHIPPED
 from stratkit.storage.atomic import holder, lock
 from stratkit.storage.checkpoints import checkpoint_path
 from stratkit.storage.progress import read_progress

@@ -103,13 +103,13 @@ def test_a_search_never_knows_what_is_hidden(words: dict[str, str]) -> None:
     belief = words["belief"]
     if belief == "setups+network":
         words = {**words, "belief": "uniform"}  # a network of its own, below
-    network = build("plain:4x1", GAME.shape, 2, GAME.actions)
+    network = build("plain:4x1", GAME, 2)
     for weight in network.parameters():
         weight.data.normal_(std=0.5)  # policies and values that differ from move to move
     blueprint = Evaluator("plain:4x1", network, 64)
     stage = SearchStage(GAME, blueprint, read_options(SearchOptions, words), 1)
     if belief == "setups+network":
-        net = BeliefNet("plain:4x1", GAME.shape, 1)
+        net = BeliefNet("plain:4x1", GAME, 1)
         net.last.weight.data.normal_(std=0.5)
         drawn = NetworkBelief(BeliefEvaluator(net))
         product = Weighed(deployment=True, last=0, drawn=drawn)

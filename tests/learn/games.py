@@ -75,15 +75,14 @@ def changed(episode: Episode, **values: object) -> Episode:
 
 def optimizer(
     net: str,
-    shape: tuple[int, ...],
+    game: Game,
     settings: Settings,
-    actions: int = 0,
     device: torch.device = CPU,
     ranks: Ranks | None = None,
 ) -> Optimizer:
     """The optimizer of an untrained network, by the algorithm of these settings."""
     hyper, seed = settings.hyper, settings.run.seed
-    algorithm = open_algorithm(settings.algorithm, net, shape, actions, hyper, seed, device)
+    algorithm = open_algorithm(settings.algorithm, net, game, hyper, seed, device)
     return Optimizer(algorithm, settings.run, ranks, device)
 
 

@@ -61,9 +61,7 @@ def outputs_of(learner: Optimizer, batch: Any) -> tuple[Any, Any]:
 def test_the_loss_is_equation_5(name: str, net: str, share: float) -> None:
     """Term by term in plain Python, from the episodes themselves; and so are its gradients."""
     game, found = searched(name)
-    learner = optimizer(
-        net, game.shape, setting(net, root_value=share, value_weight=0.5), game.actions
-    )
+    learner = optimizer(net, game, setting(net, root_value=share, value_weight=0.5))
     batch = make_batch(game, as_parts(game, found), Layout(16, searched=True))
     logits, value = outputs_of(learner, batch)
     algorithm = learner.algorithm
@@ -106,9 +104,7 @@ def test_the_loss_is_equation_5(name: str, net: str, share: float) -> None:
 def test_of_games_without_a_search_the_actions_are_learned() -> None:
     """One by one, and the result alone is the value's target, whatever `root_value` is."""
     game, found = episodes("hex:3", 3)
-    learner = optimizer(
-        "mlp:64", game.shape, setting("mlp:64", targets="played", lr=0.01), game.actions
-    )
+    learner = optimizer("mlp:64", game, setting("mlp:64", targets="played", lr=0.01))
     batch = make_batch(game, as_parts(game, found))
     outputs = outputs_of(learner, batch)
     algorithm = learner.algorithm
@@ -123,7 +119,7 @@ def test_of_games_without_a_search_the_actions_are_learned() -> None:
 def test_updates_come_to_the_targets() -> None:
     """What is learned again and again is the mean target of each view."""
     game, found = searched("hex:3", 3)
-    learner = optimizer("mlp:64", game.shape, setting("mlp:64", lr=0.01, decay=0.0), game.actions)
+    learner = optimizer("mlp:64", game, setting("mlp:64", lr=0.01, decay=0.0))
     batch = make_batch(game, as_parts(game, found), Layout(16, searched=True))
     first = learner.update(batch)
     for _ in range(150):
@@ -135,8 +131,8 @@ def test_updates_come_to_the_targets() -> None:
 def test_the_rate_falls_along_a_cosine_and_weights_decay() -> None:
     game, _ = episodes("hex:3", 1)
     learner = optimizer(
-        "mlp:8", game.shape,
-        setting("mlp:8", lr=1.0, lr_floor=0.2, warm_up=4, lr_cosine=10, decay=0.1), game.actions,
+        "mlp:8", game,
+        setting("mlp:8", lr=1.0, lr_floor=0.2, warm_up=4, lr_cosine=10, decay=0.1),
     )  # fmt: skip
     rates = [learner.algorithm.learning_rate(step) for step in (0, 3, 4, 9, 14, 99)]
     assert rates == pytest.approx([0.25, 1, 1, 0.6, 0.2, 0.2])

@@ -31,7 +31,7 @@ def test_what_is_learned_is_the_posterior() -> None:
     """Of a player whose deployment and moves tell a lot, on games that were not learned from."""
     episodes = played(GAME, 8200)
     config = BeliefConfig(lr=1e-2, b1=0.9, average_rate=0.01)
-    algorithm = open_algorithm("belief", "plain:16x1", GAME.shape, GAME.actions, config, 1)
+    algorithm = open_algorithm("belief", "plain:16x1", GAME, config, 1)
     optimizer = Optimizer(algorithm, RunConfig(threads=1))
     first = None
     for at in range(0, 8000, 100):

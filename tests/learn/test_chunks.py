@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from learn.games import as_parts, episodes, gradient, optimizer
 from learn.test_rnad_update import setting, vector_batch
+from stratkit.engine import Game
 from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.memory import kept_bytes
 from stratkit.learn.optimizer import Optimizer
@@ -49,19 +50,17 @@ def learners(
 ) -> tuple[list[Optimizer], StepBatch]:
     """A learner for each size of a chunk, five updates old, so that all networks differ."""
     if net.startswith("mlp"):
-        first, batch = vector_batch(rows=64)
-        shape, actions = first.algorithm.trained.shape, batch.legal.shape[1]
+        game, batch = Game("kuhn"), vector_batch(rows=64)[1]
     else:
         game, found = episodes("nano", 6)
         batch = make_batch(game, as_parts(game, found), Layout(64))
-        shape, actions = game.shape, game.actions
-    old = optimizer(net, shape, setting(sizes=(4,), lr=1e-3, **options), actions)
+    old = optimizer(net, game, setting(sizes=(4,), lr=1e-3, **options))
     for _ in range(5):
         old.update(batch)
     out = []
     for chunk in chunks:
         config = setting(sizes=(4,), chunk=chunk, threads=threads, **options)
-        out.append(optimizer(net, shape, config, actions))
+        out.append(optimizer(net, game, config))
         out[-1].load({name: t.copy() for name, t in old.tensors().items()}, 5)
     return out, batch
 
@@ -90,9 +89,7 @@ def test_chunks_of_a_long_game() -> None:
     assert batch.time > 1000
     (metrics, whole), (again, parts) = (
         (learner.update(batch), gradient(learner))
-        for learner in (
-            optimizer("plain", game.shape, setting(chunk=chunk)) for chunk in (10**6, 700)
-        )
+        for learner in (optimizer("plain", game, setting(chunk=chunk)) for chunk in (10**6, 700))
     )
     assert metrics == pytest.approx(again, rel=1e-5, abs=1e-5)
     torch.testing.assert_close(parts, whole, rtol=1e-5, atol=1e-5)
@@ -144,7 +141,7 @@ def test_memory_does_not_grow_with_the_number_of_states() -> None:
     for number in (8, 32):
         game, games = episodes("nano", number)
         batch = make_batch(game, as_parts(game, games))
-        learner = optimizer("plain", game.shape, setting(chunk=32))
+        learner = optimizer("plain", game, setting(chunk=32))
         most = 0
         with torch.autograd.graph.saved_tensors_hooks(Kept, lambda kept: kept.tensor):
             learner.update(batch)

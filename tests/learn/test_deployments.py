@@ -61,7 +61,7 @@ def test_it_comes_to_the_equilibrium_of_setups() -> None:
         payoffs[key] += float(one.returns[0]) / number[key]
     assert len(payoffs) == 36 and max(payoffs.values()) > 0.2
     config = MMDConfig(deployment_eta=ETA, eta=9.0, learn="deployment", value_lambda=0.3)
-    algorithm = MMD("plain+deployment", game.shape, game.actions, config, seed=1)
+    algorithm = MMD("plain+deployment", game, config, seed=1)
     for network in algorithm.networks.values():
         assert isinstance(network, WithDeployment) and network.deploys_only
     adam = torch.optim.Adam(algorithm.trained.parameters(), lr=0.03)
@@ -122,7 +122,7 @@ def test_slices_of_nothing_but_setups_change_nothing() -> None:
     batch = make_batch(game, parts, Layout(8, own_deployment=True))
     assert not batch.states and len(batch.observations) == 8
     settings = resolve("plain+deployment", {}, {}, {"seed": 1, "advantage_filter": 0.5}, "mmd")
-    learner = optimizer("plain+deployment", game.shape, settings)
+    learner = optimizer("plain+deployment", game, settings)
     before = {name: w.copy() for name, w in learner.weights("online").items()}
     assert not any(learner.update(batch)[name] for name in ("policy_loss", "value_loss"))
     after = learner.weights("online")
@@ -137,7 +137,7 @@ def test_filter_and_explained_variance_are_those_of_play() -> None:
     weights = {}
     for quantile in (0.0, 0.75):
         config = MMDConfig(advantage_filter=quantile)
-        algorithm = MMD("plain+deployment", game.shape, game.actions, config, seed=1)
+        algorithm = MMD("plain+deployment", game, config, seed=1)
         outputs = algorithm.outputs(
             DistinctViews(algorithm.prepare(batch.observations), batch.legal)
         )
@@ -157,7 +157,7 @@ def test_play_stays_as_it_is() -> None:
     """With `learn deployment`; its average, too. What is learned then is the deployment."""
     game, found = episodes("nano", 8)
     settings = resolve("plain+deployment", {}, {}, {"seed": 1, "learn": "deployment"}, "mmd")
-    learner = optimizer("plain+deployment", game.shape, settings)
+    learner = optimizer("plain+deployment", game, settings)
     before = {net: learner.weights(net) for net in learner.algorithm.networks}
     before = {net: {k: w.copy() for k, w in found.items()} for net, found in before.items()}
     batch = make_batch(game, as_parts(game, found), Layout(16, True, True))
@@ -173,4 +173,4 @@ def test_play_stays_as_it_is() -> None:
 def test_the_deployment_alone_needs_a_network_of_its_own() -> None:
     game, _ = episodes("nano", 1)
     with pytest.raises(InputError, match=r"needs a network of its own, NAME\+deployment"):
-        MMD("plain", game.shape, game.actions, MMDConfig(learn="deployment"), seed=1)
+        MMD("plain", game, MMDConfig(learn="deployment"), seed=1)

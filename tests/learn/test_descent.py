@@ -20,7 +20,7 @@ def test_the_first_step_follows_the_gradient(net: str, threads: int) -> None:
     memory is laid out otherwise than their weights: a fused step must not notice."""
     game, found = episodes("mini", number=4)
     config = resolve(net, {}, {}, {"threads": threads, "seed": 1, "b1": 0.0, "lr": 0.01})
-    learner = optimizer(net, game.shape, config)
+    learner = optimizer(net, game, config)
     before = {name: p.detach().clone() for name, p in learner.algorithm.trained.named_parameters()}
     learner.update(make_batch(game, as_parts(game, found), Layout(128)))
     for name, parameter in learner.algorithm.trained.named_parameters():

@@ -35,7 +35,7 @@ from stratkit.players.testtime.pipeline import PostprocessedPlayer
 def a_learner(**options: object) -> tuple[Optimizer, StepBatch]:
     game, found = episodes("nano", 6)
     batch = make_batch(game, as_parts(game, found))
-    learner = optimizer("plain", game.shape, resolve("tiny", {}, {}, {"seed": 1, **options}))
+    learner = optimizer("plain", game, resolve("tiny", {}, {}, {"seed": 1, **options}))
     with torch.no_grad():
         learner.algorithm.trained.policy.weight *= 30  # something to drop
     return learner, batch
@@ -122,7 +122,7 @@ def test_the_policy_that_plays_is_the_one_that_is_valued() -> None:
     stages, through which a policy of whole moves goes."""
     raw = sharp_player(Game("mini"))
     asked: dict[str, Any] = {"threshold": 0.1, "quanta": 8}
-    learner = optimizer("plain", raw.game.shape, resolve("tiny", {}, {}, {"seed": 1, **asked}))
+    learner = optimizer("plain", raw.game, resolve("tiny", {}, {}, {"seed": 1, **asked}))
     learner.algorithm.trained.load_state_dict(raw.evaluator.network.state_dict())
     post = PostProcessing(**asked, per="action")
     plain = NetworkPlayer(raw.evaluator, raw.game, 1, post.processing(False))

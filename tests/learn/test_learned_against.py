@@ -55,7 +55,7 @@ def test_values_are_those_of_the_own_chain() -> None:
     game, found = episodes("nano", 6)
     batch = batch_of(game, against(game, found))
     config = MMDConfig(value_lambda=1.0, advantage_lambda=1.0)
-    algorithm = MMD("plain", game.shape, game.actions, config, seed=1)
+    algorithm = MMD("plain", game, config, seed=1)
     with torch.no_grad():
         views = DistinctViews(algorithm.prepare(batch.observations), batch.legal)
         outputs = algorithm.outputs(views)

@@ -41,7 +41,7 @@ def cut(game: Episode, length: int) -> list[Episode]:
 
 def targets_of(game: Game, batch: StepBatch, **settings: object) -> tuple[Targets, Tensor]:
     """What the steps are to learn, and the value of each, by a network with drawn weights."""
-    algorithm = MMD("plain", game.shape, game.actions, MMDConfig(**settings), seed=1)  # type: ignore[arg-type]
+    algorithm = MMD("plain", game, MMDConfig(**settings), seed=1)  # type: ignore[arg-type]
     draw = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in algorithm.trained.parameters():
@@ -99,7 +99,7 @@ def test_the_value_stands_for_what_follows() -> None:
     parts = cut(found, 9)
     batch = make_batch(game, as_parts(game, parts[1:2]))
     targets, value = targets_of(game, batch, **LAMBDAS)
-    algorithm = MMD("plain", game.shape, game.actions, MMDConfig(), seed=1)
+    algorithm = MMD("plain", game, MMDConfig(), seed=1)
     assert algorithm.config.c == 1 and not batch.ended.any() and batch.states < 9 + 2
     draw = torch.Generator().manual_seed(1)
     with torch.no_grad():

@@ -97,7 +97,7 @@ def all_games() -> AllGames:
 
 def algorithm_of(game: Game, **settings: Any) -> MMD:
     config = MMDConfig(**{"ratio_clip": INFINITY, "c": INFINITY, **settings})
-    return MMD("mlp:4", game.shape, game.actions, config, seed=0)
+    return MMD("mlp:4", game, config, seed=0)
 
 
 def reach_of(games: AllGames, mu: Tensor) -> tuple[Tensor, Tensor]:

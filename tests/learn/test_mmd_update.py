@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from learn.games import as_parts, episodes, gradient, optimizer
+from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
 from stratkit.learn.config import MMDConfig
@@ -43,7 +44,7 @@ def setting(**options: object) -> Settings:
 
 def a_batch(**options: object) -> tuple[Optimizer, StepBatch]:
     game, found = episodes("nano", 12)
-    learner = optimizer("plain", game.shape, setting(**options))
+    learner = optimizer("plain", game, setting(**options))
     return learner, make_batch(game, as_parts(game, found), Layout(16))
 
 
@@ -435,8 +436,7 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
     for _ in range(3):
         before.update(batch)
     tensors = {name: tensor.copy() for name, tensor in before.tensors().items()}
-    shape = before.algorithm.trained.shape
-    after = optimizer("plain", shape, setting(seed=7, magnet="average"))
+    after = optimizer("plain", Game("nano"), setting(seed=7, magnet="average"))
     after.load(tensors, 3)
     for _ in range(2):
         after.update(batch)

@@ -24,7 +24,7 @@ def test_bfloat16_is_nearly_float32(net: str, games: int) -> None:
     batch = make_batch(game, as_parts(game, found), Layout(32))
     metrics, gradients = [], []
     for precision in ("f32", "bf16"):
-        learner = optimizer(net, game.shape, setting(precision=precision, chunk=64))
+        learner = optimizer(net, game, setting(precision=precision, chunk=64))
         drawn(learner.algorithm.trained)
         metrics.append(learner.update(batch))
         gradients.append(gradient(learner))
@@ -38,13 +38,11 @@ def test_bfloat16_is_nearly_float32(net: str, games: int) -> None:
 @pytest.mark.parametrize("net", ["plain", "tiny", "mlp:16"])
 def test_what_a_head_says_has_more_digits_than_bfloat16(net: str) -> None:
     if net == "mlp:16":
-        old, batch = vector_batch(rows=64)
-        shape, actions = old.algorithm.trained.shape, batch.legal.shape[1]
+        game, batch = Game("kuhn"), vector_batch(rows=64)[1]
     else:
         game, found = episodes("nano", 2)
         batch = make_batch(game, as_parts(game, found), Layout(32))
-        shape, actions = game.shape, None
-    network = drawn(build(net, shape, 1, actions))
+    network = drawn(build(net, game, 1))
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         for output in network(batch.observations, batch.legal):
             assert output.dtype == torch.float32
@@ -56,9 +54,9 @@ def test_it_learns_in_bfloat16_as_in_float32() -> None:
     """Kuhn poker, from 40 games over and over: the critic learns, the policy moves."""
     ends = []
     for precision in ("f32", "bf16"):
-        old, batch = vector_batch(rows=64)
+        batch = vector_batch(rows=64)[1]
         config = setting(precision=precision, lr=1e-2, sizes=(100,), target_rate=0.01)
-        learner = optimizer("mlp:16", old.algorithm.trained.shape, config, batch.legal.shape[1])
+        learner = optimizer("mlp:16", Game("kuhn"), config)
         metrics = [learner.update(batch) for _ in range(60)]
         assert metrics[-1]["value_loss"] < metrics[0]["value_loss"] - 0.1
         assert metrics[-1]["entropy"] < metrics[0]["entropy"] - 0.01
@@ -72,7 +70,7 @@ def test_a_player_in_bfloat16_plays_nearly_the_same() -> None:
     game, found = episodes("nano", 1)
     batch = make_batch(game, as_parts(game, found))
     policies = []
-    network = drawn(build("tiny", game.shape, 1))
+    network = drawn(build("tiny", game, 1))
     for precision in (torch.float32, torch.bfloat16):
         evaluator = Evaluator("tiny", copy.deepcopy(network), rows=16)
         evaluator.place("cpu", precision)
@@ -101,7 +99,7 @@ def test_without_a_gpu_cuda_is_refused_at_once(tmp_path: pathlib.Path) -> None:
 def test_float32_is_float32_where_there_could_be_less(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is placed on any device but the CPU; the flags need no GPU, nor does the layout."""
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)  # as torch begins
-    network = build("tiny", Game("mini").shape, 1)
+    network = build("tiny", Game("mini"), 1)
     place(network, torch.device("cpu"))
     assert torch.backends.cudnn.allow_tf32  # nobody's business
     place(network, torch.device("meta"))
@@ -121,7 +119,7 @@ def test_a_gpu_does_the_same_step(net: str) -> None:
     batch = make_batch(game, as_parts(game, found), Layout(32))
     gradients = []
     for device in ("cpu", "cuda"):
-        learner = optimizer(net, game.shape, setting(chunk=64), device=torch.device(device))
+        learner = optimizer(net, game, setting(chunk=64), device=torch.device(device))
         drawn(learner.algorithm.trained)
         learner.update(batch)
         gradients.append(gradient(learner))

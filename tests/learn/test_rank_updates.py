@@ -66,7 +66,7 @@ def test_ranks_of_unequal_parts_are_as_one(algorithm: str, options: dict[str, ob
     settings = resolve("plain", {}, {}, {"seed": 1, "grad_norm": 0.0, **options}, algorithm)
 
     def learner(ranks: Ranks | None = None) -> Optimizer:
-        return optimizer("plain", game.shape, settings, game.actions, ranks=ranks)
+        return optimizer("plain", game, settings, ranks=ranks)
 
     def batch(first: int, end: int) -> StepBatch:
         return make_batch(game, as_parts(game, found[first:end]), Layout(16))

@@ -40,7 +40,7 @@ def hyper(learner: Optimizer) -> RNaDConfig:
 def a_batch(seed: int = 0, rows: int = 1) -> tuple[Optimizer, StepBatch]:
     game, found = episodes("nano", 12, seed)
     batch = make_batch(game, as_parts(game, found), Layout(rows))
-    return optimizer("plain", game.shape, setting()), batch
+    return optimizer("plain", game, setting()), batch
 
 
 def weights(learner: Optimizer, network: str) -> torch.Tensor:
@@ -90,7 +90,7 @@ def vector_batch(rows: int) -> tuple[Optimizer, StepBatch]:
     seatings = iter(Seating(number, (0, 0)) for number in range(40))
     table = Table(game, [RandomPlayer(1)], Seatings(seatings), slots=40, seed=1)
     found = [one for finished in table.rounds() if finished for one in finished.episodes]
-    learner = optimizer("mlp:16", game.shape, setting(), game.actions)
+    learner = optimizer("mlp:16", game, setting())
     return learner, make_batch(game, as_parts(game, found), Layout(rows))
 
 
@@ -127,7 +127,7 @@ def test_an_update_is_the_reference_update(net: str, threads: int, chunk: int, v
     )
     config = settings.hyper
     assert isinstance(config, RNaDConfig) and config.policy_c < config.c and config.grad_norm
-    learner = optimizer(net, game.shape, settings)
+    learner = optimizer(net, game, settings)
     networks = {
         name: copy.deepcopy(network) for name, network in learner.algorithm.networks.items()
     }
@@ -153,7 +153,7 @@ def test_what_the_defaults_leave_out_matters() -> None:
     """The paper has neither votes of games nor a rate that falls."""
     ends = []
     for options in ({}, {"weight_by": "game"}, {"lr_power": 1.0, "anneal_after": 1.0}):
-        learner = optimizer("plain", (82, 3, 4), setting(**options))
+        learner = optimizer("plain", Game("nano"), setting(**options))
         _, batch = a_batch()
         rates = [learner.algorithm.learning_rate(step) for step in (0, 1, 3)]
         assert rates == ([0.001, 0.0005, 0.00025] if "lr_power" in options else [0.001] * 3)
@@ -165,12 +165,12 @@ def test_what_the_defaults_leave_out_matters() -> None:
 
 def test_the_rate_rises_before_it_falls() -> None:
     options = {"lr": 1.0, "warm_up": 4, "lr_power": 1.0, "anneal_after": 4.0, "lr_floor": 0.1}
-    algorithm = optimizer("plain", (82, 3, 4), setting(**options)).algorithm
+    algorithm = optimizer("plain", Game("nano"), setting(**options)).algorithm
     rates = [algorithm.learning_rate(step) for step in (0, 3, 4, 12, 1000)]
     assert rates == pytest.approx([0.25, 4 / 7, 0.5, 0.25, 0.1])
     learner, batch = a_batch()
     before = weights(learner, "online")
-    learner = optimizer("plain", (82, 3, 4), setting(**options, b1=0.0, eps=1e-20, grad_norm=0))
+    learner = optimizer("plain", Game("nano"), setting(**options, b1=0.0, eps=1e-20, grad_norm=0))
     learner.update(batch)
     moved = (weights(learner, "online") - before).abs().max().item()
     assert moved == pytest.approx(0.25, rel=1e-3)  # Adam's first step has the size of the rate
@@ -256,7 +256,7 @@ def test_parts_give_the_gradient_of_the_whole() -> None:
     batch = make_batch(game, as_parts(game, found), Layout(30))
     gradients = []
     for threads in (1, 3):
-        learner = optimizer("tiny", game.shape, setting(threads=threads))
+        learner = optimizer("tiny", game, setting(threads=threads))
         metrics = learner.update(batch)
         gradients.append((metrics, gradient(learner)))
     (metrics, whole), (parts_metrics, parts) = gradients
@@ -267,7 +267,7 @@ def test_parts_give_the_gradient_of_the_whole() -> None:
 def test_parts_are_of_sizes_that_were_met_before() -> None:
     """As far as the chunk allows it; and nothing is left out."""
     for threads, chunk, rows in ((1, 64, 32), (2, 1024, 32), (2, 64, 32), (3, 50, 32), (1, 20, 1)):
-        learner = optimizer("plain", (82, 3, 4), setting(threads=threads, chunk=chunk, rows=rows))
+        learner = optimizer("plain", Game("nano"), setting(threads=threads, chunk=chunk, rows=rows))
         for number in (1, 32, 96, 320, 352):
             unit = rows // threads
             parts = learner._split(number, unit)
@@ -283,7 +283,7 @@ def test_a_longer_iteration_does_not_forget_a_policy() -> None:
     learner, batch = a_batch()
     for _ in range(4):
         learner.update(batch)
-    other = optimizer("plain", learner.algorithm.trained.shape, setting(sizes=(100,)))
+    other = optimizer("plain", Game("nano"), setting(sizes=(100,)))
     other.load(learner.tensors(), learner.step)
     algorithm = other.algorithm
     assert isinstance(algorithm, RNaD) and algorithm.schedule.iteration(other.step)[0] == 0
@@ -309,7 +309,7 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
     for batch in batches[:3]:
         before.update(batch)
     tensors = {name: tensor.copy() for name, tensor in before.tensors().items()}
-    after = optimizer("plain", before.algorithm.trained.shape, setting(seed=7))
+    after = optimizer("plain", Game("nano"), setting(seed=7))
     after.load(tensors, 3)
     for batch in batches[3:]:
         after.update(batch)
@@ -317,16 +317,16 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
         assert torch.equal(weights(after, network), weights(straight, network))
     assert after.step == straight.step == 5
     with pytest.raises(InputError, match="no checkpoint of a network"):
-        optimizer("tiny", before.algorithm.trained.shape, setting()).load(tensors, 3)
+        optimizer("tiny", Game("nano"), setting()).load(tensors, 3)
     with pytest.raises(InputError, match="no checkpoint of a network"):
-        optimizer("tiny", (82, 6, 6), setting()).load(tensors, 3)
+        optimizer("tiny", Game("mini"), setting()).load(tensors, 3)
 
 
 def test_gradient_is_clipped() -> None:
     learner, batch = a_batch()
     free = learner.update(batch)["grad_norm"]
     clipped, _ = a_batch()
-    clipped = optimizer("plain", clipped.algorithm.trained.shape, setting(grad_norm=free / 2))
+    clipped = optimizer("plain", Game("nano"), setting(grad_norm=free / 2))
     assert clipped.update(batch)["grad_norm"] == pytest.approx(free)
     parameters = [p.grad for p in clipped.algorithm.trained.parameters() if p.grad is not None]
     norm = torch.cat([g.flatten() for g in parameters]).norm()
@@ -336,7 +336,7 @@ def test_gradient_is_clipped() -> None:
 def test_it_learns_a_small_board() -> None:
     """On 3 x 4 squares, a few updates teach to win more often against uniform play."""
     game, found = episodes("nano", 64, seed=3)
-    learner = optimizer("plain", game.shape, setting(lr=3e-3, sizes=(100,)))
+    learner = optimizer("plain", game, setting(lr=3e-3, sizes=(100,)))
     before = share_of_wins(game, learner.algorithm.trained)
     batch = make_batch(game, as_parts(game, found))
     for _ in range(40):

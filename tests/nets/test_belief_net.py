@@ -44,7 +44,7 @@ def all_types(observation: np.ndarray, types: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def network(name: str, net: str = "plain:8x1", told: float = 0.5) -> BeliefEvaluator:
-    made = BeliefNet(net, Game(name).shape, 1)
+    made = BeliefNet(net, Game(name), 1)
     with torch.no_grad():
         torch.manual_seed(2)
         made.last.weight.normal_(std=told)
@@ -150,4 +150,4 @@ def test_types_that_cannot_be_are_refused() -> None:
 def test_weights_of_another_network_are_refused() -> None:
     weights = {k: v.numpy() for k, v in network("mini").network.state_dict().items()}
     with pytest.raises(InputError, match="not this network's"):
-        BeliefEvaluator(BeliefNet("plain:8x2", Game("mini").shape, 1)).load(weights)
+        BeliefEvaluator(BeliefNet("plain:8x2", Game("mini"), 1)).load(weights)

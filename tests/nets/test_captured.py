@@ -36,7 +36,7 @@ def test_who_is_the_same_for_all_waits_for_no_number(
     net: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch, "autocast", lambda *args, **given: nullcontext())  # none there
-    network = build(net, GAME.shape, 1, GAME.actions).to("meta")
+    network = build(net, GAME, 1).to("meta")
     assert network.same_for_all == (net in RECORDED)
     if network.same_for_all:
         _compute(network)
@@ -51,12 +51,12 @@ def test_who_is_the_same_for_all_waits_for_no_number(
 @pytest.mark.parametrize("elastic", [False, True])
 def test_recorded_as_launched_one_by_one(net: str, precision: torch.dtype, elastic: bool) -> None:
     batch, games = Batch(GAME, N), np.arange(N)
-    evaluator = Evaluator(net, drawn(build(net, GAME.shape, 1, GAME.actions)), 40, elastic)
+    evaluator = Evaluator(net, drawn(build(net, GAME, 1)), 40, elastic)
     evaluator.place("cuda", precision)
     rng = np.random.default_rng(1)
     for number in range(30):
         if number % 10 == 0:  # what was recorded reads the weights where they are
-            weights = drawn(build(net, GAME.shape, number, GAME.actions)).state_dict()
+            weights = drawn(build(net, GAME, number)).state_dict()
             evaluator.load({name: w.numpy() for name, w in weights.items()})
         seen = batch.observe(), batch.legal(), rng.random(N)
         found = []

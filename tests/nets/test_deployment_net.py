@@ -32,7 +32,7 @@ def views() -> tuple[Tensor, Tensor, Tensor]:
 
 
 def network(net: str = "plain") -> WithDeployment:
-    made = drawn(build(f"{net}+deployment", MINI.shape, seed=1))
+    made = drawn(build(f"{net}+deployment", MINI, seed=1))
     assert isinstance(made, WithDeployment)
     return made
 
@@ -131,7 +131,7 @@ def test_neither_part_learns_from_the_other(views: tuple[Tensor, Tensor, Tensor]
 
 def test_it_begins_uniform_and_belongs_to_boards(views: tuple[Tensor, Tensor, Tensor]) -> None:
     packed, legal, deploys = views
-    logits, value = build("plain+deployment", MINI.shape, seed=1)(packed[deploys], legal[deploys])
+    logits, value = build("plain+deployment", MINI, seed=1)(packed[deploys], legal[deploys])
     assert not logits[logits.isfinite()].any() and not value.any()
     with pytest.raises(InputError, match="for the deployment is for boards"):
-        build("mlp+deployment", (8,), actions=4)
+        build("mlp+deployment", Game("kuhn"))

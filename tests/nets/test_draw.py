@@ -51,7 +51,7 @@ def test_a_player_on_a_gpu_draws_nearly_the_same(precision: torch.dtype) -> None
     views = Views(games, batch.actors(), numbers + 1, batch.legal(), batch.observe())
     decisions = []
     for device in ("cpu", "cuda"):
-        network = drawn(build("tiny", game.shape, 1))
+        network = drawn(build("tiny", game, 1))
         evaluator = Evaluator("tiny", network, 256)
         player = NetworkPlayer(evaluator, game, seed=1)
         evaluator.place(device, precision if device == "cuda" else torch.float32)
@@ -79,7 +79,7 @@ def test_a_player_that_draws_where_its_network_is() -> None:
         np.ones((n, game.actions), np.uint8),
         rng.integers(0, 2, (n, game.observation_bytes)).astype(np.uint8),
     )
-    network = drawn(build("plain", game.shape, 1))
+    network = drawn(build("plain", game, 1))
     player = NetworkPlayer(Evaluator("plain", network, 16), game, 1, processing=(0.08, 16))
     here = player.act_with_values(views)
     u = uniform(1, views.games, views.numbers)

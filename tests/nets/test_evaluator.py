@@ -19,7 +19,7 @@ VIEWS = views_of_games(GAME, 1, seed=5, longest=60)
 
 def counting(rows: int, elastic: bool) -> tuple[Evaluator, list[int]]:
     """An evaluator, and the rows of each call of its network."""
-    network = drawn(build("plain", GAME.shape, seed=1))
+    network = drawn(build("plain", GAME, seed=1))
     asked: list[int] = []
     embed, logits = network.embed, network.logits
 
@@ -70,7 +70,7 @@ def test_padding_changes_nothing() -> None:
 def test_pieces_of_a_position_are_looked_at_together(net: str, positions: bool) -> None:
     """As many positions as there are rows at a time, where the network can; the policy is that of
     each piece alone."""
-    network = drawn(build(net, GAME.shape, seed=1))
+    network = drawn(build(net, GAME, seed=1))
     evaluator = Evaluator(net, network, 4)
     seen = VIEWS.observations.view(observation_dtype(GAME.shape[1] * GAME.shape[2]))[:, 0]
     begun = np.flatnonzero((seen["phase"] == 0) & (seen["stage"] == 0))[:9]

@@ -18,7 +18,7 @@ from stratkit.nets.fromto import DEPLOY, TARGET, FromTo
 
 
 def network(game: Game, net: str = "fromto:8x1") -> FromTo:
-    made = drawn(build(net, game.shape, seed=1))
+    made = drawn(build(net, game, seed=1))
     assert isinstance(made, FromTo)
     return made
 
@@ -28,7 +28,7 @@ def test_shapes_legality_and_a_uniform_beginning(name: str) -> None:
     game = Game(name)
     views = views_of_games(game, 2, seed=2)
     packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
-    logits, value = build("fromto", game.shape, seed=1)(packed, legal)
+    logits, value = build("fromto", game, seed=1)(packed, legal)
     assert logits.shape == legal.shape and value.shape == (len(packed),)
     assert torch.equal(torch.isfinite(logits), legal.bool())
     certain = (outcomes(packed, game.shape)[..., 1] == 1)[legal.bool()]
@@ -106,23 +106,23 @@ def test_every_parameter_gets_a_gradient_and_a_critic_that_lives() -> None:
 
 
 def test_sizes_are_in_the_name() -> None:
-    shape = Game("barrage").shape
+    game = Game("barrage")
     sizes = {
-        net: sum(p.numel() for p in build(net, shape, seed=1).parameters())
+        net: sum(p.numel() for p in build(net, game, seed=1).parameters())
         for net in ("fromto", "fromto:16x1", "fromto:32x2")
     }
     assert sizes["fromto"] == sizes["fromto:16x1"] < sizes["fromto:32x2"]
     with pytest.raises(InputError, match="channels and blocks"):
-        build("fromto:32", shape)
+        build("fromto:32", game)
     with pytest.raises(InputError, match="for boards"):
-        build("fromto", (7,), actions=2)
+        build("fromto", Game("kuhn"))
 
 
 def test_what_an_attack_brings_for_certain_has_a_weight_of_its_own() -> None:
     game = Game("mini")
     views = views_of_games(game, 8, seed=6)
     packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
-    net = build("fromto:8x1", game.shape, seed=1)
+    net = build("fromto:8x1", game, seed=1)
     assert isinstance(net, FromTo)
     with torch.no_grad():
         net.met.copy_(torch.tensor([0.0, 0.0, 0.0, 2.0, -3.0]))

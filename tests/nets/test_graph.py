@@ -21,8 +21,8 @@ from stratkit.nets.graph import GraphNet, Inputs
 FVA = Game("diplomacy:fva")
 
 
-def made(game: Game, net: str = "graph:8x2", graph: Graph | None = None) -> Network:
-    return build(net, game.shape, 1, game.actions, graph or graph_of(game))
+def made(game: Game, net: str = "graph:8x2") -> Network:
+    return build(net, game, 1)
 
 
 def views(game: Game, longest: int = 60) -> tuple[torch.Tensor, torch.Tensor]:
@@ -82,7 +82,7 @@ def test_the_order_of_the_provinces_does_not_matter(fault: str | None) -> None:
     other = Graph(graph.near[old][:, old], new[graph.parent][old_locations], graph.everywhere)
     if fault:
         other = other._replace(**{fault: getattr(graph, fault)})
-    net, again = drawn(made(FVA)), made(FVA, graph=other)
+    net, again = drawn(made(FVA)), GraphNet(FVA.shape, other, 8, 2)
     weights = net.state_dict()
     weights["place"], weights["coast"] = weights["place"][old], weights["coast"][old_locations]
     again.load_state_dict(weights)

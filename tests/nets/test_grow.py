@@ -23,7 +23,7 @@ PAIRS = [
 
 
 def grown(small: Network, its: str, large: str) -> Network:
-    made = build(large, MINI.shape, seed=2)
+    made = build(large, MINI, seed=2)
     grow(made, small.state_dict(), its, large)
     return made
 
@@ -37,7 +37,7 @@ def logits_and_values(network: Network) -> tuple[Tensor, Tensor]:
 
 @pytest.mark.parametrize(("its", "large"), PAIRS)
 def test_it_says_the_same(its: str, large: str) -> None:
-    small = drawn(build(its, MINI.shape, seed=1))
+    small = drawn(build(its, MINI, seed=1))
     with torch.no_grad():
         wanted = logits_and_values(small)
         found = logits_and_values(grown(small, its, large))
@@ -48,7 +48,7 @@ def test_it_says_the_same(its: str, large: str) -> None:
 @pytest.mark.parametrize(("its", "large"), PAIRS)
 def test_all_that_is_new_is_learned(its: str, large: str) -> None:
     """After a step that gives new weights a reader, each tensor has a gradient all over."""
-    network = grown(drawn(build(its, MINI.shape, seed=1)), its, large)
+    network = grown(drawn(build(its, MINI, seed=1)), its, large)
     parameters = dict(network.named_parameters())
 
     def gradients() -> dict[str, Tensor]:
@@ -77,8 +77,8 @@ def test_all_that_is_new_is_learned(its: str, large: str) -> None:
 @pytest.mark.parametrize("boards", [("mini", "barrage"), ("barrage", "mini")])
 def test_weights_of_another_board(its: str, large: str, boards: tuple[str, str]) -> None:
     """Nothing of them is taken."""
-    small = build(its, Game(boards[0]).shape, seed=1)
-    made = build(large, Game(boards[1]).shape, seed=2)
+    small = build(its, Game(boards[0]), seed=1)
+    made = build(large, Game(boards[1]), seed=2)
     before = {name: tensor.clone() for name, tensor in made.state_dict().items()}
     with pytest.raises(RuntimeError, match="does not fit"):
         grow(made, small.state_dict(), its, large)

@@ -41,7 +41,7 @@ def games_and_images(name: str, longest: int = 10_000) -> tuple[Game, Pair]:
 
 
 def mirrored(game: Game, net: str = "fromto:8x1") -> Mirrored:
-    network = drawn(build(f"{net}+mirrored", game.shape, seed=1))
+    network = drawn(build(f"{net}+mirrored", game, seed=1))
     assert isinstance(network, Mirrored)
     return network
 
@@ -80,7 +80,7 @@ def test_it_says_the_same_of_both_images(name: str, net: str) -> None:
 def test_with_the_flag_on_the_right_it_is_the_network_that_it_was() -> None:
     game, (packed, legal, _, _) = games_and_images("barrage", longest=60)
     network = mirrored(game)
-    plain = build("fromto:8x1+deployment", game.shape, seed=1)
+    plain = build("fromto:8x1+deployment", game, seed=1)
     plain.load_state_dict(network.state_dict())
     with torch.no_grad():
         (logits, value), (found, said) = plain(packed, legal), network(packed, legal)
@@ -152,4 +152,4 @@ def test_its_name() -> None:
         check_new_net("plain+mirror")
     with pytest.raises(InputError, match=r"as in fromto:8x2\+mirrored"):
         check_new_net("fromto:2x8+mirrored")
-    assert type(build("plain+deployment", Game("nano").shape)) is WithDeployment
+    assert type(build("plain+deployment", Game("nano"))) is WithDeployment

@@ -14,7 +14,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from nets.drawn import assert_close, drawn
 from nets.random_play import views_of_games
 from stratkit.engine import Game
-from stratkit.engine.diplomacy import graph_of
 from stratkit.nets import Network, build
 from stratkit.nets.deployment import WithDeployment
 
@@ -76,13 +75,13 @@ def test_boards(monkeypatch: pytest.MonkeyPatch, net: str) -> None:
     game = Game("mini")
     seen = views_of_games(game, 2, seed=3, longest=60)
     views = torch.from_numpy(seen.observations), torch.from_numpy(seen.legal)
-    compared(monkeypatch, drawn(build(net, game.shape, seed=1)), *views)
+    compared(monkeypatch, drawn(build(net, game, seed=1)), *views)
 
 
 def test_maps(monkeypatch: pytest.MonkeyPatch) -> None:
     game = Game("diplomacy:fva")
     seen = views_of_games(game, 2, seed=3, longest=60)
-    net = drawn(build("graph:8x2", game.shape, 1, game.actions, graph_of(game)))
+    net = drawn(build("graph:8x2", game, 1))
     compared(monkeypatch, net, torch.from_numpy(seen.observations), torch.from_numpy(seen.legal))
 
 
@@ -91,7 +90,7 @@ def test_where_all_deploy_the_network_of_play_is_asked_for_one_row(
 ) -> None:
     game = Game("mini")
     seen = views_of_games(game, 2, seed=3, longest=20)
-    net = drawn(build("plain+deployment", game.shape, seed=1))
+    net = drawn(build("plain+deployment", game, seed=1))
     assert isinstance(net, WithDeployment)
     packed, legal = torch.from_numpy(seen.observations[:8]), torch.from_numpy(seen.legal[:8])
     assert seen.given[:8].all()

@@ -16,14 +16,14 @@ from nets.drawn import assert_close, drawn
 from nets.random_play import views_of_games
 from running import ROOT
 from stratkit.engine import Game
+from stratkit.models.open_model import BeliefModel, ValueModel, model_of, open_model
+from stratkit.models.shipped import weights_file
 from stratkit.nets import build
 from stratkit.nets.belief import BeliefNet
 from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.pbs import build_pbs
 from stratkit.nets.threads import one_thread, side_by_side
-from stratkit.players.open import open_player, weights_file
-from stratkit.players.searching.pbs import value_leaves
-from stratkit.players.searching.stage import load_belief
+from stratkit.players.open import open_player
 from stratkit.players.spec import parse_player
 from stratkit.storage.checkpoints import load_checkpoint, save_checkpoint
 from stratkit.threads import use_threads
@@ -51,19 +51,20 @@ def test_values_of_public_belief_states() -> None:
     game = Game("liars_dice:1x2")
     weights = build_pbs("pbs:8", game, 1).state_dict()
     metadata = {"algorithm": "rebel", "game": game.name, "rules": game.rules, "net": "pbs:8"}
-    value_leaves({name: tensor.numpy() for name, tensor in weights.items()}, metadata, game)
+    arrays = {name: tensor.numpy() for name, tensor in weights.items()}
+    model_of("RUN", arrays, metadata).must_be(ValueModel).network(game)
     assert torch.get_num_threads() == 1
 
 
 def test_beliefs(tmp_path: pathlib.Path) -> None:
     game = Game("mini")
-    net = BeliefNet("plain:4x1", game.shape, 1)
+    net = BeliefNet("plain:4x1", game, 1)
     weights = {f"online/{name}": t.numpy() for name, t in net.state_dict().items()}
     metadata = load_checkpoint(weights_file("barrage-v0"))[1]
     metadata |= {"algorithm": "belief", "game": "mini", "net": "plain:4x1"}
     metadata |= {"networks": ["online"]}
     save_checkpoint(tmp_path / "b.safetensors", weights, metadata)
-    load_belief(str(tmp_path / "b.safetensors"), game)
+    open_model(tmp_path / "b.safetensors").must_be(BeliefModel).evaluator(game)
     assert torch.get_num_threads() == 1
 
 
@@ -102,7 +103,7 @@ def test_blocks_are_computed_side_by_side_by_threads_of_one(
 
 def test_one_thread_asks_a_gpu(searching: Callable[[int], None]) -> None:
     searching(2)
-    evaluator = Evaluator("plain:8x1", build("plain:8x1", GAME.shape, seed=1), 8)
+    evaluator = Evaluator("plain:8x1", build("plain:8x1", GAME, seed=1), 8)
     one = evaluator._each(lambda _: threading.current_thread(), range(4))
     assert threading.main_thread() not in one
     evaluator.device = torch.device("cuda")  # nothing is computed there
@@ -132,7 +133,7 @@ def test_threads_change_no_bit(net: str, elastic: bool, searching: Callable[[int
     """Not of policies, of values, nor of pieces of a position, of more views than a block has. An
     elastic evaluator, which leaves no promise about rounding, shares its views out otherwise."""
     one_thread()  # as whoever opens a network
-    network = drawn(build(net, GAME.shape, seed=1))
+    network = drawn(build(net, GAME, seed=1))
     many = np.arange(200) % len(VIEWS.observations)
     packed, legal = VIEWS.observations[many], VIEWS.legal[many]
     found: list[list[np.ndarray]] = []

@@ -29,27 +29,27 @@ def views(game: Game, n: int, actions: int) -> tuple[torch.Tensor, torch.Tensor]
 def test_shapes_and_legality(name: str, actions: int) -> None:
     game = Game(name)
     packed, legal = views(game, 5, actions)
-    logits, value = build("plain", game.shape, seed=1)(packed, legal)
+    logits, value = build("plain", game, seed=1)(packed, legal)
     assert logits.shape == (5, game.actions) and value.shape == (5,)
     assert torch.equal(torch.isfinite(logits), legal.bool())
 
 
 def test_size_and_seed() -> None:
-    shape = Game("mini").shape
-    one, same, other = (build("plain", shape, seed=seed) for seed in (1, 1, 2))
+    game = Game("mini")
+    one, same, other = (build("plain", game, seed=seed) for seed in (1, 1, 2))
     assert sum(p.numel() for p in one.parameters()) == 16_770
     weights = [torch.cat([p.flatten() for p in net.parameters()]) for net in (one, same, other)]
     assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
 
 
 def test_channels_and_blocks_are_in_the_name() -> None:
-    shape = Game("mini").shape
-    net = build("plain:8x3", shape, seed=1)
-    assert net.embed(net.prepare(views(Game("mini"), 2, 0)[0])).shape == (2, 8, *shape[1:])
+    game = Game("mini")
+    net = build("plain:8x3", game, seed=1)
+    assert net.embed(net.prepare(views(Game("mini"), 2, 0)[0])).shape == (2, 8, *game.shape[1:])
     assert len(list(net.blocks)) == 3  # type: ignore[call-overload]
-    small = build("plain:16x1", shape, seed=1).state_dict()
+    small = build("plain:16x1", game, seed=1).state_dict()
     assert all(
-        torch.equal(w, small[name]) for name, w in build("plain", shape, 1).state_dict().items()
+        torch.equal(w, small[name]) for name, w in build("plain", game, 1).state_dict().items()
     )
     for name in (
         "plain:",
@@ -60,10 +60,10 @@ def test_channels_and_blocks_are_in_the_name() -> None:
         "plain:x",
     ):
         with pytest.raises(InputError, match="channels and blocks are given as in plain:32x2"):
-            build(name, shape)
+            build(name, game)
     for name in ("plain:1025x1", "plain:8x101", "fromto:100000x1000", f"rise:{ENDLESS}x1"):
         with pytest.raises(InputError, match="^a network has at most 1024 channels and 100 blocks"):
-            build(name, shape)
+            build(name, game)
     check_net("plain:1024x100")
 
 
@@ -99,7 +99,7 @@ def test_names_of_layers() -> None:
 
 def test_every_parameter_gets_a_gradient() -> None:
     game = Game("mini")
-    net = drawn(build("plain", game.shape, seed=1))
+    net = drawn(build("plain", game, seed=1))
     logits, value = net(*views(game, 64, 19))
     (logits[torch.isfinite(logits)].square().sum() + value.sum()).backward()  # type: ignore[no-untyped-call]
     for name, parameter in net.named_parameters():

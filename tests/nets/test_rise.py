@@ -27,7 +27,7 @@ def test_shapes_and_legality_on_boards(name: str) -> None:
     game = Game(name)
     views = views_of_games(game, 2, seed=2)
     packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
-    logits, value = build("rise:16x2", game.shape, seed=1)(packed, legal)
+    logits, value = build("rise:16x2", game, seed=1)(packed, legal)
     assert logits.shape == legal.shape and value.shape == (len(packed),)
     assert torch.equal(torch.isfinite(logits), legal.bool())
     assert not value.any()  # it begins with the mean of any game
@@ -37,7 +37,7 @@ def test_shapes_and_legality_on_boards(name: str) -> None:
 def test_shapes_and_legality_in_hex(name: str) -> None:
     game = Game(name)
     packed, legal = hex_views(name, [0, 1])
-    logits, value = build("rise:16x2", game.shape, 1, game.actions)(packed, legal)
+    logits, value = build("rise:16x2", game, 1)(packed, legal)
     assert logits.shape == legal.shape and value.shape == (1,)
     assert torch.equal(torch.isfinite(logits), legal.bool())
 
@@ -54,7 +54,7 @@ def test_the_planes_of_hex() -> None:
 def test_the_size_is_that_of_the_paper() -> None:
     """13 blocks of 128, 192, ..., 896 inner channels, excitation in the last five; 4.8 M parameters
     with stratkit's planes and heads, where the paper's come to 4.7 M."""
-    net = build("rise:256x13", Game("barrage").shape, seed=1)
+    net = build("rise:256x13", Game("barrage"), seed=1)
     assert isinstance(net, Rise)
     inner = [block.depthwise[0].out_channels for block in net.blocks]  # type: ignore[index,union-attr]
     assert inner == list(range(128, 897, 64))
@@ -76,7 +76,7 @@ def test_a_position_does_not_depend_on_its_company(name: str) -> None:
     else:
         some = [hex_views(name, moves) for moves in ([], [1], [1, 2], [1, 2, 5])]
         packed, legal = (torch.cat(parts) for parts in zip(*some, strict=True))
-    net = drawn(build("rise:16x2", game.shape, 1, game.actions)).train()
+    net = drawn(build("rise:16x2", game, 1)).train()
     logits, values = net(packed, legal)
     alone = [net(packed[i : i + 1], legal[i : i + 1]) for i in range(4)]
     assert_close(torch.cat([v for _, v in alone]).detach(), values[:4].detach(), rtol=1e-4)
@@ -87,7 +87,7 @@ def test_a_position_does_not_depend_on_its_company(name: str) -> None:
 def test_every_weight_learns() -> None:
     game = Game("hex:4")
     packed, legal = hex_views("hex:4", [1, 2, 5])
-    net = drawn(build("rise:16x2", game.shape, 1, game.actions))
+    net = drawn(build("rise:16x2", game, 1))
     logits, value = net(packed, legal)
     (torch.log_softmax(logits, 1)[0, 0] + value.sum()).backward()
     for name, parameter in net.named_parameters():
@@ -96,13 +96,13 @@ def test_every_weight_learns() -> None:
 
 
 def test_names() -> None:
-    shape = Game("mini").shape
-    default = sum(p.numel() for p in build("rise", shape, 1).parameters())
-    assert default == sum(p.numel() for p in build("rise:32x4", shape, 1).parameters())
+    game = Game("mini")
+    default = sum(p.numel() for p in build("rise", game, 1).parameters())
+    assert default == sum(p.numel() for p in build("rise:32x4", game, 1).parameters())
     with pytest.raises(InputError, match="channels and blocks are given as in"):
-        build("rise:32", shape)
+        build("rise:32", game)
     with pytest.raises(InputError, match="this network is for boards"):
-        build("rise", Game("kuhn").shape, actions=2)
+        build("rise", Game("kuhn"))
     game = Game("hex:3")
     with pytest.raises(InputError, match=r"observation is none \(Hex has the nets rise and mlp\)"):
-        build("small", game.shape, actions=game.actions)
+        build("small", game)

@@ -29,7 +29,7 @@ def states(name: str = "mini", rows: int = 150) -> tuple[Game, Tensor, Tensor]:
 @pytest.mark.parametrize("net", ["tiny", "small"])
 def test_any_board(name: str, net: str) -> None:
     game, packed, legal = states(name)
-    logits, value = build(net, game.shape, seed=0)(packed, legal)
+    logits, value = build(net, game, seed=0)(packed, legal)
     assert logits.shape == legal.shape and value.shape == (len(packed),)
     assert torch.equal(logits.isfinite(), legal.bool())
     assert torch.equal(logits.isneginf(), ~legal.bool())
@@ -46,7 +46,7 @@ def test_pyramid_keeps_the_size_of_the_board(height: int, width: int) -> None:
 def test_planes_begin_about_as_large_at_the_end_as_at_the_entry(net: str) -> None:
     """With torch's own first weights they fade to a fiftieth, and learning with them."""
     game, packed, legal = states("barrage")
-    network, sizes = build(net, game.shape, seed=0), {}
+    network, sizes = build(net, game, seed=0), {}
     for name, module in network.named_modules():
         if name.endswith(("entry", "pyramid", "torso")):
             module.register_forward_hook(
@@ -111,7 +111,7 @@ def gradients(net: UNet, packed: Tensor, legal: Tensor) -> set[str]:
 
 def test_each_phase_has_its_head() -> None:
     game, packed, legal = states()
-    net = build("tiny", game.shape, seed=0)
+    net = build("tiny", game, seed=0)
     assert not gradients(net, packed, legal) & {"torso"}  # heads begin with zeros: uniform play
     drawn(net)
     for phase, stage, head in ((1, 0, "deployment"), (0, 0, "selection"), (0, 1, "target")):
@@ -124,7 +124,7 @@ def test_each_phase_has_its_head() -> None:
 def test_a_row_does_not_depend_on_the_others() -> None:
     """Each has its own logits and its own value, whichever rows of which phases are beside it."""
     game, packed, legal = states()
-    net = drawn(build("tiny", game.shape, seed=0))
+    net = drawn(build("tiny", game, seed=0))
     order = torch.randperm(len(packed), generator=torch.Generator().manual_seed(1))
     shuffled = net(packed[order], legal[order])
     alone = [net(packed[row : row + 1], legal[row : row + 1]) for row in order]
@@ -146,7 +146,7 @@ def test_comparisons_of_constants_fail(shape: tuple[int, ...]) -> None:
 
 def test_inputs_of_the_heads() -> None:
     game, packed, _ = states()
-    net = build("tiny", game.shape, seed=0)
+    net = build("tiny", game, seed=0)
     inputs = net.prepare(packed)
     ratio = inputs.planes[:, 78:79]
     assert torch.equal(inputs.no_attack, ratio) and ratio.any()
@@ -159,15 +159,15 @@ def test_inputs_of_the_heads() -> None:
 
 
 def test_seed_and_names() -> None:
-    first, again, other = (build("tiny", (82, 6, 6), seed=s) for s in (1, 1, 2))
+    first, again, other = (build("tiny", Game("mini"), seed=s) for s in (1, 1, 2))
     before = torch.random.get_rng_state()
-    build("tiny", (82, 6, 6), seed=3)
+    build("tiny", Game("mini"), seed=3)
     assert torch.equal(before, torch.random.get_rng_state())
     for name, weight in first.state_dict().items():
         assert torch.equal(weight, again.state_dict()[name])
     assert not torch.equal(first.torso.entry.weight, other.torso.entry.weight)
     with pytest.raises(InputError, match="did you mean 'tiny'"):
-        build("tinny", (82, 6, 6))
+        build("tinny", Game("mini"))
 
 
 def test_legal_policy() -> None:

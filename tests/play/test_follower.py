@@ -26,7 +26,7 @@ NETS = {"kuhn": "mlp:8", "nano": "plain", "mini": "fromto:8x1"}
 def publish(folder: pathlib.Path, name: str, post: str = "none", step: int = 0) -> None:
     """What a learner publishes: other weights at each step."""
     game, net = Game(name), NETS[name]
-    weights = build(net, game.shape, 1, game.actions).state_dict()
+    weights = build(net, game, 1).state_dict()
     noise = np.random.default_rng(step)
     publish_policy(
         folder,

@@ -14,10 +14,10 @@ from running import Done, here, learn, run
 from solve.small_games import tree_of
 from stratkit.engine import Game, hidden_types, replay_many
 from stratkit.errors import UsageError
+from stratkit.models.trained_network import load
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.selfplay import Frozen
 from stratkit.play.table import Table
-from stratkit.players.load import load
 from stratkit.players.player import Decision, Player, Views
 from stratkit.players.random import RandomPlayer
 from stratkit.solve.exploitability import evaluate
@@ -144,7 +144,7 @@ def test_who_resigns_is_no_opponent() -> None:
     ("words", "status", "what"),
     [
         (("kuhn", "--opponent", "heuristic"), 1, "heuristic does not play kuhn"),
-        (("mini", "--opponent", "barrage-v1"), 1, "barrage-v1: a network for barrage, not for min"),
+        (("mini", "--opponent", "barrage-v1"), 1, "barrage-v1: a policy for barrage, not for mini"),
         (("mini", "--opponent", "heuristc"), 1, "did you mean 'heuristic'"),
         (("mini", "--opponent", "worlds=3,random"), 2, "worlds= needs search="),
         (

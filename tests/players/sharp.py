@@ -20,7 +20,7 @@ from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
 def sharp_player(game: Game, net: str = "plain", seed: int = 1, rows: int = 8) -> NetworkPlayer:
     """A player whose network is random, but far from uniform, and values states differently."""
-    network = drawn(build(net, game.shape, seed, game.actions))
+    network = drawn(build(net, game, seed))
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             if name.startswith(("policy", "deployment.last", "selection.last", "target.last")):

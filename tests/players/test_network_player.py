@@ -31,7 +31,7 @@ def kuhn_views(n: int) -> Views:
 
 def test_what_looks_the_same_is_played_the_same() -> None:
     game, views = Game("kuhn"), kuhn_views(50)
-    net = build("mlp:32x16", game.shape, 1, game.actions)
+    net = build("mlp:32x16", game, 1)
     policy = NetworkPlayer(Evaluator("mlp:32x16", net, 8), game, seed=1).policy(views)
     with torch.inference_mode():
         logits, _ = net(torch.from_numpy(views.observations), torch.from_numpy(views.legal))
@@ -56,7 +56,7 @@ def test_more_views_of_a_board_than_rows() -> None:
     first, each = distinct_views(views.observations, views.legal)
     assert 8 < len(first) < 50
     np.testing.assert_array_equal(views.observations[first][each], views.observations)
-    network = drawn(build("tiny", game.shape, 1))
+    network = drawn(build("tiny", game, 1))
     told = []
     for rows in (8, 50):
         evaluator = Evaluator("tiny", network, rows)
@@ -74,7 +74,7 @@ def test_views_that_look_alike_but_allow_other_moves_are_different() -> None:
 
 def test_a_network_without_numbers_is_an_error_and_no_endless_game() -> None:
     game = Game("mini")
-    net = build("plain", game.shape, seed=1)
+    net = build("plain", game, seed=1)
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.fill_(torch.nan)
@@ -87,7 +87,7 @@ def test_a_network_without_numbers_is_an_error_and_no_endless_game() -> None:
 @pytest.mark.parametrize(("net", "game"), [("tiny", "kuhn"), ("mlp", "mini")])
 def test_a_network_for_other_observations(net: str, game: str) -> None:
     with pytest.raises(InputError, match="is for"):
-        build(net, Game(game).shape, 1, Game(game).actions)
+        build(net, Game(game), 1)
 
 
 def test_chance_is_played_and_nobody_chose_it() -> None:

@@ -207,7 +207,7 @@ def test_eagerness_is_in_the_plane_and_in_what_the_heads_read() -> None:
     for alpha in (2.0, 0.5, 3.7):
         shown = eager(packed, alpha, dtype)
         wanted = 1 - (1 - np.arange(61) / 60) ** alpha
-        unet = build("tiny", game.shape, 1)
+        unet = build("tiny", game, 1)
         inputs = unet.prepare(torch.from_numpy(shown))
         plane = inputs.planes[:, 78, 0, 0]
         for seen in (plane, inputs.no_attack[:, 0, 0, 0]):

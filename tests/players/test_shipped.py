@@ -12,9 +12,9 @@ import pytest
 from running import ROOT, here, run
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.players import open as opening
-from stratkit.players.open import game_of, open_player, weights_file
-from stratkit.players.registry import SHIPPED
+from stratkit.models import shipped
+from stratkit.models.shipped import SHIPPED, weights_file
+from stratkit.players.open import game_of, open_player
 from stratkit.players.spec import parse_player, path_text
 from stratkit.storage.checkpoints import load_network
 
@@ -98,7 +98,7 @@ def test_hints_and_other_games() -> None:
         game = "barrage" if made_for == "classic" else "classic"
         done = here("match", name, "random", "--game", game, "-n", 2, "-o", "-")
         assert done.status == 1
-        assert done.error_line == f"match: {name}: a network for {made_for}, not for {game}"
+        assert done.error_line == f"match: {name}: a policy for {made_for}, not for {game}"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_damaged_installation_is_one_line(
     file = tmp_path / "trained/barrage-v1.safetensors"
     if content:
         file.write_bytes(content(pathlib.Path(weights_file("barrage-v1")).read_bytes()))
-    monkeypatch.setattr(opening, "__file__", str(tmp_path / "open.py"))
+    monkeypatch.setattr(shipped, "__file__", str(tmp_path / "shipped.py"))
     done = here("match", "barrage-v1", "random", "--game", "barrage", "-n", 2, "-o", "-")
     assert (done.status, done.data) == (1, b"")
     assert done.error_line.startswith(f"match: {file}: {what}")

@@ -104,7 +104,7 @@ def altered(data: bytes, **metadata: object) -> bytes:
 
 def save_network(path: str | os.PathLike[str], net: str, game: Game, **metadata: object) -> None:
     """A checkpoint of an untrained network that says something: online and target weights."""
-    weights = drawn(build(net, game.shape, 1, game.actions)).state_dict()
+    weights = drawn(build(net, game, 1)).state_dict()
     parts = ("online", "target")
     tensors = {f"{part}/{name}": w.numpy() for part in parts for name, w in weights.items()}
     about = {"game": game.name, "rules": game.rules, "net": net}

@@ -6,9 +6,8 @@ import copy
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from stratkit.engine import Game, PublicTree, Subgames, sample
 from stratkit.errors import InputError, UsageError
 from stratkit.players.player import Decision, Floats, Games, Player, Sides, Views
 from stratkit.players.searching.options import SearchOptions
-from stratkit.search.leaves import ExactLeaves, NetworkLeaves
+from stratkit.search.leaves import ExactLeaves
 from stratkit.search.safe import PBSSearch, draw_stops, solve
 from stratkit.search.subgame import Leaves
 
@@ -216,21 +215,3 @@ def open_exact(game: Game, asked: SearchOptions, seed: int) -> PBSPlayer:
     """A player that solves what lies beyond the depth of its search, too: what a perfect network
     would say is found anew in every iteration. `UsageError`: the game cannot be searched so."""
     return PBSPlayer(game, search_of(asked), ExactLeaves(), seed)
-
-
-def value_leaves(
-    weights: Mapping[str, Floats], metadata: Mapping[str, Any], game: Game
-) -> NetworkLeaves:
-    """What a value network says of leaves: by its weights, and the metadata of a checkpoint.
-    `InputError`: it is none, or for another game."""
-    from stratkit.nets.pbs import load_pbs
-    from stratkit.nets.threads import one_thread
-
-    if metadata.get("algorithm") != "rebel":
-        what = "no value network of public belief states: train --algorithm rebel makes them"
-        raise InputError(what)
-    if (metadata["game"], metadata["rules"]) != (game.name, game.rules):
-        what = f"a value network for {metadata['game']}, not for {game.name}, or by other rules"
-        raise InputError(what)
-    one_thread()
-    return NetworkLeaves(load_pbs(str(metadata["net"]), weights, game))

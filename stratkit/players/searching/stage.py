@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import numpy as np
 
 from stratkit.engine import Batch, Game, has_worlds
 from stratkit.engine.stratego import VARIANTS
-from stratkit.errors import InputError, UsageError, error_context
-from stratkit.nets.belief import BeliefEvaluator, BeliefNet
+from stratkit.errors import InputError, UsageError
+from stratkit.models.open_model import BeliefModel, open_model
 from stratkit.nets.evaluator import Evaluator
-from stratkit.nets.threads import one_thread
 from stratkit.players.player import Floats
 from stratkit.players.searching.options import SETUPS_AND, SearchOptions
 from stratkit.players.testtime.stages import Staged, Turns
@@ -30,7 +28,6 @@ from stratkit.search.endgame import EndgameSearch
 from stratkit.search.mmd import MMDSearch
 from stratkit.search.pimc import PIMC
 from stratkit.search.turn import TurnSearch
-from stratkit.storage.checkpoints import load_network, resolve
 
 
 def _mmd(asked: SearchOptions, game: Game, belief: Belief) -> Search:
@@ -204,26 +201,9 @@ def _belief(asked: SearchOptions, game: Game) -> Belief:
         raise UsageError(f"belief={word}: states of {game.name} do not tell how they came about")
     if asked.belief_file is None:
         return BELIEFS[word]
-    network = NetworkBelief(load_belief(asked.belief_file, game))
+    network = NetworkBelief(open_model(asked.belief_file).must_be(BeliefModel).evaluator(game))
     of_setups = word.startswith(SETUPS_AND)
     return Weighed(deployment=True, last=0, drawn=network) if of_setups else network
-
-
-def load_belief(path: str, game: Game) -> BeliefEvaluator:
-    """The belief network of a checkpoint or RUN. `InputError`: it is none, or for another game."""
-    file = resolve(path)
-    weights, metadata, _ = load_network(file, None)
-    if metadata.get("algorithm") != "belief":
-        what = "no belief network: train --algorithm belief makes them"
-        raise InputError(what, file=os.fspath(file))
-    if metadata["game"] != game.name:
-        what = f"a belief network for {metadata['game']}, not for {game.name}"
-        raise InputError(what, file=os.fspath(file))
-    one_thread()
-    with error_context(os.fspath(file)):
-        evaluator = BeliefEvaluator(BeliefNet(str(metadata["net"]), game.shape, 0))
-        evaluator.load(weights)
-    return evaluator
 
 
 def _choices(turns: Turns, row: int) -> tuple[np.ndarray, list[tuple[int, ...]]]:

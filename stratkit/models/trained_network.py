@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from stratkit.arguments import Between, checked
 from stratkit.engine import Game
-from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, error_context, nearest
-from stratkit.players.open import weights_file
-from stratkit.players.registry import SHIPPED
-from stratkit.storage.checkpoints import StrPath, load_network
+from stratkit.models.open_model import PolicyModel, open_model
+from stratkit.models.shipped import SHIPPED
+from stratkit.storage.checkpoints import StrPath
 
 if TYPE_CHECKING:
     from stratkit.nets.evaluator import Evaluator
@@ -90,15 +89,8 @@ def load(player: StrPath, net: str | None = None, rows: Rows = 64) -> TrainedNet
     if name not in SHIPPED and not os.path.exists(name):
         hint = nearest(name, SHIPPED)
         raise InputError(f"no such file or folder, and no network of stratkit's{hint}", text=name)
-    file = os.fspath(weights_file(name))
-    weights, metadata, part = load_network(file, net)
-    with error_context(file):
-        game = Game.stored(str(metadata["game"]), metadata["rules"])
-        from stratkit.nets import build  # torch: only for a sound file
-        from stratkit.nets.evaluator import Evaluator
-
-        preset = str(metadata["net"])
-        network = build(preset, game.shape, 0, game.actions, graph_of(game))
-        evaluator = Evaluator(preset, network, rows)
-        evaluator.load(weights)
-    return TrainedNetwork(file, part, int(metadata["step"]), game, metadata, evaluator)
+    model = open_model(name, net).must_be(PolicyModel)
+    with error_context(model.file):
+        game = Game.stored(model.game, model.metadata["rules"])
+    evaluator = model.evaluator(game, rows)
+    return TrainedNetwork(model.file, model.part, model.step, game, model.metadata, evaluator)
