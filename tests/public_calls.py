@@ -216,6 +216,10 @@ CALLS: dict[str, Callable[[], Any]] = {
     "distinct_views": lambda: {"observations": packed(), "legal": batch(rows=2).legal()},
     "has_worlds": lambda: {"game": game_of()},
     "hidden_types": lambda: {"batch": batch()},
+    "begins_unsure": lambda: {
+        "observations": batch().observe(),
+        "types": stratkit.engine.hidden_types(batch()),
+    },
     "assign_types": lambda: {
         "worlds": batch(),
         "types": stratkit.engine.hidden_types(batch()),

@@ -14,7 +14,7 @@ from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
 from stratkit.engine.sampling import sample, uniform, uniform_rows
 from stratkit.engine.subgames import Subgames
 from stratkit.engine.tree import Tree
-from stratkit.engine.worlds import assign_types, has_worlds, hidden_types, worlds
+from stratkit.engine.worlds import assign_types, begins_unsure, has_worlds, hidden_types, worlds
 
 __all__ = [
     "Batch",
@@ -25,6 +25,7 @@ __all__ = [
     "Subgames",
     "Tree",
     "assign_types",
+    "begins_unsure",
     "board_planes",
     "distinct_views",
     "expand_planes",

@@ -7,10 +7,11 @@ import itertools
 import numpy as np
 
 from stratkit.arguments import Count, Int32, Int64, Seed, Threads, checked
-from stratkit.arrays import Bytes
+from stratkit.arrays import Bools, Bytes
 from stratkit.engine.batch import CHANCE, Batch
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text, writable
+from stratkit.engine.observation import CELLS, STAGE
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import NO_PIECE
 
@@ -44,6 +45,17 @@ def hidden_types(batch: Batch) -> Bytes:
     if not lib.sk_stratego_hidden(batch.handle, batch.size, writable(out)):
         raise ValueError(f"batch: {batch.game.name} is no Stratego")
     return out
+
+
+@checked
+def begins_unsure(observations: Bytes, types: Bytes) -> Bools:
+    """bool [n]: the views of Stratego in which a side begins a move, or would, and the enemy has
+    hidden pieces. `types`: theirs, uint8 [n, squares] as of `hidden_types`."""
+    n, squares = np.shape(types) if np.ndim(types) == 2 else (0, 0)
+    pointer("types", types, "uint8", (n, squares))
+    pointer("observations", observations, "uint8", (n, CELLS + squares))
+    unsure: Bools = (types != NOT_HIDDEN).any(1) & (observations[:, STAGE] == 0)
+    return unsure
 
 
 def _squares(batch: Batch) -> int:

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from stratkit.engine import Game
-from stratkit.engine.observation import CELLS
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import BeliefConfig
@@ -44,7 +43,7 @@ class Belief(Algorithm[Forward, Targets]):
 
     def untrained(self, game: Game, seed: int) -> Any:
         network = BeliefNet(self.net, game, seed)
-        self.packed = CELLS + game.shape[1] * game.shape[2]
+        self.packed = game.observation_bytes
         return network
 
     def prepare(self, observations: Tensor) -> tuple[Tensor, Tensor]:

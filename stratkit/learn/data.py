@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from stratkit.arrays import Bools, Bytes
-from stratkit.engine import Batch, Game, Replay, distinct_views, hidden_types
-from stratkit.engine.observation import STAGE
-from stratkit.engine.worlds import NOT_HIDDEN
+from stratkit.engine import Batch, Game, Replay, begins_unsure, distinct_views, hidden_types
 from stratkit.learn.replayed import EpisodeChunk, against, refuse, replayed, views_before
 from stratkit.storage.columns import WHOLE_SHARE, Episodes
 
@@ -242,7 +240,7 @@ def _steps(
 
 def _moments(episodes: Episodes, played: Replay, truth: Bytes) -> Steps:
     """As `_steps`: the moments at which a move begins, and the enemy has hidden pieces."""
-    wanted = (truth != NOT_HIDDEN).any(1) & (played.observations[:, STAGE] == 0) & episodes.sliced
+    wanted = begins_unsure(played.observations, truth) & episodes.sliced
     kept = wanted.nonzero()[0]
     actor = played.actors[kept]
     return kept, np.repeat(np.arange(len(episodes)), episodes.length)[kept], actor, actor
@@ -256,7 +254,7 @@ def truths(game: Game, episodes: Episodes) -> Bytes:
     for row, size in enumerate(episodes.start_length.tolist()):
         batch.start(row, starts[at : at + size])
         at += size
-    out = np.empty((int(lengths.sum()), game.start_bytes - 5), np.uint8)
+    out = np.empty((int(lengths.sum()), hidden_types(batch).shape[1]), np.uint8)
     begins = np.cumsum(lengths) - lengths
     for number in range(int(lengths.max(initial=0))):
         rows = np.flatnonzero(lengths > number)
