@@ -22,7 +22,7 @@ from stratkit.engine.stratego import NO_PIECE, variant
 from stratkit.notation.setups import all_setups
 from stratkit.players.open import open_player
 from stratkit.players.spec import parse_player
-from stratkit.search.beliefs import FLOOR, LEAST, LEAST_EFFECTIVE, exponent
+from stratkit.search.beliefs import EPS, FLOOR, MIN_EFFECTIVE, exponent
 from stratkit.setups.constraints import constraints
 from stratkit.setups.deployed import Deploying
 from stratkit.setups.placing import Placing
@@ -42,7 +42,7 @@ def more_than_uniform(log_weights: Float64s) -> float:
     """Nats that the first of these worlds needs more than by the uniform belief; the others are
     drawn from it. Flattened as a belief is."""
     truth, others = log_weights[0], log_weights[1:]
-    power = exponent(others, LEAST_EFFECTIVE)
+    power = exponent(others, MIN_EFFECTIVE)
     return float(np.logaddexp.reduce(power * others) - math.log(len(others)) - power * truth)
 
 
@@ -51,7 +51,7 @@ def report(of: str, setups: Bytes, source: Placing, uniform: float, n: int) -> I
     pieces = source.asked.variant.pieces
     for known in (0, pieces // 2):
         found = [source.logprobs(orders(setup, known, n, random)) for setup in setups]
-        logs = [np.maximum(one, pieces * math.log(LEAST)) for one in found]
+        logs = [np.maximum(one, pieces * math.log(EPS)) for one in found]
         for floor in (0.0, FLOOR):
             least = math.log(floor) + uniform if floor else -np.inf
             mixed = [np.logaddexp(math.log(1 - floor) + one, least) for one in logs]

@@ -24,7 +24,7 @@ from stratkit.players.open import game_of, open_player
 from stratkit.players.player import Explainer, Explanation, Views, decide
 from stratkit.players.registry import NETWORK
 from stratkit.players.spec import parse_player
-from stratkit.players.testtime.explain import LEAST, text
+from stratkit.players.testtime.explain import MIN_SHOWN, text
 from stratkit.ucc.kind import PLAYERS
 
 WORLDS = 32  # in which two moves are compared
@@ -111,7 +111,7 @@ class Analyst:
         turn, side = self._explain(batch, ply, history), ply % 2
         policy = turn.stages[-1][1]
         best = [int(at) for at in np.argsort(-policy, kind="stable")[:MOST_SHOWN]]
-        best = [best[0], *(at for at in best[1:] if policy[at] >= LEAST)]
+        best = [best[0], *(at for at in best[1:] if policy[at] >= MIN_SHOWN)]
         framed = [tuple(int(self.variant.framed(side, s)) for s in turn.moves[at]) for at in best]
         start, end = (int(self.variant.framed(side, square)) for square in move)
         played = turn.moves.index((start, end))

@@ -22,7 +22,7 @@ from stratkit.nets.policy import draw, softmax
 from stratkit.nets.threads import BLOCK, side_by_side
 
 Heads: TypeAlias = Callable[..., tuple[Tensor, ...]]
-Found = TypeVar("Found")
+Row = TypeVar("Row")
 
 MANY = 256  # views at a time on a CPU, where what they share is looked for; otherwise BLOCK
 STEP = 8  # the convolution library prepares itself anew for every number of rows
@@ -65,7 +65,7 @@ class Evaluator:
         kept of the last one. Then the network itself shares the threads out."""
         return self.elastic and self.network.shares_positions and self.device.type == "cpu"
 
-    def _each(self, block: Callable[[int], Found], at: Sequence[int]) -> list[Found]:
+    def _each(self, block: Callable[[int], Row], at: Sequence[int]) -> list[Row]:
         """What is found in the blocks that begin there."""
         alone = self._remembers or self.device.type != "cpu"  # a GPU computes what one thread asks
         return [block(i) for i in at] if alone else side_by_side(block, at)

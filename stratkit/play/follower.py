@@ -194,7 +194,7 @@ class Follower:
             what = "the learner wants another kind of self-play than before: start it again"
             raise InputError(what, text=post)
         if self.stage is not None:
-            self.stage.obey(self.acting.options.searching, self.rows)
+            self.stage.configure(self.acting.options.searching, self.rows)
 
 
 def _published(metadata: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from stratkit.errors import StratkitError
 from stratkit.storage.columns import Targets
 
 if TYPE_CHECKING:
-    from stratkit.search.decision import Found
+    from stratkit.search.decision import SearchResult
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
 Sides = npt.NDArray[np.int8]  # sides of games, [n]: the player's place in the game, from 0 on
@@ -259,7 +259,7 @@ class Explanation:
     stages: list[tuple[str, Floats]]
     value: float | None
     bounds: Floats | None
-    search: Found | None = None
+    search: SearchResult | None = None
 
 
 @runtime_checkable

@@ -40,51 +40,55 @@ from stratkit.search.decision import Root
 Vector = npt.NDArray[np.float64]
 Actions = npt.NDArray[np.int32]
 
-LAST = 8  # of the enemy's plies
+HISTORY_PLIES = 8  # of the enemy, by which worlds are weighed
 FLOOR = 0.05  # the part of a policy, and of all setups, that is uniform: others play otherwise
-LEAST = 1e-12  # stands for a probability of 0
+EPS = 1e-12  # stands for a probability of 0
 CANDIDATES = 4  # drawn for each world that is kept
 GOLDEN = (5**0.5 - 1) / 2  # its multiples are spread evenly, modulo 1
-LEAST_EFFECTIVE = 0.25  # of the candidates: below this, weights are flattened
+MIN_EFFECTIVE = 0.25  # of the candidates: below this, weights are flattened
 
 
 @dataclass(frozen=True)
-class Believed:
-    """Worlds that are equally likely by a belief. They were drawn among `candidates` worlds whose
-    weights are worth an `effective` number of equal ones, (sum w)^2 / sum w^2."""
+class WorldSample:
+    """Worlds that are equally likely by a belief.
+
+    worlds      the batch of them
+    effective   effective sample size of the candidates: (sum w)^2 / sum w^2
+    candidates  number of the worlds among which they were drawn
+    """
 
     worlds: Batch
     effective: float
     candidates: int
 
 
-def joined(first: Believed | None, more: Believed | None) -> Believed:
+def concat(first: WorldSample | None, more: WorldSample | None) -> WorldSample:
     """The worlds of `first`, then of `more`. One of them may be None."""
     if first is None or more is None:
-        there = first or more
-        assert there is not None
-        return there
+        either = first or more
+        assert either is not None
+        return either
     batches = [(one.worlds, range(one.worlds.size)) for one in (first, more)]
     effective, candidates = first.effective + more.effective, first.candidates + more.candidates
-    return Believed(Batch.gathered(batches), effective, candidates)
+    return WorldSample(Batch.gathered(batches), effective, candidates)
 
 
-class Belief(Protocol):
+class BeliefSampler(Protocol):
     """Gives some worlds of each decision: those with the numbers `parts[i]`, of decision i. Larger
     numbers bring others, but where types are `excluded`, some may come again. The decisions share
     the calls of the blueprint."""
 
     def __call__(
         self, roots: Sequence[Root], parts: Sequence[range], blueprint: Blueprint, seed: int
-    ) -> list[Believed]: ...
+    ) -> list[WorldSample]: ...
 
 
 def uniform_belief(
     roots: Sequence[Root], parts: Sequence[range], blueprint: Blueprint, seed: int
-) -> list[Believed]:
+) -> list[WorldSample]:
     """All worlds alike."""
     return [
-        Believed(_drawn(root, part, seed), float(len(part)), len(part))
+        WorldSample(_drawn(root, part, seed), float(len(part)), len(part))
         for root, part in zip(roots, parts, strict=True)
     ]
 
@@ -96,46 +100,53 @@ def _drawn(root: Root, part: range, seed: int) -> Batch:
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """Worlds of the belief `drawn` are weighed as `log_likelihoods` says."""
+class ImportanceResampling:
+    """Draws worlds by another belief, weighs them by likelihood, and draws among these.
+
+    deployment  the enemy's setup counts
+    last        number of the enemy's last plies that count
+    floor       the part of a policy that is uniform
+    base        the belief that draws the candidates
+    """
 
     deployment: bool
     last: int
     floor: float = FLOOR
-    drawn: Belief = uniform_belief
+    base: BeliefSampler = uniform_belief
 
     def __call__(
         self, roots: Sequence[Root], parts: Sequence[range], blueprint: Blueprint, seed: int
-    ) -> list[Believed]:
+    ) -> list[WorldSample]:
         """Without a history there is nothing to weigh by."""
-        out: list[Believed] = []
+        out: list[WorldSample] = []
         candidates_of = [range(CANDIDATES * p.start, CANDIDATES * p.stop) for p in parts]
-        drawn = self.drawn(roots, candidates_of, blueprint, seed)
-        candidates = [believed.worlds for believed in drawn]
+        samples = self.base(roots, candidates_of, blueprint, seed)
+        candidates = [sample.worlds for sample in samples]
         pasts = [past(worlds, root) for worlds, root in zip(candidates, roots, strict=True)]
         known = [p for p in pasts if p is not None]
-        found = log_likelihoods(known, blueprint, self.deployment, self.last, self.floor)
-        weighed = iter(found)
+        log_weights = iter(
+            log_likelihoods(known, blueprint, self.deployment, self.last, self.floor)
+        )
         for root, part, worlds, one in zip(roots, parts, candidates, pasts, strict=True):
             n = len(part)
             if one is None:
                 first = Batch.gathered([(worlds, range(n))])
-                out.append(Believed(first, float(n), n))
+                out.append(WorldSample(first, float(n), n))
                 continue
-            weights = tempered(next(weighed))
+            weights = tempered(next(log_weights))
             u = (root.random(seed, Stream.BELIEF) + GOLDEN * part.start) % 1
             chosen = np.searchsorted(np.cumsum(weights), (np.arange(n) + u) / n, side="right")
             chosen = np.minimum(chosen, worlds.size - 1)
             kept = Batch.gathered([(worlds, chosen)])
-            out.append(Believed(kept, effective(weights), worlds.size))
+            out.append(WorldSample(kept, effective(weights), worlds.size))
         return out
 
 
-BELIEFS: dict[str, Belief] = {
+BELIEFS: dict[str, BeliefSampler] = {
     "uniform": uniform_belief,
-    "setups": Weighed(deployment=True, last=0),
-    "policy": Weighed(deployment=False, last=LAST),
-    "setups+policy": Weighed(deployment=True, last=LAST),
+    "setups": ImportanceResampling(deployment=True, last=0),
+    "policy": ImportanceResampling(deployment=False, last=HISTORY_PLIES),
+    "setups+policy": ImportanceResampling(deployment=True, last=HISTORY_PLIES),
 }
 
 
@@ -147,7 +158,7 @@ class NetworkBelief:
 
     def __call__(
         self, roots: Sequence[Root], parts: Sequence[range], blueprint: Blueprint, seed: int
-    ) -> list[Believed]:
+    ) -> list[WorldSample]:
         """One call of the network serves all decisions."""
         times = [CANDIDATES if root.excluded else 1 for root in roots]
         wide = [range(k * p.start, k * p.stop) for k, p in zip(times, parts, strict=True)]
@@ -164,11 +175,11 @@ class NetworkBelief:
         zeros, most = np.zeros(len(keys), np.int32), drawn[0].game.shape[1] * drawn[0].game.shape[2]
         types = self.evaluator.draw(views, of, uniform_rows(seed, keys, zeros, most, Stream.BELIEF))
         out = []
-        for root, wanted, worlds, part in zip(roots, parts, drawn, _parts(sizes), strict=True):
-            n = len(wanted)
-            assign_types(worlds, types[part])
+        for root, part, worlds, at in zip(roots, parts, drawn, _parts(sizes), strict=True):
+            n = len(part)
+            assign_types(worlds, types[at])
             kept = worlds_without(worlds, n, root.excluded) if root.excluded else worlds
-            out.append(Believed(kept, float(n), n))
+            out.append(WorldSample(kept, float(n), n))
         return out
 
 
@@ -186,7 +197,7 @@ def effective(weights: Vector) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
-def tempered(log_weights: Vector, least: float = LEAST_EFFECTIVE) -> Vector:
+def tempered(log_weights: Vector, least: float = MIN_EFFECTIVE) -> Vector:
     """Weights that sum to 1, float64 [n]; flattened by the `exponent` that leaves an effective
     sample size of `least` n."""
     return _normalised(log_weights, exponent(log_weights, least))
@@ -214,8 +225,12 @@ def _normalised(log_weights: Vector, power: float) -> Vector:
 
 @dataclass(frozen=True)
 class Past:
-    """How some worlds of `side` came about: `actions` int32 [n, k], those that `game` has had in
-    each, chance's included, -1 behind the last; of which the first `placements` place setups."""
+    """How some worlds came about.
+
+    side        whose worlds they are
+    actions     int32 [n, k], of the game in each, chance's included; -1 behind the last
+    placements  number of the first actions that place setups
+    """
 
     game: Game
     side: int
@@ -228,8 +243,8 @@ def past(worlds: Batch, root: Root) -> Past | None:
     none of these worlds."""
     kind = VARIANTS.get(worlds.game.name)
     if kind is None:
-        told = worlds.histories()
-        return None if told is None else Past(worlds.game, root.side, told)
+        histories = worlds.histories()
+        return None if histories is None else Past(worlds.game, root.side, histories)
     history = root.history()
     if history is None:
         return None
@@ -273,10 +288,10 @@ def log_likelihoods(
         policy = blueprint.evaluate_distinct(seen, legal)[0]
         chosen = policy[np.arange(len(rows)), actions[rows, numbers]].astype(np.float64)
         uniform, placed = 1 / legal.sum(1), placing[rows, numbers]
-        np.add.at(setups, rows[placed], np.log(np.maximum(chosen, LEAST))[placed])
+        np.add.at(setups, rows[placed], np.log(np.maximum(chosen, EPS))[placed])
         np.add.at(any_setup, rows[placed], np.log(uniform)[placed])
         mixed = (1 - floor) * chosen + floor * uniform
-        np.add.at(out, rows[~placed], np.log(np.maximum(mixed, LEAST))[~placed])
+        np.add.at(out, rows[~placed], np.log(np.maximum(mixed, EPS))[~placed])
     if floor:
         setups = np.logaddexp(np.log(1 - floor) + setups, np.log(floor) + any_setup)
     out += setups
@@ -302,21 +317,21 @@ def _actors(game: Game, actions: Actions) -> npt.NDArray[np.int8]:
 
 
 def _views(
-    game: Game, actions: Actions, wanted: npt.NDArray[np.bool_]
+    game: Game, actions: Actions, selected: npt.NDArray[np.bool_]
 ) -> tuple[
     npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.uint8]
 ]:
-    """What was seen before the `wanted` [n, k] of the actions of games: their rows and numbers
+    """What was seen before the `selected` [n, k] of the actions of games: their rows and numbers
     [m], the observations uint8 [m, observation_bytes] and the legal actions uint8 [m, A]."""
     replay, n = Batch(game, len(actions)), len(actions)
     actors, seen = np.empty(n, np.int8), np.empty((n, game.observation_bytes), np.uint8)
     legal = np.empty((n, game.actions), np.uint8)
-    found = [(np.empty(0, np.int64), np.empty(0, np.int64), seen[:0].copy(), legal[:0].copy())]
+    views = [(np.empty(0, np.int64), np.empty(0, np.int64), seen[:0].copy(), legal[:0].copy())]
     for number, now in enumerate(actions.T):
-        rows = np.flatnonzero(wanted[:, number])
+        rows = np.flatnonzero(selected[:, number])
         if len(rows):
             replay.view(actors, legal, seen)
-            found.append((rows, np.full(len(rows), number), seen[rows], legal[rows]))
+            views.append((rows, np.full(len(rows), number), seen[rows], legal[rows]))
         replay.apply(np.ascontiguousarray(now))
-    rows, numbers, seen, legal = (np.concatenate(x) for x in zip(*found, strict=True))
+    rows, numbers, seen, legal = (np.concatenate(x) for x in zip(*views, strict=True))
     return rows, numbers, seen, legal

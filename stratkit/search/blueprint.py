@@ -39,14 +39,16 @@ class Remembered:
     def evaluate_distinct(
         self, observations: Bytes, legal: Bytes, values: bool = False
     ) -> tuple[Floats, Floats | None]:
+        """As the blueprint; policies are not remembered."""
         return self.blueprint.evaluate_distinct(observations, legal, values)
 
     def values(self, observations: Bytes) -> Floats:
+        """float32 [n]: only views that are new are evaluated."""
         keys = [row.tobytes() for row in observations]
         new = {key: row for row, key in enumerate(keys) if key not in self.known}
         if new:
-            found = self.blueprint.values(observations[list(new.values())])
-            self.known.update(zip(new, found, strict=True))
+            values = self.blueprint.values(observations[list(new.values())])
+            self.known.update(zip(new, values, strict=True))
         return np.array([self.known[key] for key in keys], np.float32)
 
 

@@ -1,4 +1,4 @@
-"""A decision that is searched, what a search found there, and what every search is."""
+"""A decision that is searched, the result of a search, and what every search is."""
 
 from __future__ import annotations
 
@@ -18,12 +18,18 @@ Vector = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Root:
-    """A decision: the number of the game, of the action in it, and the side that acts; its moves,
-    each of equally many actions; their policy, float64 [m]; `draw(n, seed)`, worlds of the side;
-    `history`, the game's actions as the side knows them (`Views.history`); `turn`, where the
-    simultaneous turn began (`Views.turn`), and `seen`, what the side is shown; `excluded`, by
-    square in the side's frame, bits of types that a hidden piece there is not, which `draw` knows
-    of."""
+    """A decision to be searched.
+
+    game, number  keys of every random draw: the game, and the action in it
+    side          who acts
+    moves         [m] tuples of equally many actions
+    policy        float64 [m], the blueprint's
+    draw          (n, seed) -> batch of n worlds of the side, which meet `excluded`
+    history       () -> the game's actions as the side knows them (`Views.history`)
+    excluded      by square in the side's frame: bits of types that memory rules out
+    turn          () -> where the simultaneous turn began (`Views.turn`)
+    seen          the packed observation
+    """
 
     game: int
     number: int
@@ -48,12 +54,18 @@ class Root:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a search found: the policy, the value q of each move and its standard error, float64
-    [m], in units of the largest return; in how many worlds; and the effective number of the worlds
-    from which these were drawn, and their number. `visits`, float64 [m]: the mean number of visits
-    of each move over the worlds, if trees were grown. `target`, float64 [m]: what a network is to
-    learn of the search; None: the policy."""
+class SearchResult:
+    """What a search returns for one decision.
+
+    policy      float64 [m], improved
+    q           float64 [m], values of moves in units of the largest return
+    error       float64 [m], standard errors of q
+    worlds      number of worlds searched
+    effective   effective sample size of the worlds from which these were drawn
+    candidates  number of the worlds from which these were drawn
+    visits      float64 [m], mean over the worlds; None: no trees were grown
+    target      float64 [m], the policy that a network is to learn; None: `policy`
+    """
 
     policy: Vector
     q: Vector
@@ -85,7 +97,7 @@ class Search(Protocol):
 
     def __call__(
         self, roots: Sequence[Root], blueprint: Blueprint, seed: int
-    ) -> Sequence[Found | None]:
-        """What it finds at these decisions, which share the calls of the blueprint; None: nothing,
-        since it leaves that decision to the blueprint. `ValueError`: a decision has no world."""
+    ) -> Sequence[SearchResult | None]:
+        """The results of these decisions, which share the calls of the blueprint; None: it leaves
+        that decision to the blueprint. `ValueError`: a decision has no world."""
         ...

@@ -5,10 +5,10 @@ Where both sides have few hands, a subgame of two plies is solved for some of ei
 alike likely, the enemy's are drawn as is believed. What everybody knows is public; a battle reveals
 its pieces and cuts the hands.
 
-    Plies     whole moves of many states, and the blueprint's policy of them
-    Choices   information sets and moves of one side
-    Subgame   both plies: what may be chosen, and what that comes to
-    solved    the equilibrium of policies near the blueprint (piKL, Jacob et al. 2022)
+    MoveTable       whole moves of many states, and the blueprint's policy of them
+    InfosetActions  information sets and moves of one side
+    Subgame         both plies: what may be chosen, and what that comes to
+    solve           the equilibrium of policies near the blueprint (piKL, Jacob et al. 2022)
 
 A leaf is worth what the blueprint expects with the own hand and public information: that is the
 approximation. The blueprint holds both sides since an equilibrium of such values alone is one of
@@ -27,31 +27,35 @@ from stratkit.engine import Batch, assign_types, distinct_views, hidden_types, u
 from stratkit.engine.observation import observation_dtype
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import NO_PIECE, TYPE
-from stratkit.search.beliefs import Belief
+from stratkit.search.beliefs import BeliefSampler
 from stratkit.search.blueprint import Blueprint
-from stratkit.search.decision import Found, Root, Search
+from stratkit.search.decision import Root, Search, SearchResult
 from stratkit.search.hands import hands
 from stratkit.search.mmd import step
 
 FLOOR = 1e-4  # of a blueprint's policy: a move that it never makes may be the best
 
 
-class Plies:
-    """All whole moves of the rows of `batch`, in which the game goes on; only those `wanted`, int64
-    [k], if they are named. `row` int64 [n] is where each is made, `move` int64 [n] what it is:
-    start * squares + end in the frame of its side, `infoset` int64 [n] what the side has seen
-    before. They are chosen in `views` uint8 [v, observation_bytes], where `legal` uint8 [v, A] is
-    allowed."""
+class MoveTable:
+    """All whole moves of the rows of `batch`, in which the game goes on, or only those of
+    `allowed_moves` int64 [k].
 
-    def __init__(self, batch: Batch, wanted: Int64s | None = None) -> None:
+        row      int64 [n], where each is made
+        move     int64 [n], start * squares + end in the frame of its side
+        infoset  int64 [n], what the side has seen before
+        views    uint8 [v, observation_bytes], in which they are chosen
+        legal    uint8 [v, A], the legal actions there
+    """
+
+    def __init__(self, batch: Batch, allowed_moves: Int64s | None = None) -> None:
         squares, legal = batch.game.actions, batch.legal()
         rows, start = np.nonzero(legal)
         self._chosen = Batch.gathered([(batch, rows)])
         self._chosen.apply(start.astype(np.int32))
         ends = self._chosen.legal()
-        allowed = np.full(squares**2, wanted is None, np.uint8)
-        if wanted is not None:
-            allowed[wanted] = 1
+        allowed = np.full(squares**2, allowed_moves is None, np.uint8)
+        if allowed_moves is not None:
+            allowed[allowed_moves] = 1
         self._at, self._end = np.nonzero(ends & allowed.reshape(squares, squares)[start])
         self.row, start = rows[self._at], start[self._at]
         self.move = start * squares + self._end
@@ -60,13 +64,13 @@ class Plies:
         first, which = distinct_views(seen, may)
         self.views, self.legal = seen[first], may[first]
         self.infoset = which[self.row]
-        self._said = (self.infoset, start), (which[batch.size + self._at], self._end)
+        self._actions = (self.infoset, start), (which[batch.size + self._at], self._end)
 
-    def policy(self, said: Float32s) -> Float64s:
-        """The probability of each move, float64 [n], by what is `said` to the views, float32
-        [v, A]."""
-        start, end = self._said
-        return (said[start] * said[end]).astype(np.float64)
+    def policy(self, probs: Float32s) -> Float64s:
+        """The probability of each move, float64 [n], by those of actions in the views, `probs`
+        float32 [v, A]."""
+        start, end = self._actions
+        return (probs[start] * probs[end]).astype(np.float64)
 
     def after(self, moves: Int64s) -> Batch:
         """The states behind these moves."""
@@ -75,19 +79,23 @@ class Plies:
         return batch
 
 
-class Choices:
-    """What a side may choose: m pairs of an information set and a move, `sets` and `moves` int64
-    [m], out of n such pairs, of which some are the same: `which` int64 [n]. Of the m `priors`
-    float64 [m] are the blueprint's policy, from that of all n."""
+class InfosetActions:
+    """What a side may choose: the m distinct ones of n pairs of an information set and a move.
+
+    sets    int64 [m], the information sets, ascending
+    moves   int64 [m]
+    which   int64 [n], of each given pair its place among the m
+    priors  float64 [m], the blueprint's policy
+    """
 
     def __init__(self, sets: Int64s, moves: Int64s, policy: Float64s) -> None:
         size = int(moves.max()) + 1
-        found, at, self.which = np.unique(
+        pairs, at, self.which = np.unique(
             sets * size + moves, return_index=True, return_inverse=True
         )
-        self.sets, self.moves = found // size, found % size
+        self.sets, self.moves = pairs // size, pairs % size
         self._first = np.flatnonzero(np.diff(self.sets, prepend=-1))
-        self._sizes = np.diff(np.append(self._first, len(found)))
+        self._sizes = np.diff(np.append(self._first, len(pairs)))
         self.priors = self._normalised(np.maximum(policy[at], FLOOR))
 
     def __len__(self) -> int:
@@ -106,73 +114,73 @@ class Choices:
 
 class Subgame:
     """Two plies from a decision of `root`, with `own` hands and the `other` side's, uint8 [n,
-    squares] each. All hands make the moves `wanted`, if they can. The steps are
+    squares] each. All hands make the same `moves`, if they can. The steps are
 
-        views, legal   what the blueprint's policy is asked for, then told
-        told           keeps replies that are not rare; `leaves` are their views, to be valued
-        solved
+        views, legal  where the blueprint's policy is needed
+        set_policy    keeps replies that are not rare; `leaves` are their views, to be valued
+        solve         the own policy and values
     """
 
-    def __init__(self, root: Root, own: Bytes, other: Bytes, seed: int, wanted: Int64s) -> None:
+    def __init__(self, root: Root, own: Bytes, other: Bytes, seed: int, moves: Int64s) -> None:
         self.side, self.pairs, self._others = root.side, len(own) * len(other), len(other)
         begun = Batch.gathered([(root.draw(1, seed), np.zeros(self.pairs, np.int32))])
         assign_types(begun, np.tile(other, (len(own), 1)))
         assign_types(begun, np.repeat(own, len(other), axis=0), own=True)
-        self._plies = [Plies(begun, wanted)]
+        self._plies = [MoveTable(begun, moves)]
         after = self._plies[0].after(np.arange(len(self._plies[0].row)))
         live = after.actors() >= 0
         self._over, self._live = np.flatnonzero(~live), np.flatnonzero(live)
         self._returns = after.returns()[self._over, self.side].astype(np.float64)
         self.leaves = np.empty((0, begun.game.observation_bytes), np.uint8)
         if len(self._live):
-            self._plies.append(Plies(Batch.gathered([(after, self._live)])))
+            self._plies.append(MoveTable(Batch.gathered([(after, self._live)])))
         self.views = np.concatenate([plies.views for plies in self._plies])
         self.legal = np.concatenate([plies.legal for plies in self._plies])
 
-    def told(self, said: Float32s, least: float) -> None:
-        """What the blueprint says to `views`, float32 [v, A]. Replies of a smaller probability
-        than `least` are left out, unless they are the likeliest."""
+    def set_policy(self, probs: Float32s, min_probability: float) -> None:
+        """`probs` float32 [v, A]: the blueprint's policy in `views`. Replies less probable
+        than `min_probability` are left out, unless they are the likeliest."""
         first, k = self._plies[0], len(self._plies[0].views)
-        self.own = Choices(first.row // self._others, first.move, first.policy(said[:k]))
+        self.own = InfosetActions(first.row // self._others, first.move, first.policy(probs[:k]))
         if len(self._plies) == 1:
             return
         second = self._plies[1]
-        policy = second.policy(said[k:])
+        policy = second.policy(probs[k:])
         best = np.zeros(second.infoset.max() + 1)
         np.maximum.at(best, second.infoset, policy)
-        kept = np.flatnonzero(policy >= np.minimum(least, best[second.infoset]))
-        self.replies = Choices(second.infoset[kept], second.move[kept], policy[kept])
+        kept = np.flatnonzero(policy >= np.minimum(min_probability, best[second.infoset]))
+        self.replies = InfosetActions(second.infoset[kept], second.move[kept], policy[kept])
         self._choice = self.own.which[self._live][second.row[kept]]
         later = second.after(kept)
         self._value = later.returns()[:, self.side].astype(np.float64)
-        self._asked = np.flatnonzero(later.actors() >= 0)
-        if len(self._asked):
-            leaves = later.observe()[self._asked]
+        self._nonterminal = np.flatnonzero(later.actors() >= 0)
+        if len(self._nonterminal):
+            leaves = later.observe()[self._nonterminal]
             first_of, self._leaf = distinct_views(leaves, np.zeros((len(leaves), 1), np.uint8))
             self.leaves = leaves[first_of]
 
-    def solved(
+    def solve(
         self, values: Float32s, iterations: int, eta: float, reply_eta: float
     ) -> tuple[Float64s, Float64s]:
         """The own average policy and what its choices are worth, float64 [own choices], if leaves
         are worth `values` float32 [leaves], by smooth fictitious play: each side answers the
-        average of the other by `Choices.response`, and averages weigh linearly."""
+        average of the other by `InfosetActions.response`, and averages weigh linearly."""
         weight = 1 / self._others
         ended = self.own.which[self._over]
         alone = np.zeros(len(self.own))
         np.add.at(alone, ended, self._returns * weight)
         if len(self._plies) == 1:
             return self.own.response(alone, eta), alone
-        if len(self._asked):
-            self._value[self._asked] = values[self._leaf]
+        if len(self._nonterminal):
+            self._value[self._nonterminal] = values[self._leaf]
         table = np.zeros((len(self.own), len(self.replies)), np.float32)
-        there = np.zeros_like(table)
+        counterfactual_reach = np.zeros_like(table)
         np.add.at(table, (self._choice, self.replies.which), self._value * weight)
-        np.add.at(there, (self._choice, self.replies.which), weight)
+        np.add.at(counterfactual_reach, (self._choice, self.replies.which), weight)
         mine, theirs, q = self.own.priors.copy(), self.replies.priors.copy(), alone
         for n in range(iterations):
             now = mine.astype(np.float32)
-            reach = now @ there
+            reach = now @ counterfactual_reach
             worth = np.divide(now @ table, reach, out=np.zeros_like(reach), where=reach > 0)
             part = 2 / (n + 2)
             theirs += part * (self.replies.response(-worth.astype(np.float64), reply_eta) - theirs)
@@ -183,25 +191,31 @@ class Subgame:
 
 @dataclass(frozen=True)
 class EndgameSearch(Search):
-    """Searches where neither side has more than `most` hands. Of these it looks at `own`, all alike
-    likely, and `other`, which it draws by the `belief`. Moves of less than `least` by the blueprint
-    are not looked at, nor replies of less than `least_reply`. The policy is a `step` from the
-    blueprint's by `eta` and `tau`; the other side's step is `reply_eta`."""
+    """Searches where neither side has more than `max_hands` hands.
 
-    most: int
+    eta, tau               of the `step` from the blueprint's policy
+    belief                 draws the other side's hands
+    own, other             number of hands searched: own ones, all alike likely, and the enemy's
+    iterations             of fictitious play
+    reply_eta              step size of the other side
+    min_probability        moves below it, by the blueprint, are not searched
+    min_reply_probability  replies below it are not searched
+    """
+
+    max_hands: int
     eta: float
     tau: float
-    belief: Belief
+    belief: BeliefSampler
     own: int = 4
     other: int = 8
     iterations: int = 32
     reply_eta: float = 10.0
-    least: float = 0.003
-    least_reply: float = 0.03
+    min_probability: float = 0.003
+    min_reply_probability: float = 0.03
 
     def __call__(
         self, roots: Sequence[Root], blueprint: Blueprint, seed: int
-    ) -> list[Found | None]:
+    ) -> list[SearchResult | None]:
         """Two calls of the blueprint serve all decisions. Elsewhere it finds nothing."""
         own = [self.hands(root, seed) for root in roots]
         few = [root for root, some in zip(roots, own, strict=True) if some is not None]
@@ -216,17 +230,17 @@ class EndgameSearch(Search):
         some = [game for game in games if game is not None]
         if some:
             views, legal = zip(*((game.views, game.legal) for game in some), strict=True)
-            said = blueprint.evaluate_distinct(np.concatenate(views), np.concatenate(legal))[0]
+            probs = blueprint.evaluate_distinct(np.concatenate(views), np.concatenate(legal))[0]
             ends = np.cumsum([len(one) for one in views])
-            for game, part in zip(some, np.split(said, ends[:-1]), strict=True):
-                game.told(part, self.least_reply)
+            for game, part in zip(some, np.split(probs, ends[:-1]), strict=True):
+                game.set_policy(part, self.min_reply_probability)
         sizes = [0 if game is None else len(game.leaves) for game in games]
         values = np.empty(0, np.float32)
         if any(sizes):
             values = blueprint.values(np.concatenate([game.leaves for game in some]))
         parts = np.split(np.clip(values, -1, 1), np.cumsum(sizes[:-1]))
         return [
-            None if game is None else self._found(root, game, part)
+            None if game is None else self._result(root, game, part)
             for root, game, part in zip(roots, games, parts, strict=True)
         ]
 
@@ -234,33 +248,33 @@ class EndgameSearch(Search):
         """Own hands of a decision, uint8 [n, squares], the true one first; None: one of the sides
         has too many."""
         seen = np.frombuffer(root.seen, observation_dtype(_squares(root)))[0]
-        own = hands(seen["cells"], seen["own_unrevealed"].tolist(), False, self.most)
-        other = hands(seen["cells"], seen["enemy_unrevealed"].tolist(), True, self.most)
+        own = hands(seen["cells"], seen["own_unrevealed"].tolist(), False, self.max_hands)
+        other = hands(seen["cells"], seen["enemy_unrevealed"].tolist(), True, self.max_hands)
         if own is None or other is None:
             return None
         true = (own == np.where(own[0] != NO_PIECE, seen["cells"] & TYPE, NO_PIECE)).all(1)
-        keys = root.key(seed, Stream.BELIEF) + np.arange(self.most)
-        drawn = uniform(seed, keys, np.zeros(self.most, np.int32), Stream.BELIEF)
+        keys = root.key(seed, Stream.BELIEF) + np.arange(self.max_hands)
+        drawn = uniform(seed, keys, np.zeros(self.max_hands, np.int32), Stream.BELIEF)
         return own[np.lexsort((drawn[: len(own)], ~true))[: self.own]]
 
     def subgame(self, root: Root, own: Bytes, other: Bytes, seed: int) -> Subgame:
         """That of a decision with these hands; one that is there twice is twice as likely."""
-        wanted = _moves(root)[root.policy >= min(self.least, root.policy.max())]
-        return Subgame(root, own, other, seed, wanted)
+        moves = _moves(root)[root.policy >= min(self.min_probability, root.policy.max())]
+        return Subgame(root, own, other, seed, moves)
 
-    def _found(self, root: Root, game: Subgame, values: Float32s) -> Found:
+    def _result(self, root: Root, game: Subgame, values: Float32s) -> SearchResult:
         """Moves that were not looked at keep their probability, and have the mean q."""
         zeros = np.zeros(len(root.moves))
-        worth = game.solved(values, self.iterations, self.eta, self.reply_eta)[1]
+        worth = game.solve(values, self.iterations, self.eta, self.reply_eta)[1]
         mine = game.own.sets == 0
         places = np.searchsorted(game.own.moves[mine], moves := _moves(root))
         places = np.minimum(places, mine.sum() - 1)
         looked = game.own.moves[mine][places] == moves
         q, policy = worth[mine][places], root.policy.copy()
-        found = step(policy[looked], q[looked], self.eta, self.tau)
-        q[~looked] = found @ q[looked]
-        policy[looked] = found * policy[looked].sum()
-        return Found(policy, q, zeros, game.pairs, float(game.pairs), game.pairs)
+        improved = step(policy[looked], q[looked], self.eta, self.tau)
+        q[~looked] = improved @ q[looked]
+        policy[looked] = improved * policy[looked].sum()
+        return SearchResult(policy, q, zeros, game.pairs, float(game.pairs), game.pairs)
 
 
 def _squares(root: Root) -> int:
@@ -268,6 +282,6 @@ def _squares(root: Root) -> int:
 
 
 def _moves(root: Root) -> Int64s:
-    """The moves of a decision, int64 [m], as `Plies.move` has them."""
+    """The moves of a decision, int64 [m], as `MoveTable.move` has them."""
     moves: Int64s = np.array(root.moves, np.int64) @ np.array([_squares(root), 1])
     return moves

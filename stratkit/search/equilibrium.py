@@ -37,8 +37,12 @@ NOTHING = -1  # behind the last action of a whole one
 
 @dataclass(frozen=True)
 class Candidates:
-    """Whole actions of `player`: `actions` int32 [m, longest], `NOTHING` behind the end of each;
-    and the logarithms of their joint probabilities under the blueprint, float64 [m], falling."""
+    """Whole actions of a player.
+
+    actions   int32 [m, longest], `NOTHING` behind the end of each
+    logprobs  float64 [m], log joint probabilities under the blueprint, falling
+    player    whose they are
+    """
 
     actions: Int32s
     logprobs: Float64s
@@ -60,15 +64,15 @@ def candidates(
     turn = int(root.turns()[0])
     if turn < 0:
         raise ValueError(f"{root.game.name}: no simultaneous turn")
-    found: list[Candidates] = []
+    out: list[Candidates] = []
     now = Batch.gathered([(root, [0])])
     while now.turns()[0] == turn:
-        drawn = _sampled(now, blueprint, samples, seed, len(found))
+        drawn = _sampled(now, blueprint, samples, seed, len(out))
         some = _most_probable(*drawn, max_candidates, int(now.actors()[0]))
         for action in some.actions[0]:  # the others are not shown which
             now.apply(np.array([action], np.int32))
-        found.append(some)
-    return found
+        out.append(some)
+    return out
 
 
 def _sampled(
@@ -108,10 +112,14 @@ def _most_probable(
 
 @dataclass(frozen=True)
 class Cells:
-    """What pairs of whole actions are worth to the first of two players: the mean return of
-    `rollouts` games that the blueprint plays on for `actions` actions (0: its value at once), in
-    units of the game's returns. `largest_return`: beyond that none lies. With `plies` so many plies
-    are played instead of actions."""
+    """What pairs of whole actions are worth to the first of two players: the mean return of some
+    rollouts, in units of the game's returns.
+
+        rollouts        games of each pair
+        actions         that the blueprint plays on; 0: its value at once
+        largest_return  no value lies beyond it
+        plies           `actions` counts plies
+    """
 
     blueprint: Blueprint
     rollouts: int
@@ -126,8 +134,8 @@ class Cells:
         of one row. Another `sample` has other random numbers."""
         n = len(first) * len(second) * self.rollouts
         parts = [np.arange(at, min(at + ROWS, n)) for at in range(0, n, ROWS)]
-        found = [self._returns(root, first, second, part, seed, sample) for part in parts]
-        each = np.concatenate(found).reshape(len(first), len(second), self.rollouts)
+        returns = [self._returns(root, first, second, part, seed, sample) for part in parts]
+        each = np.concatenate(returns).reshape(len(first), len(second), self.rollouts)
         return np.asarray(each.mean(2) / root.game.unit, np.float64)
 
     def _returns(
@@ -153,13 +161,13 @@ def remembered(values: Callable[[Int64s], Float64s], sizes: Sequence[int]) -> Ut
     known: dict[tuple[int, ...], Float64s] = {}
 
     def utilities(joint: Int64s) -> list[Float64s]:
-        asked = [
+        deviations = [
             [(*joint[:i], a, *joint[i + 1 :]) for a in range(size)] for i, size in enumerate(sizes)
         ]
-        new = list(dict.fromkeys(one for some in asked for one in some if one not in known))
+        new = list(dict.fromkeys(one for some in deviations for one in some if one not in known))
         if new:
             known.update(zip(new, values(np.array(new, np.int64)), strict=True))
-        return [np.array([known[one][i] for one in some]) for i, some in enumerate(asked)]
+        return [np.array([known[one][i] for one in some]) for i, some in enumerate(deviations)]
 
     return utilities
 

@@ -24,9 +24,12 @@ EXPLORE = 0.25
 
 @dataclass(frozen=True)
 class Examples:
-    """What a network sees, float32 [n, pbs_inputs], and what it should say: what each hand of the
-    player that is asked may expect, float32 [n, game's hands], NaN of a hand that is not there. In
-    units of the game's largest return."""
+    """Examples of a value network.
+
+    rows    float32 [n, pbs_inputs], its inputs
+    values  float32 [n, hands], of the player's hands in units of the largest return; NaN of a
+            hand that is not there
+    """
 
     rows: Float32s
     values: Float32s
@@ -37,7 +40,12 @@ class Examples:
 
 @dataclass(frozen=True)
 class _After:
-    """The roots at which some games go on, int64 [n]: their nodes, and what is believed there."""
+    """The roots at which some games go on.
+
+    games    int64 [n]
+    nodes    int32 [n], of the roots
+    beliefs  float64 [n, hands], of both players
+    """
 
     games: Int64s
     nodes: Int32s
@@ -76,14 +84,14 @@ class Generator:
                 reached.append(self._walk(solver, games, which[games]))
 
         solver.solve(search.updates, walk)
-        found = examples_of(solver, beliefs)
+        examples = examples_of(solver, beliefs)
         for after in reached:
             self._roots[after.games] = after.nodes
             for player in (0, 1):
                 self._beliefs[player][after.games] = after.beliefs[player]
         self._begin_again()
         self.round += 1
-        return found
+        return examples
 
     def roots(self) -> tuple[Int32s, tuple[Float64s, Float64s]]:
         """Where the games stand that have begun: nodes int32 [n], and what is believed of either

@@ -29,9 +29,13 @@ LOSERS_FROM, LOST = 64, 0.02
 
 @dataclass(frozen=True)
 class JointCells:
-    """What joint whole actions are worth: the mean of `rollouts` games that the blueprint plays on
-    for `plies` plies, and to the next turn of moves, in units of the game's returns. No value lies
-    beyond `largest_return`. All joint actions have the same random numbers."""
+    """What joint whole actions are worth: the mean of some rollouts, in units of the game's
+    returns. All joint actions have the same random numbers.
+
+        rollouts        games of each joint action
+        plies           that the blueprint plays on, and to the next turn of moves
+        largest_return  no value lies beyond it
+    """
 
     blueprint: Blueprint
     rollouts: int
@@ -45,8 +49,8 @@ class JointCells:
         the `candidates` of the P players who act in the turn of `root`, a batch of one row."""
         n = len(joint) * self.rollouts
         parts = [np.arange(at, min(at + ROWS, n)) for at in range(0, n, ROWS)]
-        found = [self._returns(root, candidates, joint, part, seed) for part in parts]
-        each = np.concatenate(found).reshape(len(joint), self.rollouts, root.game.players)
+        returns = [self._returns(root, candidates, joint, part, seed) for part in parts]
+        each = np.concatenate(returns).reshape(len(joint), self.rollouts, root.game.players)
         return np.asarray(each.mean(1) / root.game.unit, np.float64)
 
     def _returns(
@@ -75,17 +79,17 @@ def values_of_all(batch: Batch, blueprint: Blueprint, largest_return: float = np
     running = np.flatnonzero(batch.actors() >= 0)
     out[running] = shares_of(batch.game, batch.observe()[running])
     now = Batch.gathered([(batch, np.arange(batch.size))])
-    turns, asked = now.turns(), np.zeros(out.shape, bool)
+    turns, valued = now.turns(), np.zeros(out.shape, bool)
     while True:
         actors = now.actors()
         rows = np.flatnonzero((actors >= 0) & (now.turns() == turns))
         if not len(rows):
             return out
-        new = rows[~asked[rows, actors[rows]]]
+        new = rows[~valued[rows, actors[rows]]]
         if len(new):
             values = blueprint.values(now.observe()[new])
             out[new, actors[new]] = np.clip(values, -largest_return, largest_return)
-            asked[new, actors[new]] = True
+            valued[new, actors[new]] = True
         any_ = np.full(now.size, -1, np.int32)  # the others are not shown which
         any_[rows] = now.legal()[rows].argmax(1)
         now.apply(any_)
@@ -104,10 +108,10 @@ def solve_joint(
     sums = [np.zeros(n) for n in sizes]
 
     def summed(joint: Int64s) -> Sequence[Float64s]:
-        found = utilities(joint)
-        for total, worth in zip(sums, found, strict=True):
+        payoffs = utilities(joint)
+        for total, worth in zip(sums, payoffs, strict=True):
             total += worth
-        return found
+        return payoffs
 
     matching = RegretMatching(summed, sizes, seed)
     matching.run(min(iterations, LOSERS_FROM))

@@ -23,9 +23,9 @@ import numpy.typing as npt
 from stratkit.engine import Batch
 from stratkit.engine.mcts import RootMoves, SearchTrees
 from stratkit.engine.sampling import dirichlet
-from stratkit.search.beliefs import Belief
+from stratkit.search.beliefs import BeliefSampler
 from stratkit.search.blueprint import Blueprint
-from stratkit.search.decision import Found, Root, Search, standard_error
+from stratkit.search.decision import Root, Search, SearchResult, standard_error
 from stratkit.search.mcts import grow
 from stratkit.threads import search_threads
 
@@ -37,14 +37,21 @@ NOISE_SHAPE = 10.0  # divided by the number of moves, as in AlphaZero
 
 @dataclass(frozen=True)
 class PIMC(Search):
-    """`worlds` of a decision, with trees of `nodes` simulations each. `combine`: policies, not
-    values (PC-PIMC); `draw`: from their mean. `noise`: the part of each root's priors that is drawn
-    from a Dirichlet distribution. `cpuct`, `actions`, `unit`, `largest_return` as in `SearchTrees`;
-    `seconds` of a decision, if there is a limit: then the result depends on the machine."""
+    """Determinized search: a tree in each of some worlds.
+
+    worlds   of a decision
+    nodes    simulations of each tree
+    belief   draws the worlds
+    combine  policies, not values (PC-PIMC)
+    draw     from the mean policy, instead of its best move
+    noise    part of each root's priors drawn from a Dirichlet distribution
+    seconds  limit of a decision: then the result depends on the machine; None: no limit
+    cpuct, actions, unit, largest_return   as in `SearchTrees`
+    """
 
     worlds: int
     nodes: int
-    belief: Belief
+    belief: BeliefSampler
     combine: bool = True
     draw: bool = False
     cpuct: float = 2.5
@@ -54,7 +61,9 @@ class PIMC(Search):
     largest_return: float = np.inf
     seconds: float | None = None
 
-    def __call__(self, roots: Sequence[Root], blueprint: Blueprint, seed: int) -> list[Found]:
+    def __call__(
+        self, roots: Sequence[Root], blueprint: Blueprint, seed: int
+    ) -> list[SearchResult]:
         """The trees of all worlds of all decisions grow side by side."""
         until = None if self.seconds is None else time.monotonic() + self.seconds * len(roots)
         believed = self.belief(roots, [range(self.worlds)] * len(roots), blueprint, seed)
@@ -74,18 +83,18 @@ class PIMC(Search):
         grow(trees, blueprint, until)
         out = []
         for i, one in enumerate(believed):
-            found = [trees.root(i * self.worlds + world) for world in range(self.worlds)]
-            q = np.array([each.q for each in found])
-            mean = np.mean([world_policy(each) for each in found], axis=0)
+            root_moves = [trees.root(i * self.worlds + world) for world in range(self.worlds)]
+            q = np.array([each.q for each in root_moves])
+            mean = np.mean([world_policy(each) for each in root_moves], axis=0)
             out.append(
-                Found(
+                SearchResult(
                     policy=self._policy(mean, q.mean(0)),
                     q=q.mean(0),
                     error=standard_error(q),
                     worlds=self.worlds,
                     effective=one.effective,
                     candidates=one.candidates,
-                    visits=np.mean([each.visits for each in found], axis=0),
+                    visits=np.mean([each.visits for each in root_moves], axis=0),
                     target=mean,
                 )
             )
@@ -114,13 +123,13 @@ def best(scores: Vector) -> Vector:
     return np.asarray(top / top.sum(), np.float64)
 
 
-def world_policy(found: RootMoves) -> Vector:
+def world_policy(root: RootMoves) -> Vector:
     """What the search of one world would play, float64 [m]: the share of visits of the moves that
     are not proven to be worse than another; where the best result is proven, its moves alike."""
-    least = found.low.max()
-    if least > found.high.max() - TIE:
-        return best(found.low.astype(np.float64))
-    visits = np.where(found.high > least - TIE, found.visits, 0).astype(np.float64)
+    least = root.low.max()
+    if least > root.high.max() - TIE:
+        return best(root.low.astype(np.float64))
+    visits = np.where(root.high > least - TIE, root.visits, 0).astype(np.float64)
     if not visits.sum():  # its time was over before a second move was tried
-        return best(found.q)
+        return best(root.q)
     return np.asarray(visits / visits.sum(), np.float64)

@@ -34,11 +34,11 @@ class RowCheck:
         seen = public.clip(0, 255).astype(np.uint8)
         look = np.array([self._looks.get(one.tobytes(), -1) for one in seen])
         known = (look >= 0) & (seen == public).all(1) & ((acts == 0) | (acts == 1))
-        asked = self._there[look, (acts == 0).astype(np.int64)]
+        own = self._there[look, (acts == 0).astype(np.int64)]
         other = self._there[look, (acts != 0).astype(np.int64)]
-        there = np.hstack([asked, other])
-        believed = ((rows[:, -2 * hands :] != 0) & ~there).any(1)
-        valued = (~np.isnan(values) & ~asked).any(1)
+        possible = np.hstack([own, other])
+        believed = ((rows[:, -2 * hands :] != 0) & ~possible).any(1)
+        valued = (~np.isnan(values) & ~own).any(1)
         wrong = np.flatnonzero(~known | believed | valued)
         if not len(wrong):
             return None

@@ -24,8 +24,13 @@ AT_ONCE = 512  # subgames that are solved together
 
 @dataclass(frozen=True)
 class PBSSearch:
-    """How a subgame is searched: by which algorithm (`SOLVERS`), with how many `updates` of one
-    player each, to what `depth` in decisions (0: to the end), and whether play is `safe`."""
+    """How a subgame is searched.
+
+    kind     the algorithm, of `SOLVERS`
+    updates  number of them, of one player each
+    depth    in decisions; 0: to the end of the game
+    safe     play a random iteration, not the average
+    """
 
     kind: str = "cfr"
     updates: int = 1024
@@ -35,8 +40,12 @@ class PBSSearch:
 
 @dataclass(frozen=True)
 class SolvedSubgames:
-    """Some solved subgames. Policies float64 [E] of all their choices: `average`, what was `played`
-    at the iteration that was drawn, and what is `believed` of both then."""
+    """Some solved subgames, and policies of all their choices.
+
+    average   float64 [E]
+    played    float64 [E], of the iteration that was drawn
+    believed  float64 [E], what both are believed to play then
+    """
 
     subgames: Subgames
     average: Float64s
@@ -83,12 +92,12 @@ def solve(
         average = solver.averaged()[at]
         return SolvedSubgames(subgames, average, average, average)
     played, believed = solver.policy[at], solver.policy[at]
-    wanted = np.bincount(stops, minlength=search.updates // 2 + 1)
+    counts = np.bincount(stops, minlength=search.updates // 2 + 1)
     stop_of_choice = stops[subgames.subgame]
 
     def keep() -> None:
         k = solver.updates // 2
-        if wanted[k]:
+        if counts[k]:
             now = stop_of_choice == k
             np.copyto(played, solver.policy[at], where=now)
             np.copyto(believed, solver.believed()[at], where=now)
@@ -107,9 +116,13 @@ def draw_stops(search: PBSSearch, seed: int, games: Int64s, nodes: Int32s) -> In
 
 @dataclass(frozen=True)
 class _Roots:
-    """Subgames still to be played: their nodes int32 [n], the `games` of which each is int64 [n],
-    and of either player float64 [n, game's hands] what is believed of its hands, and how often each
-    gets there (`reach`)."""
+    """Subgames still to be played.
+
+    nodes    int32 [n], their roots
+    games    int64 [n], the game of each
+    beliefs  float64 [n, hands], of both players
+    reach    float64 [n, hands], of both players: how often each hand gets there
+    """
 
     nodes: Int32s
     games: Int64s
@@ -184,7 +197,7 @@ def _play(
     """Solves some subgames, counts what is played there, and returns where they lead."""
     subgames = Subgames(tree, roots.nodes, search.depth)
     stops = draw_stops(search, seed, roots.games, roots.nodes)
-    found = solve(subgames, roots.beliefs, leaves, search, stops)
+    solution = solve(subgames, roots.beliefs, leaves, search, stops)
     group = roots.games[subgames.subgame] % len(sums)
     places = group * sums.shape[1] + subgames.tree_choice
     counted = np.zeros(subgames.choices)
@@ -194,14 +207,14 @@ def _play(
         begun = np.zeros(subgames.hands[player])
         begun[at] = roots.reach[player][where]
         mine = subgames.player == player
-        subgames.reach(player, found.average, begun)
-        counted[mine] = begun[subgames.hand_of_choice[mine]] * found.average[mine]
-        subgames.reach(player, found.played, begun)
+        subgames.reach(player, solution.average, begun)
+        counted[mine] = begun[subgames.hand_of_choice[mine]] * solution.average[mine]
+        subgames.reach(player, solution.played, begun)
         at, where = subgames.leaves_of(player)
         table = np.zeros((subgames.leaves, tree.game.hands))
         table[where] = begun[at]
         reach.append(table)
-        beliefs.append(found.beliefs(player, roots.beliefs[player]))
+        beliefs.append(solution.beliefs(player, roots.beliefs[player]))
     flat = sums.reshape(-1)
     flat += np.bincount(places, counted, minlength=flat.size)
     nodes, games = subgames.nodes[subgames.leaf_parts], roots.games[subgames.owner]

@@ -145,14 +145,16 @@ class CFRD(Solver):
         self.subgames.reach(player, self.policy, self.reach[player])
 
     def _find_ends(self, player: int, times: int) -> None:
-        found = self.leaves(self.subgames, player, self.reach)
-        self.subgames.ends(player, self.reach[1 - player], found, self._values[player])
+        leaf_values = self.leaves(self.subgames, player, self.reach)
+        self.subgames.ends(player, self.reach[1 - player], leaf_values, self._values[player])
 
     def believed(self) -> Float64s:
+        """The current policies."""
         return self.policy
 
     @staticmethod
     def weights(updates: int) -> Float64s:
+        """Linear; the last iteration's policy is not in the average yet."""
         return np.append(np.arange(1.0, updates // 2 + 1), 0)
 
 
@@ -178,8 +180,8 @@ class CFRAvg(CFRD):
         if not subgames.leaves:
             return
         mean = self._means_of_reach()
-        found, sums = self.leaves(subgames, player, mean), np.empty_like(values)
-        subgames.ends(player, mean[1 - player], found, sums)
+        leaf_values, sums = self.leaves(subgames, player, mean), np.empty_like(values)
+        subgames.ends(player, mean[1 - player], leaf_values, sums)
         weight = times + 1 + player  # of the opponent's policy: player 0 learns first
         total = weight * (weight + 1) / 2
         before = self._sums[player]
@@ -217,8 +219,8 @@ class FLOP(Solver):
     def _update(self, player: int, times: int) -> None:
         subgames, other, t = self.subgames, 1 - player, times + 1
         ahead = (t * self._mean[other] + 2 * self.reach[other]) / (t + 2)
-        found = self.leaves(subgames, player, self._mean)
-        subgames.ends(player, ahead, found, self._values[player])
+        leaf_values = self.leaves(subgames, player, self._mean)
+        subgames.ends(player, ahead, leaf_values, self._values[player])
         subgames.best_response(player, self.policy, self._values[player], self._q)
         subgames.reach(player, self.policy, self.reach[player])
         part = 2 / (t + 1)
@@ -227,10 +229,12 @@ class FLOP(Solver):
         self.average += part * self.played(player)
 
     def believed(self) -> Float64s:
+        """The average policies."""
         return self.averaged()
 
     @staticmethod
     def weights(updates: int) -> Float64s:
+        """Linear, from 0 of the uniform policy on."""
         return np.arange(0.0, updates // 2 + 1)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import Batch
 from stratkit.search.blueprint import Blueprint
-from stratkit.search.decision import Found, Root
+from stratkit.search.decision import Root, SearchResult
 from stratkit.search.equilibrium import (
     NOTHING,
     Candidates,
@@ -37,9 +37,16 @@ Solved = Mapping[tuple[int, bytes], Weights]  # by the side and the digest of wh
 
 @dataclass(frozen=True)
 class TurnSearch:
-    """Regret matching over at most `max_candidates` of each player, out of `samples` draws; a joint
-    action is worth the mean of `games` rollouts of `depth` plies. `play`: the average
-    policies, or the final ones. A turn's random numbers depend on the seed and on what is public.
+    """Regret matching over candidates of each player. A turn's random numbers depend on the seed
+    and on what is public.
+
+        max_candidates  of each player
+        samples         draws from which these are taken
+        iterations      of regret matching
+        games           rollouts of each joint action
+        depth           plies of a rollout
+        play            the average policies, or the final ones
+        largest_return  no value lies beyond it
     """
 
     max_candidates: int
@@ -53,12 +60,12 @@ class TurnSearch:
 
     def __call__(
         self, roots: Sequence[Root], blueprint: Blueprint, seed: int
-    ) -> list[Found | None]:
-        """Where players move in turn, and behind choices that no candidate makes, it finds
-        nothing."""
-        return [self._found(root, blueprint, seed) for root in roots]
+    ) -> list[SearchResult | None]:
+        """Where players move in turn, and behind choices that no candidate makes, there is no
+        result."""
+        return [self._result(root, blueprint, seed) for root in roots]
 
-    def _found(self, root: Root, blueprint: Blueprint, seed: int) -> Found | None:
+    def _result(self, root: Root, blueprint: Blueprint, seed: int) -> SearchResult | None:
         m, begun = len(root.moves), root.turn()
         if begun is None:
             return None
@@ -68,7 +75,7 @@ class TurnSearch:
             return None
         policy = chosen[:, 0] / chosen[:, 0].sum()
         q = np.divide(chosen[:, 1], chosen[:, 0], out=np.zeros(m), where=chosen[:, 0] > 0)
-        return Found(policy, q, np.zeros(m), worlds=1, effective=1.0, candidates=1)
+        return SearchResult(policy, q, np.zeros(m), worlds=1, effective=1.0, candidates=1)
 
     def _turn(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
         key = _digest(seed.to_bytes(8, "little") + begun.observe()[0].tobytes())
@@ -83,13 +90,13 @@ class TurnSearch:
         some = candidates(begun, blueprint, self.samples, self.max_candidates, seed)
         of = self._between_two if begun.game.players == 2 else self._among_all
         mixed, worth = of(begun, some, blueprint, seed)
-        found: dict[tuple[int, bytes], Weights] = {}
+        weights: dict[tuple[int, bytes], Weights] = {}
         now = Batch.gathered([(begun, [0])])
         for each, policy, values in zip(some, mixed, worth, strict=False):
-            _add(found, now, each, policy, values)
+            _add(weights, now, each, policy, values)
             for action in each.actions[0]:  # the next player is not shown which
                 now.apply(np.array([action], np.int32))
-        return found
+        return weights
 
     def _between_two(
         self, begun: Batch, some: Sequence[Candidates], blueprint: Blueprint, seed: int
@@ -121,7 +128,7 @@ def _nobody() -> Int32s:
 
 
 def _add(
-    found: dict[tuple[int, bytes], Weights],
+    weights_of: dict[tuple[int, bytes], Weights],
     now: Batch,
     some: Candidates,
     policy: Float64s,
@@ -133,7 +140,7 @@ def _add(
     for column in some.actions.T:
         seen = batch.observe()
         for row in np.flatnonzero((column != NOTHING) & (policy > 0)).tolist():
-            weights = found.setdefault((side, _digest(seen[row].tobytes())), {})
+            weights = weights_of.setdefault((side, _digest(seen[row].tobytes())), {})
             p, total = weights.get(int(column[row]), (0.0, 0.0))
             share = float(policy[row])
             weights[int(column[row])] = p + share, total + share * float(values[row])

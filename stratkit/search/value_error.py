@@ -25,8 +25,11 @@ PATIENCE = 64  # rounds of games that all end in their first subgame
 
 @dataclass(frozen=True)
 class States:
-    """Public belief states: their nodes of a tree, int32 [n], and what is believed of the hands of
-    either player, float64 [n, game's hands]."""
+    """Public belief states.
+
+    nodes    int32 [n], of a public tree
+    beliefs  float64 [n, hands], of both players
+    """
 
     nodes: Int32s
     beliefs: tuple[Float64s, Float64s]
@@ -37,9 +40,14 @@ class States:
 
 @dataclass(frozen=True)
 class ErrorsAt:
-    """Errors of a network at so many `states` where at most `left` decisions remain: their mean
-    (`bias`), and the root of their mean square, over the hands that are there alike (`rms`) and as
-    they are believed (`believed`). In units of the game's returns."""
+    """Errors of a network, in units of the game's returns.
+
+    left      decisions that remain at most
+    states    number of states with so many left
+    bias      mean error
+    rms       root mean square error, over the hands that are there, all alike
+    believed  the same, hands weighted by the belief
+    """
 
     left: int
     states: int
@@ -91,8 +99,8 @@ def random_states(tree: PublicTree, n: int, seed: int) -> States:
     nodes = random.choice(np.flatnonzero(own), n).astype(np.int32)
     beliefs = []
     for player in (0, 1):
-        there = np.array([tree.prior(int(node), player) > 0 for node in nodes])
-        drawn = np.where(there, random.exponential(size=there.shape), 0.0)
+        possible = np.array([tree.prior(int(node), player) > 0 for node in nodes])
+        drawn = np.where(possible, random.exponential(size=possible.shape), 0.0)
         beliefs.append(drawn / drawn.sum(1, keepdims=True))
     return States(nodes, (beliefs[0], beliefs[1]))
 

@@ -28,7 +28,7 @@ from stratkit.players.searching.stage import SearchStage
 from stratkit.players.testtime.explain import text
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
-from stratkit.search.beliefs import NetworkBelief, Weighed
+from stratkit.search.beliefs import ImportanceResampling, NetworkBelief
 from test_hidden_information import exchanged, play
 
 GAME, KIND = Game("mini"), variant("mini")
@@ -112,7 +112,7 @@ def test_a_search_never_knows_what_is_hidden(words: dict[str, str]) -> None:
         net = BeliefNet("plain:4x1", GAME, 1)
         net.last.weight.data.normal_(std=0.5)
         drawn = NetworkBelief(BeliefEvaluator(net))
-        product = Weighed(deployment=True, last=0, drawn=drawn)
+        product = ImportanceResampling(deployment=True, last=0, base=drawn)
         stage.search = type(stage.search)(**{**vars(stage.search), "belief": product})
     told: list[Explanation] = []
     player = PostprocessedPlayer(blueprint, GAME, 1, PostProcessing(), told.append, stage)

@@ -9,7 +9,7 @@ from stratkit.engine.stratego import MOVED, RED, Position
 from stratkit.notation.fenfs import parse_fenfs, position
 from stratkit.notation.squares import parse_move, parse_square
 from stratkit.players.player import Views
-from stratkit.players.testtime.board import Board
+from stratkit.players.testtime.board import SideBoard
 
 
 def mini(pieces: str, side: str = "r", ply: int = 0) -> str:
@@ -67,8 +67,8 @@ class Scene:
     def packed(self) -> bytes:
         return self.batch.observe()[0].tobytes()
 
-    def board(self) -> Board:
-        return Board.of(self.variant.width, self.variant.height, self.packed())
+    def board(self) -> SideBoard:
+        return SideBoard.of(self.variant.width, self.variant.height, self.packed())
 
     def views(self) -> Views:
         """What the side to move sees."""

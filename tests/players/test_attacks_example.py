@@ -18,7 +18,7 @@ from running import ROOT, run
 from stratkit.engine import Batch
 from stratkit.engine.stratego import BOMB, MINER, SCOUT, SPY
 from stratkit.players.player import Explanation
-from stratkit.search.decision import Found
+from stratkit.search.decision import SearchResult
 
 PLAYERS = ROOT / "examples" / "players"
 script = SimpleNamespace(**runpy.run_path(str(PLAYERS / "attacks.py")))
@@ -88,7 +88,7 @@ def test_the_best_of_the_others_is_judged_by_games_that_did_not_choose_it() -> N
 )
 def test_what_justifies_a_lost_attack(q: tuple[float, ...], error: float, kind: str) -> None:
     values = np.array(q)
-    found = Found(values, values, np.full(len(q), error), 8, 8, 8)
+    found = SearchResult(values, values, np.full(len(q), error), 8, 8, 8)
     moves = [(at, at + 1) for at in range(len(q))]
     turn = Explanation(0, 0, np.zeros(1, np.uint8), moves, [], 0.0, None, found)
     assert lost.judged(turn, (0, 1))[0] == kind

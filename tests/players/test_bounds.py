@@ -14,7 +14,7 @@ from players.sharp import sharp_player
 from stratkit.engine.stratego import MOVED, PIECE, REVEALED, SIDE, legal_moves
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.testtime import value_bounds as bounds
-from stratkit.players.testtime.board import Board
+from stratkit.players.testtime.board import SideBoard
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.players.testtime.value_bounds import (
@@ -47,7 +47,7 @@ def compare(cells: bytes) -> tuple[int, int]:
     """Compares the bounds of red's moves; how many of them bind, and answers by hidden pieces."""
     batch = slow_bounds.begin(cells, 0)
     packed = batch.observe()[0].tobytes()
-    root = BoundsRoot(packed, Board.of(6, 6, packed), None, 0)
+    root = BoundsRoot(packed, SideBoard.of(6, 6, packed), None, 0)
     finite = hidden = 0
     for move in legal_moves(batch, 0):
         found = bounds.determinizations(root, *move)
@@ -92,7 +92,7 @@ class Counting(Evaluator):
     """Its opinion: own pieces less the enemy's, in tenths."""
 
     def values(self, observations: np.ndarray, pub: np.ndarray | None = None) -> np.ndarray:
-        boards = [Board.of(6, 6, packed.tobytes()) for packed in observations]
+        boards = [SideBoard.of(6, 6, packed.tobytes()) for packed in observations]
         counts = [len([*board.pieces(0)]) - len([*board.pieces(1)]) for board in boards]
         return np.array(counts, np.float32) / 10
 
@@ -190,7 +190,7 @@ def test_the_ends_of_games() -> None:
 
 
 def test_one_question_of_bounded_size() -> None:
-    answers = [Reply(State(Board(10, 10, bytes(100), [bytes(12)] * 2), b"", None))]
+    answers = [Reply(State(SideBoard(10, 10, bytes(100), [bytes(12)] * 2), b"", None))]
     many = [Determinization(answers * 300, bytes(12))]
     looked: list[int] = []
     original = bounds.determinizations

@@ -13,7 +13,7 @@ from stratkit.engine import Batch, Game, expand_planes, observation_dtype
 from stratkit.engine.observation import MOVES, ONLY_ATTACKS
 from stratkit.engine.stratego import variant
 from stratkit.players.testtime import value_bounds as bounds
-from stratkit.players.testtime.board import CELLS, OTHER, OWN, Board
+from stratkit.players.testtime.board import CELLS, OTHER, OWN, SideBoard
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 
 GAMES = [("mini", 6), ("barrage", 2), ("classic", 1)]
@@ -50,7 +50,7 @@ def test_two_plies_give_the_engines_next_observation(name: str, games: int) -> N
             plies = [tuple(int(x) for x in after["moves"][i]) for i in (1, 0)]
             framed = cells if side == 0 else cells[::-1]
             (start, end, first), (origin, target, second) = plies
-            board = Board.of(width, height, packed)
+            board = SideBoard.of(width, height, packed)
             between = board.play(start, end, defender=int(framed[end]) & 15)
             truth = between.cells[origin] & 15
             kind = second if second != 255 else 0
@@ -75,7 +75,7 @@ def test_possible_types_are_those_of_the_exact_marginals(name: str, games: int) 
     for game, _, _, packed, _ in itertools.islice(turns(name, games), 0, None, 7):
         planes = expand_planes(game, np.frombuffer(packed, np.uint8)[None])[0]
         planes = planes.reshape(len(planes), -1)
-        board = Board.of(width, height, packed)
+        board = SideBoard.of(width, height, packed)
         for side, first in ((OTHER, 13), (OWN, 25)):
             for square in board.pieces(side):
                 types = np.flatnonzero(planes[first : first + 12, square]).tolist()
@@ -89,7 +89,7 @@ def test_a_watch_follows_every_ply(name: str, games: int, monkeypatch: pytest.Mo
     tracker, followed = Tracker(width, height), []
     real = GameTrack._ply
 
-    def check(self: GameTrack, before: Board, start: int, end: int, after: Board) -> None:
+    def check(self: GameTrack, before: SideBoard, start: int, end: int, after: SideBoard) -> None:
         truth = self.truth if before.side(start) == OWN else None  # type: ignore[attr-defined]
         if truth is not None:
             assert bytes(after.cells) == truth

@@ -16,8 +16,8 @@ from stratkit.nets.evaluator import Evaluator
 from stratkit.search.beliefs import (
     BELIEFS,
     FLOOR,
+    ImportanceResampling,
     NetworkBelief,
-    Weighed,
     effective,
     log_likelihoods,
     past,
@@ -25,7 +25,7 @@ from stratkit.search.beliefs import (
     uniform_belief,
 )
 from stratkit.search.decision import Root
-from stratkit.search.mmd import Drawn
+from stratkit.search.mmd import WorldPool
 
 NANO = variant("nano")
 
@@ -159,16 +159,16 @@ def test_worlds_are_drawn_by_their_weight(size: int) -> None:
     log_q = told.evaluator.log_probabilities(views, hidden_types(drawn))
     learned = dict(zip(cells_of(drawn), log_q, strict=True))
     assert learned.keys() == wanted.keys() and np.ptp(log_q) > 0.5
-    product = Weighed(deployment=True, last=0, drawn=told)
+    product = ImportanceResampling(deployment=True, last=0, base=told)
     for belief, part, more in (
         (BELIEFS["uniform"], slice(0, 0), 0),
         (BELIEFS["setups"], slice(0, NANO.pieces), 0),
         (product, slice(0, NANO.pieces), 1),
     ):
-        search = Drawn([root], [n], belief, network, 1)
+        search = WorldPool([root], [n], belief, network, 1)
         for count in range(size, n + 1, size):
             (drawn,) = search.at_least([count])
-        (believed,) = search.believed
+        (believed,) = search.samples
         assert believed.worlds.size == n == drawn.size
         cells = cells_of(drawn)
         odds = np.array([np.exp(more * learned[one]) for one in wanted])
@@ -200,7 +200,7 @@ def test_each_part_weighs_other_worlds_and_begins_elsewhere() -> None:
         asked.extend(parts)
         return uniform_belief(roots, parts, *more)
 
-    belief, size, begins = Weighed(deployment=False, last=0, drawn=noted), 16, set()
+    belief, size, begins = ImportanceResampling(deployment=False, last=0, base=noted), 16, set()
     every = cells_of(root.draw(4 * size * 12, 1))
     for first in range(0, 12 * size, size):
         (believed,) = belief([root], [range(first, first + size)], network, 1)

@@ -76,7 +76,7 @@ def tree() -> PublicTree:
 def test_two_plies_before_the_end_it_is_exact(tree: PublicTree) -> None:
     """The value of the subgame is that of its public belief state, which CFR-D solves, with every
     hand as likely as the others."""
-    search = EndgameSearch(100, eta=0, tau=0, belief=uniform_belief, own=6, least=0)
+    search = EndgameSearch(100, eta=0, tau=0, belief=uniform_belief, own=6, min_probability=0)
     compared, uneven = 0, 0
     sets = {
         (int(who), seen.tobytes()): int(node)
@@ -94,7 +94,7 @@ def test_two_plies_before_the_end_it_is_exact(tree: PublicTree) -> None:
         other = hands(seen["cells"], seen["enemy_unrevealed"].tolist(), True, 100)
         assert other is not None
         game = search.subgame(root, own_hands, other, 1)
-        game.told(UniformBlueprint().evaluate(game.views, game.legal)[0], 0.0)
+        game.set_policy(UniformBlueprint().evaluate(game.views, game.legal)[0], 0.0)
         assert not len(game.leaves)
         own = int(game.own.sets.max()) + 1
         ranges = [slice(tree.hand[node, p], tree.hand[node + 1, p]) for p in (0, 1)]
@@ -111,7 +111,7 @@ def test_two_plies_before_the_end_it_is_exact(tree: PublicTree) -> None:
         solver = CFRD(Subgames(tree, np.array([node], np.int32), 0), tuple(beliefs))
         solver.solve(400)
         exact = float(np.nansum(solver.values(root.side) * beliefs[root.side]))
-        policy, worth = game.solved(np.empty(0, np.float32), 500, 500.0, 500.0)
+        policy, worth = game.solve(np.empty(0, np.float32), 500, 500.0, 500.0)
         assert policy @ worth / own == pytest.approx(exact, abs=0.01), seed
         compared += 1
     assert compared > 10 and uneven == 0
@@ -127,7 +127,7 @@ def test_a_hand_that_is_there_twice_is_twice_as_likely() -> None:
     batch = played(Game("nano"), 6 + 2 * 2, 5)
     assert batch is not None
     root = root_of(batch)
-    search = EndgameSearch(100, eta=0, tau=0, belief=uniform_belief, own=6, least=0)
+    search = EndgameSearch(100, eta=0, tau=0, belief=uniform_belief, own=6, min_probability=0)
     own = search.hands(root, 1)
     other = np.unique(hidden_types(worlds(batch, 0, 40, 1)), axis=0)
     assert own is not None and len(other) > 1
@@ -135,9 +135,9 @@ def test_a_hand_that_is_there_twice_is_twice_as_likely() -> None:
     def total(*rows: int) -> np.ndarray:
         """q, times the number of hands."""
         game = search.subgame(root, own, other[list(rows)], 1)
-        game.told(UniformBlueprint().evaluate(game.views, game.legal)[0], 0.0)
+        game.set_policy(UniformBlueprint().evaluate(game.views, game.legal)[0], 0.0)
         values = (game.leaves.sum(1) % 17 / 17).astype(np.float32)
-        return game.solved(values, 1, 0.0, 0.0)[1] * len(rows)
+        return game.solve(values, 1, 0.0, 0.0)[1] * len(rows)
 
     assert np.ptp(total(0) - total(1)) > 0.01
     assert total(0, 0, 1) == pytest.approx(2 * total(0) + total(1), abs=1e-5)

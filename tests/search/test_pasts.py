@@ -11,7 +11,7 @@ from search.test_step import after, searched
 from solve.small_games import tree_of
 from stratkit.engine import Batch, Game
 from stratkit.players.searching.blueprints import UniformBlueprint
-from stratkit.search.beliefs import Weighed, log_likelihoods, past
+from stratkit.search.beliefs import ImportanceResampling, log_likelihoods, past
 from stratkit.search.mmd import MMDSearch
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.mmd import action_values
@@ -90,7 +90,7 @@ def test_a_search_by_the_posterior_comes_to_what_exact_values_do() -> None:
     """Kuhn poker, where uniform worlds lead to a NashConv of .12 instead of .03."""
     tree = tree_of("kuhn")
     policy = after(tree, 200).solution()
-    belief = Weighed(deployment=False, last=99, floor=0.0)
+    belief = ImportanceResampling(deployment=False, last=99, floor=0.0)
     asked = MMDSearch(1, END, 1.0, 0.0, belief, 256)
     blueprint, roots = TabularBlueprint(tree, policy), roots_of(tree, policy)
     mean = np.mean([flat(asked(roots, blueprint, seed)) for seed in range(4)], axis=0)

@@ -13,7 +13,7 @@ from stratkit.nets.evaluator import MANY
 from stratkit.players.searching.options import EVALUATED
 from stratkit.search import mmd
 from stratkit.search.beliefs import uniform_belief
-from stratkit.search.decision import Found, Root
+from stratkit.search.decision import Root, SearchResult
 from stratkit.search.mmd import MMDSearch
 from stratkit.solve.exploitability import evaluate
 
@@ -42,7 +42,7 @@ def asked(tree: Tree, n: int, eta: float, depth: int = END) -> MMDSearch:
     return MMDSearch(1, depth, eta, 0.0, uniform_belief, n, unit=tree.game.unit)
 
 
-def flat(found: list[Found]) -> np.ndarray:
+def flat(found: list[SearchResult]) -> np.ndarray:
     return np.concatenate([one.policy for one in found])
 
 
@@ -169,7 +169,7 @@ def test_a_time_limit_that_is_not_reached_changes_nothing() -> None:
     policy = tree.uniform()
     roots, blueprint = roots_of(tree, policy), TabularBlueprint(tree, policy)
     limited = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 64, unit=13.0, seconds=1e-6)
-    assert {one.worlds for one in limited(roots[:3], blueprint, 1)} == {mmd.FIRST}
+    assert {one.worlds for one in limited(roots[:3], blueprint, 1)} == {mmd.FIRST_WORLDS}
     longer = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 64, unit=13.0, seconds=600)
     whole = longer(roots[:3], blueprint, 1)
     assert {one.worlds for one in whole} == {64}
@@ -204,13 +204,13 @@ def test_a_view_is_valued_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_clock_leaves_no_more_rollouts_at_a_time_than_an_evaluator_remembers() -> None:
-    assert mmd.TOGETHER == EVALUATED == MANY
+    assert mmd.MAX_BATCH == EVALUATED == MANY
     tree = tree_of("leduc")
     policy = tree.uniform()
     blueprint = Counting(tree, policy)
     search = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 4096, unit=13.0, seconds=600)
     found = search(roots_of(tree, policy)[:2], blueprint, 1)
-    assert {one.worlds for one in found} == {4096} and 100 < blueprint.most <= mmd.TOGETHER
+    assert {one.worlds for one in found} == {4096} and 100 < blueprint.most <= mmd.MAX_BATCH
 
 
 def test_a_clock_spends_little_on_what_comes_to_nothing() -> None:

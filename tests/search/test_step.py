@@ -9,7 +9,7 @@ import pytest
 from solve.small_games import tree_of
 from stratkit.engine import Tree
 from stratkit.search.beliefs import uniform_belief
-from stratkit.search.mmd import MMDSearch, Tried, step
+from stratkit.search.mmd import MMDSearch, MoveReturns, step
 from stratkit.solve.exploitability import best_response, evaluate
 from stratkit.solve.mmd import TabularMMD, action_values
 
@@ -142,21 +142,21 @@ def test_who_lacks_time_leaves_out_what_comes_to_nothing() -> None:
     policy = np.array([0.5, 0.4999, 1e-9, 1e-9, 1e-4])
     mean, noise = np.array([0.0, -0.2, 0.0, 0.7, 0.2]), np.array([0.0, 0.01, 0.0, 0.0, 0.5])
     values = luck + mean + noise * draw.normal(size=(64, 5))
-    tried = Tried(np.empty((0, 5)))
+    tried = MoveReturns(np.empty((0, 5)))
     tried.add(values)
-    tried.leave_hopeless(policy, 30.0, 0.0)
-    assert tried.going.tolist() == [0, 1, 3, 4]  # 3 is what the network never plays
-    tried.add(values[:16, tried.going])
-    assert np.isnan(tried.each[64:]).all(0).tolist() == [False, False, True, False, False]
+    tried.prune(policy, 30.0, 0.0)
+    assert tried.active.tolist() == [0, 1, 3, 4]  # 3 is what the network never plays
+    tried.add(values[:16, tried.active])
+    assert np.isnan(tried.returns[64:]).all(0).tolist() == [False, False, True, False, False]
     # Values alone decide at last: 3 is better by .7, which is worth 42 nats.
-    tried.add(np.tile(mean, (4000, 1))[:, tried.going])
-    tried.leave_hopeless(policy, 60.0, 0.0)
-    assert not len(tried.going)
+    tried.add(np.tile(mean, (4000, 1))[:, tried.active])
+    tried.prune(policy, 60.0, 0.0)
+    assert not len(tried.active)
     tried.add(np.empty((5, 0)))
-    tried.leave_hopeless(policy, 60.0, 0.0)
-    assert len(tried.each) == 4080
+    tried.prune(policy, 60.0, 0.0)
+    assert len(tried.returns) == 4080
     # A step that is pulled to uniform has less to say.
     for tau, wanted in ((0.0, 0), (9.0, 2)):
-        pulled = Tried(np.tile([0.0, -0.4], (4000, 1)))
-        pulled.leave_hopeless(np.array([0.5, 0.5]), 30.0, tau)
-        assert len(pulled.going) == wanted
+        pulled = MoveReturns(np.tile([0.0, -0.4], (4000, 1)))
+        pulled.prune(np.array([0.5, 0.5]), 30.0, tau)
+        assert len(pulled.active) == wanted

@@ -24,17 +24,20 @@ class FunctionBlueprint(ABC):
     def evaluate(
         self, observations: Bytes, legal: Bytes, pub: Floats | None = None, values: bool = False
     ) -> tuple[Floats, Floats | None]:
+        """The policy float32 [n, A], and the values float32 [n], if they are wanted."""
         policy = self._policy(observations, legal)
         return policy, self.values(observations) if values else None
 
     def evaluate_pieces(
         self, observations: Bytes, legal: Bytes, turn: Int64s, pub: Floats | None = None
     ) -> Floats:
+        """The policy float32 [n, A]; that views are of one turn does not matter."""
         return self._policy(observations, legal)
 
     def evaluate_distinct(
         self, observations: Bytes, legal: Bytes, values: bool = False
     ) -> tuple[Floats, Floats | None]:
+        """As `evaluate`, without public information of another source."""
         return self.evaluate(observations, legal, values=values)
 
     @abstractmethod

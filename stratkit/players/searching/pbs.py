@@ -25,9 +25,14 @@ KEPT = 1 << 27  # bytes of solved subgames, of all games
 
 @dataclass(frozen=True)
 class Solved:
-    """A subgame that was searched in a game: what is `played` in it after `stop` updates of either
-    player, float64 [E], and what is `believed` to be; and what is believed of both players' hands
-    at its root, float64 [1, game's hands] each, and at its leaves, float64 [L, game's hands]."""
+    """A subgame that was searched in a game.
+
+    stop      updates of either player after which the search stopped
+    played    float64 [E]: the policy that is played in it
+    believed  float64 [E]: the policy that both are believed to play
+    root      float64 [1, hands], of both players: beliefs at the root
+    beliefs   float64 [L, hands], of both players: beliefs at the leaves
+    """
 
     subgames: Subgames
     stop: int
@@ -131,11 +136,11 @@ class PBSPlayer(Player):
                 out[row, actions] = chosen
                 if self._log:
                     turn = f"game {views.games[row]}, side {key[0]}"
-                    self._log(f"{turn}, {self._said(solved, infoset, actions, chosen)}")
+                    self._log(f"{turn}, {self._report(solved, infoset, actions, chosen)}")
         return out
 
-    def _said(self, solved: Solved, infoset: int, actions: Int64s, chosen: Float64s) -> str:
-        """What was found at an information set, in words."""
+    def _report(self, solved: Solved, infoset: int, actions: Int64s, chosen: Float64s) -> str:
+        """The result at an information set, in words."""
         tree, search = self.tree, self.search
         node, side = int(tree.set_nodes[infoset]), int(tree.set_players[infoset])
         hand = tree.number[side][tree.hand[node, side] + infoset - tree.infoset[node]]
@@ -181,13 +186,13 @@ class PBSPlayer(Player):
         nodes = np.array([root], np.int32)
         subgames = Subgames(tree, nodes, self.search.depth)
         stops = draw_stops(self.search, self.seed, np.array([seat]), nodes)
-        found = solve(subgames, beliefs, self.leaves, self.search, stops)
-        after = [found.beliefs(player, beliefs[player]) for player in (0, 1)]
+        solution = solve(subgames, beliefs, self.leaves, self.search, stops)
+        after = [solution.beliefs(player, beliefs[player]) for player in (0, 1)]
         shared = self._cut.get(root)
         if shared is None:  # not the one just solved: `ExactLeaves` keeps solvers as long as that
             shared = self._cut[root] = Subgames(tree, nodes, self.search.depth)
         solved = Solved(
-            shared, int(stops[0]), found.played, found.believed, beliefs, (after[0], after[1])
+            shared, int(stops[0]), solution.played, solution.believed, beliefs, (after[0], after[1])
         )
         self._kept.put(seat, root, solved)
         return solved
@@ -205,13 +210,13 @@ def open_tree(game: Game, kind: str) -> PublicTree:
         raise UsageError(f"search={kind}: {error}") from None
 
 
-def search_of(asked: SearchOptions) -> PBSSearch:
-    """The search that the options ask for."""
-    assert asked.search is not None
-    return PBSSearch(asked.search, asked.iterations, asked.depth, asked.mode == "safe")
+def search_of(options: SearchOptions) -> PBSSearch:
+    """The search that the options describe."""
+    assert options.search is not None
+    return PBSSearch(options.search, options.iterations, options.depth, options.mode == "safe")
 
 
-def open_exact(game: Game, asked: SearchOptions, seed: int) -> PBSPlayer:
+def open_exact(game: Game, options: SearchOptions, seed: int) -> PBSPlayer:
     """A player that solves what lies beyond the depth of its search, too: what a perfect network
     would say is found anew in every iteration. `UsageError`: the game cannot be searched so."""
-    return PBSPlayer(game, search_of(asked), ExactLeaves(), seed)
+    return PBSPlayer(game, search_of(options), ExactLeaves(), seed)

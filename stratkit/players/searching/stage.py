@@ -13,75 +13,77 @@ from stratkit.models.open_model import BeliefModel, open_model
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Floats
 from stratkit.players.searching.options import SETUPS_AND, SearchOptions
-from stratkit.players.testtime.stages import Staged, Turns
+from stratkit.players.testtime.stages import StageOutput, Turns
 from stratkit.search.beliefs import (
     BELIEFS,
     CANDIDATES,
-    Belief,
+    BeliefSampler,
+    ImportanceResampling,
     NetworkBelief,
-    Weighed,
     worlds_without,
 )
 from stratkit.search.blueprint import Blueprint
-from stratkit.search.decision import Found, Root, Search
+from stratkit.search.decision import Root, Search, SearchResult
 from stratkit.search.endgame import EndgameSearch
 from stratkit.search.mmd import MMDSearch
 from stratkit.search.pimc import PIMC
 from stratkit.search.turn import TurnSearch
 
 
-def _mmd(asked: SearchOptions, game: Game, belief: Belief) -> Search:
+def _mmd(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
     return MMDSearch(
-        rollouts=asked.rollouts,
-        depth=asked.depth,
-        eta=asked.eta,
-        tau=asked.magnet,
+        rollouts=options.rollouts,
+        depth=options.depth,
+        eta=options.eta,
+        tau=options.magnet,
         belief=belief,
-        explore=asked.explore,
-        worlds=asked.worlds,
+        explore=options.explore,
+        worlds=options.worlds,
         actions=game.actions_per_ply,
         unit=game.unit,
         largest_return=game.largest_return,
-        seconds=asked.time,
+        seconds=options.time,
     )
 
 
-def _pimc(asked: SearchOptions, game: Game, belief: Belief) -> Search:
+def _pimc(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
     return PIMC(
-        worlds=asked.trees,
-        nodes=max(1, asked.nodes // asked.trees) if asked.split else asked.nodes,
+        worlds=options.trees,
+        nodes=max(1, options.nodes // options.trees) if options.split else options.nodes,
         belief=belief,
-        combine=asked.search == "pc-pimc",
-        draw=asked.pick == "drawn",
-        cpuct=asked.cpuct,
-        noise=asked.noise,
+        combine=options.search == "pc-pimc",
+        draw=options.pick == "drawn",
+        cpuct=options.cpuct,
+        noise=options.noise,
         actions=game.actions_per_ply,
         unit=game.unit,
         largest_return=game.largest_return,
-        seconds=asked.time,
+        seconds=options.time,
     )
 
 
-def _rm(asked: SearchOptions, game: Game, belief: Belief) -> Search:
+def _rm(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
     return TurnSearch(
-        max_candidates=asked.candidates,
-        samples=asked.samples,
-        iterations=asked.iterations,
-        games=asked.games,
-        depth=asked.depth,
-        play=asked.play,
+        max_candidates=options.candidates,
+        samples=options.samples,
+        iterations=options.iterations,
+        games=options.games,
+        depth=options.depth,
+        play=options.play,
         largest_return=game.largest_return,
     )
 
 
-def _endgame(asked: SearchOptions, game: Game, belief: Belief) -> Search:
+def _endgame(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
     if game.name not in VARIANTS:
         raise UsageError(f"search=endgame is for Stratego on boards, not for {game.name}")
-    return EndgameSearch(most=asked.hands, eta=asked.eta, tau=asked.magnet, belief=belief)
+    return EndgameSearch(
+        max_hands=options.hands, eta=options.eta, tau=options.magnet, belief=belief
+    )
 
 
 # By the word of `search=`: how a search of a game is made of its options and a belief.
-SEARCHES: dict[str, Callable[[SearchOptions, Game, Belief], Search]] = {
+SEARCHES: dict[str, Callable[[SearchOptions, Game, BeliefSampler], Search]] = {
     "mmd": _mmd,
     "pimc": _pimc,
     "pc-pimc": _pimc,
@@ -91,10 +93,11 @@ SEARCHES: dict[str, Callable[[SearchOptions, Game, Belief], Search]] = {
 
 
 class SearchStage:
-    """Searches decisions of `game` as is `asked`, by rollouts of `blueprint`. Those that the search
-    leaves alone keep their policy.
+    """Searches the decisions of a game. Those that the search leaves alone keep their policy.
 
-    `exclude`: worlds meet what memory excludes, as the network's input does.
+        blueprint   policy and values of the rollouts
+        options     which search, with what budget
+        exclude     worlds meet what memory excludes, as the network's input does
 
     A turn without moves of two actions is searched over its legal actions. Where there is no choice
     nothing is searched. `UsageError`: the game cannot be searched so.
@@ -106,35 +109,35 @@ class SearchStage:
         self,
         game: Game,
         blueprint: Blueprint,
-        asked: SearchOptions,
+        options: SearchOptions,
         seed: int,
         exclude: bool = False,
     ) -> None:
-        if game.players != 2 and not asked.of_turns:
-            raise UsageError(f"search={asked.search} is for two players, not for {game.name}")
-        if asked.of_turns and Batch(game, 1).turns()[0] < 0:
-            raise UsageError(f"search={asked.search}: {game.name} has no simultaneous turns")
-        if not asked.of_turns and not has_worlds(game):
-            raise UsageError(f"search={asked.search}: {game.name} has no worlds to search")
+        if game.players != 2 and not options.of_turns:
+            raise UsageError(f"search={options.search} is for two players, not for {game.name}")
+        if options.of_turns and Batch(game, 1).turns()[0] < 0:
+            raise UsageError(f"search={options.search}: {game.name} has no simultaneous turns")
+        if not options.of_turns and not has_worlds(game):
+            raise UsageError(f"search={options.search}: {game.name} has no worlds to search")
         self.game, self.blueprint = game, blueprint
         self.seed, self.exclude = seed, exclude
-        self.deploys = asked.of_turns
-        self.obey(asked)
+        self.deploys = options.of_turns
+        self.configure(options)
 
-    def obey(self, asked: SearchOptions, decisions: int | None = None) -> None:
+    def configure(self, options: SearchOptions, decisions: int | None = None) -> None:
         """Searches in this way from now on; of so many `decisions` at once, if that is another way
         than before. `UsageError` as above."""
         if decisions is not None and isinstance(self.blueprint, Evaluator):
-            self.blueprint.resize(asked.rows(decisions))
-        assert asked.search is not None
-        self.search = SEARCHES[asked.search](asked, self.game, _belief(asked, self.game))
+            self.blueprint.resize(options.rows(decisions))
+        assert options.search is not None
+        self.search = SEARCHES[options.search](options, self.game, _belief(options, self.game))
 
     def forget(self) -> None:
         """The network of the blueprint has got other weights."""
         if isinstance(self.blueprint, Evaluator):
             self.blueprint.forget()
 
-    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+    def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
         """All turns are searched together. `InputError`: a turn has no world."""
         roots, places = [], []
         for row in range(len(turns.views)):
@@ -143,14 +146,14 @@ class SearchStage:
                 roots.append(self._root(turns, row, moves, policy[row, at]))
                 places.append((row, at))
         out = policy.copy()
-        searches: list[Found | None] = [None] * len(turns.views)
+        searches: list[SearchResult | None] = [None] * len(turns.views)
         if not roots:
-            return Staged(out, searches=searches)
-        found = self.search(roots, self.blueprint, self.seed)
-        for (row, at), one in zip(places, found, strict=True):
+            return StageOutput(out, searches=searches)
+        results = self.search(roots, self.blueprint, self.seed)
+        for (row, at), one in zip(places, results, strict=True):
             if one is not None:
                 out[row, at], searches[row] = one.policy, one
-        return Staged(out, searches=searches)
+        return StageOutput(out, searches=searches)
 
     def _root(self, turns: Turns, row: int, moves: list[tuple[int, ...]], policy: Floats) -> Root:
         views, side = turns.views, int(turns.views.sides[row])
@@ -188,8 +191,8 @@ class SearchStage:
         )
 
 
-def _belief(asked: SearchOptions, game: Game) -> Belief:
-    word = asked.belief
+def _belief(options: SearchOptions, game: Game) -> BeliefSampler:
+    word = options.belief
     if word == "true":
         what = "is for self-play that learns (selfplay --actors): nobody else sees the truth"
         raise UsageError(f"belief=true {what}")
@@ -199,11 +202,11 @@ def _belief(asked: SearchOptions, game: Game) -> Belief:
         raise UsageError(f"belief={word} is for Stratego, not for {game.name}")
     if word == "policy" and not game.is_stratego and Batch(game, 1).histories() is None:
         raise UsageError(f"belief={word}: states of {game.name} do not tell how they came about")
-    if asked.belief_file is None:
+    if options.belief_file is None:
         return BELIEFS[word]
-    network = NetworkBelief(open_model(asked.belief_file).must_be(BeliefModel).evaluator(game))
+    network = NetworkBelief(open_model(options.belief_file).must_be(BeliefModel).evaluator(game))
     of_setups = word.startswith(SETUPS_AND)
-    return Weighed(deployment=True, last=0, drawn=network) if of_setups else network
+    return ImportanceResampling(deployment=True, last=0, base=network) if of_setups else network
 
 
 def _choices(turns: Turns, row: int) -> tuple[np.ndarray, list[tuple[int, ...]]]:

@@ -24,8 +24,8 @@ Bytes = bytes | bytearray
 def _cells(mask: int, value: int) -> re.Pattern[bytes]:
     """Finds the cells with these bits; thousands of boards are searched for one decision, and
     this is several times as fast as a loop over their squares."""
-    found = bytes(cell for cell in range(256) if cell & mask == value)
-    return re.compile(b"[" + re.escape(found) + b"]")
+    matching = bytes(cell for cell in range(256) if cell & mask == value)
+    return re.compile(b"[" + re.escape(matching) + b"]")
 
 
 # Of either side, own first.
@@ -50,9 +50,14 @@ def rays(width: int, height: int) -> list[tuple[Squares, ...]]:
     ]
 
 
-class Board:
-    """`cells`, and of each side its unrevealed pieces by type. Types of the enemy's hidden pieces
-    are not known; own ones are."""
+class SideBoard:
+    """A position as one side sees it. Types of the enemy's hidden pieces are not known; own ones
+    are.
+
+        cells       [squares] as in an observation
+        unrevealed  of each side, own first: the number of unrevealed pieces by type
+        rays        by square: the squares in each direction
+    """
 
     def __init__(self, width: int, height: int, cells: Bytes, unrevealed: Sequence[Bytes]) -> None:
         self.width, self.height = width, height
@@ -61,7 +66,7 @@ class Board:
         self.rays = rays(width, height)
 
     @classmethod
-    def of(cls, width: int, height: int, packed: bytes) -> Board:
+    def of(cls, width: int, height: int, packed: bytes) -> SideBoard:
         """The position of a packed observation of play."""
         own, enemy = packed[OWN_UNREVEALED:ENEMY_UNREVEALED], packed[ENEMY_UNREVEALED:ONLY_ATTACKS]
         return cls(width, height, packed[CELLS:], [own, enemy])
@@ -72,7 +77,7 @@ class Board:
 
     def pieces(self, side: int) -> Iterator[int]:
         """The squares of a side's pieces."""
-        return (found.start() for found in PIECES[side].finditer(self.cells))
+        return (match.start() for match in PIECES[side].finditer(self.cells))
 
     def neighbours(self, square: int) -> list[int]:
         """The squares beside it."""
@@ -130,10 +135,10 @@ class Board:
         """Whether a move is longer than one square."""
         return abs(start - end) not in (1, self.width)
 
-    def play(self, start: int, end: int, attacker: int = 0, defender: int = 0) -> Board:
+    def play(self, start: int, end: int, attacker: int = 0, defender: int = 0) -> SideBoard:
         """The board after a ply of either side; `attacker` and `defender` are the types of an
         enemy's piece that an attack reveals."""
-        after = Board(self.width, self.height, self.cells, self.unrevealed)
+        after = SideBoard(self.width, self.height, self.cells, self.unrevealed)
         cells = after.cells
         if not cells[end] & PIECE:
             if self.is_long(start, end):

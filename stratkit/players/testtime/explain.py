@@ -27,7 +27,7 @@ from stratkit.notation.hex import cell_text, draw_hex, hex_size
 from stratkit.notation.squares import square_text
 from stratkit.players.player import Explanation
 
-LEAST = 0.005  # less probable moves are only counted
+MIN_SHOWN = 0.005  # less probable moves are only counted
 NAMES = 26  # characters for a move, at least
 
 # Why each stage drops moves.
@@ -84,7 +84,7 @@ def _table(
 ) -> str:
     """Each move by its `name`, and what the stages left of it."""
     first, last = explanation.stages[0][1], explanation.stages[-1][1]
-    least = LEAST if most is None else 0
+    least = MIN_SHOWN if most is None else 0
     order = [int(at) for at in np.lexsort((-first, -last)) if max(first[at], last[at]) >= least]
     order = order[:most]
     names = [name(at) for at in order]
@@ -99,13 +99,13 @@ def _table(
 
 
 def _heading(explanation: Explanation, numbered: bool) -> str:
-    said = [f"game {explanation.game + 1}"] if numbered else []
+    parts = [f"game {explanation.game + 1}"] if numbered else []
     if explanation.value is not None:
-        said.append(f"value {explanation.value:+.2f}")
-    if (found := explanation.search) is not None:
-        size = f"effective sample size {found.effective:.0f} of {found.candidates}"
-        said.append(f"search in {found.worlds} worlds ({size})")
-    return f"{', '.join(said)}; in per cent:"
+        parts.append(f"value {explanation.value:+.2f}")
+    if (result := explanation.search) is not None:
+        size = f"effective sample size {result.effective:.0f} of {result.candidates}"
+        parts.append(f"search in {result.worlds} worlds ({size})")
+    return f"{', '.join(parts)}; in per cent:"
 
 
 def _columns(explanation: Explanation, first: str, width: int) -> str:

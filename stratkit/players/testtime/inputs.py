@@ -13,40 +13,43 @@ from stratkit.engine import Game, observation_dtype
 from stratkit.nets.expand import public_of
 from stratkit.players.player import Floats
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import Board
+from stratkit.players.testtime.board import SideBoard
 from stratkit.players.testtime.options import PostProcessing
 
 
-class Inputs:
-    """Changes the observations of `game`, which is played on a board, as is `asked`."""
+class ObservationEditor:
+    """Changes the observations of `game`, which is played on a board, as `options` say."""
 
-    def __init__(self, game: Game, asked: PostProcessing) -> None:
+    def __init__(self, game: Game, options: PostProcessing) -> None:
         self.planes, self.height, self.width = game.shape
         self.dtype = observation_dtype(self.width * self.height)
-        self.asked = asked
+        self.options = options
 
-    def board(self, packed: bytes) -> Board:
+    def board(self, packed: bytes) -> SideBoard:
         """The position of a packed observation of play."""
-        return Board.of(self.width, self.height, packed)
+        return SideBoard.of(self.width, self.height, packed)
 
     def eager(self, packed: Bytes) -> Bytes:
         """The observations, uint8 [n, B], as `eager` makes them."""
-        return eager(packed, self.asked.eager, self.dtype)
+        return eager(packed, self.options.eager, self.dtype)
 
     def public(
-        self, packed: Bytes, boards: Sequence[Board | None], excluded: Sequence[list[int] | None]
+        self,
+        packed: Bytes,
+        boards: Sequence[SideBoard | None],
+        excluded: Sequence[list[int] | None],
     ) -> Floats | None:
         """The public information of observations without what memory excludes by square, as bits:
         float32 [n, 24, H, W] as in `expand`; None: as it is."""
         rows = [row for row, bits in enumerate(excluded) if bits and any(bits)]
-        if self.asked.memory == "off" or not rows:
+        if self.options.memory == "off" or not rows:
             return None
         shape = (self.planes, self.height, self.width)
         public = public_of(torch.from_numpy(packed), shape).numpy()
         some = [(boards[row], excluded[row]) for row in rows]
         allowed = memory.possible([b for b, _ in some if b], [e for _, e in some if e])
         left = public[rows] * allowed
-        if self.asked.memory == "renormalised":
+        if self.options.memory == "renormalised":
             left = memory.renormalised(left, public[rows])
         public[rows] = left
         return public

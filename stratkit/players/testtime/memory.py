@@ -18,7 +18,7 @@ import numpy as np
 from stratkit.arrays import Float32s
 from stratkit.engine.combat import LOSES, fight
 from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, PIECE, REVEALED, SPY, TYPE
-from stratkit.players.testtime.board import Board
+from stratkit.players.testtime.board import SideBoard
 
 GENERAL, COLONEL = 9, 8
 
@@ -32,7 +32,7 @@ EXPECTED = (
 TYPES = 12
 
 
-def note(excluded: Sequence[int], before: Board, start: int, end: int) -> list[int]:
+def note(excluded: Sequence[int], before: SideBoard, start: int, end: int) -> list[int]:
     """The excluded types by square (bit t: not of type t) after a ply of either side."""
     after = list(excluded)
     if before.cells[end] & PIECE:  # an attack shows both, and nothing else
@@ -46,7 +46,7 @@ def note(excluded: Sequence[int], before: Board, start: int, end: int) -> list[i
     return after
 
 
-def passed_over(board: Board, square: int) -> int:
+def passed_over(board: SideBoard, square: int) -> int:
     """The types, as bits, of which the hidden piece there would have attacked."""
     bits = 0
     for target in board.neighbours(square):
@@ -62,7 +62,7 @@ def passed_over(board: Board, square: int) -> int:
     return bits
 
 
-def _recaptured(board: Board, target: int, origin: int, attacker: int) -> bool:
+def _recaptured(board: SideBoard, target: int, origin: int, attacker: int) -> bool:
     """Whether `attacker`, having gone from `origin` to `target`, may be taken by a piece there."""
     side = board.side(target)
     return any(
@@ -84,7 +84,7 @@ def renormalised(left: Float32s, public: Float32s) -> Float32s:
     return np.where(kept > 0, scaled, public.reshape(sides)).reshape(left.shape)
 
 
-def possible(boards: Sequence[Board], excluded: Sequence[Sequence[int]]) -> Float32s:
+def possible(boards: Sequence[SideBoard], excluded: Sequence[Sequence[int]]) -> Float32s:
     """float32 [n, 24, H, W]: 0 where a piece is not of a type, else 1; the enemy's types first."""
     board = boards[0]
     out = np.ones((len(boards), 2, TYPES, board.height * board.width), np.float32)

@@ -33,14 +33,14 @@ from stratkit.players.player import (
     Sides,
     Views,
 )
-from stratkit.players.testtime.inputs import Inputs
+from stratkit.players.testtime.inputs import ObservationEditor
 from stratkit.players.testtime.options import PostProcessing
-from stratkit.players.testtime.plans import Plan, split
-from stratkit.players.testtime.stages import Stage, Turns, of_moves, of_policies
+from stratkit.players.testtime.plans import MovePlan, split
+from stratkit.players.testtime.stages import Stage, Turns, move_stages, policy_stages
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
 from stratkit.search.blueprint import PlayableBlueprint
-from stratkit.search.decision import Found
+from stratkit.search.decision import SearchResult
 from stratkit.storage.columns import Targets
 
 if TYPE_CHECKING:
@@ -58,17 +58,23 @@ class SearchTargets:
         self.values = np.full(n, np.nan, np.float32)
 
     def note(self, row: int, actions: npt.ArrayLike, policy: npt.ArrayLike, value: float) -> None:
+        """Sets the target of a view: a policy over some actions, and a value."""
         self.policies[row], self.values[row] = (actions, policy), value
 
     @property
     def column(self) -> Targets:
+        """The policies as a column of episodes."""
         return Targets.of(self.policies)
 
 
 @dataclass
-class Shown:
-    """What the network is shown of n views: `packed` uint8 [n, B], with eagerness; `pub` as in
-    `expand`, or None; and of each view what is kept of its game, if anything."""
+class NetworkInput:
+    """What the network is shown of n views.
+
+    packed  uint8 [n, B], with eagerness
+    pub     public information as in `expand`; None: that of `packed`
+    tracks  [n] what is kept of each view's game, or None
+    """
 
     packed: Bytes
     pub: Floats | None
@@ -76,9 +82,12 @@ class Shown:
 
 
 class PostprocessedPlayer(Player):
-    """Plays `game` by the policy of `evaluator`, post-processed as is `asked`; `log` is told how
-    each turn came about. `search`: a stage that improves the policy of each turn of play first,
-    or that of deployment.
+    """Plays a game by a network's policy, post-processed.
+
+        evaluator  the network
+        options    which post-processing
+        log        called with the explanation of each turn
+        search     a stage that comes first, and improves the policy of play, or of deployment
 
     Of a game that has begun it keeps a track and a plan until the game ends; of another one
     nothing.
@@ -89,29 +98,29 @@ class PostprocessedPlayer(Player):
         evaluator: PlayableBlueprint,
         game: Game,
         seed: int,
-        asked: PostProcessing,
+        options: PostProcessing,
         log: Log | None = None,
         search: SearchStage | None = None,
     ) -> None:
         self.evaluator, self.game, self.seed = evaluator, game, seed
-        self.asked, self.log, self.search = asked, log, search
-        self.random_ties = asked.ties == "random"
-        self.single_stages = of_policies(asked, deploying=False, seed=seed)
-        rounding = of_policies(asked, deploying=True, seed=seed)
+        self.options, self.log, self.search = options, log, search
+        self.random_ties = options.ties == "random"
+        self.single_stages = policy_stages(options, deploying=False, seed=seed)
+        rounding = policy_stages(options, deploying=True, seed=seed)
         searching: list[Stage] = [search] if search else []
         deploying = game.is_stratego and search is not None and search.deploys
         self.deployment_stages = [*searching * deploying, *rounding]
-        behind = of_moves(asked, self.single_stages, game.actions)
+        behind = move_stages(options, self.single_stages, game.actions)
         self.move_stages = [*searching * (not deploying), *behind]
         if game.is_stratego:
-            self.inputs = Inputs(game, asked)
+            self.inputs = ObservationEditor(game, options)
             self.tracker = Tracker(self.inputs.width, self.inputs.height)
-            if asked.bounds is not None:
+            if options.bounds is not None:
                 assert isinstance(evaluator, Evaluator)
                 two_squares = game.rules["two_squares"]
-                bounds = ValueBounds(asked.bounds, evaluator, self.inputs, two_squares)
+                bounds = ValueBounds(options.bounds, evaluator, self.inputs, two_squares)
                 self.move_stages.append(bounds)
-        self._plans: dict[tuple[int, int], Plan | None] = {}  # of the games that have begun
+        self._plans: dict[tuple[int, int], MovePlan | None] = {}  # of the games that have begun
         self._lock = threading.Lock()  # games with programs are played in threads
 
     def begin(self, games: Games, sides: Sides) -> None:
@@ -129,6 +138,7 @@ class PostprocessedPlayer(Player):
                     self.tracker.end(*seat)
 
     def watch(self, views: Views) -> None:
+        """Follows games on which others decide, where memory needs that."""
         with self._lock:
             if self.game.is_stratego:
                 fields = views.observations.view(self.inputs.dtype)[:, 0]
@@ -138,18 +148,22 @@ class PostprocessedPlayer(Player):
         return self._act(views, values=False)
 
     def act_with_values(self, views: Views) -> Decision:
+        """The same decisions with the network's values."""
         return self._act(views, values=True)
 
     def policy(self, views: Views) -> Floats:
+        """float32 [n, actions]: the post-processed policy."""
         with self._lock:
             return self._policy(views, SearchTargets(len(views)), values=False)[0]
 
     def explained(self, log: Log) -> PostprocessedPlayer:
+        """The same player, which also logs how each of its turns came about."""
         return PostprocessedPlayer(
-            self.evaluator, self.game, self.seed, self.asked, log, self.search
+            self.evaluator, self.game, self.seed, self.options, log, self.search
         )
 
     def explain(self, views: Views) -> list[Explanation]:
+        """How it would play these turns; values are the network's."""
         turns: list[Explanation] = []
         self.explained(turns.append).policy(views)
         values = self.evaluator.values(views.observations).tolist()
@@ -173,14 +187,14 @@ class PostprocessedPlayer(Player):
             seen = views.observations, views.legal, values
             policy, expected = self.evaluator.evaluate_distinct(*seen)
             left: list[tuple[str, Floats]] = [("network", policy)]
-            searches: Sequence[Found | None] = [None] * len(views)
+            searches: Sequence[SearchResult | None] = [None] * len(views)
             if self.search:
                 staged = self.search(Turns(views), policy)
                 left.append((self.search.name, staged.policy))
                 searches = staged.searches or searches
-                for row, found in enumerate(staged.searches or ()):
-                    if found:
-                        target, value = found.search_target
+                for row, result in enumerate(staged.searches or ()):
+                    if result:
+                        target, value = result.search_target
                         actions = np.flatnonzero(views.legal[row])
                         targets.note(row, actions, target, value * self.game.unit)
             left += self._through(self.single_stages, Turns(views), left[-1][1])[1:]
@@ -201,7 +215,7 @@ class PostprocessedPlayer(Player):
         return out, expected
 
     def _evaluate(
-        self, views: Views, shown: Shown, spared: Container[int], values: bool
+        self, views: Views, shown: NetworkInput, spared: Container[int], values: bool
     ) -> tuple[Floats, Floats | None]:
         """The network's policy and values; of the rows that are `spared` the policy is 0."""
         rows = np.array([row for row in range(len(views)) if row not in spared], np.int64)
@@ -212,18 +226,18 @@ class PostprocessedPlayer(Player):
             out[rows], expected = self.evaluator.evaluate(*seen)
         return out, expected
 
-    def _show(self, views: Views, playing: Bools) -> Shown:
+    def _show(self, views: Views, playing: Bools) -> NetworkInput:
         """What the network is shown."""
         tracks = self._tracks(views, playing)
         packed = self.inputs.eager(views.observations)
         boards = [track.board if track else None for track in tracks]
         excluded = [track.excluded if track else None for track in tracks]
-        return Shown(packed, self.inputs.public(packed, boards, excluded), tracks)
+        return NetworkInput(packed, self.inputs.public(packed, boards, excluded), tracks)
 
     def _tracks(self, views: Views, playing: Bools) -> list[GameTrack | None]:
         """What is kept of each view's game, if anything."""
         tracks: list[GameTrack | None] = [None] * len(views)
-        for row in np.flatnonzero(playing) if self.asked.tracks_games else ():
+        for row in np.flatnonzero(playing) if self.options.tracks_games else ():
             seat = int(views.games[row]), int(views.sides[row])
             tracks[row] = self.tracker.look(*seat, views.observations[row].tobytes())
         return tracks
@@ -254,7 +268,7 @@ class PostprocessedPlayer(Player):
         stages: list[tuple[str, Floats]],
         value: float | None = None,
         bounds: Floats | None = None,
-        search: Found | None = None,
+        search: SearchResult | None = None,
     ) -> None:
         """Logs how a turn came about."""
         if self.log:
@@ -267,7 +281,7 @@ class PostprocessedPlayer(Player):
         views: Views,
         left: list[tuple[str, Floats]],
         values: Floats | None,
-        searches: Sequence[Found | None],
+        searches: Sequence[SearchResult | None],
     ) -> None:
         """Logs turns of a game whose moves are single actions."""
         for row in range(len(views)) if self.log else ():
@@ -280,7 +294,7 @@ class PostprocessedPlayer(Player):
     # ---- whole moves ----
 
     def _choose_moves(
-        self, views: Views, shown: Shown, rows: Int64s, out: Floats, targets: SearchTargets
+        self, views: Views, shown: NetworkInput, rows: Int64s, out: Floats, targets: SearchTargets
     ) -> None:
         """Decides on whole moves, and leaves in `out` the policy of their first actions."""
         moves = [views.moves(int(row)) for row in rows]
@@ -295,7 +309,7 @@ class PostprocessedPlayer(Player):
         policy = self._policy_of_moves(shown, rows, moves, out)
         turns = Turns(views.take(rows), moves, [shown.tracks[row] for row in rows])
         left, values, bounds = [("network", policy)], None, None
-        searches: Sequence[Found | None] = [None] * len(rows)
+        searches: Sequence[SearchResult | None] = [None] * len(rows)
         for stage in self.move_stages:
             staged = stage(turns, left[-1][1])
             left.append((stage.name, staged.policy))
@@ -304,8 +318,8 @@ class PostprocessedPlayer(Player):
             bounds = bounds if staged.bounds is None else staged.bounds
         for index, row in enumerate(rows):
             some, m = moves[index], len(moves[index])
-            found = searches[index]
-            target = found.search_target if found else None
+            result = searches[index]
+            target = result.search_target if result else None
             out[row] = self._plan(views, int(row), some, left[-1][1][index], target, targets)
             value = None if values is None else float(values[index])
             bound = None if bounds is None else bounds[index, :m]
@@ -313,7 +327,7 @@ class PostprocessedPlayer(Player):
             self._explain(views, int(row), some, stages, value, bound, searches[index])
 
     def _policy_of_moves(
-        self, shown: Shown, rows: Int64s, moves: list[Moves], out: Floats
+        self, shown: NetworkInput, rows: Int64s, moves: list[Moves], out: Floats
     ) -> Floats:
         """float32 [k, m]: the network's probability of each move, padded with 0."""
         first = [sorted({start for start, _ in m}) for m in moves]
@@ -348,7 +362,7 @@ class PostprocessedPlayer(Player):
     ) -> Floats:
         """Remembers the policy of the destinations; returns that of the pieces, [actions]."""
         first, ends = split(moves, policy, self.game.actions)
-        plan = Plan(self._plies(views, row), ends)
+        plan = MovePlan(self._plies(views, row), ends)
         if search_target:
             target, value = search_target
             pieces, plan.targets = split(moves, target, self.game.actions)
@@ -360,21 +374,21 @@ class PostprocessedPlayer(Player):
             self._plans[seat] = plan
         return first
 
-    def _planned(self, views: Views, rows: Int64s) -> dict[int, tuple[Plan, int]]:
+    def _planned(self, views: Views, rows: Int64s) -> dict[int, tuple[MovePlan, int]]:
         """Of those rows whose move has a plan for the piece that is selected: plan and piece."""
-        found = {}
+        planned = {}
         for row in rows.tolist():
             plan = self._plans.get(_seat(views, row))
             selected = int(views.observations[row].view(self.inputs.dtype)["selected"][0])
             if plan and plan.plies == self._plies(views, row) and selected in plan.destinations:
-                found[row] = plan, selected
-        return found
+                planned[row] = plan, selected
+        return planned
 
     def _choose_ends(
         self,
         views: Views,
         rows: Int64s,
-        planned: dict[int, tuple[Plan, int]],
+        planned: dict[int, tuple[MovePlan, int]],
         out: Floats,
         targets: SearchTargets,
     ) -> None:

@@ -11,9 +11,14 @@ from stratkit.players.player import Floats, Moves
 
 
 @dataclass
-class Plan:
-    """What was decided when a move began: of each piece, the policy over its destinations; of a
-    search, if there was one, the value, and the same of each piece as `targets`."""
+class MovePlan:
+    """What was decided when a move began.
+
+    plies         when that was
+    destinations  by piece: squares, and the policy over them
+    value         by the search, if there was one
+    targets       by piece: squares, and the search's policy over them, to learn from
+    """
 
     plies: int
     destinations: dict[int, tuple[list[int], Floats]]
@@ -31,9 +36,9 @@ def split(
     for (start, end), p in zip(moves, policy.astype(np.float32).tolist(), strict=False):
         if p > 0:
             first[start] += p
-            found = ends.setdefault(start, ([], []))
-            found[0].append(end)
-            found[1].append(p)
+            squares, probs = ends.setdefault(start, ([], []))
+            squares.append(end)
+            probs.append(p)
     return first, {
         start: (squares, np.array(p, np.float32) / first[start])
         for start, (squares, p) in ends.items()

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stratkit.engine.stratego import PIECE
-from stratkit.players.testtime.board import OTHER, Board
+from stratkit.players.testtime.board import OTHER, SideBoard
 
 ALLOWED = 3
 
@@ -26,23 +26,23 @@ class Threats:
         self._made: dict[Threat, int] = {}
         self._last: list[Threat | None] = []  # by the ply before
 
-    def note(self, before: Board, pieces: Sequence[int], start: int, end: int) -> None:
+    def note(self, before: SideBoard, pieces: Sequence[int], start: int, end: int) -> None:
         """Takes note of an own ply."""
         self._last = threats(before, pieces, start, end)
         for threat in self._last:
             if threat is not None:
                 self._made[threat] = self._made.get(threat, 0) + 1
 
-    def pointless(self, board: Board, pieces: Sequence[int], start: int, end: int) -> bool:
+    def pointless(self, board: SideBoard, pieces: Sequence[int], start: int, end: int) -> bool:
         """Whether the own ply would only go on threatening what has evaded often enough."""
-        found = threats(board, pieces, start, end)
-        return bool(found) and all(
+        made = threats(board, pieces, start, end)
+        return bool(made) and all(
             threat is not None and threat in self._last and self._made[threat] >= ALLOWED
-            for threat in found
+            for threat in made
         )
 
 
-def threats(board: Board, pieces: Sequence[int], start: int, end: int) -> list[Threat | None]:
+def threats(board: SideBoard, pieces: Sequence[int], start: int, end: int) -> list[Threat | None]:
     """What an own ply threatens; None where step and enemy are not in one region."""
     if board.cells[end] & PIECE or board.is_long(start, end):
         return []
@@ -53,7 +53,9 @@ def threats(board: Board, pieces: Sequence[int], start: int, end: int) -> list[T
     ]
 
 
-def _threat(board: Board, pieces: Sequence[int], start: int, end: int, enemy: int) -> Threat | None:
+def _threat(
+    board: SideBoard, pieces: Sequence[int], start: int, end: int, enemy: int
+) -> Threat | None:
     squares = (start, end, enemy)
     files = {square % board.width for square in squares}
     ranks = {square // board.width for square in squares}

@@ -19,13 +19,17 @@ from stratkit.nets import at_temperature, process
 from stratkit.players.player import Floats, Moves, Views
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.tracking import GameTrack
-from stratkit.search.decision import Found
+from stratkit.search.decision import SearchResult
 
 
 @dataclass(frozen=True)
 class Turns:
-    """n turns: what the players see, and of turns in which a move begins the moves that are legal
-    and what the player has kept of the game, if anything."""
+    """n turns.
+
+    views   what the players see
+    moves   [n] the legal moves of turns in which a move begins
+    tracks  [n] what the player has kept of the game, or None
+    """
 
     views: Views
     moves: Sequence[Moves] = ()
@@ -33,24 +37,30 @@ class Turns:
 
 
 @dataclass(frozen=True)
-class Staged:
-    """What a stage leaves: the policy float32 [n, m], and, where it computes them, the values of
-    the positions float32 [n], an upper bound for each move float32 [n, m] (NaN: none), and what a
-    search found in each turn."""
+class StageOutput:
+    """What a stage returns; None: it computes no such thing.
+
+    policy    float32 [n, m]
+    values    float32 [n], of the positions
+    bounds    float32 [n, m], upper bounds of moves; NaN: no bound
+    searches  [n] search results; None: not searched
+    """
 
     policy: Floats
     values: Floats | None = None
     bounds: Floats | None = None
-    searches: Sequence[Found | None] | None = None
+    searches: Sequence[SearchResult | None] | None = None
 
 
 class Stage(Protocol):
     """A stage, with the `name` by which explanations call it."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What explanations call it."""
+        ...
 
-    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+    def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
         """`policy`: float32 [n, m], of each turn's moves or actions, padded with 0."""
         ...
 
@@ -62,8 +72,8 @@ class Temperature:
     degree: float
     name = "temperature"
 
-    def __call__(self, turns: Turns, policy: Floats) -> Staged:
-        return Staged(at_temperature(torch.from_numpy(policy), self.degree).numpy())
+    def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
+        return StageOutput(at_temperature(torch.from_numpy(policy), self.degree).numpy())
 
 
 @dataclass(frozen=True)
@@ -73,8 +83,8 @@ class Threshold:
     least: float
     name = "threshold"
 
-    def __call__(self, turns: Turns, policy: Floats) -> Staged:
-        return Staged(process(torch.from_numpy(policy), self.least).numpy())
+    def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
+        return StageOutput(process(torch.from_numpy(policy), self.least).numpy())
 
 
 @dataclass(frozen=True)
@@ -86,25 +96,25 @@ class Quanta:
     ties_seed: int | None
     name = "quanta"
 
-    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+    def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
         ties = None
         if self.ties_seed is not None:
             key = self.ties_seed, turns.views.games, turns.views.numbers
             drawn = uniform_rows(*key, policy.shape[1], Stream.TIES)
             ties = torch.from_numpy(drawn.astype(np.float32))
-        return Staged(process(torch.from_numpy(policy), 0.0, self.parts, ties).numpy())
+        return StageOutput(process(torch.from_numpy(policy), 0.0, self.parts, ties).numpy())
 
 
-def of_policies(asked: PostProcessing, deploying: bool, seed: int) -> list[Stage]:
+def policy_stages(options: PostProcessing, deploying: bool, seed: int) -> list[Stage]:
     """The stages that need nothing but the policy. Setups have no temperature."""
-    threshold, quanta = asked.processing(deploying)
+    threshold, quanta = options.processing(deploying)
     stages: list[Stage] = []
-    if asked.temperature != 1 and not deploying:
-        stages.append(Temperature(asked.temperature))
+    if options.temperature != 1 and not deploying:
+        stages.append(Temperature(options.temperature))
     if threshold:
         stages.append(Threshold(threshold))
     if quanta:
-        stages.append(Quanta(quanta, seed if asked.ties == "random" else None))
+        stages.append(Quanta(quanta, seed if options.ties == "random" else None))
     return stages
 
 
@@ -118,9 +128,10 @@ class OfActions:
 
     @property
     def name(self) -> str:
+        """The name of the stage of single actions."""
         return self.stage.name
 
-    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+    def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
         counts = [len(moves) for moves in turns.moves]
         row = np.repeat(np.arange(len(counts)), counts)
         start, end = np.concatenate([np.array(moves) for moves in turns.moves]).T
@@ -136,7 +147,7 @@ class OfActions:
         first = self.stage(turns, pieces).policy
         second = self.stage(Turns(turns.views.take(chosen // self.actions)), ends).policy
         left[row, at] = first[row, start] * second[piece, end]
-        return Staged(left)
+        return StageOutput(left)
 
 
 @dataclass(frozen=True)
@@ -145,21 +156,21 @@ class WithoutRepeatedThreats:
 
     name = "threats"
 
-    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+    def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
         kept = np.ones(policy.shape, bool)
         for row, (moves, track) in enumerate(zip(turns.moves, turns.tracks, strict=True)):
             assert track is not None
             for at, (start, end) in enumerate(moves):
                 kept[row, at] = not track.threats.pointless(track.board, track.pieces, start, end)
-        return Staged(keep(policy, kept))
+        return StageOutput(keep(policy, kept))
 
 
-def of_moves(asked: PostProcessing, single: Sequence[Stage], actions: int) -> list[Stage]:
+def move_stages(options: PostProcessing, single: Sequence[Stage], actions: int) -> list[Stage]:
     """The stages of whole moves: those that need a policy alone, which `single` are, and threats.
     `actions`: of the game."""
-    per_action = asked.per == "action"
+    per_action = options.per == "action"
     stages: list[Stage] = [OfActions(one, actions) if per_action else one for one in single]
-    if not asked.repeat_threats:
+    if not options.repeat_threats:
         stages.append(WithoutRepeatedThreats())
     return stages
 

@@ -12,7 +12,7 @@ from stratkit.engine.observation import CELLS, MOVES, NO_SQUARE, PLIES, number
 from stratkit.engine.stratego import PIECE, SCOUT
 from stratkit.players.public_history import attacked_type
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import ENEMY, OTHER, OWN, Board
+from stratkit.players.testtime.board import ENEMY, OTHER, OWN, SideBoard
 from stratkit.players.testtime.repeat_threats import Threats
 
 NOBODY = -1
@@ -20,21 +20,28 @@ NOBODY = -1
 
 @dataclass
 class GameTrack:
-    """One game as one side has seen it: the position at its last turn; by square, the piece that
-    stands there (a number for life) and the types that memory excludes (bits); its threats."""
+    """One game as one side has seen it.
+
+    plies     played before its last turn
+    board     the position at its last turn
+    pieces    by square: which piece stands there, a number for life
+    excluded  by square: bits of the types that memory excludes
+    threats   what it has threatened
+    """
 
     plies: int
-    board: Board
+    board: SideBoard
     pieces: list[int]
     excluded: list[int]
     threats: Threats = field(default_factory=Threats)
 
     @classmethod
-    def begin(cls, plies: int, board: Board) -> GameTrack:
+    def begin(cls, plies: int, board: SideBoard) -> GameTrack:
+        """A track that knows nothing of what came before."""
         squares = range(len(board.cells))
         return cls(plies, board, list(squares), [0 for _ in squares])
 
-    def follow(self, plies: int, board: Board, packed: bytes) -> None:
+    def follow(self, plies: int, board: SideBoard, packed: bytes) -> None:
         """The own ply and the enemy's answer, up to `board`."""
         mine, theirs = packed[MOVES + 3 : MOVES + 6], packed[MOVES : MOVES + 3]
         between = self.board.play(mine[0], mine[1], defender=self._revealed(board, mine, theirs))
@@ -42,7 +49,7 @@ class GameTrack:
         self._ply(between, theirs[0], theirs[1], board)
         self.plies, self.board = plies, board
 
-    def _revealed(self, board: Board, mine: bytes, theirs: bytes) -> int:
+    def _revealed(self, board: SideBoard, mine: bytes, theirs: bytes) -> int:
         """The type of the hidden piece that the own ply attacked, if it did."""
         (start, end, attacker), answered = theirs, None
         if start != mine[1] and self.board.hidden(start):
@@ -52,7 +59,7 @@ class GameTrack:
                 answered = SCOUT
         return attacked_type(self.board.unrevealed[OTHER], board.unrevealed[OTHER], answered)
 
-    def _ply(self, before: Board, start: int, end: int, after: Board) -> None:
+    def _ply(self, before: SideBoard, start: int, end: int, after: SideBoard) -> None:
         """Takes note of a ply."""
         if before.side(start) == OWN:
             self.threats.note(before, self.pieces, start, end)
@@ -87,7 +94,7 @@ class Tracker:
         track = self._games.get((game, side))
         if track is not None and track.plies == plies and track.board.cells == packed[CELLS:]:
             return track
-        board = Board.of(self.width, self.height, packed)
+        board = SideBoard.of(self.width, self.height, packed)
         if track is not None and track.plies == plies - 2:
             track.follow(plies, board, packed)
             return track

@@ -38,11 +38,11 @@ from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SCOUT, TYPE
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Floats, Moves
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import OTHER, OWN, Board
-from stratkit.players.testtime.inputs import Inputs
-from stratkit.players.testtime.stages import Staged, Turns, keep
+from stratkit.players.testtime.board import OTHER, OWN, SideBoard
+from stratkit.players.testtime.inputs import ObservationEditor
+from stratkit.players.testtime.stages import StageOutput, Turns, keep
 
-MOST = 384  # states to be valued for one decision; moves that would need more have no bound
+MAX_STATES = 384  # states to be valued for one decision; moves that would need more have no bound
 
 
 class ValueBounds:
@@ -53,18 +53,18 @@ class ValueBounds:
     name = "bounds"
 
     def __init__(
-        self, margin: float, evaluator: Evaluator, inputs: Inputs, two_squares: int
+        self, margin: float, evaluator: Evaluator, inputs: ObservationEditor, two_squares: int
     ) -> None:
         self.margin, self.evaluator = margin, evaluator
         self.inputs, self.two_squares = inputs, two_squares
 
-    def __call__(self, turns: Turns, policy: Floats) -> Staged:
+    def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
         """The network is asked once, about all states of all turns."""
         states: list[State] = []
         decisions = []
         for row, (moves, track) in enumerate(zip(turns.moves, turns.tracks, strict=True)):
             packed = turns.views.observations[row].tobytes()
-            excluded = track.excluded if track and self.inputs.asked.memory != "off" else None
+            excluded = track.excluded if track and self.inputs.options.memory != "off" else None
             root = BoundsRoot(packed, self.inputs.board(packed), excluded, self.two_squares)
             position = State(root.board, packed, excluded)
             states.append(position)
@@ -72,11 +72,11 @@ class ValueBounds:
         self._evaluate(states)
         values = np.array([position.value for position, _ in decisions], np.float32)
         bounds = np.full(policy.shape, np.nan, np.float32)
-        for row, (_, found) in enumerate(decisions):
-            for at, some in found.items():
+        for row, (_, worlds_of) in enumerate(decisions):
+            for at, some in worlds_of.items():
                 bounds[row, at] = max(determinization.bound() for determinization in some)
         mistakes = bounds + self.margin < values[:, None]
-        return Staged(keep(policy, ~mistakes), values, bounds)
+        return StageOutput(keep(policy, ~mistakes), values, bounds)
 
     def _evaluate(self, states: Sequence[State]) -> None:
         """Fills in the values of states."""
@@ -97,8 +97,8 @@ def look_ahead(
     `states`. Where there is no choice there is none.
     """
     possible = [int(at) for at in np.argsort(-policy, kind="stable") if policy[at] > 0]
-    room = MOST if len(possible) > 1 else 0
-    found = {}
+    room = MAX_STATES if len(possible) > 1 else 0
+    out = {}
     for at in possible if room else []:
         some = determinizations(root, *moves[at])
         replies = [reply for determinization in some for reply in determinization.replies]
@@ -107,16 +107,21 @@ def look_ahead(
             some, new = [Determinization(value=math.inf)], []
         room -= len(new)
         states += new
-        found[at] = some
-    return found
+        out[at] = some
+    return out
 
 
 @dataclass
 class State:
-    """A position two plies on, packed, and what memory excludes there; `value` is known where the
-    game is over, and else what the network will say."""
+    """A position two plies on.
 
-    board: Board
+    board     the position
+    packed    its observation
+    excluded  by square: bits of types that memory excludes; None: memory is off
+    value     the return where the game is over, else the network's value
+    """
+
+    board: SideBoard
     packed: bytes
     excluded: list[int] | None
     value: float = math.nan
@@ -124,7 +129,12 @@ class State:
 
 @dataclass
 class Reply:
-    """A safe reply; of a hidden attacker on `square` one for each `kind` it may be of."""
+    """A safe reply.
+
+    state   what it leads to
+    square  of a hidden attacker; `NONE`: it is known
+    kind    the type that the hidden attacker has in this reply
+    """
 
     state: State
     square: int = NONE
@@ -133,8 +143,12 @@ class Reply:
 
 @dataclass
 class Determinization:
-    """What a move may lead to: its replies, with the types that are left for hidden attackers; or
-    a value that is certain (infinite: no bound)."""
+    """What a move may lead to.
+
+    replies  the safe ones
+    left     by type: how many pieces are left for hidden attackers
+    value    if it is certain; infinite: no bound
+    """
 
     replies: list[Reply] = field(default_factory=list)
     left: bytes = b""
@@ -173,11 +187,16 @@ def _best_of_worst(pieces: Sequence[Mapping[int, float]], left: bytes) -> float:
 
 @dataclass(frozen=True)
 class BoundsRoot:
-    """A turn of play as the mover sees it: the observation, its board, what memory excludes (or
-    None), and how often a border may be crossed in consecutive turns (0: any number)."""
+    """A turn of play as the mover sees it.
+
+    packed       the observation
+    board        its position
+    excluded     by square: bits of types that memory excludes; None: memory is off
+    two_squares  how often a border may be crossed in consecutive turns; 0: any number
+    """
 
     packed: bytes
-    board: Board
+    board: SideBoard
     excluded: list[int] | None
     two_squares: int
 
@@ -223,7 +242,7 @@ def _determinization(
 
 def _replies(
     root: BoundsRoot,
-    after: Board,
+    after: SideBoard,
     excluded: list[int] | None,
     ply: bytes,
     no_attack: int,
@@ -245,7 +264,7 @@ def _replies(
         yield Reply(state, square if attacks and hidden else NONE, kind)
 
 
-def _state(root: BoundsRoot, board: Board, no_attack: int, plies: bytes) -> State:
+def _state(root: BoundsRoot, board: SideBoard, no_attack: int, plies: bytes) -> State:
     """The observation of the same side two plies on."""
     old = root.packed
     count = min(number(old, PLIES) + 2, 65535)
@@ -277,7 +296,7 @@ def _at_limit(root: BoundsRoot, plies: int, no_attack: int) -> bool:
     return bool((most and played >= most) or (most_no_attack and no_attack >= most_no_attack))
 
 
-def _has_movers(board: Board, side: int) -> bool:
+def _has_movers(board: SideBoard, side: int) -> bool:
     """Whether a side has a piece that is no bomb and no flag; of the enemy that is public too."""
     known = any(
         board.cells[square] & REVEALED and board.known_movable(square)
@@ -286,18 +305,18 @@ def _has_movers(board: Board, side: int) -> bool:
     return known or any(board.unrevealed[side][FLAG + 1 : BOMB])
 
 
-def _own_movers(board: Board) -> Iterator[int]:
+def _own_movers(board: SideBoard) -> Iterator[int]:
     for square in board.pieces(OWN):
         if board.cells[square] & TYPE not in (FLAG, BOMB):
             yield square
 
 
-def _targets(board: Board, square: int) -> Iterator[int]:
+def _targets(board: SideBoard, square: int) -> Iterator[int]:
     """Where a piece whose type is known to us can go."""
     return board.reach(square, far=board.cells[square] & TYPE == SCOUT)
 
 
-def _known_moves(board: Board) -> Iterator[tuple[int, int]]:
+def _known_moves(board: SideBoard) -> Iterator[tuple[int, int]]:
     """The moves of the enemy's pieces that are known to be able to make them."""
     for square in board.pieces(OTHER):
         if board.known_movable(square):
@@ -306,7 +325,7 @@ def _known_moves(board: Board) -> Iterator[tuple[int, int]]:
                 yield square, target
 
 
-def is_safe(board: Board, start: int, end: int) -> bool:
+def is_safe(board: SideBoard, start: int, end: int) -> bool:
     """Whether the enemy's move, of a piece that is known to be able to make it, is safe."""
     kinds = board.possible(start)
     if board.cells[end] & PIECE:
