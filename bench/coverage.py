@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from stratkit.errors import CheckFailed
 from stratkit.rating import bootstrap
 from stratkit.rating.bootstrap import rate
-from stratkit.rating.elo import Model
+from stratkit.rating.elo import DavidsonModel
 from stratkit.rating.pool import Pool
 from stratkit.rating.sprt import expected_score
 
@@ -82,7 +82,7 @@ def covered(
     for _ in range(pools):
         pool = simulated(truth, pairs, draws, alike, rng)
         try:
-            ratings = rate(pool, Model(prior=prior))
+            ratings = rate(pool, DavidsonModel(prior=prior))
         except CheckFailed:
             continue
         assert ratings.low is not None and ratings.high is not None and ratings.superiority

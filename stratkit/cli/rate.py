@@ -20,8 +20,8 @@ from stratkit.storage.streams import STDOUT, input_name, open_output, open_plain
 if TYPE_CHECKING:
     from stratkit.rating.html import Games
     from stratkit.rating.options import RateOptions
-    from stratkit.rating.report import Report
-    from stratkit.rating.tables import Table
+    from stratkit.rating.report import RatingReport
+    from stratkit.rating.tables import ReportTable
 
 TABLES = ("ratings", "meetings", "superiority")  # functions of stratkit.rating.tables
 MOST_WARNINGS = 5
@@ -180,7 +180,9 @@ def _print_shares(options: RateOptions, how: str) -> None:
         click.echo(json.dumps(shares.json(), indent=1) if options.as_json else shares.text())
 
 
-def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) -> Games | None:
+def _viewer(
+    report: RatingReport, options: RateOptions, new_names: Mapping[str, str]
+) -> Games | None:
     """With --games: games of the player that is asked for, or of the best that is no anchor."""
     if options.shown is None:
         return None
@@ -199,7 +201,7 @@ def _viewer(report: Report, options: RateOptions, new_names: Mapping[str, str]) 
     return Games(*found)
 
 
-def _texts(report: Report, options: RateOptions) -> Iterator[str]:
+def _texts(report: RatingReport, options: RateOptions) -> Iterator[str]:
     """The tables as text, those of each group by themselves."""
     kinds, parts = options.tables or TABLES[:2], report.parts()
     if options.versus or len(parts) == 1:
@@ -210,7 +212,7 @@ def _texts(report: Report, options: RateOptions) -> Iterator[str]:
         yield from (table.text() for table in _tables(part, kinds, options.versus))
 
 
-def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Table]:
+def _tables(report: RatingReport, kinds: Sequence[str], versus: str | None) -> list[ReportTable]:
     from stratkit.rating import tables
 
     if versus:
@@ -219,7 +221,7 @@ def _tables(report: Report, kinds: Sequence[str], versus: str | None) -> list[Ta
     return [table for table in made if table is not None]
 
 
-def _write_files(report: Report, games: Games | None, options: RateOptions) -> None:
+def _write_files(report: RatingReport, games: Games | None, options: RateOptions) -> None:
     """The page and the pictures that are asked for."""
     from stratkit.pictures import form_of
     from stratkit.rating import html, plot

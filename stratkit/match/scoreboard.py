@@ -11,7 +11,7 @@ from stratkit.errors import InputError, counted, named
 from stratkit.match.schedule import OneAmongOthers, Schedule
 from stratkit.play.finished import NOT_PLAYED
 from stratkit.rating.distinct import Distinct, distinct_text
-from stratkit.rating.onemore import FEW, Unit, between, likely_text
+from stratkit.rating.onemore import MIN_PAIRS, Unit, between, likely_text
 from stratkit.rating.shares import SQUARES, Share, scored
 from stratkit.rating.sprt import Sprt
 from stratkit.storage.records import GameRecord
@@ -141,7 +141,7 @@ class Scoreboard:
             return [[line]]
         score = (won + drawn / 2) / sum(tally.games)
         found, number = between(tally.pairs.units()), sum(tally.pairs.whole)
-        few = ": too few to say much" if number < FEW else ""
+        few = ": too few to say much" if number < MIN_PAIRS else ""
         row = [
             line,
             f"{100 * score:.1f} %",

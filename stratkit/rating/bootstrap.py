@@ -19,9 +19,9 @@ import numpy as np
 
 from stratkit.errors import CheckFailed
 from stratkit.rating.elo import (
+    DavidsonModel,
     Fit,
-    Model,
-    Tally,
+    GameTally,
     fit,
     information,
     odds_of_draws,
@@ -43,7 +43,7 @@ _CHUNK = 400_000  # numbers in one array of the bootstrap
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and the ends of its interval."""
+    """A number (`value`) and the ends of its interval (`low`, `high`)."""
 
     value: float
     low: float
@@ -52,10 +52,15 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Ratings:
-    """Elo ratings of a pool's players, float64 [players] each, with the ends of their intervals;
-    the first-move advantage and the share of draws between equals. `superiority`: of each group of
-    players who met, if only by others, the likelihood [i, j] that its i-th is stronger than its
-    j-th. The sequential method knows no intervals."""
+    """Ratings of a pool's players. The sequential method knows no intervals.
+
+    elo          float64 [players]
+    low, high    float64 [players], the ends of the intervals
+    superiority  float64 [i, j] of each group of players who met, if only by others: the
+                 likelihood that its i-th player is stronger than its j-th
+    first_move   advantage in Elo
+    draws        share of draws between equals
+    """
 
     elo: Floats
     low: Floats | None = None
@@ -66,7 +71,10 @@ class Ratings:
 
 
 def rate(
-    pool: Pool, model: Model | None = None, confidence: float = CONFIDENCE, to_mean: bool = False
+    pool: Pool,
+    model: DavidsonModel | None = None,
+    confidence: float = CONFIDENCE,
+    to_mean: bool = False,
 ) -> Ratings:
     """The ratings of `pool`. The intervals are those of differences from the anchors; with
     `to_mean`, or without anchors, from the mean of all players. A prior also rates groups that
@@ -74,7 +82,7 @@ def rate(
 
     Raises `CheckFailed` when the games do not determine the ratings.
     """
-    model = model or Model()
+    model = model or DavidsonModel()
     anchored = [anchor.player for anchor in model.anchors]
     if not model.prior:
         check_linked(pool, anchored)
@@ -92,7 +100,9 @@ def rate(
     return Ratings(elo, low, high, sure, rated[0].first_move, rated[0].draws)
 
 
-def _rated(groups: Sequence[Group], model: Model, confidence: float, to_mean: bool) -> Ratings:
+def _rated(
+    groups: Sequence[Group], model: DavidsonModel, confidence: float, to_mean: bool
+) -> Ratings:
     """The ratings of groups, whose players follow each other."""
     if len(groups) == 1 and _is_simple(groups[0], model):
         return _of_two(groups[0], confidence, to_mean)
@@ -110,7 +120,9 @@ class _Samples:
     """Ratings of `groups` with random weights, as they are if one more pair was lost, and if it was
     won. `best` is without weights."""
 
-    def __init__(self, groups: Sequence[Group], model: Model, best: Fit, to_mean: bool) -> None:
+    def __init__(
+        self, groups: Sequence[Group], model: DavidsonModel, best: Fit, to_mean: bool
+    ) -> None:
         self.groups, self.model, self.best = groups, model, best
         self.places = [
             _Place(group, elo[0], to_mean) for group, elo in zip(groups, best.elo, strict=True)
@@ -125,38 +137,39 @@ class _Samples:
         """Adds so many."""
         tallies = [group.tally(samples, generator) for group in self.groups]
         more = self.most * generator.standard_exponential((samples, 1))
-        found = fit(tallies, self.model, self.best)
-        wide = spread(tallies, self.model, found)
-        v = odds_of_draws(found.draws)[:, None]
+        fitted = fit(tallies, self.model, self.best)
+        wide = spread(tallies, self.model, fitted)
+        v = odds_of_draws(fitted.draws)[:, None]
         unit = unit_of(v)
         for number, place in enumerate(self.places):
-            elo, inverse = found.elo[number], wide.elo[number]
+            elo, inverse = fitted.elo[number], wide.elo[number]
             zero, ahead, variance = place.ahead(elo, inverse, tallies[number].targets)
-            asked = ahead / unit, v, variance / unit**2, more
-            lost, won = (place.factor * unit * f(*asked) + zero for f in (with_lost, with_won))
+            args = ahead / unit, v, variance / unit**2, more
+            lost, won = (place.factor * unit * f(*args) + zero for f in (with_lost, with_won))
             self.elo[number].append((lost, won))
             self.balance[number] += _balance(elo, inverse, v, unit, more, len(lost[0]))
-        asked = found.first_move[:, None] / unit, v, wide.common[:, :1, 0] / unit**2, more
-        self.first_move.append((unit * with_lost(*asked), unit * with_won(*asked)))
-        self.draws.append(self._draws(tallies, found, wide.common[:, 1:, 1], more))
+        args = fitted.first_move[:, None] / unit, v, wide.common[:, :1, 0] / unit**2, more
+        self.first_move.append((unit * with_lost(*args), unit * with_won(*args)))
+        self.draws.append(self._draws(tallies, fitted, wide.common[:, 1:, 1], more))
 
     def _draws(
-        self, tallies: Sequence[Tally], found: Fit, variance: Floats, more: Floats
+        self, tallies: Sequence[GameTally], fitted: Fit, variance: Floats, more: Floats
     ) -> tuple[Floats, Floats]:
         """The share of draws between equals if the one more pair was not drawn, and if it was."""
-        draws = found.draws[:, None]
+        draws = fitted.draws[:, None]
         if self.model.draws is not None:
             return draws, draws
         if not draws.any():  # how many draws there might be, were they as likely as can be
             chances = sum(
-                _chances(t, elo, found) for t, elo in zip(tallies, found.elo, strict=True)
+                _chances(t, elo, fitted) for t, elo in zip(tallies, fitted.elo, strict=True)
             )
             return draws, more / (more + np.asarray(chances)[:, None])
-        asked = np.log(draws / (1 - draws)), np.zeros_like(more), variance, more
-        lost, won = (1 / (1 + np.exp(-f(*asked))) for f in (with_lost, with_won))
+        args = np.log(draws / (1 - draws)), np.zeros_like(more), variance, more
+        lost, won = (1 / (1 + np.exp(-f(*args))) for f in (with_lost, with_won))
         return lost, won
 
     def ratings(self, confidence: float) -> Ratings:
+        """The most likely ratings, with intervals and likelihoods of superiority."""
         tail = (1 - confidence) / 2
 
         def ends(value: Floats, parts: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
@@ -221,14 +234,14 @@ def _balance(
     return np.asarray((np.sign(lead - missed) + np.sign(lead + missed)).sum(0))
 
 
-def _chances(tally: Tally, elo: Floats, found: Fit) -> Floats:
+def _chances(tally: GameTally, elo: Floats, fitted: Fit) -> Floats:
     """[b]: how many games between equals would be drawn as often as these."""
-    help_ = found.first_move[:, None, None]
-    x = (elo[:, :, None] - elo[:, None] + help_) / unit_of(np.zeros(()))
+    first_move = fitted.first_move[:, None, None]
+    x = (elo[:, :, None] - elo[:, None] + first_move) / unit_of(np.zeros(()))
     return np.asarray((tally.games / np.cosh(x / 2)).sum((1, 2)))
 
 
-def _is_simple(group: Group, model: Model) -> bool:
+def _is_simple(group: Group, model: DavidsonModel) -> bool:
     """Whether two players' points say everything."""
     plain = model.first_move == 0 and model.draws == 0 and not model.prior
     loose = any(anchor.sigma for anchor in group.anchors)
@@ -240,10 +253,13 @@ def _of_two(group: Group, confidence: float, to_mean: bool) -> Ratings:
     met = group.met
     games = met.counts.sum((1, 2))
     units = zip(met.number.tolist(), met.points.tolist(), games.tolist(), strict=True)
-    found = between(units, confidence)
+    estimate = between(units, confidence)
     sign = np.array([1, -1])
-    elo = sign * found.elo / 2
-    low, high = np.array([found.low, -found.high]) / 2, np.array([found.high, -found.low]) / 2
+    elo = sign * estimate.elo / 2
+    low, high = (
+        np.array([estimate.low, -estimate.high]) / 2,
+        np.array([estimate.high, -estimate.low]) / 2,
+    )
     if group.anchors:
         [anchor] = group.anchors
         shift = anchor.elo - elo[anchor.player]
@@ -251,5 +267,5 @@ def _of_two(group: Group, confidence: float, to_mean: bool) -> Ratings:
             low, high = 2 * low - elo, 2 * high - elo
             low[anchor.player] = high[anchor.player] = elo[anchor.player]
         elo, low, high = elo + shift, low + shift, high + shift
-    sure = np.array([[0.5, found.superiority], [1 - found.superiority, 0.5]])
+    sure = np.array([[0.5, estimate.superiority], [1 - estimate.superiority, 0.5]])
     return Ratings(elo, low, high, [sure])

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stratkit.errors import counted
-from stratkit.rating.pool import Ints, Mask, joined
+from stratkit.rating.pool import Ints, Mask, pair_codes
 from stratkit.storage.records import GameRecord
 
 
@@ -54,14 +54,16 @@ class Distinct:
 def repeated(red: Ints, blue: Ints, begun: Ints, played: Ints) -> tuple[Mask, Mask]:
     """Which games are like one before them, and which of these are between players whom no chance
     was seen to part. All int64 [games]; the last two as `beginning_and_game` has them."""
-    colours = joined(red, blue)
-    pairing = joined(np.minimum(red, blue), np.maximum(red, blue))
+    colours = pair_codes(red, blue)
+    pairing = pair_codes(np.minimum(red, blue), np.maximum(red, blue))
     known = played != 0
-    game = joined(colours, np.where(known, played, np.arange(len(red))))
+    game = pair_codes(colours, np.where(known, played, np.arange(len(red))))
     new = np.zeros(len(red), bool)
     new[np.unique(game, return_index=True)[1]] = True
     again = known & ~new
-    _, one, beginning = np.unique(joined(colours, begun), return_index=True, return_inverse=True)
+    _, one, beginning = np.unique(
+        pair_codes(colours, begun), return_index=True, return_inverse=True
+    )
     differs = known & (played != played[one[beginning]])
     chance = np.zeros(len(red), bool)
     chance[pairing[differs]] = True

@@ -31,8 +31,13 @@ _FAR = 50.0  # an x that no games make likely
 
 @dataclass(frozen=True)
 class Anchor:
-    """A player whose rating is given: exactly, or with a standard deviation `sigma`. `player` is
-    its index, `name` what reports call it."""
+    """A player whose rating is given.
+
+    player  its index
+    elo     the rating
+    sigma   standard deviation of the rating; 0: it is exact
+    name    what reports call it
+    """
 
     player: int
     elo: float
@@ -41,10 +46,15 @@ class Anchor:
 
 
 @dataclass(frozen=True)
-class Model:
-    """What is not asked of the games. `first_move` in Elo, and `draws`, the share of draws between
-    equals: None to be fitted. `prior`: each player drew so many games with one more player, who is
-    in no table, half of them with each colour. Without anchors the mean rating is 0."""
+class DavidsonModel:
+    """The parameters that are given. Without anchors the mean rating is 0.
+
+    first_move  its advantage in Elo; None: fitted
+    draws       share of draws between equals; None: fitted
+    anchors     players whose ratings are given
+    prior       draws of each player with one more player, who is in no table; half of them with
+                each colour
+    """
 
     first_move: float | None = 0.0
     draws: float | None = 0.0
@@ -53,11 +63,16 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Tally:
-    """What the model asks of the games of players who met, if only by others: float64, `games`
-    [b, i, j] of i as red against j; half of wins minus losses, of each player, `margin` [b, i], and
-    of all who were red, `red` [b]; `drawn` [b]. Of the players some are `anchors`, which have the
-    Elo `targets` [b, anchor]."""
+class GameTally:
+    """The sufficient statistics of the games of players who met, if only by others; b samples.
+
+    games    float64 [b, i, j], games of i as red against j
+    margin   float64 [b, i], half of wins minus losses of each player
+    red      float64 [b], the same of all who were red
+    drawn    float64 [b], drawn games
+    anchors  those among the players
+    targets  float64 [b, anchor], Elo of the anchors
+    """
 
     games: Floats
     margin: Floats
@@ -74,8 +89,12 @@ class Tally:
 
 @dataclass(frozen=True)
 class Fit:
-    """Elo ratings [b, player] of each tally, the first-move advantage in Elo [b], the share of
-    draws between equals [b]; float64."""
+    """Fitted parameters of b samples.
+
+    elo         float64 [b, player] of each tally
+    first_move  float64 [b], its advantage in Elo
+    draws       float64 [b], share of draws between equals
+    """
 
     elo: Sequence[Floats]
     first_move: Floats
@@ -84,16 +103,18 @@ class Fit:
 
 @dataclass(frozen=True)
 class Spread:
-    """How little a batch of fits is determined: the inverse curvature of the likelihood, between
-    the ratings of each tally [b, player, player], between the first move and the logarithm of v
-    [b, 2, 2]. It is 0 for what is given, of loose anchors, too: games say how far the others are
-    from them."""
+    """How little a batch of fits is determined: the inverse curvature of the likelihood. It is 0
+    for what is given, of loose anchors, too: games say how far the others are from them.
+
+        elo     float64 [b, player, player], between the ratings of each tally
+        common  float64 [b, 2, 2], between the first move and log v
+    """
 
     elo: Sequence[Floats]
     common: Floats
 
 
-def fit(tallies: Sequence[Tally], model: Model, start: Fit | None = None) -> Fit:
+def fit(tallies: Sequence[GameTally], model: DavidsonModel, start: Fit | None = None) -> Fit:
     """The most likely parameters for each of a batch of tallies, by Newton's method. The tallies
     have the first move and the draws in common, and no players.
 
@@ -123,19 +144,21 @@ def fit(tallies: Sequence[Tally], model: Model, start: Fit | None = None) -> Fit
     raise CheckFailed("the games do not determine the ratings" + _hint(model))
 
 
-def spread(tallies: Sequence[Tally], model: Model, found: Fit) -> Spread:
+def spread(tallies: Sequence[GameTally], model: DavidsonModel, best: Fit) -> Spread:
     """The spread at the most likely parameters."""
     free = _free(tallies, model)
-    _, curvatures = _all_derivatives(tallies, _start(tallies, model, found, free), free)
+    _, curvatures = _all_derivatives(tallies, _start(tallies, model, best, free), free)
     for tally, curvature in zip(tallies, curvatures, strict=True):
         given = [anchor.player for anchor in tally.anchors]
         curvature[:, given] = curvature[:, :, given] = 0
         curvature[:, given, given] = 1
     inverse = [np.linalg.inv(c[:, :-2, :-2]) for c in curvatures]
-    lean = [one @ c[:, :-2, -2:] for one, c in zip(inverse, curvatures, strict=True)]
-    rest = _rest(curvatures, lean)
-    common = np.asarray(np.linalg.inv(rest) * (free[:, None] & free))
-    elo = [one + x @ common @ x.transpose(0, 2, 1) for one, x in zip(inverse, lean, strict=True)]
+    response = [one @ c[:, :-2, -2:] for one, c in zip(inverse, curvatures, strict=True)]
+    schur = _schur_complement(curvatures, response)
+    common = np.asarray(np.linalg.inv(schur) * (free[:, None] & free))
+    elo = [
+        one + x @ common @ x.transpose(0, 2, 1) for one, x in zip(inverse, response, strict=True)
+    ]
     for tally, one in zip(tallies, elo, strict=True):
         given = [anchor.player for anchor in tally.anchors]
         one[:, given] = one[:, :, given] = 0
@@ -166,8 +189,8 @@ def information(x: Floats, v: Floats) -> Floats:
 def difference(won: Floats, lost: Floats, v: Floats) -> Floats:
     """The difference for which so many points are expected to so many of the other."""
     better = np.maximum(won, lost)
-    lean = v * abs(won - lost) / 2
-    odds = (lean + np.sqrt(lean**2 + 4 * won * lost)) / (2 * (won + lost - better))
+    half_draws = v * abs(won - lost) / 2
+    odds = (half_draws + np.sqrt(half_draws**2 + 4 * won * lost)) / (2 * (won + lost - better))
     return np.asarray(2 * np.log(odds) * np.where(won < lost, -1, 1))
 
 
@@ -198,7 +221,7 @@ def unit_of(v: Floats) -> Floats:
     return np.asarray(ELO * 2 / (2 + v))
 
 
-def _hint(model: Model) -> str:
+def _hint(model: DavidsonModel) -> str:
     if model.draws is None:
         return ", nor how often equals draw: --draws 0 does not ask for that"
     if model.first_move is None:
@@ -209,13 +232,15 @@ def _hint(model: Model) -> str:
 State = tuple[list[Floats], Floats]  # Elo of each tally's players; Elo of the first move, log v
 
 
-def _free(tallies: Sequence[Tally], model: Model) -> Mask:
+def _free(tallies: Sequence[GameTally], model: DavidsonModel) -> Mask:
     """Whether the first move and the draws are fitted. Where nothing was drawn, v is 0."""
     drawn = any(tally.drawn.any() for tally in tallies)
     return np.array([model.first_move is None, model.draws is None and drawn])
 
 
-def _start(tallies: Sequence[Tally], model: Model, start: Fit | None, free: Mask) -> State:
+def _start(
+    tallies: Sequence[GameTally], model: DavidsonModel, start: Fit | None, free: Mask
+) -> State:
     samples = len(tallies[0].margin)
     elo = []
     for number, tally in enumerate(tallies):
@@ -237,7 +262,7 @@ def _start(tallies: Sequence[Tally], model: Model, start: Fit | None, free: Mask
 
 
 def _all_derivatives(
-    tallies: Sequence[Tally], state: State, free: Mask
+    tallies: Sequence[GameTally], state: State, free: Mask
 ) -> tuple[list[Floats], list[Floats]]:
     """Of each tally the first derivatives [b, k] of the log likelihood, second ones [b, k, k] with
     a minus, of its players and what is common; they are none, and 1, of what is given."""
@@ -264,32 +289,32 @@ def _all_derivatives(
 def _steps(slopes: list[Floats], curvatures: list[Floats]) -> tuple[list[Floats], Floats]:
     """Newton's steps, of each tally and of what is common. The tallies know of each other by that
     alone, so each is solved by itself and leaves two equations."""
-    solved = []
+    solutions = []
     for slope, curvature in zip(slopes, curvatures, strict=True):
         right = np.concatenate([slope[:, :-2, None], curvature[:, :-2, -2:]], axis=2)
-        solved.append(np.linalg.solve(curvature[:, :-2, :-2], right))
+        solutions.append(np.linalg.solve(curvature[:, :-2, :-2], right))
     right = np.zeros_like(slopes[0][:, -2:, None])
-    for slope, curvature, x in zip(slopes, curvatures, solved, strict=True):
+    for slope, curvature, x in zip(slopes, curvatures, solutions, strict=True):
         right += slope[:, -2:, None] - curvature[:, -2:, :-2] @ x[:, :, :1]
-    rest = _rest(curvatures, [x[:, :, 1:] for x in solved])
-    common = np.linalg.solve(rest, right)
-    return [(x[:, :, :1] - x[:, :, 1:] @ common)[:, :, 0] for x in solved], common[:, :, 0]
+    schur = _schur_complement(curvatures, [x[:, :, 1:] for x in solutions])
+    common = np.linalg.solve(schur, right)
+    return [(x[:, :, :1] - x[:, :, 1:] @ common)[:, :, 0] for x in solutions], common[:, :, 0]
 
 
-def _rest(curvatures: Sequence[Floats], lean: Sequence[Floats]) -> Floats:
-    """The curvature of what is common, the players following it."""
-    parts = [c[:, -2:, -2:] - c[:, -2:, :-2] @ x for c, x in zip(curvatures, lean, strict=True)]
+def _schur_complement(curvatures: Sequence[Floats], response: Sequence[Floats]) -> Floats:
+    """The curvature [b, 2, 2] of what is common, the players following it by `response`."""
+    parts = [c[:, -2:, -2:] - c[:, -2:, :-2] @ x for c, x in zip(curvatures, response, strict=True)]
     return np.asarray(sum(parts))
 
 
-def _derivatives(state: Floats, tally: Tally) -> tuple[Floats, Floats]:
+def _derivatives(state: Floats, tally: GameTally) -> tuple[Floats, Floats]:
     """First derivatives [b, k] of the log likelihood of games, second ones [b, k, k] with a minus;
     of the latter what vanishes with the former is left out. `state` [b, k]: players, common."""
     v = np.exp(state[:, -1])
     x = state[:, :-1] / unit_of(v)[:, None]
     x[:, :-1] -= x[:, :-1].mean(1, keepdims=True)  # only differences matter
-    half, help_ = np.exp(x[:, :-1] / 2), np.exp(x[:, -1] / 2)
-    odds = half[:, :, None] / half[:, None, :] * help_[:, None, None]
+    sqrt_strength, first_move_odds = np.exp(x[:, :-1] / 2), np.exp(x[:, -1] / 2)
+    odds = sqrt_strength[:, :, None] / sqrt_strength[:, None, :] * first_move_odds[:, None, None]
     scale = 1 / (odds + v[:, None, None] + 1 / odds)
     win, loss = odds * scale, scale / odds
     draw = 1 - win - loss
@@ -313,12 +338,12 @@ def _derivatives(state: Floats, tally: Tally) -> tuple[Floats, Floats]:
     curvature[:, -1, -1] = (tally.games * draw * (1 - draw)).sum((1, 2))
     curvature[:, -2, :players] = curvature[:, :players, -2]
 
-    # So far by x and log v. In Elo a change of v changes every x, by `lean`.
-    lean = x * (v / (2 + v))[:, None]
-    pull = (curvature[:, :-1, :-1] @ lean[:, :, None])[:, :, 0]
-    slope[:, -1] += (slope[:, :-1] * lean).sum(1)
-    curvature[:, -1, -1] += (lean * (2 * curvature[:, :-1, -1] + pull)).sum(1)
-    curvature[:, :-1, -1] += pull
+    # So far by x and log v. In Elo a change of v changes every x, by `dx_dlogv`.
+    dx_dlogv = x * (v / (2 + v))[:, None]
+    cross_term = (curvature[:, :-1, :-1] @ dx_dlogv[:, :, None])[:, :, 0]
+    slope[:, -1] += (slope[:, :-1] * dx_dlogv).sum(1)
+    curvature[:, -1, -1] += (dx_dlogv * (2 * curvature[:, :-1, -1] + cross_term)).sum(1)
+    curvature[:, :-1, -1] += cross_term
     curvature[:, -1, :-1] = curvature[:, :-1, -1]
     unit = unit_of(v)[:, None]
     slope[:, :-1] /= unit

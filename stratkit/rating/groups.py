@@ -64,13 +64,13 @@ def _links(pool: Pool, froms: Ints, tos: Ints, anchored: Sequence[int]) -> list[
 def _groups(links: Sequence[Sequence[int]]) -> list[list[int]]:
     """The players in groups within which links lead from each to each: the strongly connected
     components, by Tarjan's algorithm, without recursion."""
-    order: list[int] = []  # of those whose group is not known yet, as they were found
-    found: dict[int, int] = {}  # when
-    low: dict[int, int] = {}  # when the first one was found whom links lead back to
+    order: list[int] = []  # of those whose group is not known yet, as they were visited
+    index: dict[int, int] = {}  # of each player, when it was visited
+    low: dict[int, int] = {}  # index of the first one whom links lead back to
     group: dict[int, list[int]] = {}
 
     def leave(player: int) -> None:
-        if low[player] == found[player]:
+        if low[player] == index[player]:
             some: list[int] = []
             while not some or some[-1] != player:
                 some.append(order.pop())
@@ -79,20 +79,20 @@ def _groups(links: Sequence[Sequence[int]]) -> list[list[int]]:
 
     for start in range(len(links)):
         way: list[tuple[int, Iterator[int]]] = []
-        following: int | None = start if start not in found else None
+        following: int | None = start if start not in index else None
         while following is not None or way:
             if following is not None:
-                found[following] = low[following] = len(found)
+                index[following] = low[following] = len(index)
                 order.append(following)
                 way.append((following, iter(links[following])))
                 following = None
             player, rest = way[-1]
             for other in rest:
-                if other not in found:
+                if other not in index:
                     following = other
                     break
                 if other not in group:
-                    low[player] = min(low[player], found[other])
+                    low[player] = min(low[player], index[other])
             if following is None:
                 way.pop()
                 leave(player)

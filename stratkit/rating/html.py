@@ -12,8 +12,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from stratkit import __version__
 from stratkit.errors import printable
 from stratkit.rating import svg, tables
-from stratkit.rating.report import Report
-from stratkit.rating.tables import Table
+from stratkit.rating.report import RatingReport
+from stratkit.rating.tables import ReportTable
 
 STYLE = """
 :root { color-scheme: light dark }
@@ -41,7 +41,7 @@ class Games:
     viewer: Element
 
 
-def page(report: Report, games: Games | None = None) -> str:
+def page(report: RatingReport, games: Games | None = None) -> str:
     """The page; the same report and games give the same text."""
     html = Element("html", {"lang": "en"})
     head = SubElement(html, "head")
@@ -70,7 +70,7 @@ def page(report: Report, games: Games | None = None) -> str:
     return "<!DOCTYPE html>\n" + tostring(html, encoding="unicode", method="html") + "\n"
 
 
-def _ratings(body: Element, report: Report) -> None:
+def _ratings(body: Element, report: RatingReport) -> None:
     """Pictures and tables of players who met."""
     body.append(svg.intervals(report))
     _table(body, tables.ratings(report))
@@ -84,7 +84,7 @@ def _ratings(body: Element, report: Report) -> None:
         _table(body, matrix, shade=True)
 
 
-def _table(parent: Element, table: Table, heading: str = "h2", shade: bool = False) -> None:
+def _table(parent: Element, table: ReportTable, heading: str = "h2", shade: bool = False) -> None:
     SubElement(parent, heading).text = table.title
     element = SubElement(SubElement(parent, "div", {"class": "wide"}), "table")
     row = SubElement(element, "tr")

@@ -30,14 +30,18 @@ from stratkit.rating.sprt import elo_of
 
 SEED = 1
 CONFIDENCE = 0.95
-FEW = 10  # pairs of games, of which fewer say little
+MIN_PAIRS = 10  # pairs of games, of which fewer say little
 _SAMPLES = 10_000  # of two players' points
 
 
 @dataclass(frozen=True)
-class Between:
-    """The Elo between two players with the ends of its interval, which may be infinite, and how
-    likely the first one is stronger (LOS)."""
+class PairEstimate:
+    """The first one of two players against the other.
+
+    elo          how far it is ahead
+    low, high    ends of the interval, which may be infinite
+    superiority  how likely it is stronger (LOS)
+    """
 
     elo: float
     low: float
@@ -48,20 +52,20 @@ class Between:
 Unit = tuple[int, float, float]  # how many pairs, each with so many points of so many games
 
 
-def between(units: Iterable[Unit], confidence: float = CONFIDENCE) -> Between:
+def between(units: Iterable[Unit], confidence: float = CONFIDENCE) -> PairEstimate:
     """The Elo of the player who has these points. Without games it is 0, and may be anything."""
     counts: Counter[tuple[float, float]] = Counter()
     for number, points, games in units:
         counts[points, games] += number
     known = tuple(sorted((points, games, n) for (points, games), n in counts.items() if n))
     if not known:
-        return Between(0.0, -math.inf, math.inf, 0.5)
+        return PairEstimate(0.0, -math.inf, math.inf, 0.5)
     other = tuple(sorted((games - points, games, n) for points, games, n in known))
     low, better = _lower(known, confidence)
     high, worse = _lower(other, confidence)
     elo = elo_of(sum(p * n for p, _, n in known) / sum(g * n for _, g, n in known))
     sure = likelihood(np.asarray(better - worse), _SAMPLES)
-    return Between(elo, min(elo_of(low), elo), max(-elo_of(high), elo), float(sure))
+    return PairEstimate(elo, min(elo_of(low), elo), max(-elo_of(high), elo), float(sure))
 
 
 @lru_cache(1 << 10)

@@ -6,14 +6,14 @@ from typing import IO, TYPE_CHECKING
 
 from stratkit.errors import InputError, printable
 from stratkit.pictures import COLOURS, PNG, legend, new_figure, plain, save
-from stratkit.rating.report import Report, Standing
+from stratkit.rating.report import RatingReport, Standing
 from stratkit.rating.svg import curves_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot(report: Report, stream: IO[bytes], form: str = PNG) -> None:
+def plot(report: RatingReport, stream: IO[bytes], form: str = PNG) -> None:
     """Every player's rating and interval, the strongest on top. `InputError` without matplotlib."""
     standings = [s for part in report.parts() for s in part.standings][::-1]
     elo = [s.elo for s in standings]
@@ -38,7 +38,7 @@ def plot(report: Report, stream: IO[bytes], form: str = PNG) -> None:
     save(figure, stream, form)
 
 
-def plot_curve(report: Report, stream: IO[bytes], form: str = PNG) -> None:
+def plot_curve(report: RatingReport, stream: IO[bytes], form: str = PNG) -> None:
     """The ratings of the checkpoints of each run over their steps, and those of all others as lines
     across.
 
@@ -80,8 +80,8 @@ def _interval(s: Standing) -> tuple[float, float]:
     return (s.elo, s.elo) if s.low is None or s.high is None else (s.low, s.high)
 
 
-def _label(axes: Axes, report: Report) -> None:
+def _label(axes: Axes, report: RatingReport) -> None:
     """How the ratings came about, as the title."""
     notes = report.notes()
-    said = [*notes[:2], *(notes[-1:] if report.groups > 1 else [])]
-    axes.set_title("\n".join(map(plain, said)), fontsize=9)
+    shown = [*notes[:2], *(notes[-1:] if report.groups > 1 else [])]
+    axes.set_title("\n".join(map(plain, shown)), fontsize=9)

@@ -18,11 +18,14 @@ LOST, DRAWN, WON = 0, 1, 2  # a result
 
 @dataclass(frozen=True)
 class Pool:
-    """Games between players `names`.
+    """Games between players. The games of a pair share their setups; pairs are independent of each
+    other.
 
-    All arrays are int64 [games]: `red` and `blue`, indices of names; `result`, red's: LOST, DRAWN
-    or WON; `pair`, the number of the pair. The games of a pair share their setups; pairs are
-    independent of each other.
+        names   of the players
+        red     int64 [games], indices of names
+        blue    int64 [games], indices of names
+        result  int64 [games], red's: LOST, DRAWN or WON
+        pair    int64 [games], the number of the pair
     """
 
     names: Sequence[str]
@@ -35,7 +38,7 @@ class Pool:
         return len(self.red)
 
     @cached_property
-    def met(self) -> Pairs:
+    def met(self) -> GamePairs:
         """Its pairs of games."""
         return pairs(self)
 
@@ -58,12 +61,14 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """The pairs of games in a pool, alike ones counted together, ordered by who met.
+class GamePairs:
+    """The pairs of games in a pool, alike ones counted together, ordered by who met. A pair may
+    have one game, while its other one is missing.
 
-    int64 [kinds] each: `first` and `second`, the players, the smaller index first; `number`, how
-    many pairs of this kind; `counts` [kinds, 2, 3]: their games by the first player's colour (red,
-    blue) and result. A pair may have one game, while its other one is missing.
+        first   int64 [kinds], the player with the smaller index
+        second  int64 [kinds], the other player
+        number  int64 [kinds], how many pairs of this kind
+        counts  int64 [kinds, 2, 3], their games by the first player's colour (red, blue) and result
     """
 
     first: Ints
@@ -88,26 +93,28 @@ class Pairs:
         return np.flatnonzero(new)
 
 
-def pairs(pool: Pool) -> Pairs:
+def pairs(pool: Pool) -> GamePairs:
     """The pairs of `pool`. Games of a pair that have other players are pairs of their own."""
     swapped = pool.red > pool.blue
     first = np.where(swapped, pool.blue, pool.red)
     second = np.where(swapped, pool.red, pool.blue)
     kind = np.where(swapped, 3 + WON - pool.result, pool.result)
     meeting = first * len(pool.names) + second
-    _, one, number = np.unique(joined(meeting, pool.pair), return_index=True, return_inverse=True)
+    _, one, number = np.unique(
+        pair_codes(meeting, pool.pair), return_index=True, return_inverse=True
+    )
     counts = np.bincount(number * 6 + kind, minlength=len(one) * 6).reshape(-1, 6)
     key = meeting[one]
     for column in counts.T:
-        key = joined(key, column)
+        key = pair_codes(key, column)
     _, some, many = np.unique(key, return_index=True, return_counts=True)
     games = one[some]
-    return Pairs(first[games], second[games], many, counts[some].reshape(-1, 2, 3))
+    return GamePairs(first[games], second[games], many, counts[some].reshape(-1, 2, 3))
 
 
-def joined(high: Ints, low: Ints) -> Ints:
+def pair_codes(high: Ints, low: Ints) -> Ints:
     """A number for each two numbers, in the order of the pairs, from 0 without gaps."""
     _, high = np.unique(high, return_inverse=True)
     values, low = np.unique(low, return_inverse=True)
-    _, joined = np.unique(high * len(values) + low, return_inverse=True)
-    return np.asarray(joined)
+    _, codes = np.unique(high * len(values) + low, return_inverse=True)
+    return np.asarray(codes)

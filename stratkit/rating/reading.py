@@ -12,7 +12,7 @@ import numpy as np
 from stratkit.errors import InputError, Say, counted
 from stratkit.rating.claims import contradiction
 from stratkit.rating.distinct import beginning_and_game, repeated
-from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, joined
+from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, pair_codes
 from stratkit.storage.identities import CommonRules, KnownPlayers, game_hash, match_key
 from stratkit.storage.records import BLUE, DRAW, RED, GameRecord, RecordHeader, read_records
 from stratkit.storage.results import Results, form_of
@@ -26,13 +26,19 @@ class PoolReader:
     """Collects the games of streams of game records, and of results in PGN or CSV.
 
     All records must be of one game under one set of rules, unless `mixed` rules are wanted. A name
-    must always mean the same player. A game that is met again is not counted again: `repeated` says
-    how many were, and `adjudicated` how many games were not played out. `differing` are the numbers
-    of games that are left out because another game of their match came with this number. So many
-    games are `alike` another one, and of these so many are `left_out` (distinct.py). `tell` is told
-    what else was noticed: of a last line that is left out, say, because a match goes on or was
-    killed. `denied` are games left out because their record cannot be right: it contradicts itself,
-    or what `wrong` says of it.
+    must always mean the same player. A game that is met again is not counted again.
+
+        tell         called with what else was noticed, such as a last line that is left out because
+                     a match goes on or was killed
+        wrong        says what is wrong with a record, or nothing
+        repeated     number of games that were met again
+        adjudicated  number of games that were not played out
+        differing    numbers of games left out, since another game of their match came with this
+                     number
+        alike        number of games that are alike another one (distinct.py)
+        left_out     how many of these are left out
+        denied       games left out because their record cannot be right: it contradicts itself, or
+                     is `wrong`
     """
 
     def __init__(
@@ -94,7 +100,7 @@ class PoolReader:
                 self._tell(f"{name}: names no game: taken for games of {self.rules.game}")
         table = np.concatenate(self._blocks, axis=1)
         self._blocks = [table]
-        keys = joined(table[0], table[1])
+        keys = pair_codes(table[0], table[1])
         _, first, which = np.unique(keys, return_index=True, return_inverse=True)
         self.differing = table[1, table[6] != table[6, first[which]]].tolist()
         self.repeated = table.shape[1] - len(first) - len(self.differing)
@@ -102,7 +108,7 @@ class PoolReader:
         again, once = repeated(table[3], table[4], table[7], table[8])
         self.alike, self.left_out = int(again.sum()), int(once.sum())
         match, _, pair, red, blue, result, *_ = table[:, ~once]
-        return Pool(list(self._names), red, blue, result, joined(match, pair))
+        return Pool(list(self._names), red, blue, result, pair_codes(match, pair))
 
     def _match(self, header: RecordHeader, name: str) -> tuple[int, Ints]:
         """The number of the match, and its players' indices."""

@@ -13,9 +13,9 @@ from stratkit.errors import counted, printable
 from stratkit.rating.bootstrap import RESAMPLES, Estimate, Ratings
 from stratkit.rating.elo import Anchor
 from stratkit.rating.groups import linked
-from stratkit.rating.onemore import CONFIDENCE, FEW
+from stratkit.rating.onemore import CONFIDENCE, MIN_PAIRS
 from stratkit.rating.pool import Floats, Pool
-from stratkit.rating.residuals import most_by_chance, residuals
+from stratkit.rating.residuals import max_by_chance, residuals
 
 FORMAT = "rating"
 VERSION = 2
@@ -23,9 +23,16 @@ VERSION = 2
 
 @dataclass(frozen=True)
 class RatingOptions:
-    """How a pool was rated; `game` is empty where the files name none; `k` of the sequential
-    method, None for maximum likelihood; `to_mean`: the intervals are those of differences from the
-    mean; `mixed_rules`: the rules that are not the same in all games."""
+    """How a pool was rated.
+
+    game         empty where the files name none
+    anchors      players whose ratings are given
+    to_mean      intervals are those of differences from the mean, not from the anchors
+    prior        draws of each player with one more player
+    k            of the sequential method; None: maximum likelihood
+    confidence   of the intervals
+    mixed_rules  rules that are not the same in all games
+    """
 
     game: str
     anchors: Sequence[Anchor] = ()
@@ -38,9 +45,15 @@ class RatingOptions:
 
 @dataclass(frozen=True)
 class Standing:
-    """A player's rating, its interval, and its games. `group`: the number, from 1, of the group of
-    players who met, if only by others; ratings of different groups cannot be compared. `pairs`: of
-    its games, which the intervals count."""
+    """A player's line in the ratings.
+
+    name              of the player
+    elo, low, high    rating and the ends of its interval
+    won, drawn, lost  games
+    group             number, from 1, of the group of players who met, if only by others;
+                      ratings of different groups cannot be compared
+    pairs             of its games, which the intervals count
+    """
 
     name: str
     elo: float
@@ -55,8 +68,13 @@ class Standing:
 
 @dataclass(frozen=True)
 class HeadToHead:
-    """The games of two players, the stronger one first; `expected` is its expected share of the
-    points, `deviation` how far its points are from that, in standard deviations."""
+    """The games of two players, the stronger one first.
+
+    first, second     the players
+    won, drawn, lost  games of the first one
+    expected          its expected share of the points
+    deviation         how far its points are from that, in standard deviations
+    """
 
     first: str
     second: str
@@ -68,6 +86,7 @@ class HeadToHead:
 
     @property
     def games(self) -> int:
+        """How many games they played."""
         return self.won + self.drawn + self.lost
 
     @property
@@ -84,9 +103,17 @@ class HeadToHead:
 
 
 @dataclass(frozen=True)
-class Report:
-    """The strongest player first; `sure`: of each group of players who met, in the order of the
-    standings, how likely the i-th is stronger than the j-th."""
+class RatingReport:
+    """All that is said of a pool.
+
+    options     how it was rated
+    standings   the players, the strongest first
+    meetings    each two who met, in the order of the standings
+    sure        float64 [i, j] of each group of players who met: how likely the i-th is stronger
+                than the j-th, in the order of the standings; None: not known
+    first_move  advantage in Elo
+    draws       share of draws between equals
+    """
 
     options: RatingOptions
     standings: Sequence[Standing]
@@ -117,7 +144,7 @@ class Report:
                     table[i][j] = likely
         return table
 
-    def parts(self) -> list[Report]:
+    def parts(self) -> list[RatingReport]:
         """A report for each group; itself where all have met."""
         places = self._places()
         if len(places) == 1:
@@ -145,14 +172,16 @@ class Report:
         from the side that did better; the most surprising first."""
         if self.options.k is not None:
             return []  # these ratings need not have arrived where the games lead them
-        limit = most_by_chance(len(self.meetings))
-        found = [m if m.deviation > 0 else m.turned() for m in self.meetings]
-        found.sort(key=lambda m: -m.deviation)
-        return [m for m in found if m.deviation > limit]
+        limit = max_by_chance(len(self.meetings))
+        meetings = [m if m.deviation > 0 else m.turned() for m in self.meetings]
+        meetings.sort(key=lambda m: -m.deviation)
+        return [m for m in meetings if m.deviation > limit]
 
     def remarks(self) -> list[str]:
         """A sentence on players of few games, if there are any."""
-        few = [s.name for s in self.standings if s.pairs < FEW] if self.sure is not None else []
+        few = (
+            [s.name for s in self.standings if s.pairs < MIN_PAIRS] if self.sure is not None else []
+        )
         return _too_few(few)
 
     def warnings(self) -> list[str]:
@@ -165,14 +194,14 @@ class Report:
 
     @cached_property
     def _meetings_of(self) -> dict[str, list[HeadToHead]]:
-        found: dict[str, list[HeadToHead]] = {}
+        meetings: dict[str, list[HeadToHead]] = {}
         for m in self.meetings:
-            found.setdefault(m.first, []).append(m)
-            found.setdefault(m.second, []).append(m.turned())
+            meetings.setdefault(m.first, []).append(m)
+            meetings.setdefault(m.second, []).append(m.turned())
         rank = {s.name: i for i, s in enumerate(self.standings)}
-        for some in found.values():
+        for some in meetings.values():
             some.sort(key=lambda m: rank[m.second])
-        return found
+        return meetings
 
     def notes(self) -> list[str]:
         """How it was rated, in sentences without ends."""
@@ -229,7 +258,7 @@ class Report:
         }
 
 
-def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> Report:
+def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> RatingReport:
     """The report on `pool`."""
     order = sorted(range(len(pool.names)), key=lambda i: (-ratings.elo[i], pool.names[i]))
     rank = {i: k for k, i in enumerate(order)}
@@ -237,10 +266,10 @@ def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> Report:
     group = {i: number for number, some in enumerate(groups, start=1) for i in some}
     met = pool.met
     scores, number = met.scores(), np.add.reduceat(met.number, met.starts)
-    found = residuals(pool, ratings)
+    fits = residuals(pool, ratings)
     total = np.zeros((len(order), 4), np.int64)  # lost, drawn, won, pairs
-    np.add.at(total, found.first, np.column_stack([scores, number]))
-    np.add.at(total, found.second, np.column_stack([scores[:, ::-1], number]))
+    np.add.at(total, fits.first, np.column_stack([scores, number]))
+    np.add.at(total, fits.second, np.column_stack([scores[:, ::-1], number]))
 
     def standing(i: int) -> Standing:
         low, high = (None if x is None else float(x[i]) for x in (ratings.low, ratings.high))
@@ -250,8 +279,8 @@ def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> Report:
 
     meetings = []
     for i, j, score, expected, deviation in zip(
-        *(found.first.tolist(), found.second.tolist(), scores.tolist()),
-        *(found.expected, found.deviation),
+        *(fits.first.tolist(), fits.second.tolist(), scores.tolist()),
+        *(fits.expected, fits.deviation),
         strict=True,
     ):
         names = pool.names[i], pool.names[j]
@@ -260,7 +289,7 @@ def report(pool: Pool, ratings: Ratings, options: RatingOptions) -> Report:
         better = rank[i] < rank[j]
         key = (rank[i], rank[j]) if better else (rank[j], rank[i])
         meetings.append((key, meeting if better else meeting.turned()))
-    return Report(
+    return RatingReport(
         options,
         [standing(i) for i in order],
         [meeting for _, meeting in sorted(meetings, key=lambda pair: pair[0])],
@@ -274,11 +303,11 @@ def _ranked(
     sure: Sequence[Floats], groups: Sequence[Sequence[int]], rank: Mapping[int, int]
 ) -> list[Floats]:
     """The likelihoods of each group in the order of its standings."""
-    found = []
+    out = []
     for block, players in zip(sure, groups, strict=True):
         order = np.argsort([rank[i] for i in players])
-        found.append(block[np.ix_(order, order)])
-    return found
+        out.append(block[np.ix_(order, order)])
+    return out
 
 
 def _too_few(names: Sequence[str]) -> list[str]:
@@ -287,7 +316,7 @@ def _too_few(names: Sequence[str]) -> list[str]:
         return []
     few = [printable(name) for name in names]
     who = ", ".join(few if len(few) <= 5 else [*few[:4], f"{len(few) - 4} more"])
-    return [f"fewer than {FEW} pairs of games, which say little of the strength: {who}"]
+    return [f"fewer than {MIN_PAIRS} pairs of games, which say little of the strength: {who}"]
 
 
 def _surprise(m: HeadToHead) -> str:

@@ -14,9 +14,12 @@ from stratkit.rating.pool import DRAWN, Floats, Ints, Pool
 
 @dataclass(frozen=True)
 class Residuals:
-    """One entry for each two players who met: `first` and `second`, int64; float64 `expected`, the
-    first one's share of the points by the ratings; `deviation`, how far its points are from that,
-    in standard deviations."""
+    """One entry for each two players who met.
+
+    first, second  int64, the players
+    expected       float64, the first one's share of the points by the ratings
+    deviation      float64, how far its points are from that, in standard deviations
+    """
 
     first: Ints
     second: Ints
@@ -35,9 +38,9 @@ def residuals(pool: Pool, ratings: Ratings) -> Residuals:
     met = pool.met
     starts = met.starts
     ahead = ratings.elo[met.first] - ratings.elo[met.second]
-    help_, draws = ratings.first_move.value, ratings.draws.value
+    first_move, draws = ratings.first_move.value, ratings.draws.value
     games = met.counts.sum(2)  # [met, colour of the first]
-    scores = np.stack([davidson_score(ahead + sign * help_, draws) for sign in (1, -1)], 1)
+    scores = np.stack([davidson_score(ahead + sign * first_move, draws) for sign in (1, -1)], 1)
     points = (games * scores).sum(1)
     error = met.points - points
     spread = (games * scores * (1 - scores)).sum(1) - met.counts[:, :, DRAWN].sum(1) / 4
@@ -52,6 +55,6 @@ def residuals(pool: Pool, ratings: Ratings) -> Residuals:
     return Residuals(met.first[starts], met.second[starts], expected, np.nan_to_num(deviation))
 
 
-def most_by_chance(meetings: int) -> float:
+def max_by_chance(meetings: int) -> float:
     """The deviation that the largest of so many exceeds by chance once in twenty pools."""
     return statistics.NormalDist().inv_cdf(1 - 0.025 / meetings)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from stratkit.errors import InputError, Say, UsageError, counted, named, nearest_or_all
 from stratkit.rating.bootstrap import Ratings, rate
 from stratkit.rating.distinct import distinct_text
-from stratkit.rating.elo import Model
+from stratkit.rating.elo import DavidsonModel
 from stratkit.rating.groups import check_linked
 from stratkit.rating.options import RateOptions
 from stratkit.rating.pool import Pool
 from stratkit.rating.reading import PoolReader, warn_of_denied, warn_of_repeats
-from stratkit.rating.report import RatingOptions, Report, report
+from stratkit.rating.report import RatingOptions, RatingReport, report
 from stratkit.rating.selection import new_names, renamed, selected
 from stratkit.rating.sequential import sequential
 from stratkit.storage.identities import CommonRules
@@ -24,7 +24,7 @@ Wrong = Callable[[RecordHeader, GameRecord], str]
 
 def run_rating(
     options: RateOptions, warn: Say, say: Say, wrong: Wrong = lambda header, record: ""
-) -> tuple[Report, Mapping[str, str]]:
+) -> tuple[RatingReport, Mapping[str, str]]:
     """The report on the games that `options` name and choose, and the new names of players.
 
     `wrong` says why a record cannot be right ("": it can), beside what contradicts itself.
@@ -62,8 +62,8 @@ def _chosen(
     pool = reader.finish()
     warn_of_repeats(reader.repeated, reader.differing, warn)
     if reader.alike:
-        told = warn if reader.left_out else say
-        told(distinct_text(len(pool) + reader.left_out, reader.alike, reader.left_out))
+        note = warn if reader.left_out else say
+        note(distinct_text(len(pool) + reader.left_out, reader.alike, reader.left_out))
     if reader.adjudicated:
         warn(f"{counted(reader.adjudicated, 'game')} not played out but adjudicated")
     names = new_names(pool, options.rename)
@@ -82,7 +82,7 @@ def _chosen(
 
 def _ratings(pool: Pool, how: RatingOptions, options: RateOptions) -> Ratings:
     if how.k is None:
-        model = Model(options.first_move, options.draws, how.anchors, how.prior)
+        model = DavidsonModel(options.first_move, options.draws, how.anchors, how.prior)
         return rate(pool, model, how.confidence, how.to_mean)
     check_linked(pool)
     elo = sequential(pool, how.k)

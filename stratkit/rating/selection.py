@@ -16,11 +16,11 @@ def find_players(pool: Pool, pattern: str, option: str) -> list[int]:
     when there is none."""
     if pattern in pool.names:
         return [list(pool.names).index(pattern)]
-    found = [i for i, name in enumerate(pool.names) if fnmatch.fnmatchcase(name, pattern)]
-    if not found:
+    matching = [i for i, name in enumerate(pool.names) if fnmatch.fnmatchcase(name, pattern)]
+    if not matching:
         hint = nearest_or_all(pattern, pool.names)
         raise UsageError(f"{option}: no player is called {pattern!r}{hint}")
-    return found
+    return matching
 
 
 def renamed(pool: Pool, renames: Sequence[str]) -> tuple[Pool, int]:
@@ -61,9 +61,9 @@ def selected(
     """The games among the players who are included and not excluded and have so many games at
     least; and the names of those who have not."""
     everybody = range(len(pool.names))
-    wanted = {i for p in include for i in find_players(pool, p, "--include")} or set(everybody)
-    wanted -= {i for p in exclude for i in find_players(pool, p, "--exclude")}
-    pool = pool.without(i for i in everybody if i not in wanted)
+    chosen = {i for p in include for i in find_players(pool, p, "--include")} or set(everybody)
+    chosen -= {i for p in exclude for i in find_players(pool, p, "--exclude")}
+    pool = pool.without(i for i in everybody if i not in chosen)
     too_few: list[str] = []
     while True:  # whoever is left out takes games from others
         games = pool.played()

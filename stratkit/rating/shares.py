@@ -40,6 +40,7 @@ class Share:
 
     @property
     def games(self) -> int:
+        """How many there are."""
         return sum(map(len, self.scores))
 
     @property
@@ -89,11 +90,14 @@ def alone(players: Sequence[int]) -> int | None:
 
 @dataclass
 class Shares:
-    """The shares of a pool, by the names of the one and of the others; `seats` are their names.
+    """The shares of a pool. A game that is met again is not counted again.
 
-    A game that is met again is not counted again: `repeated` says how many were. `differing` are
-    the numbers of games that are left out because another game of their match came with this
-    number.
+    how        how games are scored: `SQUARES` or `DRAW_SIZE`
+    seats      their names
+    cells      shares by the names of the one and of the others
+    repeated   number of games that were met again
+    differing  numbers of games left out: another game of their match came with it
+    rules      of all games
     """
 
     how: str

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from stratkit.errors import printable
 from stratkit.pictures import COLOURS
-from stratkit.rating.report import Report, Standing
+from stratkit.rating.report import RatingReport, Standing
 
 ROW, LEFT, WIDTH, TOP = 22, 190, 760, 8
 NAME = 26  # characters of a name beside a picture
@@ -34,14 +34,14 @@ _CHECKPOINT = re.compile(r"(?:@|(?:/checkpoints)?/?step-)(\d{1,15})(?:\.safetens
 
 def step_of(name: str) -> int | None:
     """The step in the name of a checkpoint: `run@100`, or a file `step-00000100.safetensors`."""
-    found = _CHECKPOINT.search(name)
-    return int(found[1]) if found else None
+    match = _CHECKPOINT.search(name)
+    return int(match[1]) if match else None
 
 
 Points = list[tuple[int, Standing]]
 
 
-def curves_of(report: Report) -> tuple[dict[str, Points], list[Standing]]:
+def curves_of(report: RatingReport) -> tuple[dict[str, Points], list[Standing]]:
     """Of each run, by name, its checkpoints with their steps, ascending; and all other players."""
     curves: dict[str, Points] = {}
     others = []
@@ -54,7 +54,7 @@ def curves_of(report: Report) -> tuple[dict[str, Points], list[Standing]]:
     return {run: sorted(points, key=itemgetter(0)) for run, points in curves.items()}, others
 
 
-def intervals(report: Report) -> Element:
+def intervals(report: RatingReport) -> Element:
     """Every player's rating and interval, the strongest on top."""
     standings = report.standings
     height = TOP + ROW * len(standings)
@@ -75,7 +75,7 @@ def intervals(report: Report) -> Element:
     return picture
 
 
-def curve(report: Report) -> Element | None:
+def curve(report: RatingReport) -> Element | None:
     """The ratings of each run's checkpoints over their steps, the others as lines across; None
     without checkpoints at two steps."""
     curves, others = curves_of(report)

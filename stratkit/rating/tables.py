@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stratkit.errors import printable
 from stratkit.rating.onemore import likely_text
-from stratkit.rating.report import HeadToHead, Report, Standing
+from stratkit.rating.report import HeadToHead, RatingReport, Standing
 from stratkit.storage.csv_text import csv_text
 
 Cell = str | int | float | None
@@ -15,8 +15,12 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class Column:
-    """What stands over a column, and how its cells are shown to people (`plain`) and written for
-    programs (`exact`)."""
+    """A column of a table.
+
+    head   what stands over it
+    plain  formats a cell for people
+    exact  formats a cell for programs
+    """
 
     head: str
     plain: Callable[[Cell], str]
@@ -24,11 +28,12 @@ class Column:
 
     @property
     def is_words(self) -> bool:
+        """Whether its cells are words, not numbers."""
         return self.plain is printable
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Rows of cells under columns."""
 
     title: str
@@ -93,7 +98,7 @@ def _likely(head: str) -> Column:
     return Column(head, lambda p: "-" if p is None else likely_text(float(p)), _exact(".5f"))
 
 
-def ratings(report: Report) -> Table:
+def ratings(report: RatingReport) -> ReportTable:
     """Every player's rating and games; the number of its group, if groups never met."""
     columns = [
         _count("rank"), _words("player"), _elo("Elo"), _elo("from"), _elo("to"), _count("games"),
@@ -110,7 +115,7 @@ def ratings(report: Report) -> Table:
         columns.append(_count("group"))
     parts = report.parts()
     rows = [row(rank, s) for part in parts for rank, s in enumerate(part.standings, start=1)]
-    return Table("Ratings", columns, rows)
+    return ReportTable("Ratings", columns, rows)
 
 
 _AGAINST = [_words("against"), _count("games"), _share("wins"), _share("draws"), _share("losses")]
@@ -121,19 +126,19 @@ def _against(m: HeadToHead) -> list[Cell]:
     return [m.second, m.games, m.won / m.games, m.drawn / m.games, m.lost / m.games]
 
 
-def meetings(report: Report) -> Table:
+def meetings(report: RatingReport) -> ReportTable:
     """Each two players who met, the stronger one first: what came out, and what was expected."""
     rows = [[m.first, *_against(m), m.score, m.expected, m.deviation] for m in report.meetings]
-    return Table("Head to head", [_words("player"), *_AGAINST, *_EXPECTED], rows)
+    return ReportTable("Head to head", [_words("player"), *_AGAINST, *_EXPECTED], rows)
 
 
-def versus(report: Report, name: str) -> Table:
+def versus(report: RatingReport, name: str) -> ReportTable:
     """One player against each other that it met, as Table 2 of the DeepNash paper."""
     rows = [_against(m) for m in report.versus(name)]
-    return Table(f"{printable(name)} against", _AGAINST, rows)
+    return ReportTable(f"{printable(name)} against", _AGAINST, rows)
 
 
-def superiority(report: Report) -> Table | None:
+def superiority(report: RatingReport) -> ReportTable | None:
     """How likely each player is stronger than each other; None where that is not known."""
     likely = report.superiority
     if likely is None:
@@ -143,4 +148,4 @@ def superiority(report: Report) -> Table | None:
         [s.name, *(None if i == j else p for j, p in enumerate(row))]
         for i, (s, row) in enumerate(zip(report.standings, likely, strict=True))
     ]
-    return Table("Likelihood of superiority", columns, rows)
+    return ReportTable("Likelihood of superiority", columns, rows)

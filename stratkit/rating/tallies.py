@@ -7,19 +7,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stratkit.rating.elo import Anchor, Model, Tally
-from stratkit.rating.pool import DRAWN, LOST, WON, Floats, Pairs
+from stratkit.rating.elo import Anchor, DavidsonModel, GameTally
+from stratkit.rating.pool import DRAWN, LOST, WON, Floats, GamePairs
 
 PRIOR_SHARE = 0.1
 
 
 @dataclass(frozen=True)
 class Group:
-    """Players who met, if only by others: which ones of a pool, and their pairs and anchors, both
-    by their numbers in the group. `prior`: each drew so many games with one more player."""
+    """Players who met, if only by others.
+
+    players  which ones of a pool
+    met      their pairs of games, by numbers in the group
+    anchors  by numbers in the group
+    prior    draws of each with one more player
+    """
 
     players: Sequence[int]
-    met: Pairs
+    met: GamePairs
     anchors: Sequence[Anchor]
     prior: int
 
@@ -30,9 +35,10 @@ class Group:
 
     @property
     def targets(self) -> Floats:
+        """float64 [anchor]: Elo of the anchors."""
         return np.array([anchor.elo for anchor in self.anchors])
 
-    def tally(self, samples: int = 1, generator: np.random.Generator | None = None) -> Tally:
+    def tally(self, samples: int = 1, generator: np.random.Generator | None = None) -> GameTally:
         """The games so many times, each pair with a random weight; with weights of 1 without a
         generator. Loose anchors are drawn, too. The prior, which nobody observed, has then but a
         share of its weight: it keeps ends finite, and tells nothing else of them."""
@@ -71,10 +77,10 @@ class Group:
             games[:, :-1, -1], games[:, -1, :-1] = share * weights(half), share * weights(half)
             drawn += games[:, -1].sum(1) + games[:, :, -1].sum(1)
         points = margin.sum(2) - margin.sum(1)
-        return Tally(games, points, red, drawn, self.anchors, targets)
+        return GameTally(games, points, red, drawn, self.anchors, targets)
 
 
-def in_groups(met: Pairs, groups: Sequence[Sequence[int]], model: Model) -> list[Group]:
+def in_groups(met: GamePairs, groups: Sequence[Sequence[int]], model: DavidsonModel) -> list[Group]:
     """The pairs of each of the `groups`, in which the players' indices ascend."""
     sizes = [len(group) for group in groups]
     players = np.concatenate(groups)
@@ -90,6 +96,6 @@ def in_groups(met: Pairs, groups: Sequence[Sequence[int]], model: Model) -> list
         here = replace(anchor, player=int(within[anchor.player]))
         anchors[group[anchor.player]].append(here)
     return [
-        Group(some, Pairs(*part), given, model.prior)
+        Group(some, GamePairs(*part), given, model.prior)
         for some, part, given in zip(groups, parts, anchors, strict=True)
     ]

@@ -8,7 +8,7 @@ import pytest
 from rating_games import both, pool_of, simulated
 from stratkit.rating import bootstrap
 from stratkit.rating.bootstrap import Ratings, rate
-from stratkit.rating.elo import Anchor, Model
+from stratkit.rating.elo import Anchor, DavidsonModel
 from stratkit.rating.pool import Floats, Pool
 
 
@@ -24,7 +24,7 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(
     monkeypatch.setattr(bootstrap, "RESAMPLES", 200)
     rng = np.random.default_rng(11)
     truth = np.array([0.0, 100.0, -80.0])
-    model = Model(draws=None, first_move=0 if alike else None, anchors=[Anchor(0, 0)])
+    model = DavidsonModel(draws=None, first_move=0 if alike else None, anchors=[Anchor(0, 0)])
     inside, helped, drawn = [], [], []
     for _ in range(100):
         pool = simulated(list(truth), 80, rng, first_move=20 * (not alike), draws=0.2, alike=alike)
@@ -43,7 +43,7 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(
 def test_the_games_of_a_pair_are_not_independent() -> None:
     pair = (30, both("a", "b", "won")), (20, both("a", "b", "lost"))
     alone = [(n, [game]) for n, games in pair for game in games]
-    model = Model(anchors=[Anchor(1, 0)])
+    model = DavidsonModel(anchors=[Anchor(1, 0)])
     one, other = rate(pool_of(*alone), model), rate(pool_of(*pair), model)
     assert one.elo == pytest.approx(other.elo)
     assert widths(other)[0] / widths(one)[0] == pytest.approx(np.sqrt(2), rel=0.1)
@@ -55,8 +55,8 @@ def some() -> Pool:
 
 def test_differences_from_anchors_and_from_the_mean() -> None:
     """The ratings are the same; the anchor's interval is a point only if it is the reference."""
-    anchored = rate(some(), Model(anchors=[Anchor(0, 1500)]))
-    mean = rate(some(), Model(anchors=[Anchor(0, 1500)]), to_mean=True)
+    anchored = rate(some(), DavidsonModel(anchors=[Anchor(0, 1500)]))
+    mean = rate(some(), DavidsonModel(anchors=[Anchor(0, 1500)]), to_mean=True)
     free = rate(some())
     assert (anchored.elo == mean.elo).all() and anchored.elo[0] == 1500
     assert widths(anchored)[0] == 0

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from rating_games import both, colours, pool_of, scores, simulated
 from stratkit.errors import CheckFailed
 from stratkit.rating.bootstrap import rate
-from stratkit.rating.elo import Anchor, Model, davidson_score
+from stratkit.rating.elo import Anchor, DavidsonModel, davidson_score
 from stratkit.rating.pool import Pool
 from stratkit.rating.sprt import expected_score
 
 THREE_TO_ONE = 400 * np.log10(3)  # 190.85 Elo: three points for each of the other
-FIT = Model(first_move=None, draws=None)
+FIT = DavidsonModel(first_move=None, draws=None)
 
 
 def elos(pool: Pool, **model: object) -> dict[str, float]:
-    found = rate(pool, Model(**model)).elo  # type: ignore[arg-type]
+    found = rate(pool, DavidsonModel(**model)).elo  # type: ignore[arg-type]
     return dict(zip(pool.names, found, strict=True))
 
 
@@ -59,7 +59,7 @@ def test_a_circle_is_level() -> None:
 def test_the_first_move_by_hand() -> None:
     """Equals, of whom red wins three of four games."""
     pool = pool_of((30, both("a", "b", "even")), (10, [("a", "b", "lost"), ("b", "a", "lost")]))
-    found = rate(pool, Model(first_move=None))
+    found = rate(pool, DavidsonModel(first_move=None))
     assert found.elo == pytest.approx([0, 0], abs=1e-6)
     assert found.first_move.value == pytest.approx(THREE_TO_ONE)
     assert found.first_move.low < THREE_TO_ONE < found.first_move.high
@@ -72,9 +72,9 @@ def test_the_share_of_draws_by_hand() -> None:
     """Equals, who draw as often as they draw; and a:b wins:draws:losses as 9:3:1, where the root of
     wins times losses equals the draws: v = 1, so a third between equals, and odds of 9 to 1."""
     level = pool_of((6, both("a", "b", "even")), (4, both("a", "b", "drawn")))
-    assert rate(level, Model(draws=None)).draws.value == pytest.approx(0.4)
+    assert rate(level, DavidsonModel(draws=None)).draws.value == pytest.approx(0.4)
     games = [(9, [("a", "b", "won")]), (3, [("a", "b", "drawn")]), (1, [("a", "b", "lost")])]
-    found = rate(pool_of(*games), Model(draws=None, anchors=[Anchor(1, 0)]))
+    found = rate(pool_of(*games), DavidsonModel(draws=None, anchors=[Anchor(1, 0)]))
     assert found.draws.value == pytest.approx(1 / 3)
     assert found.elo[0] == pytest.approx(400 * np.log10(9) * 2 / 3)  # c is (2 + v) / 2 = 3 / 2
 
@@ -113,7 +113,7 @@ def test_loose_anchors_by_hand() -> None:
 
 def test_loose_anchors_widen_intervals() -> None:
     pool = pool_of((500, both("a", "b", "even")), (10, both("a", "b", "won")))
-    loose = rate(pool, Model(anchors=[Anchor(0, 0, 40)]))
+    loose = rate(pool, DavidsonModel(anchors=[Anchor(0, 0, 40)]))
     assert loose.low is not None and loose.high is not None
     assert loose.high - loose.low == pytest.approx([2 * 1.96 * 40] * 2, rel=0.1)
 
@@ -132,8 +132,8 @@ results = st.lists(st.integers(0, 4), min_size=12, max_size=12)
 
 
 @settings(max_examples=25)
-@given(results, st.sampled_from([Model(), FIT]))
-def test_everyone_scores_what_is_expected(counts: list[int], model: Model) -> None:
+@given(results, st.sampled_from([DavidsonModel(), FIT]))
+def test_everyone_scores_what_is_expected(counts: list[int], model: DavidsonModel) -> None:
     """At the maximum each player's expected points are its points, the first movers' expected
     points theirs: the likelihood equations."""
     units = [
@@ -160,7 +160,7 @@ def test_known_strengths_are_found(draws: float) -> None:
     rng = np.random.default_rng(3)
     pool = simulated(STRENGTHS, 4000, rng, first_move=40, draws=draws)
     for anchors in ([Anchor(0, 0)], [Anchor(0, 0), Anchor(3, 350)], [Anchor(0, 0, 0.1)]):
-        found = rate(pool, Model(None, None, anchors))
+        found = rate(pool, DavidsonModel(None, None, anchors))
         assert np.abs(found.elo - STRENGTHS).max() < 12
         assert found.first_move.value == pytest.approx(40, abs=5)
         assert found.draws.value == pytest.approx(draws, abs=0.01)
@@ -173,17 +173,19 @@ def test_groups_that_never_met() -> None:
     assert elos(pool, prior=1) == pytest.approx(dict.fromkeys("abcd", 0), abs=1e-6)
     # A prior rates each group as if there were no other.
     strong = (5, both("c", "d", "won"))
-    alone = rate(pool_of(strong), Model(prior=1))
+    alone = rate(pool_of(strong), DavidsonModel(prior=1))
     assert alone.low is not None and alone.high is not None
     for anchors in ([], [Anchor(0, 700)]):
-        found = rate(pool_of((5, both("a", "b", "even")), strong), Model(prior=1, anchors=anchors))
+        found = rate(
+            pool_of((5, both("a", "b", "even")), strong), DavidsonModel(prior=1, anchors=anchors)
+        )
         assert found.low is not None and found.high is not None
         assert found.elo[2:] == pytest.approx(alone.elo, abs=1)
         assert found.low[2:] == pytest.approx(alone.low, abs=30)
         assert found.high[2:] == pytest.approx(alone.high, abs=30)
         assert found.elo[:2] == pytest.approx([700, 700] if anchors else [0, 0], abs=1e-6)
     with pytest.raises(CheckFailed, match="never met"):
-        rate(pool, Model(anchors=[Anchor(0, 0)]))
+        rate(pool, DavidsonModel(anchors=[Anchor(0, 0)]))
     # Ratings that are given on both sides make them comparable.
     anchored = elos(pool, anchors=[Anchor(0, 0), Anchor(2, 100, 5)])
     assert anchored == pytest.approx({"a": 0, "b": 0, "c": 100, "d": 100}, abs=0.1)
@@ -203,21 +205,21 @@ def test_who_won_or_lost_every_game_is_named(strong: tuple[str, ...]) -> None:
     weak = [name for name in "abcd" if name not in strong]
     with pytest.raises(CheckFailed, match=f"^{told([*strong], 'won')}; {told(weak, 'lost')}: no"):
         rate(pool)
-    found = rate(pool, Model(prior=1))
+    found = rate(pool, DavidsonModel(prior=1))
     assert found.low is not None and found.high is not None
     assert np.isfinite([found.elo, found.low, found.high]).all()
     assert (found.low < found.elo).all() and (found.elo < found.high).all()
     met = (("a", "d", "won"), ("b", "d", "won"), ("a", "b", "even"))
     pool = pool_of(*((5, both(*who)) for who in met))
     with pytest.raises(CheckFailed, match="; d lost every game: no"):  # though the others are given
-        rate(pool, Model(anchors=[Anchor(0, 9), Anchor(2, 0)]))
+        rate(pool, DavidsonModel(anchors=[Anchor(0, 9), Anchor(2, 0)]))
 
 
 def test_what_cannot_be_fitted_is_refused() -> None:
     red = pool_of((5, both("a", "b", "even")))  # red won every game
     with pytest.raises(CheckFailed, match="nor the first-move advantage: --first-move 0"):
-        rate(red, Model(first_move=None))
+        rate(red, DavidsonModel(first_move=None))
     odd = pool_of([("a", "b", "won")], [("b", "c", "drawn")], [("c", "a", "drawn")])
     assert np.isfinite(rate(odd).elo).all()
     with pytest.raises(CheckFailed, match="nor how often equals draw: --draws 0"):
-        rate(odd, Model(draws=None))
+        rate(odd, DavidsonModel(draws=None))

@@ -19,14 +19,22 @@ from stratkit.match.schedule import Schedule
 from stratkit.match.scoreboard import Scoreboard
 from stratkit.rating import bootstrap
 from stratkit.rating.bootstrap import rate
-from stratkit.rating.elo import Anchor, Model, difference, information, score, with_lost, with_won
-from stratkit.rating.onemore import Between, between, likely_text
+from stratkit.rating.elo import (
+    Anchor,
+    DavidsonModel,
+    difference,
+    information,
+    score,
+    with_lost,
+    with_won,
+)
+from stratkit.rating.onemore import PairEstimate, between, likely_text
 from stratkit.rating.reading import PoolReader
 from stratkit.rating.report import RatingOptions, report
 from stratkit.rating.sprt import elo_of, expected_score
 
 
-def games(lost: int, drawn: int, won: int) -> Between:
+def games(lost: int, drawn: int, won: int) -> PairEstimate:
     return between([(lost, 0, 1), (drawn, 0.5, 1), (won, 1, 1)])
 
 
@@ -34,7 +42,7 @@ def test_elo_and_its_interval() -> None:
     for elo in (-300, 0, 17.5):
         assert elo_of(expected_score(elo)) == pytest.approx(elo)
     assert elo_of(0) == -math.inf and elo_of(1) == math.inf
-    assert games(0, 0, 0) == Between(0, -math.inf, math.inf, 0.5)
+    assert games(0, 0, 0) == PairEstimate(0, -math.inf, math.inf, 0.5)
     level = games(40, 20, 40)
     assert level.elo == 0 and -72 < level.low < -57
     assert level.high == -level.low
@@ -88,27 +96,27 @@ def test_the_model_and_its_inverse(v: float) -> None:
 
 # --- of few games -------------------------------------------------------------------------------
 
-FEW = {
+MIN_PAIRS = {
     "a win and a draw": [("a", "b", "won"), ("b", "a", "drawn")],
     "draws": both("a", "b", "drawn"),
     "each won as red": both("a", "b", "even"),
 }
 
 
-@pytest.mark.parametrize("pair", FEW.values(), ids=FEW)
+@pytest.mark.parametrize("pair", MIN_PAIRS.values(), ids=MIN_PAIRS)
 @pytest.mark.parametrize("pairs", [1, 3])
 @pytest.mark.parametrize(
     "model",
     [
-        Model(),
-        Model(prior=1),
-        Model(draws=0.4),
-        Model(anchors=[Anchor(0, 0)]),
-        Model(anchors=[Anchor(0, 0, 50)]),
+        DavidsonModel(),
+        DavidsonModel(prior=1),
+        DavidsonModel(draws=0.4),
+        DavidsonModel(anchors=[Anchor(0, 0)]),
+        DavidsonModel(anchors=[Anchor(0, 0, 50)]),
     ],
     ids=["plain", "prior", "draws", "anchor", "loose"],
 )
-def test_nothing_is_certain_after_few_pairs(pair: list, pairs: int, model: Model) -> None:  # type: ignore[type-arg]
+def test_nothing_is_certain_after_few_pairs(pair: list, pairs: int, model: DavidsonModel) -> None:  # type: ignore[type-arg]
     """That a player is as strong as the other one was excluded, or certain, by one pair."""
     found = rate(pool_of((pairs, pair)), model)
     assert found.low is not None and found.high is not None
@@ -123,18 +131,20 @@ def test_nothing_is_certain_after_few_pairs(pair: list, pairs: int, model: Model
 def test_what_is_fitted_is_not_certain_either() -> None:
     pool = pool_of((3, [("a", "b", "won"), ("b", "a", "drawn")]), (1, both("a", "b", "won")),
                    (2, both("a", "b", "lost")))  # fmt: skip
-    found = rate(pool, Model(first_move=None, draws=None))
+    found = rate(pool, DavidsonModel(first_move=None, draws=None))
     assert found.first_move.low < -30 and found.first_move.high > 200
     assert 0 < found.draws.low < 0.15 and 0.4 < found.draws.high < 1
     # Without a draw in four games there may be as many as Clopper and Pearson allow, about.
-    none = rate(pool_of((1, both("a", "b", "won")), (1, both("a", "b", "lost"))), Model(draws=None))
+    none = rate(
+        pool_of((1, both("a", "b", "won")), (1, both("a", "b", "lost"))), DavidsonModel(draws=None)
+    )
     assert none.draws.value == none.draws.low == 0 and 0.5 < none.draws.high < 0.95
 
 
 def test_a_link_of_one_pair_is_felt_through_many() -> None:
     """b and c know each other well; a knows b by one drawn pair, so c is as far from a as b is."""
     pool = pool_of((1, both("a", "b", "drawn")), (300, both("b", "c", "even")))
-    found = rate(pool, Model(anchors=[Anchor(0, 0)]))
+    found = rate(pool, DavidsonModel(anchors=[Anchor(0, 0)]))
     assert found.low is not None and found.high is not None
     assert (found.high - found.low)[2] > 600
 
@@ -150,7 +160,7 @@ def test_match_and_rate_say_the_same(tmp_path: pathlib.Path) -> None:
     reader = PoolReader()
     with write(tmp_path / "g", header("a", "b"), records).open("rb") as stream:
         reader.read(stream, "g")
-    found = rate(reader.finish(), Model(anchors=[Anchor(1, 0)]))
+    found = rate(reader.finish(), DavidsonModel(anchors=[Anchor(1, 0)]))
     assert found.low is not None and found.high is not None and found.superiority
     elo, low, high = (f"{round(float(x[0])):+d}" for x in (found.elo, found.low, found.high))
     assert fields[2:4] == [
@@ -235,7 +245,7 @@ def test_the_work_grows_with_players_not_with_their_square(
 
     monkeypatch.setitem(bootstrap.fit.__globals__, "_derivatives", counted)
     monkeypatch.setattr(bootstrap, "RESAMPLES", 20)
-    for model in (Model(prior=1), Model(prior=1, draws=None)):
+    for model in (DavidsonModel(prior=1), DavidsonModel(prior=1, draws=None)):
         for groups in (10, 40):
             numbers = 0
             met = [both(f"a{g}", f"b{g}", how) for g in range(groups) for how in ("drawn", "even")]

@@ -16,12 +16,12 @@ from rating_games import changed, header, record, write
 from running import ROOT, click_command, run
 from stratkit.pictures import COLOURS
 from stratkit.rating.plot import plot_curve
-from stratkit.rating.report import RatingOptions, Report, Standing
+from stratkit.rating.report import RatingOptions, RatingReport, Standing
 from stratkit.rating.svg import curve, curves_of, step_of
 
 SAMPLES = ROOT / "formats/samples"
 
-FEW = "fewer than 10 pairs of games, which say little of the strength"
+MIN_PAIRS = "fewer than 10 pairs of games, which say little of the strength"
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_groups_that_never_met(tmp_path: pathlib.Path) -> None:
             "rate: groups that never met cannot be compared: a, b; c, d"
         )
     done = run("rate", "--prior", 1, one, two)
-    assert (done.status, done.error_line) == (0, f"rate: {FEW}: a, b, c, d")
+    assert (done.status, done.error_line) == (0, f"rate: {MIN_PAIRS}: a, b, c, d")
     head, *blocks = done.out.split("\n\n")
     assert head.endswith("; 2 groups never met: compare Elo only within a group")
     assert [blocks[0], blocks[3]] == ["group 1", "group 2"] and len(blocks) == 6
@@ -245,7 +245,7 @@ def test_only_wins_need_a_prior(tmp_path: pathlib.Path) -> None:
     assert (done.status, done.data) == (3, b"")
     assert done.error_line.startswith("rate: a won every game; b lost every game: no rating is fin")
     told = run("rate", "--prior", 1, path)
-    assert (told.status, told.error_line) == (0, f"rate: {FEW}: a, b")
+    assert (told.status, told.error_line) == (0, f"rate: {MIN_PAIRS}: a, b")
     assert "; each player has 1 more draw with one player made up\n" in told.out
     assert run("rate", "--method", "elo", path).status == 0
 
@@ -419,7 +419,7 @@ def test_each_run_has_a_line_and_a_colour(tmp_path: pathlib.Path) -> None:
         "random",
         "c@100",
     )
-    report = Report(
+    report = RatingReport(
         RatingOptions("mini"),
         [Standing(n, 9.0 * k, None, None, 1, 0, 1) for k, n in enumerate(names)],
         [],

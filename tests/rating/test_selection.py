@@ -9,7 +9,7 @@ from rating_games import both, pool_of, scores
 from stratkit.errors import UsageError
 from stratkit.rating.bootstrap import Ratings, rate
 from stratkit.rating.report import RatingOptions, report
-from stratkit.rating.residuals import most_by_chance, residuals
+from stratkit.rating.residuals import max_by_chance, residuals
 from stratkit.rating.selection import renamed, selected
 
 POOL = pool_of(
@@ -97,4 +97,4 @@ def test_a_circle_is_told_and_a_ladder_is_not() -> None:
 
 def test_the_limit_is_exceeded_by_chance_once_in_twenty_pools() -> None:
     normal = np.abs(np.random.default_rng(4).standard_normal((4000, 15)))
-    assert (normal.max(1) > most_by_chance(15)).mean() == pytest.approx(0.05, abs=0.01)
+    assert (normal.max(1) > max_by_chance(15)).mean() == pytest.approx(0.05, abs=0.01)
