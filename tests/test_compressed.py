@@ -20,7 +20,7 @@ from running import ROOT, run
 from stratkit import read_games
 from stratkit.compressed import compression, decompressed, plain_name
 from stratkit.errors import InputError
-from stratkit.storage.records import MOST_LINE
+from stratkit.storage.records import MAX_LINE
 
 SAMPLES = ROOT / "formats/samples"
 GAMES = (SAMPLES / "gravon.jsonl").read_bytes()
@@ -105,7 +105,7 @@ def test_memory_is_bounded(way: str, tmp_path: pathlib.Path) -> None:
         path.write_bytes(b"\x28\xb5\x2f\xfd\0\x70" + blocks * (1 << 13))
         most = 1 << 27
     tracemalloc.start()
-    assert len(decompressed(io.BytesIO(path.read_bytes()), "f").readline(MOST_LINE)) == MOST_LINE
+    assert len(decompressed(io.BytesIO(path.read_bytes()), "f").readline(MAX_LINE)) == MAX_LINE
     assert tracemalloc.get_traced_memory()[1] < most
     tracemalloc.stop()
     done = run("rate", path)

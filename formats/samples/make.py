@@ -22,7 +22,14 @@ from stratkit.notation.transcript import transcript
 from stratkit.play.seating import Seating
 from stratkit.players.random import RandomPlayer
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
-from stratkit.storage.episodes import SLICES, Episode, Episodes, EpisodeWriter, Header, Targets
+from stratkit.storage.episodes import (
+    SLICES,
+    Episode,
+    Episodes,
+    EpisodeWriter,
+    Header,
+    PolicyTargets,
+)
 from stratkit.storage.examples import ExampleHeader, ExampleWriter
 from stratkit.storage.records import (
     GameRecord,
@@ -63,7 +70,7 @@ def searched() -> list[Episode]:
     count = np.zeros(len(first.actions), np.int64)
     count[::2] = [len(actions) for actions in choices]
     shares = [[65535 - 4 * (len(actions) - 1)] + [4] * (len(actions) - 1) for actions in choices]
-    targets = Targets(
+    targets = PolicyTargets(
         count,
         np.array([action for actions in choices for action in actions], np.int32),
         np.array([share for some in shares for share in some], np.uint16),

@@ -22,7 +22,7 @@ from stratkit.errors import InputError, UsageError, error_context, named, neares
 from stratkit.storage.streams import STDOUT
 
 if TYPE_CHECKING:
-    from stratkit.storage.progress import Progress
+    from stratkit.storage.progress import RunProgress
 
 VERSION = 1  # of what status --json prints
 
@@ -125,7 +125,7 @@ def status(runs: Sequence[str], as_json: bool) -> None:
             click.echo(printable_lines("\n\n".join(map(_told, found))))
 
 
-def _told(is_: Progress) -> str:
+def _told(is_: RunProgress) -> str:
     """A run's progress for people."""
     what = (
         f"{is_.game} by {is_.algorithm or 'rnad'}, network {is_.net}" if is_.game else "nothing yet"

@@ -85,7 +85,7 @@ def read_episodes(*paths: StrPath) -> EpisodeArrays:
         raise InputError("no episodes", file=os.fspath(paths[0]) if paths else None)
     with error_context(parts[0][0]):
         game = Game.stored(parts[0][1].game, parts[0][1].rules)
-    together = Episodes.together([episodes for *_, episodes in parts])
+    together = Episodes.concat([episodes for *_, episodes in parts])
     actions = _actions(game, parts, together)
     games = _games(parts, together)
     return EpisodeArrays(game, games, actions, tuple(truncated), duplicates, together)

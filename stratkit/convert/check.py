@@ -17,7 +17,7 @@ from stratkit.convert.sink import Names, new_file
 from stratkit.convert.tally import Tally
 from stratkit.errors import InputError, Say, error_context
 from stratkit.storage.identities import KnownPlayers, match_key
-from stratkit.storage.numbers import Numbers
+from stratkit.storage.numbers import NumberSet
 
 if TYPE_CHECKING:
     from stratkit.notation.select import Selection
@@ -40,7 +40,7 @@ def run_check(options: CheckOptions, warn: Say, note: Say) -> int:
     with Salvage(options.salvage, options.force) as kept, found as answers:
         findings = itertools.chain.from_iterable(answers)
         for file, of_file in itertools.groupby(findings, key=lambda finding: finding.file):
-            before, numbers = tally.faults, defaultdict[str, Numbers](Numbers)
+            before, numbers = tally.faults, defaultdict[str, NumberSet](NumberSet)
             for finding in of_file:
                 if finding.players != players:
                     players = finding.players

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stratkit.arrays import Bytes, Int32s
-from stratkit.convert.raw import EPISODE, JSON, MOST_JSON, RECORD, Raw
+from stratkit.convert.raw import EPISODE, JSON, MAX_JSON, RECORD, Raw
 from stratkit.engine import Game as Rules
 from stratkit.engine.diplomacy import DiplomacyMap, map_of
 from stratkit.engine.replay import Prefix, legal_prefix
@@ -99,8 +99,8 @@ def _one_of_a_kind(notes: list[InputError], file: str) -> tuple[InputError, ...]
 
 
 def _object(data: bytes) -> Any:
-    if len(data) > MOST_JSON:
-        raise InputError(f"over {MOST_JSON >> 20} MiB")
+    if len(data) > MAX_JSON:
+        raise InputError(f"over {MAX_JSON >> 20} MiB")
     try:
         return json.loads(data)
     except RecursionError:

@@ -29,7 +29,7 @@ POSITIONS = "positions"  # of one game
 # A worker gets so many games, or lines, or so many bytes of them, at a time.
 GAMES, LINES, BYTES = 64, 4096, 1 << 20
 
-MOST_JSON = 64 << 20  # bytes of a game of Diplomacy
+MAX_JSON = 64 << 20  # bytes of a game of Diplomacy
 MOST_PLIES = 65535  # of a game that is put together from positions
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -185,7 +185,7 @@ def _log(source: Source) -> Iterator[Raw | InputError]:
 
 
 def _json(source: Source) -> Iterator[Raw | InputError]:
-    data = source.stream.read(MOST_JSON + 1)
+    data = source.stream.read(MAX_JSON + 1)
     yield Raw(JSON, source.name, None, data, len(data))
 
 

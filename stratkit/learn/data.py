@@ -137,7 +137,7 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layo
     InputError, with file, episode and action: an illegal action or target, a wrong end, play that
     was not sampled, unless `hidden`, and that has no target, if `searched`.
     """
-    episodes = Episodes.together([chunk.episodes for chunk in chunks])
+    episodes = Episodes.concat([chunk.episodes for chunk in chunks])
     endings = np.concatenate([np.array(chunk.endings)[chunk.episodes.ending] for chunk in chunks])
     # Of a slice's game most actions come before it. They are replayed, but nobody looks at them.
     sliced = episodes.first is not None and not (layout.hidden or layout.searched)

@@ -48,10 +48,10 @@ class Finished:
         return Finished(self.episodes.take(rows), self.seats[rows], self.plies[rows], self.notes)
 
     @staticmethod
-    def together(parts: Sequence[Finished]) -> Finished:
+    def concat(parts: Sequence[Finished]) -> Finished:
         """One after the other; at least one."""
         return Finished(
-            Episodes.together([part.episodes for part in parts]),
+            Episodes.concat([part.episodes for part in parts]),
             np.concatenate([part.seats for part in parts]),
             np.concatenate([part.plies for part in parts]),
             {number: note for part in parts for number, note in part.notes.items()},
@@ -87,5 +87,5 @@ def _gathered(
 ) -> Finished:
     """Games of these parts, and rows there, in this order."""
     order = np.argsort(part, kind="stable")
-    games = Finished.together([parts[k].take(row[part == k]) for k in np.unique(part).tolist()])
+    games = Finished.concat([parts[k].take(row[part == k]) for k in np.unique(part).tolist()])
     return games.take(np.argsort(order))

@@ -5,24 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from stratkit.arrays import Float32s
-from stratkit.storage.columns import Targets
+from stratkit.storage.columns import PolicyTargets
 
 
 class SearchLog:
     """Targets and values of one game, by the number of the action."""
 
     def __init__(self) -> None:
-        self._found: dict[int, tuple[Targets, float]] = {}
+        self._found: dict[int, tuple[PolicyTargets, float]] = {}
 
-    def note(self, number: int, target: Targets, value: float) -> None:
+    def note(self, number: int, target: PolicyTargets, value: float) -> None:
         """The target of one action, and the value of its state for who acts."""
         self._found[number] = target, float(value)
 
-    def columns(self, actions: int) -> tuple[Targets, Float32s]:
+    def columns(self, actions: int) -> tuple[PolicyTargets, Float32s]:
         """Of a game of so many actions: targets, and values float32, NaN where none was found."""
         values = np.full(actions, np.nan, np.float32)
         for number, (_, value) in self._found.items():
             values[number] = value
-        none = Targets.none(1)
+        none = PolicyTargets.none(1)
         parts = [self._found.get(number, (none, 0.0))[0] for number in range(actions)]
-        return Targets.together(parts), values
+        return PolicyTargets.concat(parts), values

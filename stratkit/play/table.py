@@ -18,7 +18,7 @@ from stratkit.play.finished import Finished, GameNote
 from stratkit.play.search_log import SearchLog
 from stratkit.play.seating import GameSource, Seated
 from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
-from stratkit.storage.columns import Episodes, Targets
+from stratkit.storage.columns import Episodes, PolicyTargets
 from stratkit.storage.slices import GOES_ON
 
 CUT = "cut"  # the ending of a game that reached `max_actions`: its code follows on the game's own
@@ -210,7 +210,7 @@ class Table:
         self._mu[live, self._numbers[live]] = mu[live]
         self._numbers[live] += 1
 
-    def _note(self, rows: Rows, targets: Targets, values: npt.NDArray[np.float32]) -> None:
+    def _note(self, rows: Rows, targets: PolicyTargets, values: npt.NDArray[np.float32]) -> None:
         """What networks are to learn of the search of these rows."""
         for k, row in enumerate(rows.tolist()):
             if not np.isnan(values[k]):
@@ -282,7 +282,7 @@ class Table:
             return {}
         parts = [(log or SearchLog()).columns(n) for log, n in zip(logs, length, strict=True)]
         targets, values = zip(*parts, strict=True)
-        return {"targets": Targets.together(targets), "root_value": np.concatenate(values)}
+        return {"targets": PolicyTargets.concat(targets), "root_value": np.concatenate(values)}
 
     def _go_on(self, rows: Rows) -> None:
         """A slice of the games in these rows was handed on; the next one begins."""

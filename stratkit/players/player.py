@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from stratkit.engine import Batch, known_actions, worlds
 from stratkit.errors import StratkitError
-from stratkit.storage.columns import Targets
+from stratkit.storage.columns import PolicyTargets
 
 if TYPE_CHECKING:
     from stratkit.search.decision import SearchResult
@@ -177,7 +177,7 @@ class Decision:
     mu: npt.NDArray[np.float32]
     values: npt.NDArray[np.float32] | None = None
     resigned: npt.NDArray[np.bool_] | None = None
-    targets: Targets | None = None
+    targets: PolicyTargets | None = None
     root_value: Floats | None = None
 
 

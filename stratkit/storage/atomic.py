@@ -135,10 +135,10 @@ def remove_abandoned(folder: Path) -> None:
     invisible here, so their files must also be a day old. What cannot be deleted is left alone.
     """
     with contextlib.suppress(OSError):
-        for found in list(os.scandir(folder)):
-            if match := _OURS.fullmatch(found.name):
+        for entry in list(os.scandir(folder)):
+            if match := _OURS.fullmatch(entry.name):
                 with contextlib.suppress(OSError):
-                    _remove_if_abandoned(found.path, 0 if match[1] == _MACHINE else _DAY)
+                    _remove_if_abandoned(entry.path, 0 if match[1] == _MACHINE else _DAY)
 
 
 def _remove_if_abandoned(path: str, age: float) -> None:
@@ -148,9 +148,9 @@ def _remove_if_abandoned(path: str, age: float) -> None:
     descriptor = os.open(path, flags)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        found = os.fstat(descriptor)
-        is_ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
-        if is_ours and time.time() - found.st_mtime >= age:
+        status = os.fstat(descriptor)
+        is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+        if is_ours and time.time() - status.st_mtime >= age:
             os.unlink(path)
     finally:
         os.close(descriptor)
@@ -159,16 +159,16 @@ def _remove_if_abandoned(path: str, age: float) -> None:
 def _check_target(target: Path, name: str, overwrite: bool) -> os.stat_result | None:
     """The file that is to be replaced; None: there is none, or a link that is not followed."""
     try:
-        found = os.lstat(target)
+        status = os.lstat(target)
     except FileNotFoundError:
         return None
     except OSError as error:  # under the name that was given
         raise OSError(error.errno, error.strerror, name) from None
-    if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
+    if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):
         raise InputError("not a regular file", file=name)
     if not overwrite:
         raise InputError("exists already", file=name)
-    return found if stat.S_ISREG(found.st_mode) else None
+    return status if stat.S_ISREG(status.st_mode) else None
 
 
 def _appear(temporary: Path, target: Path, name: str, overwrite: bool) -> None:
@@ -190,10 +190,10 @@ def unshare(path: Path) -> None:
     """Before the file `path` is written in place: what its other names (hard links) lead to, and a
     symbolic link, stays as it is. A copy takes the place of the former; the latter goes."""
     with contextlib.suppress(FileNotFoundError):
-        found = os.lstat(path)
-        if stat.S_ISLNK(found.st_mode):
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
             path.unlink()
-        elif stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+        elif stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
             with open(path, "rb") as old, atomic_file(path, overwrite=True, follow=False) as new:
                 shutil.copyfileobj(old, new)
 

@@ -101,15 +101,15 @@ def load_network(
         listed = metadata.get("networks") or ["target"]
         return net or next((x for x in ("target", "average") if x in listed), str(listed[0]))
 
-    def wanted(name: str, metadata: Mapping[str, Any]) -> bool:
+    def selected(name: str, metadata: Mapping[str, Any]) -> bool:
         parts[name.partition("/")[0]] = None
         return name.startswith(f"{part(metadata)}/")
 
-    tensors, metadata = _load(path, None, wanted)
+    tensors, metadata = _load(path, None, selected)
     if not tensors:
-        there = metadata.get("networks") or [name for name in parts if name != "optimizer"]
-        hint = nearest(part(metadata), there)
-        what = f"holds no network {part(metadata)!r}{hint}; it has {', '.join(there)}"
+        available = metadata.get("networks") or [name for name in parts if name != "optimizer"]
+        hint = nearest(part(metadata), available)
+        what = f"holds no network {part(metadata)!r}{hint}; it has {', '.join(available)}"
         raise InputError(what, file=os.fspath(path))
     return tensors_of(tensors, part(metadata)), metadata, part(metadata)
 
@@ -134,9 +134,9 @@ def _check_file(path: StrPath) -> None:
 
 
 def _load(
-    path: StrPath, kind: str | None, wanted: Callable[[str, Mapping[str, Any]], bool]
+    path: StrPath, kind: str | None, selected: Callable[[str, Mapping[str, Any]], bool]
 ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-    """The tensors of which `wanted(name, metadata)` holds; all of them are checked."""
+    """The tensors of which `selected(name, metadata)` holds; all of them are checked."""
     name = os.fspath(path)
     tensors: dict[str, npt.NDArray[Any]] = {}
     digest = hashlib.sha256()
@@ -147,7 +147,7 @@ def _load(
             for key in sorted(file.keys()):
                 tensor = file.get_tensor(key)
                 _hash_tensor(digest, key, tensor)
-                if wanted(key, metadata):
+                if selected(key, metadata):
                     tensors[key] = tensor
     except (SafetensorError, TypeError) as error:  # TypeError: a type that numpy lacks
         raise InputError(f"not a checkpoint, or truncated ({error})", file=name) from None
@@ -172,10 +172,12 @@ def _save(
         stream.write(content)
 
 
-def _parse_metadata(found: Mapping[str, str] | None, name: str, kind: str | None) -> dict[str, Any]:
-    if not found or _KEY not in found:
+def _parse_metadata(
+    header: Mapping[str, str] | None, name: str, kind: str | None
+) -> dict[str, Any]:
+    if not header or _KEY not in header:
         raise InputError("a safetensors file, but not one of stratkit's", file=name)
-    metadata = schema.parse_object(found[_KEY])
+    metadata = schema.parse_object(header[_KEY])
     if metadata is None:
         raise InputError("damaged metadata", file=name)
     if metadata.get("version") != VERSION:
@@ -239,8 +241,8 @@ def list_checkpoints(run: StrPath) -> list[tuple[int, Path]]:
         names = os.listdir(Path(run) / FOLDER)
     except (FileNotFoundError, NotADirectoryError):
         return []
-    found = ((_NAME.fullmatch(name), name) for name in names)
-    return sorted((int(match[1]), Path(run) / FOLDER / name) for match, name in found if match)
+    matches = ((_NAME.fullmatch(name), name) for name in names)
+    return sorted((int(match[1]), Path(run) / FOLDER / name) for match, name in matches if match)
 
 
 def resolve(path: StrPath) -> Path:

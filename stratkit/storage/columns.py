@@ -40,10 +40,13 @@ Columns = dict[str, Column]
 
 
 @dataclass(frozen=True)
-class Targets:
-    """A target policy for each of T actions, such as a search found: `count` int64 [T], of how many
-    actions it is (0: there is none); decision after decision, `actions` int32 [sum of count], in
-    ascending order, and their shares, `share` uint16 [sum of count], in 65535ths."""
+class PolicyTargets:
+    """A target policy for each of T actions, such as a search's.
+
+    count    int64 [T], number of actions in each policy; 0: there is none
+    actions  int32 [sum of count], decision after decision, ascending
+    share    uint16 [sum of count], their probabilities in 65535ths
+    """
 
     count: Column
     actions: Column
@@ -59,18 +62,18 @@ class Targets:
         """The policies of T actions: of each its actions [k], which are all different, and their
         probabilities [k], which sum to 1; or None. What is left of rounding down goes where it
         loses most; an action without a share is left out."""
-        found = [_rounded(*policy) if policy else None for policy in policies]
-        there = [one for one in found if one]
-        if not there:
+        rounded = [_rounded(*policy) if policy else None for policy in policies]
+        targets = [one for one in rounded if one]
+        if not targets:
             return cls.none(len(policies))
         return cls(
-            np.array([len(one[0]) if one else 0 for one in found], np.int64),
-            np.concatenate([actions for actions, _ in there]).astype(np.int32),
-            np.concatenate([share for _, share in there]).astype(np.uint16),
+            np.array([len(one[0]) if one else 0 for one in rounded], np.int64),
+            np.concatenate([actions for actions, _ in targets]).astype(np.int32),
+            np.concatenate([share for _, share in targets]).astype(np.uint16),
         )
 
     @classmethod
-    def together(cls, parts: Sequence[Self]) -> Self:
+    def concat(cls, parts: Sequence[Self]) -> Self:
         """One after the other; at least one."""
         return cls(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls)))
 
@@ -83,13 +86,13 @@ class Targets:
 def _rounded(actions: npt.ArrayLike, policy: npt.ArrayLike) -> tuple[Column, Column]:
     """Ascending actions and their shares in 65535ths."""
     order = np.argsort(np.asarray(actions), kind="stable")
-    found, exact = np.asarray(actions)[order], np.asarray(policy, np.float64)[order] * WHOLE_SHARE
+    ordered, exact = np.asarray(actions)[order], np.asarray(policy, np.float64)[order] * WHOLE_SHARE
     share = np.floor(exact).astype(np.int64)
     missing = WHOLE_SHARE - int(share.sum())
     if not 0 <= missing <= len(share):
         raise ValueError("a target policy that does not sum to 1")
     share[np.argsort(share - exact, kind="stable")[:missing]] += 1
-    return found[share > 0], share[share > 0]
+    return ordered[share > 0], share[share > 0]
 
 
 @dataclass(frozen=True)
@@ -97,11 +100,17 @@ class Episode:
     """One game: a start and T actions, chance and placements included. Or a slice: the game as far
     as it went, of which the slice is the actions from number `first` on (None: a whole game).
 
-    `number` of the game; `step` of the policy that played it (-1: none); `ending`, a code;
-    `returns` float32 [players]; `actions` int32 [T], each in the acting side's frame; `mu` float32
-    [T], the probability with which it was chosen, NaN where nobody chose; `start`, the game's own
-    bytes, empty for its usual start. Of a search, or None: `targets` [T], its policies, and
-    `root_value` float32 [T], its values of the states for who acted, NaN where it did not search.
+        number      of the game
+        step        of the policy that played it; -1: none
+        ending      a code of the header
+        returns     float32 [players]
+        actions     int32 [T], each in the acting side's frame
+        mu          float32 [T], probability with which it was chosen; NaN where nobody chose
+        start       the game's own bytes; empty for its usual start
+        targets     [T] policies of a search; None: there was none
+        root_value  float32 [T], a search's values for who acted, NaN where it did not search; None:
+                    there was none
+        first       number of the slice's first action; None: a whole game
     """
 
     number: int
@@ -111,7 +120,7 @@ class Episode:
     actions: Int32s
     mu: Float32s
     start: bytes = b""
-    targets: Targets | None = None
+    targets: PolicyTargets | None = None
     root_value: Float32s | None = None
     first: int | None = None
 
@@ -120,10 +129,16 @@ class Episode:
 class Episodes(Sequence[Episode]):
     """n games as columns: thousands of short games a second are nothing to make objects of.
 
-    One entry a game: `number`, `step`, `ending`, `length` (actions) and `start_length` int64 [n],
-    `returns` float32 [n, players]. Game after game: `actions` int32, `mu` float32 [sum of length],
-    `start` uint8 [sum of start_length]; `targets` and `root_value` float32 [sum of length], or
-    None; `first` int64 [n], or None of whole games. What they mean is said at `Episode`.
+    number, step, ending  int64 [n], as in `Episode`
+    returns               float32 [n, players]
+    length                int64 [n], actions of each game
+    start_length          int64 [n], bytes of each start
+    actions               int32 [sum of length], game after game
+    mu                    float32 [sum of length]
+    start                 uint8 [sum of start_length]
+    targets               [sum of length], or None
+    root_value            float32 [sum of length], or None
+    first                 int64 [n]; None: whole games
     """
 
     number: Column
@@ -135,7 +150,7 @@ class Episodes(Sequence[Episode]):
     actions: Column
     mu: Column
     start: Column
-    targets: Targets | None = None
+    targets: PolicyTargets | None = None
     root_value: Column | None = None
     first: Column | None = None
 
@@ -169,19 +184,19 @@ class Episodes(Sequence[Episode]):
         )
 
     @classmethod
-    def together(cls, parts: Sequence[Self]) -> Self:
+    def concat(cls, parts: Sequence[Self]) -> Self:
         """One after the other; at least one."""
         if len(parts) == 1:
             return parts[0]
         names = [field.name for field in fields(cls) if field.name not in _OPTIONAL]
         lengths = [len(part.actions) for part in parts]
-        joined: dict[str, Any] = {
+        columns: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in names
         }
-        joined["targets"] = _all_targets([part.targets for part in parts], lengths)
-        joined["root_value"] = _all_values([part.root_value for part in parts], lengths)
-        joined["first"] = _all_first([part.first for part in parts], list(map(len, parts)))
-        return cls(**joined)
+        columns["targets"] = _all_targets([part.targets for part in parts], lengths)
+        columns["root_value"] = _all_values([part.root_value for part in parts], lengths)
+        columns["first"] = _all_first([part.first for part in parts], list(map(len, parts)))
+        return cls(**columns)
 
     def __len__(self) -> int:
         return len(self.number)
@@ -255,28 +270,32 @@ class Episodes(Sequence[Episode]):
 _OPTIONAL = ("targets", "root_value", "first")
 
 
-def _all_targets(found: Sequence[Targets | None], lengths: Sequence[int]) -> Targets | None:
+def _all_targets(
+    targets_of: Sequence[PolicyTargets | None], lengths: Sequence[int]
+) -> PolicyTargets | None:
     """The targets of all parts; None when no part has any."""
-    if all(targets is None for targets in found):
+    if all(targets is None for targets in targets_of):
         return None
-    return Targets.together(
-        [targets or Targets.none(n) for targets, n in zip(found, lengths, strict=True)]
+    return PolicyTargets.concat(
+        [targets or PolicyTargets.none(n) for targets, n in zip(targets_of, lengths, strict=True)]
     )
 
 
-def _all_values(found: Sequence[Column | None], lengths: Sequence[int]) -> Column | None:
+def _all_values(values_of: Sequence[Column | None], lengths: Sequence[int]) -> Column | None:
     """The values of all parts, NaN where a part has none; None when no part has any."""
-    if all(values is None for values in found):
+    if all(values is None for values in values_of):
         return None
-    parts = [np.full(n, np.nan) if v is None else v for v, n in zip(found, lengths, strict=True)]
+    parts = [
+        np.full(n, np.nan) if v is None else v for v, n in zip(values_of, lengths, strict=True)
+    ]
     return np.concatenate(parts).astype(np.float32)
 
 
-def _all_first(found: Sequence[Column | None], lengths: Sequence[int]) -> Column | None:
+def _all_first(first_of: Sequence[Column | None], lengths: Sequence[int]) -> Column | None:
     """Where the slices of all parts begin; None when all are whole games."""
-    if all(first is None for first in found):
+    if all(first is None for first in first_of):
         return None
-    parts = [np.zeros(n) if f is None else f for f, n in zip(found, lengths, strict=True)]
+    parts = [np.zeros(n) if f is None else f for f, n in zip(first_of, lengths, strict=True)]
     return np.concatenate(parts).astype(np.int64)
 
 
@@ -285,9 +304,9 @@ def _places(lengths: Column, rows: Int64s) -> Column | slice:
     ends = np.cumsum(lengths)
     if len(rows) and np.array_equal(rows, np.arange(rows[0], rows[0] + len(rows))):
         return slice(int(ends[rows[0]] - lengths[rows[0]]), int(ends[rows[-1]]))
-    wanted = lengths[rows]
-    first = (ends - lengths)[rows] - (np.cumsum(wanted) - wanted)  # less where it will lie
-    return np.repeat(first, wanted) + np.arange(int(wanted.sum()))
+    sizes = lengths[rows]
+    first = (ends - lengths)[rows] - (np.cumsum(sizes) - sizes)  # less where it will lie
+    return np.repeat(first, sizes) + np.arange(int(sizes.sum()))
 
 
 def to_columns(episodes: Episodes) -> Columns:
@@ -368,11 +387,11 @@ def to_episodes(columns: Columns, count: int) -> Episodes:
     )
 
 
-def _targets(columns: Columns) -> Targets | None:
+def _targets(columns: Columns) -> PolicyTargets | None:
     if OF_TARGETS[0] not in columns:
         return None
     count, actions, share = (columns[name] for name in OF_TARGETS)
-    return Targets(count.astype(np.int64), actions.astype(np.int32), share)
+    return PolicyTargets(count.astype(np.int64), actions.astype(np.int32), share)
 
 
 def _slices(lengths: Column) -> list[slice]:

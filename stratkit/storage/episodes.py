@@ -23,7 +23,7 @@ from stratkit.storage.columns import (
     Columns,
     Episode,
     Episodes,
-    Targets,
+    PolicyTargets,
     from_planes,
     planes,
     to_columns,
@@ -31,9 +31,9 @@ from stratkit.storage.columns import (
     type_name,
 )
 from stratkit.storage.faults import fault
-from stratkit.storage.frames import MOST_CONTENT, Truncated
-from stratkit.storage.numbers import Numbers
-from stratkit.storage.parts import MOST_JSON, PartReader, PartWriter
+from stratkit.storage.frames import MAX_CONTENT, Truncated
+from stratkit.storage.numbers import NumberSet
+from stratkit.storage.parts import MAX_JSON, PartReader, PartWriter
 from stratkit.storage.schema import Count, Seed, Sha256, Text
 from stratkit.storage.slices import OpenGames
 
@@ -42,7 +42,7 @@ VERSION = 1
 SLICES = 2  # the version of streams of slices, which older readers would misread
 PLAYED = 3  # ... and of games of which it is known what was played, and not how probable it was
 FULL = 1 << 18  # bytes of content at which a frame is closed: what a killed writer may lose
-MOST_STREAMS = 1 << 16  # (game, seed, network or step) of which the games are remembered
+MAX_STREAMS = 1 << 16  # (game, seed, network or step) of which the games are remembered
 _BLOCK = 256  # bytes from which on a plane is worth a block of its own
 
 __all__ = [
@@ -51,8 +51,8 @@ __all__ = [
     "EpisodeWriter",
     "Episodes",
     "Header",
+    "PolicyTargets",
     "SeenGames",
-    "Targets",
 ]
 
 
@@ -60,16 +60,24 @@ __all__ = [
 class Header:
     """What all episodes of a stream share.
 
-    `game` and `rules` as the engine has them; `endings[code]` names the ways in which an episode
-    ends (code 0: it does not say); `seed` and `first_game`, the lowest number, of the writer;
-    `network`, the SHA-256 of the policy's file, or None; `step`, its step, or -1; `post`, what was
-    done to the network's policy before an action was drawn. `version` is `SLICES` where games are
-    handed on in slices, and `PLAYED` where the actions were not `sampled` from a known policy: mu
-    is 1 for what was played. `opponent`, the PLAYER of the sides that the policy did not play, and
-    `opponent_network`, the SHA-256 of its file; or of several, who took turns; only then they are
-    written.
+        version           of the format; `SLICES`: games are handed on in slices; `PLAYED`: actions
+                          were not `sampled`
+        game, rules       as the engine has them
+        endings           by code, names of the ways in which an episode ends; code 0: it does not
+                          say
+        seed              of the writer
+        first_game        its lowest number of a game
+        writer            the program
+        network           SHA-256 of the policy's file, or None
+        step              of the policy, or -1
+        post              what was done to the network's policy before an action was drawn
+        opponent          PLAYER of the sides that the policy did not play; of several, who took
+                          turns
+        opponent_network  SHA-256 of its file; of several
+        sampled           actions were drawn from a known policy; else mu is 1
 
-    The fields are in the order of the file, and their types are its schema.
+    The fields are in the order of the file, and their types are its schema. `opponent` and
+    `opponent_network` are written only where there is one.
     """
 
     version: Annotated[int, Meta(ge=VERSION, le=PLAYED)] = VERSION
@@ -91,11 +99,11 @@ class Header:
 
 
 @dataclass(frozen=True)
-class _Frame:
+class _EpisodeFrame:
     """The line of a frame of episodes: `columns` as [name, type, bytes]."""
 
-    count: Annotated[int, Meta(ge=1, le=MOST_CONTENT)]
-    columns: tuple[tuple[Text, Text, Annotated[int, Meta(ge=0, le=MOST_CONTENT)]], ...]
+    count: Annotated[int, Meta(ge=1, le=MAX_CONTENT)]
+    columns: tuple[tuple[Text, Text, Annotated[int, Meta(ge=0, le=MAX_CONTENT)]], ...]
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -123,7 +131,7 @@ class EpisodeWriter(PartWriter):
         format allows, sending the frame they are in raises `ValueError`.
         """
         sizes = episodes.sizes
-        if (sizes > MOST_CONTENT - MOST_JSON).any():
+        if (sizes > MAX_CONTENT - MAX_JSON).any():
             long = int(sizes.argmax())
             number, actions = episodes.number[long], episodes.length[long]
             raise InputError(f"game {number} is too long: {actions} actions")
@@ -145,7 +153,7 @@ class EpisodeWriter(PartWriter):
     def flush(self) -> None:
         """Sends everything written so far on its way, in a frame of its own."""
         if self._pending:
-            episodes = Episodes.together(self._pending)
+            episodes = Episodes.concat(self._pending)
             columns, count = to_columns(episodes), len(episodes)
             wrong = fault(columns, count, len(self._header.endings), self._header.version == SLICES)
             if wrong:
@@ -204,7 +212,7 @@ class SeenGames:
 
     def __init__(self) -> None:
         self._adding = threading.Lock()
-        self._streams: dict[tuple[object, ...], Numbers] = {}
+        self._streams: dict[tuple[object, ...], NumberSet] = {}
 
     def add(self, header: Header, episodes: Episodes) -> Bools:
         """Adds n games; bool [n], False where one was there already."""
@@ -220,13 +228,13 @@ class SeenGames:
             fresh[those] = self._stream(header, step).add_many(episodes.number[those])
         return fresh
 
-    def _stream(self, header: Header, policy: str | int) -> Numbers:
+    def _stream(self, header: Header, policy: str | int) -> NumberSet:
         opponent = header.opponent, header.opponent_network
         key = (header.game, header.seed, policy, header.post, opponent)
         if key not in self._streams:
-            if len(self._streams) >= MOST_STREAMS:
+            if len(self._streams) >= MAX_STREAMS:
                 del self._streams[next(iter(self._streams))]  # the oldest
-            self._streams[key] = Numbers()
+            self._streams[key] = NumberSet()
         return self._streams[key]
 
 
@@ -296,7 +304,7 @@ class EpisodeReader(PartReader[Episodes]):
             self._slices = OpenGames(self.whole, lambda first: self._seen.add(header, first))
 
     def _read(self, line: dict[str, Any], body: memoryview) -> Episodes | None:
-        listed = schema.convert(line, _Frame)
+        listed = schema.convert(line, _EpisodeFrame)
         columns = _unpack(listed, body)
         sliced = self._slices is not None
         wrong = fault(columns, listed.count, len(self.header.endings), sliced)
@@ -308,9 +316,9 @@ class EpisodeReader(PartReader[Episodes]):
         self._count += listed.count
         if self._slices is not None:
             before = self._slices.duplicates
-            found = self._slices.take(episodes)
+            whole = self._slices.take(episodes)
             self.duplicates += self._slices.duplicates - before
-            return found
+            return whole
         fresh = self._seen.add(self.header, episodes)
         if fresh.all():
             return episodes
@@ -318,7 +326,7 @@ class EpisodeReader(PartReader[Episodes]):
         return episodes.take(np.flatnonzero(fresh))
 
 
-def _unpack(listed: _Frame, body: memoryview) -> Columns:
+def _unpack(listed: _EpisodeFrame, body: memoryview) -> Columns:
     """The known columns among those `listed`, which must fill `body`."""
     columns: Columns = {}
     at = 0

@@ -18,7 +18,7 @@ from stratkit import __version__
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError
 from stratkit.storage import schema
-from stratkit.storage.frames import MOST_CONTENT
+from stratkit.storage.frames import MAX_CONTENT
 from stratkit.storage.parts import PartReader, PartWriter
 from stratkit.storage.schema import Count, Positive, Seed, Text
 
@@ -32,8 +32,11 @@ Width = Annotated[int, Meta(ge=1, le=4096)]
 
 
 class Values(NamedTuple):
-    """`rows` float32 [n, inputs]: what a network sees; `values` float32 [n, hands]: what it should
-    say, NaN of hands that are not there."""
+    """Examples of a value network.
+
+    rows    float32 [n, inputs], its inputs
+    values  float32 [n, hands], its targets; NaN of hands that are not there
+    """
 
     rows: Float32s
     values: Float32s
@@ -41,8 +44,15 @@ class Values(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleHeader:
-    """What all examples of a stream share: game and rules, the widths of rows and values, the
-    search (as a PLAYER's keys) and the seed.
+    """What all examples of a stream share.
+
+        version      of the format
+        game, rules  as the engine has them
+        inputs       width of rows
+        hands        width of values
+        search       as a PLAYER's keys
+        seed         of the writer
+        writer       the program
 
     The fields are in the order of the file, and their types are its schema.
     """
@@ -64,7 +74,7 @@ class ExampleHeader:
 
 
 @dataclass(frozen=True)
-class _Frame:
+class _ExampleFrame:
     """The line of a frame of examples."""
 
     count: Positive
@@ -138,8 +148,12 @@ class ExampleReader(PartReader[Values]):
 
     def _read(self, line: dict[str, Any], body: memoryview) -> Values:
         assert self.header is not None
-        n, inputs, hands = schema.convert(line, _Frame).count, self.header.inputs, self.header.hands
-        if n > MOST_CONTENT or len(body) != 4 * n * (inputs + hands):
+        n, inputs, hands = (
+            schema.convert(line, _ExampleFrame).count,
+            self.header.inputs,
+            self.header.hands,
+        )
+        if n > MAX_CONTENT or len(body) != 4 * n * (inputs + hands):
             raise InputError("the examples do not fill the frame", text=n)
         numbers = np.frombuffer(body, _FLOAT)
         rows = numbers[: n * inputs].reshape(n, inputs)

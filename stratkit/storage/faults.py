@@ -55,11 +55,11 @@ def _wrong_search(columns: Columns, total: int) -> str | None:
     values = columns.get("root_value")
     if values is not None and (len(values) != total or np.isinf(values).any()):
         return "column 'root_value' is not as long as the actions, or infinite"
-    there = [name in columns for name in OF_TARGETS]
-    if not any(there):
+    present = [name in columns for name in OF_TARGETS]
+    if not any(present):
         return None
-    if not all(there):
-        return f"no column {OF_TARGETS[there.index(False)]!r}"
+    if not all(present):
+        return f"no column {OF_TARGETS[present.index(False)]!r}"
     count, actions, share = (columns[name].astype(np.int64) for name in OF_TARGETS)
     if len(count) != total or not len(actions) == len(share) == int(count.sum()):
         return "the lengths of the targets do not fit"

@@ -15,8 +15,8 @@ import zstandard
 
 from stratkit.errors import InputError
 
-MOST_CONTENT = 1 << 20  # bytes of a frame, decompressed
-MOST_STORED = MOST_CONTENT + (1 << 16)  # and as it is stored: incompressible blocks grow a little
+MAX_CONTENT = 1 << 20  # bytes of a frame, decompressed
+MAX_STORED = MAX_CONTENT + (1 << 16)  # and as it is stored: incompressible blocks grow a little
 LEVEL = 9
 
 _MAGIC = zstandard.MAGIC_NUMBER.to_bytes(4, "little")
@@ -43,7 +43,7 @@ def compress(pieces: Sequence[bytes]) -> bytes:
     better apart.
     """
     size = sum(map(len, pieces))
-    if size > MOST_CONTENT:
+    if size > MAX_CONTENT:
         raise ValueError(f"a frame of {size} bytes")
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compressobj(size=size)
     out: list[bytes] = []
@@ -119,8 +119,8 @@ class FrameReader:
             raise self.error(f"damaged ({error})") from None
         if not parameters.has_checksum or parameters.dict_id:
             raise self.error("damaged: a frame without a checksum, or with a dictionary")
-        if parameters.content_size > MOST_CONTENT or parameters.window_size > MOST_CONTENT:
-            raise self.error(f"a frame that states no size, or over {MOST_CONTENT} bytes")
+        if parameters.content_size > MAX_CONTENT or parameters.window_size > MAX_CONTENT:
+            raise self.error(f"a frame that states no size, or over {MAX_CONTENT} bytes")
         return int(parameters.content_size)
 
     def _need_magic(self) -> None:
@@ -138,7 +138,7 @@ class FrameReader:
             block = int.from_bytes(self._buffer[at : at + 3], "little")
             last, kind, size = bool(block & 1), block >> 1 & 3, block >> 3
             at += 3 + (1 if kind == 1 else size)  # kind 1: one byte, repeated `size` times
-            if at > MOST_STORED:
+            if at > MAX_STORED:
                 raise self.error("damaged: its blocks are larger than its content")
         self._need(at + _CHECKSUM_BYTES)
         return at + _CHECKSUM_BYTES

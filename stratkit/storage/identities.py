@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer
 
 _SPEC = re.compile(r"((?:[\w-]+=[^,]*,)*)(.*)", re.DOTALL)  # of a player: options, and what it is
-MOST_RULES, MOST_NAME = 4, 30  # that a message names, and characters of each
+MAX_RULES, MAX_NAME = 4, 30  # that a message names, and characters of each
 _BELIEF = re.compile(r"(belief=(?:setups\+)?)[^,]*[./][^,]*,")  # a file's
 
 
@@ -40,8 +40,8 @@ class KnownPlayers:
                 what = f"player {player.name!r} has other weights than in {before}"
                 raise InputError(what, file=file)
             if plays_as(known) != plays_as(player):
-                there, here = apart(known.spec, player.spec)
-                what = f"player {player.name!r} is another one in {before}, {shown(there)}"
+                before_text, here = apart(known.spec, player.spec)
+                what = f"player {player.name!r} is another one in {before}, {shown(before_text)}"
                 raise InputError(what, file=file, text=here)
 
 
@@ -84,19 +84,19 @@ def _remedy(header: RecordHeader) -> str:
     return "; fenfs convert --variant chooses one" if "two_squares" in header.rules else ""
 
 
-def _differ(rule: str, there: Mapping[str, int], here: Mapping[str, int]) -> bool:
-    return there.get(rule) != here.get(rule)
+def _differ(rule: str, before: Mapping[str, int], now: Mapping[str, int]) -> bool:
+    return before.get(rule) != now.get(rule)
 
 
-def _differences(there: Mapping[str, int], here: Mapping[str, int]) -> str:
+def _differences(before: Mapping[str, int], now: Mapping[str, int]) -> str:
     """What rules are there and here: the first that differ, and how many more do."""
-    names = sorted(rule for rule in {**there, **here} if _differ(rule, there, here))
+    names = sorted(rule for rule in {**before, **now} if _differ(rule, before, now))
     parts = [
-        f"{printable(rule)[:MOST_NAME]} is {there.get(rule, 'not named')} there,"
-        f" {here.get(rule, 'not named')} here"
-        for rule in names[:MOST_RULES]
+        f"{printable(rule)[:MAX_NAME]} is {before.get(rule, 'not named')} there,"
+        f" {now.get(rule, 'not named')} here"
+        for rule in names[:MAX_RULES]
     ]
-    more = len(names) - MOST_RULES
+    more = len(names) - MAX_RULES
     return "; ".join([*parts, f"and {more} more"] if more > 0 else parts)
 
 

@@ -10,18 +10,18 @@ import numpy as np
 
 from stratkit.arrays import Bools, Int64s
 
-MOST_RUNS = 1 << 18
+MAX_RUNS = 1 << 18
 
 
-class Numbers(Collection[int]):
+class NumberSet(Collection[int]):
     """A set of whole numbers from 0 to 2^63 - 1, kept as runs of neighbours, 16 bytes each.
 
     Games are numbered one after the other, so that one run is the rule. Of numbers so scattered
-    that they make more than `most_runs` runs the lowest are forgotten.
+    that they make more than `max_runs` runs the lowest are forgotten.
     """
 
-    def __init__(self, most_runs: int = MOST_RUNS) -> None:
-        self.most_runs = most_runs
+    def __init__(self, max_runs: int = MAX_RUNS) -> None:
+        self.max_runs = max_runs
         self._first, self._last = array("q"), array("q")
         self._count = 0
 
@@ -43,7 +43,7 @@ class Numbers(Collection[int]):
             self._first.insert(after, number)
             self._last.insert(after, number)
         self._count += 1
-        if len(self._first) > self.most_runs:
+        if len(self._first) > self.max_runs:
             self._forget(len(self._first) // 2)
         return True
 

@@ -10,7 +10,7 @@ from stratkit.errors import InputError, error_context
 from stratkit.storage import schema
 from stratkit.storage.frames import Frame, FrameReader, Truncated, compress
 
-MOST_JSON = 1 << 16  # bytes of a frame's first line
+MAX_JSON = 1 << 16  # bytes of a frame's first line
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ class PartReader(ABC, Generic[T]):
     def _take(self, frame: Frame) -> T | None:
         """What is in a frame; None of a header and a trailer."""
         with error_context(self.name, frame.where):
-            end = frame.content.find(b"\n", 0, MOST_JSON)
+            end = frame.content.find(b"\n", 0, MAX_JSON)
             line = schema.parse_object(frame.content[: max(end, 0)])
             if line is None:
                 raise InputError(f"not a frame of {self.stream_name}")

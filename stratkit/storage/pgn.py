@@ -18,8 +18,13 @@ _TOKEN = re.compile(r"[{};()]|[^\s{};()]+")
 
 @dataclass
 class PgnGame:
-    """`tags` by name; `ending`, the word that ended its moves, or nothing; the `line` on which it
-    begins; whether there was any text behind the tags."""
+    """A game in Portable Game Notation.
+
+    line      on which it begins
+    tags      by name
+    ending    the word that ended its moves, or nothing
+    has_text  there was text behind the tags
+    """
 
     line: int
     tags: dict[str, str] = field(default_factory=dict)
@@ -64,11 +69,11 @@ def pgn_games(lines: Iterator[tuple[int, str]], name: str) -> Iterator[PgnGame]:
 def _tags(line: str) -> list[tuple[str, str]]:
     """The tags of a line of tags; none: it is another one. A tag alone on its line may have quotes
     in its text that are not escaped."""
-    found = TAG_LINE.match(line)
-    if not found:
+    match = TAG_LINE.match(line)
+    if not match:
         return []
     several = _TAG.findall(line)
-    pairs = several if not _TAG.sub("", line).strip() else [found.groups()]
+    pairs = several if not _TAG.sub("", line).strip() else [match.groups()]
     return [(tag, re.sub(r'\\(["\\])', r"\1", text)) for tag, text in pairs]
 
 
@@ -88,13 +93,13 @@ class _MoveText:
                 if not at:
                     return
                 self.comment = 0
-            found = _TOKEN.search(line, at)
-            if found is None or found[0] == ";":  # a comment to the end of the line
+            match = _TOKEN.search(line, at)
+            if match is None or match[0] == ";":  # a comment to the end of the line
                 return
-            at = found.end()
-            if found[0] == "{":
+            at = match.end()
+            if match[0] == "{":
                 self.comment = number
-            elif found[0] in "()":
-                self.depth = max(0, self.depth + (1 if found[0] == "(" else -1))
-            elif found[0] != "}" and not self.depth:
-                yield found[0]
+            elif match[0] in "()":
+                self.depth = max(0, self.depth + (1 if match[0] == "(" else -1))
+            elif match[0] != "}" and not self.depth:
+                yield match[0]

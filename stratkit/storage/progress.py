@@ -19,12 +19,18 @@ from stratkit.storage.checkpoints import list_checkpoints, read_metadata
 
 METRICS, LOCK = "metrics.jsonl", "lock"
 RECORDS = "eval"  # the folder of game records
-RATED = 100  # last steps from which the rate is told
+MEASURED_STEPS = 100  # last steps from which the rate is told
 
 
 @dataclass(frozen=True)
-class Saved:
-    """The newest checkpoint: its step, file, age in seconds, and what is wrong with it."""
+class NewestCheckpoint:
+    """The newest checkpoint of a RUN.
+
+    step   of learning
+    file   its path
+    age    in seconds
+    fault  what is wrong with it, or None
+    """
 
     step: int
     file: str
@@ -33,10 +39,18 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a run has come; None where its files do not say. `holder`: the process that learns.
-    `age`: seconds since the last step. `rate`: steps a second, the median of the last ones. `elo`:
-    of the newest checkpoint that `train --eval` has measured."""
+class RunProgress:
+    """How far a run has come; None where its files do not say.
+
+    run                   the folder
+    holder                the process that learns
+    game, net, algorithm  of the newest checkpoint
+    step, episodes        learned so far
+    age                   seconds since the last step
+    rate                  steps a second, the median of the last ones
+    checkpoint            the newest one
+    elo                   of the newest checkpoint that `train --eval` has measured
+    """
 
     run: str
     holder: str | None
@@ -47,11 +61,11 @@ class Progress:
     episodes: int
     age: float | None
     rate: float | None
-    checkpoint: Saved | None
+    checkpoint: NewestCheckpoint | None
     elo: Mapping[str, Any] | None
 
 
-def read_progress(run: str) -> Progress:
+def read_progress(run: str) -> RunProgress:
     """How far `run` has come. Raises `InputError` for a folder that is no RUN."""
     if not os.path.isdir(run):
         what = "not a folder" if os.path.exists(run) else "no such folder"
@@ -65,7 +79,7 @@ def read_progress(run: str) -> Progress:
     last = lines[-1] if lines else metadata
     times = [float(line["time"]) for line in lines]
     steps = [b - a for a, b in itertools.pairwise(times) if b > a]
-    return Progress(
+    return RunProgress(
         run=run,
         holder=learner,
         game=metadata.get("game"),
@@ -80,20 +94,22 @@ def read_progress(run: str) -> Progress:
     )
 
 
-def _newest(run: str, now: float) -> tuple[Saved | None, Mapping[str, Any]]:
+def _newest(run: str, now: float) -> tuple[NewestCheckpoint | None, Mapping[str, Any]]:
     """The newest checkpoint and its metadata; those of the one before it where it is damaged."""
-    saved, found = None, {}
+    saved, metadata = None, {}
     for step, path in reversed(list_checkpoints(run)):
         fault = None
         try:
-            found = read_metadata(path)
+            metadata = read_metadata(path)
         except (InputError, OSError) as error:
             fault = str(error)
         if saved is None:
-            saved = Saved(step, os.fspath(path), max(0.0, now - path.stat().st_mtime), fault)
+            saved = NewestCheckpoint(
+                step, os.fspath(path), max(0.0, now - path.stat().st_mtime), fault
+            )
         if fault is None:
             break
-    return saved, found
+    return saved, metadata
 
 
 def _metrics(path: Path) -> tuple[list[dict[str, Any]], Mapping[str, Any] | None]:
@@ -102,15 +118,15 @@ def _metrics(path: Path) -> tuple[list[dict[str, Any]], Mapping[str, Any] | None
         with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as text:
             end = text.rfind(b"\n") + 1
             start = end
-            for _ in range(RATED):
+            for _ in range(MEASURED_STEPS):
                 start = text.rfind(b"\n", 0, max(start - 1, 0)) + 1
             lines = [schema.parse_object(line) for line in text[start:end].splitlines()]
-            found = text.rfind(b'"eval":', 0, end)
-            begin = text.rfind(b"\n", 0, max(found, 0)) + 1
+            at = text.rfind(b'"eval":', 0, end)
+            begin = text.rfind(b"\n", 0, max(at, 0)) + 1
             rated = schema.parse_object(text[begin : text.find(b"\n", begin)]) or {}
     except (FileNotFoundError, ValueError):  # none, or an empty file
         return [], None
-    elo = rated.get("eval") if found >= 0 else None
+    elo = rated.get("eval") if at >= 0 else None
     return [line for line in lines if line and _is_step(line)], elo if isinstance(
         elo, dict
     ) else None

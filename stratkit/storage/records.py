@@ -20,15 +20,15 @@ from stratkit.compressed import compression
 from stratkit.errors import InputError, apart, error_context
 from stratkit.storage import schema
 from stratkit.storage.atomic import is_special, lock_descriptor
-from stratkit.storage.numbers import Numbers
+from stratkit.storage.numbers import NumberSet
 from stratkit.storage.schema import Count, Seed, Sha256, Text
 
 FORMAT = "games"
 ROUND_ROBIN, GAUNTLET = "round-robin", "gauntlet"
 VERSION = 1
 SHOWN = 22  # characters of each value that differs
-MOST_LINE = 1 << 22  # bytes of a line; a game of 10,000 plies has 50,000
-MOST_PLAYERS = 1 << 20  # of a header
+MAX_LINE = 1 << 22  # bytes of a line; a game of 10,000 plies has 50,000
+MAX_PLAYERS = 1 << 20  # of a header
 
 RED, BLUE, DRAW = "red", "blue", "draw"  # results of games of two players
 
@@ -40,11 +40,15 @@ _OLD_KEY = re.compile(rf"(?<![^,])(?:{'|'.join(RENAMED_KEYS)})(?==)")
 
 @dataclass(frozen=True)
 class RecordPlayer:
-    """Who plays: the `name` of the tables, the resolved `spec`, and the SHA-256 of the file of
-    weights (None: it has none). A renamed key in `spec` gets its present name. `reproducible`:
-    whether equal seeds give it equal moves; only the contrary is written. `belief`: the SHA-256 of
-    the belief network by which it searches, written if there is one. `bound`: whether the
-    repetition rules bind it; only the contrary is written."""
+    """Who plays.
+
+    name          of the tables
+    spec          the resolved PLAYER; a renamed key gets its present name
+    sha256        of the file of weights; None: it has none
+    reproducible  equal seeds give equal moves; only the contrary is written
+    belief        SHA-256 of the belief network of its search; written if there is one
+    bound         the repetition rules bind it; only the contrary is written
+    """
 
     name: Text
     spec: Text
@@ -63,11 +67,17 @@ class RecordPlayer:
 class RecordHeader:
     """What all games of a match share; a match is resumed only under an equal header.
 
-    `games` a pairing; `setups`, where the setups come from, e.g. {"file": ..., "sha256": ...}, or
-    None for the game's own start; `pairing`, `ROUND_ROBIN` or `GAUNTLET`; `resign`, `draw` and
-    `sprt`, the options of `match` that end games or the match early, as they were given. Of games
-    of more than two players also `seats`, such as `1v6`, and the names of the seats, `powers`; only
-    then they are written.
+        game, rules         as the engine has them
+        seed                of the match
+        games               a pairing
+        players             in the order of their numbers
+        setups              where they come from, e.g. {"file": ..., "sha256": ...}; None: the
+                            game's own start
+        pairing             `ROUND_ROBIN` or `GAUNTLET`
+        resign, draw, sprt  options that end games or the match early, as they were given
+        seats               of more than two players, such as `1v6`; only then written
+        powers              names of these seats
+        writer              the program
 
     The fields are in the order of the file, and their types are its schema.
     """
@@ -76,7 +86,7 @@ class RecordHeader:
     rules: Mapping[Text, Count]
     seed: Seed
     games: Count
-    players: Annotated[tuple[RecordPlayer, ...], Meta(min_length=1, max_length=MOST_PLAYERS)]
+    players: Annotated[tuple[RecordPlayer, ...], Meta(min_length=1, max_length=MAX_PLAYERS)]
     setups: Mapping[Text, Text] | None = None
     pairing: Text = ROUND_ROBIN
     resign: Text | None = None
@@ -93,12 +103,18 @@ class RecordHeader:
 class GameRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One game of P players. Millions of them are read, which a struct makes fast.
 
-    `number`, and `pair`, of which games with swapped colours share the setups; `players` [P],
-    indices into the header's, in the order of seats (red first); `setups` [P], each side's letters
-    from its own view, or None; `moves`, words such as `A4A5` with a blank between them; `result`,
-    what `result_of` says of `returns` [P]; `reason`, the name of the ending; `adjudicator`, who
-    decided a game that was not played out; `fault`, what the loser's program did wrong; `plies`;
-    `times` [P], the seconds that each side used, or None.
+        number       of the game
+        pair         games of one pair swap colours and share the setups
+        players      [P] indices into the header's, in the order of seats (red first)
+        setups       [P] each side's letters from its own view, or None
+        moves        words such as `A4A5` with a blank between them
+        result       `result_of` the returns
+        returns      [P]
+        reason       name of the ending
+        adjudicator  who decided a game that was not played out, or None
+        fault        what the loser's program did wrong, or None
+        plies        number of them
+        times        [P] seconds that each side used, or None
 
     The fields are in the order of the file, and their types are its schema. Raises `InputError`
     when players, returns and result do not fit.
@@ -184,7 +200,7 @@ class RecordWriter:
         overwrite: bool = False,
         met: Callable[[GameRecord], None] = lambda record: None,
     ) -> None:
-        self.path, self.done, self._met = path, Numbers(), met
+        self.path, self.done, self._met = path, NumberSet(), met
         self._header, self._regular, self._made = header, False, False
         if path == "-":
             self._descriptor = os.dup(1)
@@ -229,14 +245,14 @@ class RecordWriter:
             stream.seek(0)
             for number, line in _lines(stream, self.path):
                 with error_context(self.path, f"line {number}"):
-                    found = _parse(line, self._header if end else None)
-                    if isinstance(found, RecordHeader):
-                        _compare(found, self._header)
-                    elif self.done.add(found.number):
-                        self._met(found)
+                    parsed = _parse(line, self._header if end else None)
+                    if isinstance(parsed, RecordHeader):
+                        _compare(parsed, self._header)
+                    elif self.done.add(parsed.number):
+                        self._met(parsed)
                 end += len(line)
             stream.seek(0)
-            if not end and not header_line(self._header).startswith(stream.read(MOST_LINE)):
+            if not end and not header_line(self._header).startswith(stream.read(MAX_LINE)):
                 raise InputError("not a game record", file=self.path, where="line 1")
         os.ftruncate(self._descriptor, end)
         if end and not line.endswith(b"\n"):
@@ -279,9 +295,9 @@ class RecordWriter:
         self.close()
 
 
-def _compare(there: RecordHeader, header: RecordHeader) -> None:
+def _compare(stored: RecordHeader, header: RecordHeader) -> None:
     """`InputError` that names the first field in which the file's header is another one."""
-    old, new = _header_fields(there), _header_fields(header)
+    old, new = _header_fields(stored), _header_fields(header)
     for key in dict.fromkeys([*old, *new]):
         if key != "writer" and old.get(key) != new.get(key):
             what, was, now = _difference(key, old.get(key), new.get(key))
@@ -320,15 +336,15 @@ def read_records(
     header: RecordHeader | None = None
     for number, line in _lines(stream, name, torn):
         try:
-            found = _parse(line, header)
+            parsed = _parse(line, header)
         except InputError as error:
             error.file, error.where = name, f"line {number}"
             raise
-        if isinstance(found, GameRecord):
+        if isinstance(parsed, GameRecord):
             assert header is not None  # or it would have been read as a header
-            yield header, found
+            yield header, parsed
         else:
-            header = found
+            header = parsed
             begun(number)
     if header is None:
         raise InputError("empty, or its first line is torn: no game record", file=name)
@@ -352,15 +368,15 @@ def _lines(
     """(number from 1, line) of each whole line; only the last one may lack its line feed. `torn`
     is told of a last line that is not whole, unless it is the first one."""
     for number in count(1):
-        line = stream.readline(MOST_LINE)
+        line = stream.readline(MAX_LINE)
         if number == 1 and (how := compression(line)):
             raise InputError(f"compressed by {how}: decompress it first", file=name)
         if line.endswith(b"\n"):
             yield number, line
             continue
         where = f"line {number}"
-        if len(line) == MOST_LINE:
-            raise InputError(f"a line of over {MOST_LINE} bytes", file=name, where=where)
+        if len(line) == MAX_LINE:
+            raise InputError(f"a line of over {MAX_LINE} bytes", file=name, where=where)
         if schema.parse_object(line) is not None:  # no part of an object is one
             yield number, line
         elif line and number > 1:

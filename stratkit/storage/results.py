@@ -17,7 +17,7 @@ from typing import BinaryIO
 from stratkit.compressed import Rejoined, plain_name
 from stratkit.errors import InputError
 from stratkit.storage.pgn import TAG_LINE, PgnGame, pgn_games
-from stratkit.storage.records import BLUE, DRAW, MOST_LINE, RED
+from stratkit.storage.records import BLUE, DRAW, MAX_LINE, RED
 
 PGN, CSV = "pgn", "csv"
 # Columns of CSV; each file has one of each kind, but need not have the last.
@@ -39,13 +39,17 @@ WITHOUT_RESULT = "without a result"
 CONTRADICTED = "whose tag and text give other results"
 NAMELESS = "without both names"
 ITSELF = "of a player against itself"
-_MOST_BLANK = 100  # empty lines before the first one
+_MAX_BLANK = 100  # empty lines before the first one
 
 
 @dataclass(frozen=True)
 class Result:
-    """A game of two players; `result` is `RED` if the first won, `BLUE` or `DRAW`. `pair`: the
-    number of the game with which it is a pair, or its own; from 0."""
+    """A game of two players.
+
+    first, second  their names
+    result         `RED` if the first one won, `BLUE` or `DRAW`
+    pair           number of the game with which it is a pair, or its own; from 0
+    """
 
     first: str
     second: str
@@ -65,12 +69,12 @@ def form_of(stream: BinaryIO, name: str) -> tuple[str | None, BinaryIO]:
     """`PGN` or `CSV`, by the first line that is not empty or by the name, and the stream with all
     its bytes; None: neither."""
     begin, line = b"", b""
-    for _ in range(_MOST_BLANK):
-        line = stream.readline(MOST_LINE)
+    for _ in range(_MAX_BLANK):
+        line = stream.readline(MAX_LINE)
         begin += line
         if _text(line).strip() or not line:
             break
-    ended = not line.endswith(b"\n") and len(line) < MOST_LINE
+    ended = not line.endswith(b"\n") and len(line) < MAX_LINE
     whole = io.BufferedReader(Rejoined(begin, stream, ended))
     text, suffix = _text(line), plain_name(name).lower().rpartition(".")[2]
     if text.lstrip().startswith('{"'):
@@ -78,8 +82,8 @@ def form_of(stream: BinaryIO, name: str) -> tuple[str | None, BinaryIO]:
     if TAG_LINE.match(text) or suffix == PGN:
         return PGN, whole
     named = {_word(cell) for cell in re.split(r"[,;\t]", text)}
-    found = [bool(named & set(words)) for words in COLUMNS.values()]
-    return CSV if all(found[:3]) or suffix == CSV else None, whole
+    present = [bool(named & set(words)) for words in COLUMNS.values()]
+    return CSV if all(present[:3]) or suffix == CSV else None, whole
 
 
 class Results:
@@ -95,6 +99,7 @@ class Results:
 
     @property
     def digest(self) -> str:
+        """SHA-256 of what was read so far."""
         return self._hash.hexdigest()
 
     def __iter__(self) -> Iterator[Result]:
@@ -159,7 +164,7 @@ class Results:
 
     def _columns(self, head: Sequence[str]) -> list[int | None]:
         """Where first player, second player, result and round are."""
-        found: list[int | None] = []
+        columns: list[int | None] = []
         for kind, words in COLUMNS.items():
             at = [i for i, cell in enumerate(head) if cell in words]
             if len(at) > 1:
@@ -167,16 +172,16 @@ class Results:
                 raise self._error(f"two columns for the {kind}: {both}")
             if not at and kind != "round":
                 raise self._error(f"no column for the {kind}: {', '.join(words)}")
-            found.append(at[0] if at else None)
-        self._fields = 1 + max(at for at in found if at is not None)
-        return found
+            columns.append(at[0] if at else None)
+        self._fields = 1 + max(at for at in columns if at is not None)
+        return columns
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         for number in count(1):
-            line = self._stream.readline(MOST_LINE)
+            line = self._stream.readline(MAX_LINE)
             self._number = number
-            if len(line) == MOST_LINE:
-                raise self._error(f"a line of over {MOST_LINE} bytes")
+            if len(line) == MAX_LINE:
+                raise self._error(f"a line of over {MAX_LINE} bytes")
             if not line:
                 return
             self._hash.update(line)
@@ -188,10 +193,10 @@ class Results:
 
 def _result_of(game: PgnGame) -> str:
     """What the tag says, or the end of the moves; `CONTRADICTED` if they say different things."""
-    said = {outcome(text) for text in (game.tags.get("Result", ""), game.ending)} - {None}
-    if len(said) > 1:
+    results = {outcome(text) for text in (game.tags.get("Result", ""), game.ending)} - {None}
+    if len(results) > 1:
         return CONTRADICTED
-    return next(filter(None, said), WITHOUT_RESULT)
+    return next(filter(None, results), WITHOUT_RESULT)
 
 
 def _word(cell: str) -> str:

@@ -97,7 +97,7 @@ def _wrong_field(value: Mapping[str, Any], message: str, noun: str) -> InputErro
         return InputError(f"{noun} {f'{path}.{missing[1]}'.removeprefix('.')!r} is missing")
     if not path:
         return InputError(what)
-    found: Any = value
+    wrong: Any = value
     for key in re.findall(r"\w+", path):
-        found = found[int(key)] if isinstance(found, list) else found[key]
-    return InputError(f"{noun} {path!r}: {what}", text=found)
+        wrong = wrong[int(key)] if isinstance(wrong, list) else wrong[key]
+    return InputError(f"{noun} {path!r}: {what}", text=wrong)

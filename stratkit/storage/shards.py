@@ -47,10 +47,10 @@ def list_shards(folder: str) -> list[str]:
 def unread(folder: str, learned: Sequence[int]) -> list[int]:
     """For each rank of the learner that reads the folder, how many episodes it has not read.
     `learned` says from how many of the folder's each rank has learned."""
-    found = [-n for n in learned]
+    counts = [-n for n in learned]
     for name in list_shards(folder):
-        found[rank_of(name, len(found))] += episodes_in(name)
-    return [max(0, n) for n in found]
+        counts[rank_of(name, len(counts))] += episodes_in(name)
+    return [max(0, n) for n in counts]
 
 
 # --- writing --------------------------------------------------------------------------------------

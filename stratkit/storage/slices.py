@@ -12,14 +12,17 @@ from stratkit.errors import InputError
 from stratkit.storage.columns import Episode, Episodes
 
 GOES_ON = 0  # the ending of a slice after which its game goes on
-MOST_OPEN = 1 << 17  # games that go on at a time
-MOST_ACTIONS = 1 << 27  # of all of them, with 8 bytes each
+MAX_OPEN = 1 << 17  # games that go on at a time
+MAX_ACTIONS = 1 << 27  # of all of them, with 8 bytes each
 
 
 @dataclass
-class _Open:
-    """A game that goes on: its slices, put together, and how many actions they have. None: the game
-    is a duplicate, of which nothing is kept."""
+class _OpenGame:
+    """A game that goes on.
+
+    game    its slices, put together; None: a duplicate, of which nothing is kept
+    length  actions so far
+    """
 
     game: Episode | None
     length: int
@@ -41,7 +44,7 @@ class OpenGames:
     def __init__(self, whole: bool, fresh: Callable[[Episodes], npt.NDArray[np.bool_]]) -> None:
         self.whole, self.fresh = whole, fresh
         self.duplicates = 0  # slices that were left out
-        self._open: dict[int, _Open] = {}
+        self._open: dict[int, _OpenGame] = {}
         self._actions = 0  # of open games
 
     def take(self, parts: Episodes) -> Episodes | None:
@@ -50,8 +53,8 @@ class OpenGames:
 
         InputError: a slice does not begin where what is known of its game ends.
         """
-        found = [one for part in parts if (one := self._add(part)) is not None]
-        return Episodes.of(found) if found else None
+        games = [one for part in parts if (one := self._add(part)) is not None]
+        return Episodes.of(games) if games else None
 
     def _add(self, part: Episode) -> Episode | None:
         known, first = self._open.get(part.number), part.first or 0
@@ -73,8 +76,8 @@ class OpenGames:
         self._actions += len(part.actions)
         if part.ending != GOES_ON:
             self._actions -= self._open.pop(part.number).length
-        elif self._actions > MOST_ACTIONS:
-            raise InputError(f"over {MOST_ACTIONS} actions of games that go on")
+        elif self._actions > MAX_ACTIONS:
+            raise InputError(f"over {MAX_ACTIONS} actions of games that go on")
         if known.game is None:
             self.duplicates += 1
             return None
@@ -82,9 +85,9 @@ class OpenGames:
             return replace(known.game, first=None) if part.ending != GOES_ON else None
         return replace(known.game, step=part.step, first=first)
 
-    def _begin(self, part: Episode) -> _Open:
-        if len(self._open) >= MOST_OPEN:
-            raise InputError(f"over {MOST_OPEN} games that go on")
+    def _begin(self, part: Episode) -> _OpenGame:
+        if len(self._open) >= MAX_OPEN:
+            raise InputError(f"over {MAX_OPEN} games that go on")
         fresh = bool(self.fresh(Episodes.of([part]))[0])
-        made = self._open[part.number] = _Open(part if fresh else None, len(part.actions))
+        made = self._open[part.number] = _OpenGame(part if fresh else None, len(part.actions))
         return made

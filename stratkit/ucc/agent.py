@@ -35,15 +35,19 @@ from stratkit.ucc import protocol as ucc
 Setup = Bytes
 Get = Callable[[], str | None]
 Put = Callable[[str], None]
-Played = tuple[int, int, ucc.Outcome]  # from, to, and what it did
+ObservedMove = tuple[int, int, ucc.MoveOutcome]  # from, to, and what it did
 
 IMPOSSIBLE = "no move that is possible here"
 
 
 @dataclass
 class Enemy:
-    """What is known of the enemy's pieces, each called by the square where it began: `standing`,
-    square -> piece; `types`, piece -> type, of those that showed it; those that `moved`."""
+    """What is known of the enemy's pieces, each called by the square where it began.
+
+    standing  square -> piece
+    types     piece -> type, of those that showed it
+    moved     the pieces that moved
+    """
 
     variant: Variant
     standing: dict[int, int]
@@ -78,7 +82,7 @@ class ConsistentGame:
         self.moves: list[tuple[int, int]] = []
         self._rebuild()
 
-    def play(self, from_: int, to: int, outcome: ucc.Outcome) -> None:
+    def play(self, from_: int, to: int, outcome: ucc.MoveOutcome) -> None:
         """A move and what it did. Raises `IllegalMove` or `KeyError` if no enemy can make it so."""
         mine = from_ not in self.enemy.standing
         self._learn(mine, from_, to, outcome)
@@ -90,7 +94,7 @@ class ConsistentGame:
         except IllegalMove:  # the guess was wrong: the enemy has other pieces
             self._rebuild()
 
-    def _learn(self, mine: bool, from_: int, to: int, outcome: ucc.Outcome) -> None:
+    def _learn(self, mine: bool, from_: int, to: int, outcome: ucc.MoveOutcome) -> None:
         enemy, fight = self.enemy, outcome.word != ucc.OK
         if mine:
             if fight:
@@ -177,9 +181,9 @@ class Agent:
         setup = _deploy(self.game, self.player, colour, self.number)
         for line in ucc.setup_lines(self.variant, colour, setup):
             self.put(line)
-        while (told := self._line()) is not None:
+        while (report := self._line()) is not None:
             rows = [self._line() or "" for _ in range(self.variant.height)]
-            self._turn(colour, setup, told, rows)
+            self._turn(colour, setup, report, rows)
             echo = self._line()
             if echo is None:
                 return
@@ -216,21 +220,21 @@ class Agent:
         move = self.consistent.choose(self.player, self.number)
         self.put(ucc.SURRENDER if move is None else ucc.move_line(self.variant, *move))
 
-    def _read(self, line: str) -> Played:
+    def _read(self, line: str) -> ObservedMove:
         """The move that a line tells, on the board."""
         played = ucc.read_played(self.variant, line)
         if -1 in played[:2]:
             raise InputError(IMPOSSIBLE, text=line)
         return played
 
-    def _hear(self, consistent: ConsistentGame, played: Played, line: str) -> None:
+    def _hear(self, consistent: ConsistentGame, played: ObservedMove, line: str) -> None:
         """A move that `line` told."""
         try:
             consistent.play(*played)
         except (IllegalMove, KeyError):
             raise InputError(IMPOSSIBLE, text=line) from None
 
-    def _enemy(self, colour: int, rows: list[str], played: Played | None) -> Enemy:
+    def _enemy(self, colour: int, rows: list[str], played: ObservedMove | None) -> Enemy:
         """The enemy before its first move, which the first board already shows."""
         text = "".join(rows)
         if len(text) != self.variant.squares:

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Clock:
-    """`seconds` for all moves of a game, and `increment` seconds more after each of them. The setup
-    takes none."""
+    """A program's clock. The setup takes no time.
+
+    seconds    for all moves of a game
+    increment  seconds more after each move
+    """
 
     seconds: float
     increment: float = 0.0

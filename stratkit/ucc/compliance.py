@@ -34,9 +34,9 @@ def check_program(program: Program, game: Game, seed: int) -> list[Remark]:
     remarks: list[Remark] = []
     ready = True
     for colour in (RED, BLUE):
-        found = list(_check_setup(program, game, colour))
-        ready &= all(verdict != WRONG or what.endswith(LATE) for verdict, what in found)
-        remarks += found
+        checks = list(_check_setup(program, game, colour))
+        ready &= all(verdict != WRONG or what.endswith(LATE) for verdict, what in checks)
+        remarks += checks
     if ready:
         for colour in (RED, BLUE):
             remarks += _check_game(program, game, colour, seed)

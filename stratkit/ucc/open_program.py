@@ -25,23 +25,23 @@ def open_program(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Prog
         raise InputError(f"programs do not play {game.name}", text=spec.text)
     if shutil.which(words[0]) is None:
         raise InputError(f"no such program, or not executable: {words[0]}", text=spec.text)
-    asked = spec.options
+    options = spec.options
     program = Program(
         name=spec.name or os.path.basename(words[0]),
         words=tuple(words),
-        time=asked.time,
-        startup=asked.startup,
-        nodes=asked.nodes,
-        clock=asked.clock,
-        reuse=asked.reuse,
-        bound=asked.rules,
-        log=asked.log,
+        time=options.time,
+        startup=options.startup,
+        nodes=options.nodes,
+        clock=options.clock,
+        reuse=options.reuse,
+        bound=options.rules,
+        log=options.log,
         talkative=setting.talkative,
     )
     # Where its stderr goes does not change how it plays: a match may be resumed with another log.
     given = ((key, value) for key, value in spec.given.items() if key != "log")
     limits = "".join(f"{key}={value}," for key, value in given)
-    return Entrant(program.name, program, limits + spec.spec, bound=asked.rules)
+    return Entrant(program.name, program, limits + spec.spec, bound=options.rules)
 
 
 def command_words(spec: PlayerSpec) -> list[str]:

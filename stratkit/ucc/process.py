@@ -33,12 +33,20 @@ class Fault(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """A program that can play: its words, and its limits: `time` seconds a move, `startup` seconds
-    until its first line, `clock`. The protocol has no words for limits: the program finds them, and
-    `nodes` if asked for, in its environment as MATCH_TIME, MATCH_CLOCK, MATCH_INCREMENT and
-    MATCH_NODES. With `reuse` a process may play several games, and finds MATCH_REUSE=on. The
-    repetition rules hold for it if it is `bound`. Its stderr is appended to the file `log`; or is
-    ours, if it is `talkative`."""
+    """A program that can play. The protocol has no words for limits: the program finds them in its
+    environment, as MATCH_TIME, MATCH_CLOCK, MATCH_INCREMENT, MATCH_NODES and MATCH_REUSE.
+
+        name       of the player
+        words      its command
+        time       seconds a move
+        startup    seconds until its first line
+        nodes      its budget for a move, or None
+        clock      for all moves of a game, or None
+        reuse      a process may play several games
+        bound      the repetition rules hold for it
+        log        file to which its stderr is appended, or None
+        talkative  its stderr is ours
+    """
 
     name: str
     words: tuple[str, ...]
@@ -65,9 +73,13 @@ class Program:
 
 
 class Process:
-    """`program`, running, from its start to `close`. Everything it does wrong is a `Fault`. `label`
-    is before each of its lines in a log. `games`: how many it was given to. `lost`: why its log
-    lacks lines, once it is closed."""
+    """A program that runs, from its start to `close`. Everything it does wrong is a `Fault`.
+
+    program  which one
+    label    before each of its lines in a log
+    games    how many it was given to
+    lost     why its log lacks lines, once it is closed
+    """
 
     def __init__(self, program: Program, label: str = "check") -> None:
         self.program, self.games, self.lost = program, 0, ""
@@ -150,8 +162,8 @@ class Process:
 
     def idle(self) -> bool:
         """Whether it runs and says nothing, as a program does that waits for another game."""
-        there = self._process.poll() is None and not self._buffer
-        return there and not self._ready(self._out, select.POLLIN, time.monotonic())
+        silent = self._process.poll() is None and not self._buffer
+        return silent and not self._ready(self._out, select.POLLIN, time.monotonic())
 
     def text_of(self, fault: Fault) -> str:
         """What the program did wrong, with the last lines of its stderr."""
@@ -168,12 +180,12 @@ class Process:
             if heard and not heard.ended:
                 poll.register(heard.reading, select.POLLIN)
             left = deadline - time.monotonic()
-            found = {which for which, _ in poll.poll(max(0.0, left) * 1000)}
-            if heard and heard.reading in found:
+            ready = {which for which, _ in poll.poll(max(0.0, left) * 1000)}
+            if heard and heard.reading in ready:
                 heard.drain()
                 poll.unregister(heard.reading)
-            if descriptor in found or left <= 0:
-                return descriptor in found
+            if descriptor in ready or left <= 0:
+                return descriptor in ready
 
     def _check_size(self, size: int, most: int, what: str) -> None:
         if size > most:

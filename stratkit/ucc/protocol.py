@@ -112,11 +112,11 @@ def move_line(variant: Variant, from_: int, to: int) -> str:
 
 def read_move(variant: Variant, line: str) -> tuple[int, int]:
     """(from, to) of a move; a destination off the board is -1. `InputError`: it is no move."""
-    found = _MOVE.fullmatch(line)
-    if not found or (found[4] is not None and int(found[4]) == 0):
+    match = _MOVE.fullmatch(line)
+    if not match or (match[4] is not None and int(match[4]) == 0):
         raise InputError("no move", text=line)
-    x, y, count = int(found[1]), int(found[2]), int(found[4] or 1)
-    across, down = STEPS[found[3]]
+    x, y, count = int(match[1]), int(match[2]), int(match[4] or 1)
+    across, down = STEPS[match[3]]
     return _square(variant, x, y), _square(variant, x + across * count, y + down * count)
 
 
@@ -126,7 +126,7 @@ def _square(variant: Variant, x: int, y: int) -> int:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MoveOutcome:
     """What a move did: `word`, and in a fight the types of the piece that moved and of the one that
     it attacked."""
 
@@ -140,26 +140,26 @@ class Outcome:
         return f"{self.word} {LETTERS[self.attacker]} {LETTERS[self.defender]}"
 
 
-def outcome(before: Bytes, after: Bytes, from_: int, to: int) -> Outcome:
+def outcome(before: Bytes, after: Bytes, from_: int, to: int) -> MoveOutcome:
     """The outcome of a move between two positions, given by their cells."""
     if not before[to] & PIECE:
-        return Outcome(OK)
+        return MoveOutcome(OK)
     mover, target, left = int(before[from_]), int(before[to]), int(after[to])
     stays = KILLS if left & SIDE == mover & SIDE else DIES
     word = stays if left & PIECE else BOTHDIE
-    return Outcome(word, mover & TYPE, target & TYPE)
+    return MoveOutcome(word, mover & TYPE, target & TYPE)
 
 
-def read_played(variant: Variant, line: str) -> tuple[int, int, Outcome]:
+def read_played(variant: Variant, line: str) -> tuple[int, int, MoveOutcome]:
     """(from, to, outcome) of a line that tells a move and what it did; `InputError`: it is none."""
     pattern = rf"(.*?) +({OK}|({KILLS}|{DIES}|{BOTHDIE}) +([{LETTERS}]) +([{LETTERS}])) *"
-    found = re.fullmatch(pattern, line, re.ASCII)
-    if not found:
+    match = re.fullmatch(pattern, line, re.ASCII)
+    if not match:
         raise InputError("no move and its outcome", text=line)
-    from_, to = read_move(variant, found[1])
-    if found[3] is None:
-        return from_, to, Outcome(OK)
-    return from_, to, Outcome(found[3], LETTERS.index(found[4]), LETTERS.index(found[5]))
+    from_, to = read_move(variant, match[1])
+    if match[3] is None:
+        return from_, to, MoveOutcome(OK)
+    return from_, to, MoveOutcome(match[3], LETTERS.index(match[4]), LETTERS.index(match[5]))
 
 
 # --- the end --------------------------------------------------------------------------------------

@@ -51,11 +51,12 @@ class RecordedGame(Arbiter):
         self.mu: list[float] = []
 
     def act(self, action: int, mu: float = np.nan) -> None:
+        """Plays an action, which was chosen with probability `mu`."""
         super().act(action)
         self.mu.append(mu)
 
 
-class Ours:
+class PlayerSeat:
     """A player of ours on the side `colour`."""
 
     def __init__(self, player: Player, colour: int, board: RecordedGame) -> None:
@@ -96,7 +97,7 @@ class Ours:
         """Hears what the other side's move did."""
 
 
-class Theirs:
+class ProgramSeat:
     """`program` on the side `colour`."""
 
     def __init__(
@@ -198,7 +199,7 @@ def play_game(
     """One game. `start` starts programs, and whoever gave it ends them. The `adjudicator` is one of
     one row."""
     board = RecordedGame(_waiving(game, seating, players), seating.number, adjudicator)
-    seats: list[Ours | Theirs] = []
+    seats: list[PlayerSeat | ProgramSeat] = []
     spent = [0.0, 0.0]
     side, note, decided = RED, GameNote(), None
     try:
@@ -206,9 +207,9 @@ def play_game(
             player = players[seating.seats[side]]
             if isinstance(player, Program):
                 opponent = names[seating.seats[1 - side]]
-                seats.append(Theirs(player, start, side, opponent, board))
+                seats.append(ProgramSeat(player, start, side, opponent, board))
             else:
-                seats.append(Ours(player, side, board))
+                seats.append(PlayerSeat(player, side, board))
             with _clock(spent, side):
                 seats[side].deploy()
         while (turn := board.turn) is not None and not decided:
@@ -220,7 +221,7 @@ def play_game(
         note = GameNote(fault.reason, REFEREE, wrong)
     finally:
         for seat in seats:
-            if isinstance(seat, Ours):
+            if isinstance(seat, PlayerSeat):
                 seat.leave()
     returns = board.returns
     if note.reason:
@@ -241,10 +242,10 @@ def _waiving(game: Game, seating: Seating, players: Sequence[Player | Program]) 
     return Game(game.name, {**game.rules, "waived": waived}) if waived else game
 
 
-def _text(fault: Fault, seats: Sequence[Ours | Theirs], side: int) -> str:
+def _text(fault: Fault, seats: Sequence[PlayerSeat | ProgramSeat], side: int) -> str:
     """What the program of this side did wrong; it may not have come to its seat."""
     seat = seats[side] if side < len(seats) else None
-    return seat.process.text_of(fault) if isinstance(seat, Theirs) else fault.text
+    return seat.process.text_of(fault) if isinstance(seat, ProgramSeat) else fault.text
 
 
 def one_game(
@@ -277,7 +278,7 @@ def _clock(spent: list[float], side: int) -> Iterator[None]:
 
 
 def _ply(
-    board: RecordedGame, seats: Sequence[Ours | Theirs], side: int, spent: list[float]
+    board: RecordedGame, seats: Sequence[PlayerSeat | ProgramSeat], side: int, spent: list[float]
 ) -> None:
     """One move of `side`, told to both. What the last move of a game did is not told: QUIT comes
     instead. `Fault` with the reason `ATTRITION`: the move cost the last piece that could move. The
@@ -290,9 +291,9 @@ def _ply(
     after = board.position().cells
     if not ucc.can_move(after, side):
         raise Fault(ATTRITION, "its last movable piece is lost")
-    told = f"{words} {ucc.outcome(before, after, from_, to)}"
-    seats[1 - side].hear(told)
-    seats[side].echo(told)
+    line = f"{words} {ucc.outcome(before, after, from_, to)}"
+    seats[1 - side].hear(line)
+    seats[side].echo(line)
 
 
 _RESULTS = {SURRENDER: "SURRENDER", ATTRITION: "SURRENDER", ILLEGAL_SETUP: "BAD_SETUP"}
@@ -300,7 +301,7 @@ _RESULTS = {SURRENDER: "SURRENDER", ATTRITION: "SURRENDER", ILLEGAL_SETUP: "BAD_
 
 def _say_end(
     board: RecordedGame,
-    seats: Sequence[Ours | Theirs],
+    seats: Sequence[PlayerSeat | ProgramSeat],
     side: int,
     name: str,
     note: GameNote,
@@ -320,5 +321,5 @@ def _say_end(
     moved = note.reason in (None, ATTRITION)  # the game ended with a move, not instead of one
     line = ucc.quit_line(name, side, result, board.plies - moved, values)
     for seat in seats:
-        if isinstance(seat, Theirs):
+        if isinstance(seat, ProgramSeat):
             seat.quit(line)

@@ -22,7 +22,7 @@ from stratkit.learn.request import Settings, resolve
 from stratkit.learn.window import Window
 from stratkit.play.follower import acting_policy
 from stratkit.players.registry import NETWORK
-from stratkit.storage.columns import WHOLE_SHARE, Episode, Targets
+from stratkit.storage.columns import WHOLE_SHARE, Episode, PolicyTargets
 
 
 def setting(net: str = "plain", **options: object) -> Settings:
@@ -43,7 +43,7 @@ def searched(name: str, number: int = 6, seed: int = 3) -> tuple[Game, list[Epis
             policies.append((actions, weights / weights.sum()))
         value = rng.uniform(-1, 1, len(policies)).astype(np.float32)
         value[rng.random(len(value)) < 0.3] = np.nan
-        out.append(replace(one, targets=Targets.of(policies), root_value=value))
+        out.append(replace(one, targets=PolicyTargets.of(policies), root_value=value))
         at += len(policies)
     return game, out
 
@@ -230,11 +230,11 @@ def test_shares_are_rounded_to_a_whole() -> None:
     rng = np.random.default_rng(1)
     for m in (1, 2, 7, 100):
         policy = rng.dirichlet(np.full(m, 0.2))
-        made = Targets.of([None, (rng.permutation(m), policy.astype(np.float32))])
+        made = PolicyTargets.of([None, (rng.permutation(m), policy.astype(np.float32))])
         assert made.count[0] == 0 and int(made.share.astype(int).sum()) == WHOLE_SHARE
         assert (np.diff(made.actions) > 0).all() and (made.share > 0).all()
         dense = np.zeros(m)
         dense[made.actions] = made.share / WHOLE_SHARE
         assert abs(np.sort(dense) - np.sort(policy)).max() < 1.1 / WHOLE_SHARE
     with pytest.raises(ValueError, match="sum to 1"):
-        Targets.of([([0, 1], [0.5, 0.4])])
+        PolicyTargets.of([([0, 1], [0.5, 0.4])])

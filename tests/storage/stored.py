@@ -23,7 +23,7 @@ from stratkit.storage.episodes import (
     Episodes,
     EpisodeWriter,
     Header,
-    Targets,
+    PolicyTargets,
 )
 
 ENDINGS = ("", "flag", "cut")
@@ -137,11 +137,11 @@ def random_episode(draw: st.DrawFn, number: int, players: int, searched: bool = 
 
 
 @st.composite
-def random_targets(draw: st.DrawFn, length: int) -> Targets:
+def random_targets(draw: st.DrawFn, length: int) -> PolicyTargets:
     """Policies for `length` decisions, some without one."""
     policies = draw(st.lists(st.none() | _policies, min_size=length, max_size=length))
     parts = [[] if policy is None else sorted(policy.items()) for policy in policies]
-    return Targets(
+    return PolicyTargets(
         np.array([len(part) for part in parts], np.int64),
         np.array([action for part in parts for action, _ in part], np.int32),
         np.array([share for part in parts for _, share in part], np.uint16),

@@ -25,7 +25,7 @@ def test_games_are_taken_from_columns_as_from_a_list(
             (columns, one),
             (columns.take(np.array(rows, np.int64)), [one[row] for row in rows]),
             (columns[first:last], one[first:last]),
-            (Episodes.together([columns[:first], columns[first:]]), one),
+            (Episodes.concat([columns[:first], columns[first:]]), one),
         ):
             assert [plain(e) for e in taken] == [plain(e) for e in expected]
         assert plain(columns[-1]) == plain(one[-1])

@@ -26,7 +26,7 @@ from stratkit.storage.episodes import (
     EpisodeWriter,
     Header,
 )
-from stratkit.storage.frames import MOST_CONTENT, compress
+from stratkit.storage.frames import MAX_CONTENT, compress
 
 TEN = [episode(i, length=5 + 3 * i) for i in range(10)]
 STREAM = stream_of(TEN, flush_after=(3, 6))
@@ -48,7 +48,7 @@ def test_frames_are_as_the_contract_says() -> None:
     for offset, content in frames_of(STREAM):
         parameters = zstandard.get_frame_parameters(STREAM[offset:])
         assert parameters.has_checksum
-        assert parameters.content_size == len(content) <= MOST_CONTENT
+        assert parameters.content_size == len(content) <= MAX_CONTENT
     assert len(frames_of(STREAM)) == 5
 
 
@@ -477,4 +477,4 @@ def test_bombs_are_refused_before_memory_is_taken(bomb: bytes, before: bytes) ->
         read(before + bomb)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < len(before + bomb) + 4 * MOST_CONTENT
+    assert most < len(before + bomb) + 4 * MAX_CONTENT

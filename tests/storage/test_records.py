@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from stratkit.errors import InputError
 from stratkit.storage.identities import match_key, plays_as
 from stratkit.storage.records import (
-    MOST_LINE,
+    MAX_LINE,
     GameRecord,
     RecordHeader,
     RecordPlayer,
@@ -342,7 +342,7 @@ def test_a_field_that_may_be_null_may_be_missing(four: bytes) -> None:
 
 def test_an_endless_line_is_refused() -> None:
     with pytest.raises(InputError, match="line 1: a line of over"):
-        read(b" " * (MOST_LINE + 10))
+        read(b" " * (MAX_LINE + 10))
 
 
 def test_an_empty_file_is_no_record() -> None:

@@ -15,12 +15,14 @@ from storage import older_reader
 from storage.stored import HEADER, episode, plain, random_episodes, read, stream_of
 from storage.test_episodes import COLUMNS, by_hand
 from stratkit.errors import InputError
-from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, Targets
+from stratkit.storage.episodes import Episode, Episodes, EpisodeWriter, PolicyTargets
 
 GOOD = episode(1)
 _COUNT = np.zeros(len(GOOD.actions), np.int64)
 _COUNT[2] = 2
-TARGETS = Targets(_COUNT, np.array([3, 5], np.int32), np.array([65534, 1], np.uint16))  # for GOOD
+TARGETS = PolicyTargets(
+    _COUNT, np.array([3, 5], np.int32), np.array([65534, 1], np.uint16)
+)  # for GOOD
 
 
 SEARCH = {
@@ -88,7 +90,7 @@ def test_what_is_wrong_is_said(stored: bytes, message: str) -> None:
     [
         {"root_value": GOOD.mu[1:]},
         {"root_value": GOOD.mu * math.inf},
-        {"targets": Targets.none(len(GOOD.actions) - 1)},
+        {"targets": PolicyTargets.none(len(GOOD.actions) - 1)},
         {"targets": dataclasses.replace(TARGETS, share=TARGETS.share - np.uint16(1))},
         {"targets": dataclasses.replace(TARGETS, actions=TARGETS.actions[::-1])},
         {"targets": dataclasses.replace(TARGETS, actions=-TARGETS.actions)},

@@ -116,9 +116,9 @@ def test_a_stream_does_not_go_on_with_another_s_games() -> None:
 def test_games_that_go_on_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has ended does not count."""
     parts, longest = in_turn(4), sum(len(game.actions) for game in GAMES)
-    monkeypatch.setattr("stratkit.storage.slices.MOST_ACTIONS", longest - 1)
+    monkeypatch.setattr("stratkit.storage.slices.MAX_ACTIONS", longest - 1)
     assert len(slices(stream_of(parts, SLICED))) == len(parts)
-    monkeypatch.setattr("stratkit.storage.slices.MOST_ACTIONS", 20)
+    monkeypatch.setattr("stratkit.storage.slices.MAX_ACTIONS", 20)
     with pytest.raises(InputError, match="over 20 actions of games that go on"):
         slices(stream_of(parts, SLICED))
 

@@ -311,16 +311,16 @@ def number(text: int) -> str:
 def test_the_numbers_on_the_pages() -> None:
     for name, values in {
         "episodes.md": [
-            number(frames.MOST_CONTENT),
-            number(episodes.MOST_JSON),
-            f"{(frames.MOST_STORED - frames.MOST_CONTENT) // 1024} KiB longer",
+            number(frames.MAX_CONTENT),
+            number(episodes.MAX_JSON),
+            f"{(frames.MAX_STORED - frames.MAX_CONTENT) // 1024} KiB longer",
             f"at {episodes.FULL // 1024} KiB",
-            f"{number(episodes.MOST_STREAMS)} triples",
-            f"{number(numbers.MOST_RUNS)} runs",
+            f"{number(episodes.MAX_STREAMS)} triples",
+            f"{number(numbers.MAX_RUNS)} runs",
             f"a rounding of {columns.MU_ROUNDING}",
             f"version {episodes.VERSION}",
         ],
-        "games.md": [number(records.MOST_LINE), f"version {records.VERSION}"],
+        "games.md": [number(records.MAX_LINE), f"version {records.VERSION}"],
         "README.md": [f"`{atomic.TEMPORARY}`"],
     }.items():
         text = " ".join(page(name).split())

@@ -41,7 +41,7 @@ from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.value_bounds import ValueBounds
 from stratkit.search.blueprint import PlayableBlueprint
 from stratkit.search.decision import SearchResult
-from stratkit.storage.columns import Targets
+from stratkit.storage.columns import PolicyTargets
 
 if TYPE_CHECKING:
     from stratkit.players.searching.stage import SearchStage
@@ -62,9 +62,9 @@ class SearchTargets:
         self.policies[row], self.values[row] = (actions, policy), value
 
     @property
-    def column(self) -> Targets:
+    def column(self) -> PolicyTargets:
         """The policies as a column of episodes."""
-        return Targets.of(self.policies)
+        return PolicyTargets.of(self.policies)
 
 
 @dataclass
