@@ -23,10 +23,10 @@ from stratkit.notation.setups import all_setups
 from stratkit.players.open import open_player
 from stratkit.players.spec import parse_player
 from stratkit.search.beliefs import EPS, FLOOR, MIN_EFFECTIVE, exponent
-from stratkit.setups.constraints import constraints
-from stratkit.setups.deployed import Deploying
-from stratkit.setups.placing import Placing
-from stratkit.setups.uniform import Uniform
+from stratkit.setups.constraints import constraints_of
+from stratkit.setups.deployed import PlayerPlacer
+from stratkit.setups.placing import PlacedSetups
+from stratkit.setups.uniform import UniformSetups
 
 
 def orders(setup: Bytes, known: int, n: int, random: np.random.Generator) -> Bytes:
@@ -46,9 +46,9 @@ def more_than_uniform(log_weights: Float64s) -> float:
     return float(np.logaddexp.reduce(power * others) - math.log(len(others)) - power * truth)
 
 
-def report(of: str, setups: Bytes, source: Placing, uniform: float, n: int) -> Iterator[str]:
+def report(of: str, setups: Bytes, source: PlacedSetups, uniform: float, n: int) -> Iterator[str]:
     random = np.random.default_rng(1)
-    pieces = source.asked.variant.pieces
+    pieces = source.constraints.variant.pieces
     for known in (0, pieces // 2):
         found = [source.logprobs(orders(setup, known, n, random)) for setup in setups]
         logs = [np.maximum(one, pieces * math.log(EPS)) for one in found]
@@ -62,12 +62,12 @@ def report(of: str, setups: Bytes, source: Placing, uniform: float, n: int) -> I
 
 def main(player: str, game: str, file: str, n: int, orders: int) -> None:
     kind, random = variant(game), np.random.default_rng(1)
-    placing = Deploying(Game(game), open_player(parse_player(player), Game(game), 1, 256).player)
-    source = Placing(placing, constraints(kind))
+    placing = PlayerPlacer(Game(game), open_player(parse_player(player), Game(game), 1, 256).player)
+    source = PlacedSetups(placing, constraints_of(kind))
     with open(file, "rb") as stream:
         there = np.stack(all_setups(stream, file, kind))
     setups = there[random.permutation(len(there))[:n]]
-    (uniform,) = Uniform(constraints(kind), 1).logprobs(setups[:1])
+    (uniform,) = UniformSetups(constraints_of(kind), 1).logprobs(setups[:1])
     for of, which in (("others", setups), ("own", source.draw(0, len(setups)))):
         for line in report(of, which, source, uniform, orders):
             print(line, flush=True)

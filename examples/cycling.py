@@ -19,7 +19,7 @@ from replicator import MATCHING_PENNIES, Iteration, Profile, iterate, nash_conv,
 from stratkit.engine import Game, Tree
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.plot import new_figure, save
-from stratkit.solve.tabular import Settings, TabularRNaD
+from stratkit.solve.tabular import RNaDSettings, TabularRNaD
 
 STEPS, EVERY, BETA = 8000, 25, 4.0
 
@@ -69,7 +69,7 @@ print(f"matching pennies, eta 0.2: NashConv {last:.4f} after 5 iterations")
 tree = Tree(Game("kuhn"))
 curves = {}
 for eta in (0.0, 0.2):
-    learner = TabularRNaD(tree, Settings(eta=eta, beta=BETA))
+    learner = TabularRNaD(tree, RNaDSettings(eta=eta, beta=BETA))
     curve = []
     for step in range(STEPS + 1):
         if step % EVERY == 0:

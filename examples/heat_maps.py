@@ -21,11 +21,11 @@ from stratkit.engine.stratego import VARIANTS
 from stratkit.notation.heat_maps import plot
 from stratkit.notation.setups import read_setups, variant_of
 from stratkit.notation.statistics import SetupFigures
-from stratkit.setups.constraints import constraints
+from stratkit.setups.constraints import constraints_of
 from stratkit.setups.model import ModelPlacer, fit
-from stratkit.setups.placing import Placing
+from stratkit.setups.placing import PlacedSetups
 from stratkit.setups.source import Entropy, setups_of
-from stratkit.setups.uniform import Uniform
+from stratkit.setups.uniform import UniformSetups
 
 N = 20_000  # setups that are drawn
 
@@ -43,11 +43,11 @@ people = np.stack(people)[np.random.default_rng(1).permutation(len(people))]
 cut = len(people) * 5 // 6
 seen, held_out = people[:cut], people[cut:]
 
-free = constraints(variant)
+free = constraints_of(variant)
 began = time.process_time()
-model = Placing(ModelPlacer(fit(variant, seen), 1), free)
+model = PlacedSetups(ModelPlacer(fit(variant, seen), 1), free)
 print(f"{variant.name}: fitted to {cut} setups in {time.process_time() - began:.1f} s of CPU time")
-uniform = Uniform(free, 1)
+uniform = UniformSetups(free, 1)
 
 columns = []
 for name, setups in (

@@ -32,7 +32,7 @@ VERBS = (
 HOLD, MOVE, VIA, SUPPORT_HOLD, SUPPORT_MOVE, CONVOY, RETREAT, DISBAND, BUILD_ARMY, BUILD_FLEET = (
     range(len(VERBS))
 )
-MOST_ORDERS = 1024  # of one unit
+MAX_ORDERS = 1024  # of one unit
 
 Phases = Annotated[int, Between(0, 10_000_000)]
 Years = Annotated[int, Between(1, 250)]
@@ -115,8 +115,8 @@ def map_text(name: str) -> str | None:
     """The text of a map that comes with the engine; None: there is none of this name."""
     if "\0" in name:
         return None
-    found = lib.sk_dip_map_text(name.encode(errors="replace"))
-    return None if found == ffi.NULL else text(found)
+    map_bytes = lib.sk_dip_map_text(name.encode(errors="replace"))
+    return None if map_bytes == ffi.NULL else text(map_bytes)
 
 
 @checked
@@ -249,7 +249,7 @@ class DiplomacyMap:
         n = len(provinces)
         within("provinces", provinces, 0, self.provinces - 1)
         seen = self._positions("positions", positions, n)
-        orders = np.empty((n * MOST_ORDERS, 3), np.uint8)
+        orders = np.empty((n * MAX_ORDERS, 3), np.uint8)
         counts = np.empty(n, np.int32)
         m = lib.sk_dip_legal(
             self._handle,
@@ -322,11 +322,11 @@ class DiplomacyMap:
             raise ValueError(f"{name} must be contiguous records of POSITION")
         fitting(name, positions, (n,))
         seen = positions.view(np.uint8)
-        found = pointer(name, seen, "uint8", seen.shape)
-        wrong = lib.sk_dip_check(self._handle, n, found)
+        cells = pointer(name, seen, "uint8", seen.shape)
+        wrong = lib.sk_dip_check(self._handle, n, cells)
         if wrong != ffi.NULL:
             raise InputError(text(wrong), where=name)
-        return found
+        return cells
 
     def _check_province(self, province: int) -> None:
         integer("province", province, 0, self.provinces - 1)

@@ -114,8 +114,8 @@ def placing_actions(kind: Variant, setups: npt.NDArray[np.uint8]) -> Actions:
     place = np.full(256, 255, np.uint8)
     place[list(PLACING_ORDER)] = np.arange(len(PLACING_ORDER))
     order = np.argsort(place[setups], axis=1, kind="stable")[:, : kind.pieces]
-    found = np.take_along_axis(setups, order, axis=1)
-    if (found != _order(kind)).any() or ((setups != NO_PIECE).sum(1) != kind.pieces).any():
+    places = np.take_along_axis(setups, order, axis=1)
+    if (places != _order(kind)).any() or ((setups != NO_PIECE).sum(1) != kind.pieces).any():
         raise InputError("a world's pieces are not the variant's: this is no legal game")
     return order.astype(np.int32)
 

@@ -39,10 +39,10 @@ def pointer(name: str, array: Any, dtype: str, shape: tuple[int, ...]) -> Any:
     cffi itself would accept None, and a float64 array where int8 is meant, hence this check. The
     caller keeps `array` alive while the pointer is in use.
     """
-    wanted, c_type = _C_TYPES[dtype]
+    numpy_type, c_type = _C_TYPES[dtype]
     if (
         not isinstance(array, np.ndarray)
-        or array.dtype != wanted
+        or array.dtype != numpy_type
         or array.shape != shape
         or not (flags := array.flags).c_contiguous
         or not flags.aligned
@@ -58,20 +58,20 @@ def optional(name: str, array: Any, dtype: str, shape: tuple[int, ...]) -> Any:
 
 def filled(name: str, array: Any, dtype: str, shape: tuple[int, ...]) -> Any:
     """The same for an argument that the library fills."""
-    found = pointer(name, array, dtype, shape)
+    out = pointer(name, array, dtype, shape)
     if not array.flags.writeable:
         raise ValueError(f"{name} must be writable")
-    return found
+    return out
 
 
 def _misfit(name: str, array: Any, dtype: str, shape: tuple[int, ...]) -> Exception:
-    wanted = f"{name} must be a contiguous array, {dtype} {list(shape)}"
+    expected = f"{name} must be a contiguous array, {dtype} {list(shape)}"
     if not isinstance(array, np.ndarray):
-        return TypeError(f"{wanted}, not {type(array).__name__}")
+        return TypeError(f"{expected}, not {type(array).__name__}")
     flags = array.flags
     layout = "" if flags.c_contiguous else ", not contiguous"
     layout += "" if flags.aligned else ", not aligned"
-    return ValueError(f"{wanted}, not {array.dtype} {list(array.shape)}{layout}")
+    return ValueError(f"{expected}, not {array.dtype} {list(array.shape)}{layout}")
 
 
 def length(name: str, array: Any) -> int:

@@ -14,7 +14,7 @@ from stratkit.arrays import Bytes, Float32s, Float64s, Int32s
 from stratkit.engine.batch import Batch
 from stratkit.engine.library import ffi, lib, pointer, text, writable
 
-MOST_NODES = 10_000_000
+MAX_NODES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class SearchTrees:
     ) -> None:
         if roots.game.players != 2 or actions not in (1, 2):
             raise ValueError("roots must be of two players, and actions 1 or 2")
-        if nodes > MOST_NODES or not 0 < unit < np.inf or not largest_return > 0:
-            what = f"nodes must be 1 to {MOST_NODES:,}, unit and largest_return above 0"
+        if nodes > MAX_NODES or not 0 < unit < np.inf or not largest_return > 0:
+            what = f"nodes must be 1 to {MAX_NODES:,}, unit and largest_return above 0"
             raise ValueError(f"{what}, not {nodes:,}, {unit} and {largest_return}")
         if not math.isfinite(cpuct):
             raise ValueError(f"cpuct must be finite, not {cpuct}")
@@ -152,18 +152,18 @@ class SearchTrees:
         m = int(self._moves[integer("tree", tree, 0, self.size - 1)])
         if not m:
             raise ValueError(f"tree {tree} has not begun")
-        found = RootMoves(
+        root_moves = RootMoves(
             np.empty(m, np.int32), np.empty(m), np.empty(m, np.float32), np.empty(m, np.float32)
         )
         lib.sk_mcts_read(
             self._handle,
             tree,
-            writable(found.visits),
-            writable(found.q),
-            writable(found.low),
-            writable(found.high),
+            writable(root_moves.visits),
+            writable(root_moves.q),
+            writable(root_moves.low),
+            writable(root_moves.high),
         )
-        return found
+        return root_moves
 
     def counts(self) -> tuple[int, int, int]:
         """Simulations, evaluations, and bytes of nodes and edges, of all trees."""

@@ -27,12 +27,12 @@ LAST_MOVES, RATIOS, PHASE_AND_STAGE = slice(37, 77), slice(77, 79), slice(79, 81
 SELECTED_PIECE = 81
 PUBLIC = slice(ENEMY_PUBLIC.start, OWN_PUBLIC.stop)
 PLANES = 82
-LEAST_SQUARES, MOST_SQUARES = 12, 100  # of a board
+MIN_SQUARES, MAX_SQUARES = 12, 100  # of a board
 FEATURES, COUNTS, OUTCOMES = 48, 51, 3  # of `board_features` and `attack_outcomes`
 
 
 @checked
-def observation_dtype(squares: Annotated[int, Between(1, MOST_SQUARES)]) -> np.dtype[np.void]:
+def observation_dtype(squares: Annotated[int, Between(1, MAX_SQUARES)]) -> np.dtype[np.void]:
     """The packed observation of a board of `squares` squares; formats/observation.md explains
     it."""
     ply = np.dtype([("from", "u1"), ("to", "u1"), ("attacker", "u1")])
@@ -103,9 +103,9 @@ def _squares(shape: Any) -> int:
     """Of a board whose planes have this shape."""
     if not isinstance(shape, tuple | list) or len(shape) != 3:
         raise TypeError("shape must be (82, height, width)")
-    _, height, width = (integer("shape", n, 1, MOST_SQUARES) for n in shape)
-    if shape[0] != PLANES or not LEAST_SQUARES <= height * width <= MOST_SQUARES:
-        what = f"(82, height, width) of {LEAST_SQUARES} to {MOST_SQUARES} squares"
+    _, height, width = (integer("shape", n, 1, MAX_SQUARES) for n in shape)
+    if shape[0] != PLANES or not MIN_SQUARES <= height * width <= MAX_SQUARES:
+        what = f"(82, height, width) of {MIN_SQUARES} to {MAX_SQUARES} squares"
         raise ValueError(f"shape must be {what}, not {tuple(shape)}")
     return height * width
 
@@ -146,7 +146,7 @@ def distinct_views(observations: Bytes, legal: Bytes) -> tuple[Int64s, Int64s]:
     sizes = [a.shape[1] if getattr(a, "ndim", 0) == 2 else 0 for a in (observations, legal)]
     first, each = np.empty(n, np.int64), np.empty(n, np.int64)
     table = np.zeros(2 << n.bit_length(), np.int32)
-    found = lib.sk_distinct_rows(
+    count = lib.sk_distinct_rows(
         pointer("observations", observations, "uint8", (n, sizes[0])),
         sizes[0],
         pointer("legal", legal, "uint8", (n, sizes[1])),
@@ -157,4 +157,4 @@ def distinct_views(observations: Bytes, legal: Bytes) -> tuple[Int64s, Int64s]:
         writable(first),
         writable(each),
     )
-    return first[:found], each
+    return first[:count], each

@@ -10,10 +10,10 @@ from stratkit.arguments import Player, checked, fitting, integer
 from stratkit.arrays import Float64s, Int8s, Int32s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, text, writable
-from stratkit.engine.tree import MOST_BYTES, STEP, Most, Tree
+from stratkit.engine.tree import MAX_BYTES, STEP, Most, Tree
 from stratkit.errors import InputError
 
-MOST_NODES = 10_000_000
+MAX_NODES = 10_000_000
 
 
 class PublicTree:
@@ -44,7 +44,7 @@ class PublicTree:
 
     @checked
     def __init__(
-        self, game: Game, most_nodes: Most = MOST_NODES, most_bytes: Most = MOST_BYTES
+        self, game: Game, most_nodes: Most = MAX_NODES, most_bytes: Most = MAX_BYTES
     ) -> None:
         opened = ffi.new("sk_public_tree **")
         wrong = lib.sk_public_tree_open(game.handle, most_nodes, most_bytes, opened)
@@ -144,11 +144,11 @@ class PublicTree:
             if last[i]:  # its set has a lower number
                 set_ = of_choice[last[i] - 1]
                 before = 1 + int(tree.first[out[set_]] + last[i] - 1 - self.first[set_])
-            found = sets.get((int(players[i]), before, self.packed[i].tobytes()), -1)
-            mine, theirs = slice(*self.first[i : i + 2]), slice(*tree.first[found : found + 2])
-            if found < 0 or not np.array_equal(self.choices[mine], tree.actions[theirs]):
+            infoset = sets.get((int(players[i]), before, self.packed[i].tobytes()), -1)
+            mine, theirs = slice(*self.first[i : i + 2]), slice(*tree.first[infoset : infoset + 2])
+            if infoset < 0 or not np.array_equal(self.choices[mine], tree.actions[theirs]):
                 raise ValueError(f"tree has no information set {i}")
-            out[i] = found
+            out[i] = infoset
         if len(np.unique(out)) != len(tree):
             raise ValueError("tree has information sets that are none of these")
         return out

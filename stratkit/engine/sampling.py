@@ -9,7 +9,7 @@ from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
 from stratkit.engine.library import length, lib, optional, pointer, writable
 from stratkit.engine.random_streams import Stream
 
-MOST_NUMBERS = 100_000_000  # at a time
+MAX_NUMBERS = 100_000_000  # at a time
 
 
 def _seed(seed: int) -> int:
@@ -86,8 +86,8 @@ def dirichlet(
     above 0. Row i is a function of seed, game, number and i: `rows` do not change it."""
     if not 0 < shape < np.inf:
         raise ValueError(f"shape must be a finite number above 0, not {shape}")
-    if rows * n > MOST_NUMBERS:
-        raise ValueError(f"rows and n must not make more than {MOST_NUMBERS:,} numbers")
+    if rows * n > MAX_NUMBERS:
+        raise ValueError(f"rows and n must not make more than {MAX_NUMBERS:,} numbers")
     out = np.empty((rows, n), np.float64)
     lib.sk_dirichlet(
         seed,

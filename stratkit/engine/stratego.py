@@ -56,6 +56,7 @@ class Variant:
 
     @property
     def squares(self) -> int:
+        """The number of squares of the board."""
         return self.width * self.height
 
     @property

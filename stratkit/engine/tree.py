@@ -20,8 +20,8 @@ from stratkit.errors import InputError
 Vector = Float64s
 Check = Callable[[str, Any, str, tuple[int, ...]], Any]  # `pointer`, or `filled`
 
-MOST_HISTORIES = 100_000_000
-MOST_BYTES = 3 << 30
+MAX_HISTORIES = 100_000_000
+MAX_BYTES = 3 << 30
 Most = Annotated[int, Between(0, 2**63 - 1)]
 STEP = 50_000  # histories that are enumerated before Python may be interrupted
 
@@ -48,7 +48,7 @@ class Tree:
 
     @checked
     def __init__(
-        self, game: Game, most_histories: Most = MOST_HISTORIES, most_bytes: Most = MOST_BYTES
+        self, game: Game, most_histories: Most = MAX_HISTORIES, most_bytes: Most = MAX_BYTES
     ) -> None:
         if game.players == 2 and lib.sk_tree_exceeds(game.handle, float(most_histories)):
             raise InputError(_too_large(game, most_histories))

@@ -17,7 +17,7 @@ from stratkit.arrays import Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.search.safe import PBSSearch, distinct_roots
-from stratkit.search.subgame import SOLVERS, Leaves, Solver
+from stratkit.search.subgame import SOLVERS, Leaves, SubgameSolver
 
 EXPLORE = 0.25
 
@@ -99,7 +99,7 @@ class Generator:
         begun = self._roots != self.tree.opening
         return self._roots[begun], (self._beliefs[0][begun], self._beliefs[1][begun])
 
-    def _walk(self, solver: Solver, games: Int64s, which: Int64s) -> _After:
+    def _walk(self, solver: SubgameSolver, games: Int64s, which: Int64s) -> _After:
         """Where some games go on, of the subgames `which`, which is decided now."""
         subgames, numbers = solver.subgames, self._games[games]
         draws = self.explore, self.seed, which, numbers, self.round
@@ -131,7 +131,7 @@ def rows_of(
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-def examples_of(solver: Solver, beliefs: tuple[Float64s, Float64s]) -> Examples:
+def examples_of(solver: SubgameSolver, beliefs: tuple[Float64s, Float64s]) -> Examples:
     """Two examples of each subgame that was solved, from `beliefs` float64 [subgames, game's hands]
     of either player's hands."""
     tree, roots = solver.subgames.tree, solver.subgames.roots

@@ -35,7 +35,7 @@ def nothing(subgames: Subgames, player: int, reach: Reach) -> Float32s:
     return np.zeros((subgames.leaves, subgames.tree.game.hands), np.float32)
 
 
-class Solver(ABC):
+class SubgameSolver(ABC):
     """Solves `subgames` from `beliefs` of both players' hands at the roots, float64 [subgames,
     game's hands] each. `policy` float64 [E] is what is played in the next iteration."""
 
@@ -115,7 +115,7 @@ class Solver(ABC):
         return out
 
 
-class CFRD(Solver):
+class CFRD(SubgameSolver):
     """CFR-D with linear weights."""
 
     def __init__(
@@ -207,7 +207,7 @@ class CFRAvg(CFRD):
         return self.subgames.normalised(sums)
 
 
-class FLOP(Solver):
+class FLOP(SubgameSolver):
     """Fictitious linear optimistic play."""
 
     def __init__(
@@ -238,4 +238,4 @@ class FLOP(Solver):
         return np.arange(0.0, updates // 2 + 1)
 
 
-SOLVERS: dict[str, type[Solver]] = {"cfr": CFRD, "cfr-avg": CFRAvg, "flop": FLOP}
+SOLVERS: dict[str, type[SubgameSolver]] = {"cfr": CFRD, "cfr-avg": CFRAvg, "flop": FLOP}

@@ -20,15 +20,15 @@ from stratkit.players.options import option, whole
 from stratkit.search.equilibrium import TO_THE_END, Cells, drawn, solve
 from stratkit.search.regret_matching import exploitability
 from stratkit.setups.constraints import Constraints
-from stratkit.setups.deployed import Deploying
-from stratkit.setups.placing import Placing
+from stratkit.setups.deployed import PlayerPlacer
+from stratkit.setups.placing import PlacedSetups
 from stratkit.setups.source import ROWS, Setups
 
 if TYPE_CHECKING:
     from stratkit.players.network import NetworkPlayer
 
 SOLVED, CHECKED = 0, 1  # samples of cells
-MOST_RETURN = 1.0
+MAX_RETURN = 1.0
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,12 @@ class BookOptions:
 
 @dataclass(frozen=True)
 class Book:
-    """A source of setups in pairs: setup 2k is red's and 2k + 1 blue's, each drawn from its side's
-    mixture, float64 [m], over the same `setups` uint8 [m, zone]."""
+    """A source of setups in pairs: setup 2k is red's and 2k + 1 blue's.
+
+    setups    uint8 [m, zone]
+    mixtures  float64 [m] of each side: probabilities of the setups
+    seed      of the draws
+    """
 
     setups: Setups
     mixtures: tuple[Float64s, Float64s]
@@ -53,25 +57,27 @@ class Book:
     size = draws = None
 
     def draw(self, first: int, n: int) -> Setups:
+        """Of pair k, red's setup from its mixture, then blue's."""
         numbers = np.arange(first, first + n)
         rows = [drawn(mixture, numbers // 2, side, self.seed)
                 for side, mixture in enumerate(self.mixtures)]  # fmt: skip
         return np.asarray(self.setups[np.where(numbers % 2, rows[1], rows[0])])
 
     def logprobs(self, setups: Setups) -> Float64s:
+        """Raises `UsageError`: the sides have different ones."""
         raise UsageError("--logprob: red and blue draw from a book with different probabilities")
 
 
 def make_book(
-    player: NetworkPlayer, asked: Constraints, options: BookOptions, seed: int
+    player: NetworkPlayer, constraints: Constraints, options: BookOptions, seed: int
 ) -> tuple[Book, str]:
     """The book of a network, and what is to be said about it. `InputError`: it deploys fewer than
     two different setups that meet the constraints."""
     game, network = player.game, player.evaluator
-    setups = _candidates(Placing(Deploying(game, player), asked), options)
-    actions = np.stack([placements(asked.variant, setup) for setup in setups])
+    setups = _candidates(PlacedSetups(PlayerPlacer(game, player), constraints), options)
+    actions = np.stack([placements(constraints.variant, setup) for setup in setups])
     depth = TO_THE_END if options.games else 0
-    cells = Cells(network, max(1, options.games), depth, MOST_RETURN)
+    cells = Cells(network, max(1, options.games), depth, MAX_RETURN)
     root = Batch(game, 1)
     solved = cells.table(root, actions, actions, seed, SOLVED)
     mixtures = solve(solved, options.iterations, seed)
@@ -79,7 +85,7 @@ def make_book(
     return Book(setups, mixtures, seed), _report(mixtures, solved, checked)
 
 
-def _candidates(source: Placing, options: BookOptions) -> Setups:
+def _candidates(source: PlacedSetups, options: BookOptions) -> Setups:
     """uint8 [m, zone]: of many draws, the different setups of highest probability, which is that of
     the whole setup."""
     draws = [

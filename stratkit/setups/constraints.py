@@ -28,8 +28,12 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True)
 class Constraints:
-    """`allowed` bool [13, zone]: which type may stand on which square; the last row is for empty
-    squares."""
+    """What setups must meet.
+
+    variant  of Stratego
+    allowed  bool [13, zone], which type may stand on which square; the last row is for empty
+             squares
+    """
 
     variant: Variant
     allowed: Bools
@@ -42,8 +46,8 @@ class Constraints:
     @functools.cached_property
     def free(self) -> bool:
         """Whether every setup of the variant meets them."""
-        there = np.array(self.counts) > 0
-        return bool((self.allowed | ~_anywhere(self.variant))[there].all())
+        present = np.array(self.counts) > 0
+        return bool((self.allowed | ~_anywhere(self.variant))[present].all())
 
     @functools.cached_property
     def mirrored(self) -> Constraints:
@@ -73,7 +77,7 @@ def mirror(variant: Variant, rows: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     return np.ascontiguousarray(turned).reshape(shape)
 
 
-def constraints(
+def constraints_of(
     variant: Variant, fixed: Sequence[str] = (), forbidden: Sequence[str] = ()
 ) -> Constraints:
     """The constraints of --fix and --forbid.
@@ -145,10 +149,13 @@ class Division:
     """G groups of pieces and K classes of squares: pieces of a group may stand on the same squares,
     and squares of a class take the same pieces.
 
-    `allowed` bool [G, K]: whether the group may stand on the class. `group` int [13]: the group of
-    each row of `Constraints.allowed` (-1: the variant has no such piece). `class_` int [zone]: the
-    class of each square. `needs` [G] and `sizes` [K]: the pieces of a group, the squares of a
-    class."""
+        allowed  bool [G, K], whether the group may stand on the class
+        group    int [13], group of each row of `Constraints.allowed`; -1: the variant has no such
+                 piece
+        class_   int [zone], class of each square
+        needs    [G] pieces of a group
+        sizes    [K] squares of a class
+    """
 
     allowed: Bools
     group: Int64s
@@ -183,15 +190,15 @@ class Division:
         return np.asarray(self.allowed & room & ~taken)
 
 
-def divide(asked: Constraints) -> Division:
+def divide(constraints: Constraints) -> Division:
     """The coarsest division for these constraints."""
-    counts = np.array(asked.counts)
-    there = np.flatnonzero(counts)
-    rows, group_of = np.unique(asked.allowed[there], axis=0, return_inverse=True)
+    counts = np.array(constraints.counts)
+    present = np.flatnonzero(counts)
+    rows, group_of = np.unique(constraints.allowed[present], axis=0, return_inverse=True)
     allowed, class_ = np.unique(rows, axis=1, return_inverse=True)
     group = np.full(len(counts), -1)
-    group[there] = group_of.reshape(-1)
-    needs = np.bincount(group[there], weights=counts[there]).astype(int)
+    group[present] = group_of.reshape(-1)
+    needs = np.bincount(group[present], weights=counts[present]).astype(int)
     sizes = np.bincount(class_.reshape(-1))
     return Division(
         allowed, group, class_.reshape(-1), tuple(needs.tolist()), tuple(sizes.tolist())

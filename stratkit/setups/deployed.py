@@ -9,10 +9,10 @@ from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, RED, variant
 from stratkit.errors import StratkitError, UsageError
 from stratkit.players.player import NO_ACTION, Player, PolicyPlayer, Views, decide
-from stratkit.setups.placing import Legal, Placed
+from stratkit.setups.placing import Legal, Squares
 
 
-class Deploying:
+class PlayerPlacer:
     """A placer that asks `player` for each square; squares that constraints forbid are illegal."""
 
     types = PLACING_ORDER
@@ -21,7 +21,8 @@ class Deploying:
         self.game, self.player = game, player
         self.pieces = variant(game.name).pieces
 
-    def choose(self, games: Int64s, placed: Placed, legal: Legal) -> Placed:
+    def choose(self, games: Int64s, placed: Squares, legal: Legal) -> Squares:
+        """The squares that the player chooses."""
         sides = np.full(len(games), RED, np.int8)
         if not placed.shape[1]:
             self.player.begin(games, sides)
@@ -30,7 +31,8 @@ class Deploying:
             self.player.end(games, sides)
         return squares
 
-    def policy(self, placed: Placed, legal: Legal) -> Float32s:
+    def policy(self, placed: Squares, legal: Legal) -> Float32s:
+        """The player's policy; `UsageError`: it has none that is fixed."""
         if not isinstance(self.player, PolicyPlayer):
             raise UsageError("--logprob: this player has no probabilities")
         if self.player.random_ties:
@@ -41,7 +43,7 @@ class Deploying:
             raise StratkitError(NO_ACTION)
         return policy
 
-    def _views(self, games: Int64s, placed: Placed, legal: Legal) -> Views:
+    def _views(self, games: Int64s, placed: Squares, legal: Legal) -> Views:
         n, k = placed.shape
         batch = Batch(self.game, n)
         for number in range(k):

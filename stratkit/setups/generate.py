@@ -16,12 +16,12 @@ from stratkit.engine.stratego import Variant, variant
 from stratkit.errors import InputError, Say, UsageError, error_context, nearest
 from stratkit.notation.setups import all_setups, setup_text
 from stratkit.players.testtime.options import PostProcessing
-from stratkit.setups.constraints import Constraints, constraints
-from stratkit.setups.given import Lines, numbers_between, numbers_read
+from stratkit.setups.constraints import Constraints, constraints_of
+from stratkit.setups.given import FileSetups, numbers_between, numbers_read
 from stratkit.setups.numbering import number_of
-from stratkit.setups.placing import Placing
-from stratkit.setups.source import Entropy, Mirrored, Setups, Source, setups_of
-from stratkit.setups.uniform import Uniform
+from stratkit.setups.placing import PlacedSetups
+from stratkit.setups.source import Entropy, MirroredSource, Setups, SetupSource, setups_of
+from stratkit.setups.uniform import UniformSetups
 from stratkit.storage.streams import input_name, open_input, open_output
 
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ def generate(options: DeployOptions, read_player: ReadPlayer, warn: Say, say: Sa
     `read_player` reads the PLAYER of --from. Raises `UsageError` for a source or constraints that
     make no sense, `InputError` for unreadable files and for too few setups.
     """
-    asked = constraints(variant(options.game), options.fixed, options.forbidden)
-    asked.check()
-    maker = _source(options, asked, read_player, warn, say)
+    constraints = constraints_of(variant(options.game), options.fixed, options.forbidden)
+    constraints.check()
+    maker = _source(options, constraints, read_player, warn, say)
     entropy = Entropy()
     with open_output(options.output, options.force) as out:
         for setups in setups_of(maker, options.count, options.unique):
@@ -92,30 +92,30 @@ def generate(options: DeployOptions, read_player: ReadPlayer, warn: Say, say: Sa
 
 
 def _source(
-    options: DeployOptions, asked: Constraints, read_player: ReadPlayer, warn: Say, say: Say
-) -> Source:
+    options: DeployOptions, constraints: Constraints, read_player: ReadPlayer, warn: Say, say: Say
+) -> SetupSource:
     """The source of setups that `--from` names."""
     text, seed = options.source, options.seed
     if options.once and not _is_setups(text):
         raise UsageError("--once is for files of setups", text=text)
     if text.startswith(NUMBER):
-        return _numbers(text.removeprefix(NUMBER), asked)
+        return _numbers(text.removeprefix(NUMBER), constraints)
     if text.startswith(SEARCH):
-        return _book(text.removeprefix(SEARCH), asked, seed, read_player, warn, say)
+        return _book(text.removeprefix(SEARCH), constraints, seed, read_player, warn, say)
     if text in (UNIFORM, "random"):  # the mirror image of uniform is uniform
-        return Uniform(asked, seed)
+        return UniformSetups(constraints, seed)
     if _is_setups(text):
-        setups = _read(text, asked.variant)
+        setups = _read(text, constraints.variant)
         with error_context(input_name(text)):
-            return Lines(setups, asked, seed, options.once, options.mirror)
+            return FileSetups(setups, constraints, seed, options.once, options.mirror)
     kind, colon, _ = text.partition(":")
     if kind + colon == MODEL:
-        make = _model(text.removeprefix(MODEL), asked.variant, seed)
+        make = _model(text.removeprefix(MODEL), constraints.variant, seed)
     elif not os.path.exists(text) and (hint := nearest(kind + colon, (UNIFORM, NUMBER, MODEL))):
         raise UsageError(f"no such source{hint}", text=text)
     else:
-        make = _player(read_player(text), asked.variant, seed, warn)
-    return Mirrored(asked, seed, make) if options.mirror else make(asked)
+        make = _player(read_player(text), constraints.variant, seed, warn)
+    return MirroredSource(constraints, seed, make) if options.mirror else make(constraints)
 
 
 def _is_setups(source: str) -> bool:
@@ -127,11 +127,11 @@ def _is_setups(source: str) -> bool:
         return stream.read(9)[8:] != b"{"
 
 
-def _numbers(text: str, asked: Constraints) -> Source:
+def _numbers(text: str, constraints: Constraints) -> SetupSource:
     if text != "-":
-        return numbers_between(asked.variant, text)
+        return numbers_between(constraints.variant, text)
     with open_input("-") as stream:  # stdin stays open
-        return numbers_read(asked.variant, stream, input_name("-"))
+        return numbers_read(constraints.variant, stream, input_name("-"))
 
 
 def _read(file: str, variant: Variant) -> Setups:
@@ -143,33 +143,33 @@ def _read(file: str, variant: Variant) -> Setups:
     return np.stack(setups)
 
 
-def _model(file: str, variant: Variant, seed: int) -> Callable[[Constraints], Source]:
+def _model(file: str, variant: Variant, seed: int) -> Callable[[Constraints], SetupSource]:
     """Makes sources by a model of the setups of a file."""
-    from stratkit.setups.conditioned import Conditioned
+    from stratkit.setups.conditioned import ConditionedSetups
     from stratkit.setups.model import ModelPlacer, fit
 
     placer = ModelPlacer(fit(variant, _read(file, variant)), seed)
-    return lambda asked: Conditioned(placer, asked, seed)
+    return lambda constraints: ConditionedSetups(placer, constraints, seed)
 
 
 def _player(
     spec: PlayerSpec, variant: Variant, seed: int, warn: Say
-) -> Callable[[Constraints], Source]:
+) -> Callable[[Constraints], SetupSource]:
     """Makes sources by a player; by the target network, where it is a checkpoint."""
     from stratkit.players.open import open_player
-    from stratkit.setups.deployed import Deploying
+    from stratkit.setups.deployed import PlayerPlacer
 
     game = Game(variant.name)
     entrant = open_player(spec, game, seed, ROWS)
     if entrant.caution:
         warn(entrant.caution)
-    placer = Deploying(game, entrant.player)
-    return lambda asked: Placing(placer, asked)
+    placer = PlayerPlacer(game, entrant.player)
+    return lambda constraints: PlacedSetups(placer, constraints)
 
 
 def _book(
-    text: str, asked: Constraints, seed: int, read_player: ReadPlayer, warn: Say, say: Say
-) -> Source:
+    text: str, constraints: Constraints, seed: int, read_player: ReadPlayer, warn: Say, say: Say
+) -> SetupSource:
     """A book of setups by the network of `text`: keys of the book's before a PLAYER."""
     from stratkit.players.options import options_of, read_options
     from stratkit.players.registry import NETWORK
@@ -190,12 +190,12 @@ def _book(
     from stratkit.players.open import open_player
     from stratkit.players.searching.options import EVALUATED
 
-    entrant = open_player(spec, Game(asked.variant.name), seed, EVALUATED)
+    entrant = open_player(spec, Game(constraints.variant.name), seed, EVALUATED)
     if entrant.caution:
         warn(entrant.caution)
     assert isinstance(entrant.player, NetworkPlayer)
-    book, said = make_book(entrant.player, asked, options, seed)
-    say(said)
+    book, report = make_book(entrant.player, constraints, options, seed)
+    say(report)
     return book
 
 

@@ -21,21 +21,21 @@ from stratkit.setups.numbering import setup_at
 from stratkit.setups.source import Setups
 
 
-class Lines:
-    """Draws from the lines of a file, `setups` uint8 [m, zone], that meet `asked`.
+class FileSetups:
+    """Draws from the lines of a file, `setups` uint8 [m, zone], that meet `constraints`.
 
     Every draw is uniform and independent; with `once`, no line is drawn twice. With `mirrored`, a
-    line is drawn as it is or mirrored. Raises `InputError` when no line meets `asked`.
+    line is drawn as it is or mirrored. Raises `InputError` when no line meets `constraints`.
     """
 
     def __init__(
-        self, setups: Setups, asked: Constraints, seed: int, once: bool, mirrored: bool
+        self, setups: Setups, constraints: Constraints, seed: int, once: bool, mirrored: bool
     ) -> None:
         lines = np.arange(len(setups))
         if mirrored:
-            setups = np.concatenate([setups, mirror(asked.variant, setups)])
+            setups = np.concatenate([setups, mirror(constraints.variant, setups)])
             lines = np.tile(lines, 2)
-        keep = asked.met(setups)
+        keep = constraints.met(setups)
         if not keep.any():
             raise InputError("no setup of the file meets all of --fix and --forbid")
         self.setups, self.seed = setups[keep], seed
@@ -49,15 +49,18 @@ class Lines:
 
     @property
     def draws(self) -> int | None:
+        """How many lines there are to draw, if each comes once."""
         return None if self.order is None else len(self.order)
 
     @property
     def size(self) -> int | None:
+        """How many different setups may be drawn."""
         return len(
             np.unique(self.setups if self.order is None else self.setups[self.order], axis=0)
         )
 
     def draw(self, first: int, n: int) -> Setups:
+        """Lines at random."""
         if self.order is not None:
             return np.asarray(self.setups[self.order[first : first + n]])
         drawn = self._random(np.arange(first, first + n), 0)
@@ -67,10 +70,11 @@ class Lines:
         return uniform(self.seed, games, np.full(len(games), number, np.int32), Stream.SETUP_LINES)
 
     def logprobs(self, setups: Setups) -> Float64s:
+        """Raises `UsageError`: lines have none."""
         raise UsageError("--logprob: the lines of a file have no probabilities; model:FILE's have")
 
 
-class Numbers:
+class NumberedSetups:
     """The setups of a sequence of numbers, in its order. `size`: how many; None: unknown."""
 
     def __init__(self, variant: Variant, setups: Iterator[Setup], size: int | None) -> None:
@@ -78,28 +82,30 @@ class Numbers:
         self.size = self.draws = size
 
     def draw(self, first: int, n: int) -> Setups:
+        """The next setups of the sequence."""
         some = list(itertools.islice(self.setups, n))
         return np.array(some, np.uint8).reshape(-1, self.variant.zone)
 
     def logprobs(self, setups: Setups) -> Float64s:
+        """Raises `UsageError`: numbers have none."""
         raise UsageError("--logprob: numbers have no probabilities")
 
 
-def numbers_between(variant: Variant, text: str) -> Numbers:
+def numbers_between(variant: Variant, text: str) -> NumberedSetups:
     """The setups of `N` or `N..M`. Raises `UsageError` for other texts, `InputError` for a number
     that the variant does not have."""
-    found = re.fullmatch(r"([0-9]{1,60})(?:\.\.([0-9]{1,60}))?", text, re.ASCII)
-    if not found:
+    match = re.fullmatch(r"([0-9]{1,60})(?:\.\.([0-9]{1,60}))?", text, re.ASCII)
+    if not match:
         raise UsageError("number: needs N, N..M or - (numbers on stdin)", text=text)
-    low, high = int(found[1]), int(found[2] or found[1])
+    low, high = int(match[1]), int(match[2] or match[1])
     if low > high:
         raise UsageError("number: N..M goes upwards", text=text)
     setup_at(variant, high)  # there is one
     setups = (setup_at(variant, number) for number in range(low, high + 1))
-    return Numbers(variant, setups, high - low + 1)
+    return NumberedSetups(variant, setups, high - low + 1)
 
 
-def numbers_read(variant: Variant, stream: BinaryIO, name: str) -> Numbers:
+def numbers_read(variant: Variant, stream: BinaryIO, name: str) -> NumberedSetups:
     """The setups of a stream of numbers, one a line, read on demand. Drawing raises `InputError`
     for a line that is no number of a setup."""
 
@@ -109,9 +115,9 @@ def numbers_read(variant: Variant, stream: BinaryIO, name: str) -> Numbers:
         return setup_at(variant, int(line))
 
     def setups() -> Iterator[Setup]:
-        for _, found in parsed_lines(stream, name, setup):
-            if isinstance(found, InputError):
-                raise found
-            yield found
+        for _, parsed in parsed_lines(stream, name, setup):
+            if isinstance(parsed, InputError):
+                raise parsed
+            yield parsed
 
-    return Numbers(variant, setups(), None)
+    return NumberedSetups(variant, setups(), None)

@@ -24,7 +24,7 @@ import numpy as np
 from stratkit.arrays import Float32s, Int64s
 from stratkit.engine import sample
 from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, MINER, SCOUT, SPY, Variant
-from stratkit.setups.placing import Legal, Placed
+from stratkit.setups.placing import Legal, Squares
 from stratkit.setups.source import Setups
 
 # Whatever stands close to others comes early; the last are put where there is room.
@@ -35,9 +35,14 @@ OWN_COST, GUARD_COST, NEAR_COST, PAIR_COST = 0.5, 0.5, 1.0, 10.0  # of w^2 / 2, 
 NOWHERE = -1e9  # the logit of a square that is taken, or a lake
 
 
-class Model:
-    """The weights, float32, for T types and Z squares: `own` [T, most, Z], `guard` [T, most, 5, 5],
-    `near` [steps, T * T] and `pair` [T, T, Z, Z] (of type u for type t, from square b to a)."""
+class SetupModel:
+    """The weights of the model, for T types and Z squares.
+
+    own    float32 [T, most, Z]
+    guard  float32 [T, most, 5, 5]
+    near   float32 [steps, T * T]
+    pair   float32 [T, T, Z, Z], of type u for type t, from square b to a
+    """
 
     def __init__(self, variant: Variant) -> None:
         self.types = [type_ for type_ in ORDER if variant.counts[type_]]
@@ -58,6 +63,7 @@ class Model:
         self.pair = np.zeros((kinds, kinds, z, z), np.float32)
 
     def weights(self) -> list[Float32s]:
+        """All of them: `own`, `guard`, `near`, `pair`."""
         return [self.own, self.guard, self.near, self.pair]
 
     def both(self) -> Float32s:
@@ -77,10 +83,10 @@ class Model:
         return around, np.stack([m, k]).astype(int)
 
 
-def fit(variant: Variant, setups: Setups) -> Model:
+def fit(variant: Variant, setups: Setups) -> SetupModel:
     """The model of `setups` uint8 [m, zone]. Equal setups give equal weights."""
     random = np.random.default_rng(0)
-    model = Model(variant)
+    model = SetupModel(variant)
     weights = model.weights()
     costs = [cost / len(setups) for cost in (OWN_COST, GUARD_COST, NEAR_COST, PAIR_COST)]
     means, squares = ([np.zeros_like(part) for part in weights] for _ in range(2))
@@ -100,9 +106,9 @@ def fit(variant: Variant, setups: Setups) -> Model:
     return model
 
 
-def _slopes(model: Model, setups: Setups, random: np.random.Generator) -> list[Float32s]:
-    """The gradient of the mean of -log p in the order of `Model.weights`, for one random order of
-    equal pieces."""
+def _slopes(model: SetupModel, setups: Setups, random: np.random.Generator) -> list[Float32s]:
+    """The gradient of the mean of -log p in the order of `SetupModel.weights`, for one random order
+    of equal pieces."""
     n, z = setups.shape
     both = model.both()
     own, guard, _, pair = (np.zeros_like(part) for part in model.weights())
@@ -143,16 +149,18 @@ def _softmax(logits: Float32s) -> Float32s:
 class ModelPlacer:
     """Places pieces by the model's probabilities."""
 
-    def __init__(self, model: Model, seed: int) -> None:
+    def __init__(self, model: SetupModel, seed: int) -> None:
         self.model, self.seed, self.types = model, seed, model.types
         self.both = model.both()
         self.order = np.repeat(np.arange(len(model.types)), model.counts)
 
-    def choose(self, games: Int64s, placed: Placed, legal: Legal) -> Placed:
+    def choose(self, games: Int64s, placed: Squares, legal: Legal) -> Squares:
+        """Squares drawn from the model's policy."""
         numbers = np.full(len(games), placed.shape[1], np.int32)
         return sample(self.policy(placed, legal), legal, self.seed, games, numbers)[0]
 
-    def policy(self, placed: Placed, legal: Legal) -> Float32s:
+    def policy(self, placed: Squares, legal: Legal) -> Float32s:
+        """The model's policy over the legal squares."""
         n, k = placed.shape
         t, z = int(self.order[k]), legal.shape[1]
         stand = np.zeros((n, len(self.types), z), np.float32)

@@ -16,11 +16,11 @@ LETTERS = setup_text(np.array([NO_PIECE], np.uint8)) + "BCDEFGHIJKLM"
 
 def ways(counts: Iterable[int]) -> int:
     """The number of orders of so many pieces of each kind: the multinomial coefficient."""
-    found, total = 1, 0
+    orders, total = 1, 0
     for count in counts:
         total += count
-        found *= math.comb(total, count)
-    return found
+        orders *= math.comb(total, count)
+    return orders
 
 
 def counts_of(variant: Variant) -> list[int]:

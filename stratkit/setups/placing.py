@@ -15,7 +15,7 @@ from stratkit.setups.source import Setups
 
 AT_ONCE = 64  # setups whose probabilities are computed together
 
-Placed = Int32s  # [n, k]: the squares of the first k pieces
+Squares = Int32s  # [n, k]: the squares of the first k pieces
 Legal = Bytes  # [n, zone]: 1 where the next piece may be placed
 
 
@@ -28,44 +28,45 @@ class Placer(Protocol):
     @property
     def types(self) -> Sequence[int]: ...
 
-    def choose(self, games: Int64s, placed: Placed, legal: Legal) -> Placed:
+    def choose(self, games: Int64s, placed: Squares, legal: Legal) -> Squares:
         """int32 [n]: the square of the next piece in each of the `games` int64 [n]."""
         ...
 
-    def policy(self, placed: Placed, legal: Legal) -> Float32s:
+    def policy(self, placed: Squares, legal: Legal) -> Float32s:
         """float32 [n, zone or more]: the probability of each square, 0 where illegal. Raises
         `UsageError` for a placer that does not know its probabilities."""
         ...
 
 
-def empty_squares(variant: Variant, placed: Placed) -> Legal:
+def empty_squares(variant: Variant, placed: Squares) -> Legal:
     """uint8 [n, zone]: 1 on the squares that have neither a piece nor a lake."""
     empty = np.tile(variant.places.astype(np.uint8), (len(placed), 1))
     np.put_along_axis(empty, placed, 0, axis=1)
     return empty
 
 
-class Placing:
+class PlacedSetups:
     """A source of setups that `placer` places.
 
     A square is illegal if the piece may not stand there, or if another piece would find no square
     any more. The placer chooses among the legal squares. Raises `InputError` when no setup meets
-    `asked`.
+    `constraints`.
     """
 
     size = draws = None
 
-    def __init__(self, placer: Placer, asked: Constraints) -> None:
-        asked.check()
-        self.placer, self.asked = placer, asked
-        counts = asked.variant.counts
+    def __init__(self, placer: Placer, constraints: Constraints) -> None:
+        constraints.check()
+        self.placer, self.constraints = placer, constraints
+        counts = constraints.variant.counts
         self.counts = [(type_, counts[type_]) for type_ in placer.types if counts[type_]]
         self.order = np.repeat([t for t, _ in self.counts], [n for _, n in self.counts])
 
     def draw(self, first: int, n: int) -> Setups:
+        """Setups as the placer places them."""
         return self.setups(self.place(first, n))
 
-    def place(self, first: int, n: int) -> Placed:
+    def place(self, first: int, n: int) -> Squares:
         """int32 [n, pieces]: the squares of n setups, in the order of placing."""
         games = np.arange(first, first + n)
         placed = np.empty((n, 0), np.int32)
@@ -74,18 +75,18 @@ class Placing:
             placed = np.column_stack([placed, squares])
         return placed
 
-    def setups(self, placed: Placed) -> Setups:
+    def setups(self, placed: Squares) -> Setups:
         """uint8 [n, zone]: the setups with pieces on the squares `placed` int32 [n, pieces]."""
-        setups = np.full((len(placed), self.asked.variant.zone), NO_PIECE, np.uint8)
+        setups = np.full((len(placed), self.constraints.variant.zone), NO_PIECE, np.uint8)
         np.put_along_axis(setups, placed, self.order[None].astype(np.uint8), axis=1)
         return setups
 
-    def legal(self, placed: Placed) -> Legal:
+    def legal(self, placed: Squares) -> Legal:
         """uint8 [n, zone]: 1 where the next piece may be placed."""
-        legal = empty_squares(self.asked.variant, placed)
-        if self.asked.free:
+        legal = empty_squares(self.constraints.variant, placed)
+        if self.constraints.free:
             return legal
-        parts, n, k = self.asked.division, *placed.shape
+        parts, n, k = self.constraints.division, *placed.shape
         needs = np.tile(parts.needs, (n, 1))
         needs -= np.bincount(parts.group[self.order[:k]], minlength=needs.shape[1])
         sizes = np.tile(parts.sizes, (n, 1))
@@ -127,7 +128,7 @@ class Placing:
                 total += np.log(chances[tuple(range(count))])
         return total
 
-    def _prefixes(self, placed: Placed) -> Iterator[Placed]:
+    def _prefixes(self, placed: Squares) -> Iterator[Squares]:
         """Yields, for each type and each number of its pieces, the squares taken so far: int32
         [n * subsets, k], one row for each setup and each subset of the type's squares."""
         n, first = len(placed), 0

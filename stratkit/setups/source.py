@@ -21,7 +21,7 @@ ROWS = 256  # setups that are made at a time
 MAX_IDLE_DRAWS = 20_000  # draws in a row that bring nothing new before `--unique` gives up
 
 
-class Source(Protocol):
+class SetupSource(Protocol):
     """Makes setups. Setup number i depends on the seed and on i alone."""
 
     @property
@@ -44,7 +44,7 @@ class Source(Protocol):
         ...
 
 
-def setups_of(source: Source, count: int | None, unique: bool) -> Iterator[Setups]:
+def setups_of(source: SetupSource, count: int | None, unique: bool) -> Iterator[Setups]:
     """Yields `count` setups (None: all) in arrays uint8 [n, zone]. `unique`: no setup comes twice.
 
     Raises `InputError` when the source has fewer: before the first setup where that is known.
@@ -74,8 +74,8 @@ def setups_of(source: Source, count: int | None, unique: bool) -> Iterator[Setup
             raise InputError(f"{idle} draws brought nothing new: {made} different setups so far")
 
 
-def _too_few(there: int, kind: str, count: int) -> InputError:
-    are = f"is only 1 {kind}" if there == 1 else f"are only {there} {kind}s"
+def _too_few(available: int, kind: str, count: int) -> InputError:
+    are = f"is only 1 {kind}" if available == 1 else f"are only {available} {kind}s"
     return InputError(f"there {are}, not {count}")
 
 
@@ -89,20 +89,21 @@ def _new(setups: Setups, seen: set[bytes]) -> Setups:
     return setups[keep]
 
 
-class Mirrored:
+class MirroredSource:
     """The source that `make` makes of constraints, but half of its setups are mirrored: those are
     made under the mirrored constraints, left and right exchanged."""
 
     size = draws = None
 
     def __init__(
-        self, asked: Constraints, seed: int, make: Callable[[Constraints], Source]
+        self, constraints: Constraints, seed: int, make: Callable[[Constraints], SetupSource]
     ) -> None:
-        symmetric = (asked.allowed == asked.mirrored.allowed).all()
-        self.variant, self.seed, self.source = asked.variant, seed, make(asked)
-        self.turned = None if symmetric else make(asked.mirrored)
+        symmetric = (constraints.allowed == constraints.mirrored.allowed).all()
+        self.variant, self.seed, self.source = constraints.variant, seed, make(constraints)
+        self.turned = None if symmetric else make(constraints.mirrored)
 
     def draw(self, first: int, n: int) -> Setups:
+        """Half of the setups mirrored, by chance."""
         straight = self.source.draw(first, n)
         turned = mirror(self.variant, self.turned.draw(first, n) if self.turned else straight)
         games = np.arange(first, first + n)
@@ -110,18 +111,25 @@ class Mirrored:
         return np.where(heads[:, None], straight, turned)
 
     def logprobs(self, setups: Setups) -> Float64s:
+        """Raises `UsageError`: those of the mixture are not known."""
         raise UsageError("--logprob is of the source itself: not with --mirror")
 
 
 @dataclass
 class Entropy:
-    """An estimate of the entropy in nats: the mean of -log p over draws."""
+    """An estimate of the entropy in nats: the mean of -log p over draws.
+
+    draws    number of them
+    total    sum of -log p
+    squares  sum of squared differences from the mean
+    """
 
     draws: int = 0
     total: float = 0.0
-    squares: float = 0.0  # of the differences from the mean
+    squares: float = 0.0
 
     def add(self, logprobs: Float64s) -> None:
+        """Adds draws by their log-probabilities, float64 [n]."""
         for value in (-logprobs).tolist():
             before = value - self.mean
             self.draws += 1
@@ -130,6 +138,7 @@ class Entropy:
 
     @property
     def mean(self) -> float:
+        """The estimate; 0 before the first draw."""
         return self.total / self.draws if self.draws else 0.0
 
     @property
@@ -140,6 +149,7 @@ class Entropy:
         return math.sqrt(self.squares / (self.draws - 1) / self.draws)
 
     def text(self) -> str:
+        """The estimate in words, with its standard error."""
         error = "" if self.error is None else f" ± {self.error:.3g}"
         alike = f"{math.exp(self.mean):.4g}" if self.mean < 700 else f"e^{self.mean:.4g}"
         return (
@@ -148,5 +158,6 @@ class Entropy:
         )
 
     def json(self) -> dict[str, object]:
+        """The estimate as JSON values."""
         mean = self.mean if self.draws else None
         return {"draws": self.draws, "entropy": mean, "error": self.error}

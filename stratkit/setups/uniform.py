@@ -21,16 +21,20 @@ from stratkit.setups.constraints import EMPTY, Constraints
 from stratkit.setups.numbering import ways
 from stratkit.setups.source import Setups
 
-MOST_STATES = 100_000  # that are counted: a few seconds
+MAX_STATES = 100_000  # that are counted: a few seconds
 
 State = tuple[int, tuple[int, ...]]  # what the row still needs, and what each column can take
 
 
 @dataclass
-class Counter:
-    """Counts tables of whole numbers with the row sums `needs` and the column sums `sizes`, where
-    `allowed` bool [rows, columns] marks the cells that may be above 0. Each table counts as often
-    as the places of the columns can be given to the rows. Cells are numbered row by row."""
+class TableCounter:
+    """Counts tables of whole numbers. Each table counts as often as the places of the columns can
+    be given to the rows. Cells are numbered row by row.
+
+        needs    [rows] row sums
+        sizes    [columns] column sums
+        allowed  bool [rows, columns], cells that may be above 0
+    """
 
     needs: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -46,16 +50,17 @@ class Counter:
         self._last_of_row, self._last_of_column = set(rows.values()), set(down.values())
 
     def first(self) -> State:
+        """The state before the first cell."""
         return self.needs[0], self.sizes
 
     def choices(self, at: int, state: State) -> list[tuple[int, int]]:
         """(number, ways to go on with it) for the cell number `at`, if there are any ways."""
         left = state[1][self.cells[at][1]]
-        found = []
+        choices = []
         for n in self._numbers(at, state):
             if total := self.count(at + 1, self.after(at, state, n)):
-                found.append((n, math.comb(left, n) * total))
-        return found
+                choices.append((n, math.comb(left, n) * total))
+        return choices
 
     def _numbers(self, at: int, state: State) -> range:
         need, left = state[0], state[1][self.cells[at][1]]
@@ -80,7 +85,7 @@ class Counter:
             return 1 if not state[0] and not any(state[1]) else 0
         key = at, state
         if key not in self._known:
-            if len(self._known) >= MOST_STATES:
+            if len(self._known) >= MAX_STATES:
                 raise InputError(
                     "--fix and --forbid divide pieces and squares into too many kinds to count"
                 )
@@ -91,28 +96,28 @@ class Counter:
         return self._known[key]
 
 
-class Uniform:
-    """Setups that meet `asked`, all equally probable. Raises `InputError` when there are none, or
-    when counting takes too many states."""
+class UniformSetups:
+    """Setups that meet `constraints`, all equally probable. Raises `InputError` when there are
+    none, or when counting takes too many states."""
 
     draws = None
 
-    def __init__(self, asked: Constraints, seed: int) -> None:
-        asked.check()
-        self.variant, self.seed = asked.variant, seed
-        self.division = parts = asked.division
+    def __init__(self, constraints: Constraints, seed: int) -> None:
+        constraints.check()
+        self.variant, self.seed = constraints.variant, seed
+        self.division = parts = constraints.division
         columns, rows = (math.prod(n + 1 for n in ns) for ns in (parts.sizes, parts.needs))
         self.turned = rows < columns  # the side with fewer states is the one that is kept track of
         needs, sizes = parts.needs, parts.sizes
         if self.turned:
-            self.counter = Counter(sizes, needs, parts.allowed.T)
+            self.counter = TableCounter(sizes, needs, parts.allowed.T)
         else:
-            self.counter = Counter(needs, sizes, parts.allowed)
+            self.counter = TableCounter(needs, sizes, parts.allowed)
         tables = self.counter.count(0, self.counter.first())
         if self.turned:  # pieces were told apart, squares were not
             tables = tables * math.prod(map(math.factorial, sizes))
             tables //= math.prod(map(math.factorial, needs))
-        counts = np.array(asked.counts)
+        counts = np.array(constraints.counts)
         inside = [counts[parts.group == group].tolist() for group in range(len(needs))]
         self.size: int | None = tables * math.prod(map(ways, inside))
         # The pieces of each group in turn, as they stand in a setup.
@@ -121,6 +126,7 @@ class Uniform:
         self.pieces = np.repeat(types, counts[order])
 
     def draw(self, first: int, n: int) -> Setups:
+        """Groups of pieces by class of squares, then pieces within them."""
         games = np.arange(first, first + n)
         groups = self._groups(games)
         places = np.argsort(groups + self._random(games, Stream.PIECES), axis=1)
@@ -129,6 +135,7 @@ class Uniform:
         return setups
 
     def logprobs(self, setups: Setups) -> Float64s:
+        """All alike: minus the logarithm of their number."""
         assert self.size
         return np.full(len(setups), -math.log(self.size))
 
@@ -140,9 +147,9 @@ class Uniform:
         # Class by class: so many of each group, on the squares of the class in random order.
         groups = np.repeat(kinds, tables.transpose(0, 2, 1).reshape(-1)).reshape(n, zone)
         places = np.argsort(self.division.class_ + self._random(games, Stream.SQUARES), axis=1)
-        found = np.empty_like(groups)
-        np.put_along_axis(found, places, groups, axis=1)
-        return found
+        out = np.empty_like(groups)
+        np.put_along_axis(out, places, groups, axis=1)
+        return out
 
     def _tables(self, games: Int64s) -> Int64s:
         """int64 [n, G, K]: the number of pieces of each group on each class of squares."""

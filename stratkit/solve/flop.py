@@ -12,7 +12,7 @@ from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import best_response
 
 
-class FLOP:
+class TabularFLOP:
     """FLOP on `tree`, with alternating updates. Each `step` is one iteration of both players."""
 
     def __init__(self, tree: Tree) -> None:

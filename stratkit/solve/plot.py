@@ -7,15 +7,15 @@ from typing import IO, TYPE_CHECKING
 
 from stratkit.errors import printable
 from stratkit.pictures import PNG, new_figure, plain, save
-from stratkit.solve.report import Entry, Report
+from stratkit.solve.report import Entry, ExploitabilityReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LEAST = 1e-9  # of an exploitability on a logarithmic axis
+MIN_HEIGHT = 1e-9  # of an exploitability on a logarithmic axis
 
 
-def plot(report: Report, stream: IO[bytes], form: str = PNG) -> None:
+def plot(report: ExploitabilityReport, stream: IO[bytes], form: str = PNG) -> None:
     """Exploitability: of checkpoints over their steps, of all others as lines across.
 
     Raises `InputError` without matplotlib.
@@ -56,4 +56,4 @@ def _line(axes: Axes, entry: Entry) -> None:
 
 
 def _height(entry: Entry) -> float:
-    return max(entry.result.exploitability, LEAST)
+    return max(entry.result.exploitability, MIN_HEIGHT)

@@ -18,9 +18,15 @@ DIGITS = 8  # after the point
 
 @dataclass(frozen=True)
 class Entry:
-    """What the policy called `name` is worth; `policy` is how it was asked for, `step` that of a
-    checkpoint. `error`: the standard error of NashConv, where the policy was sampled. `search`: how
-    public belief states were searched, and in how many games."""
+    """What one policy is worth.
+
+    name    in the table
+    policy  POLICY of the command line
+    step    of a checkpoint, or None
+    result  what it is worth
+    error   standard error of NashConv, where the policy was sampled, or None
+    search  how public belief states were searched, and in how many games
+    """
 
     name: str
     policy: str
@@ -46,17 +52,26 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Report:
-    """All that is said of some policies of one game."""
+class ExploitabilityReport:
+    """All that is said of some policies of one game.
+
+    game       its name
+    histories  number of them
+    sets       number of information sets
+    entries    a policy each
+    rules      that differ from the game's own
+    """
 
     game: str
     histories: int
     sets: int
     entries: Sequence[Entry]
-    rules: Mapping[str, int] = field(default_factory=dict)  # that differ from the game's own
+    rules: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, tree: Tree, entries: Sequence[Entry], rules: Mapping[str, int] = {}) -> Report:
+    def of(
+        cls, tree: Tree, entries: Sequence[Entry], rules: Mapping[str, int] = {}
+    ) -> ExploitabilityReport:
         """The report on policies of the game of `tree`, of which somebody asked for these rules."""
         return cls(tree.game.name, tree.histories, len(tree), entries, rules)
 

@@ -17,7 +17,7 @@ from stratkit.errors import Say, UsageError, printable
 from stratkit.pictures import form_of
 from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import evaluate, jackknife, jackknife_of_sums
-from stratkit.solve.report import Entry, Report
+from stratkit.solve.report import Entry, ExploitabilityReport
 from stratkit.solve.solver import open_solver, parse_solver
 from stratkit.storage.streams import open_output
 
@@ -29,7 +29,7 @@ ROWS = 1024  # observations that a network evaluates at a time
 GROUPS = 32  # of games that are played through, for the error of their mixture
 SEARCHES = 64  # information sets that are searched at a time
 
-Progress = Callable[[int, str, str], AbstractContextManager[Any]]  # how many, of what, where
+OpenProgress = Callable[[int, str, str], AbstractContextManager[Any]]  # how many, of what, where
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,23 +58,23 @@ class ExploitOptions:
 
 
 def run_exploit(
-    options: ExploitOptions, read_player: ReadPlayer, progress: Progress, warn: Say, note: Say
-) -> Report:
+    options: ExploitOptions, read_player: ReadPlayer, progress: OpenProgress, warn: Say, note: Say
+) -> ExploitabilityReport:
     """The report on all policies; a picture of it is written where `options` ask for one.
 
     `read_player` reads a PLAYER. Raises `UsageError` for what is no policy of the game,
     `InputError` for a game that is too large and for files that cannot be read.
     """
-    asked = [_parse(text, read_player) for text in options.policies]
+    policies = [_parse(text, read_player) for text in options.policies]
     tree = Tree(Game(options.game, options.rules))
     note(f"{tree.histories:,} histories, {len(tree):,} information sets")
-    evaluator = Evaluator(tree, progress, warn, options.repeats)
+    evaluator = PolicyEvaluator(tree, progress, warn, options.repeats)
     entries = [
         entry
-        for text, policy in zip(options.policies, asked, strict=True)
+        for text, policy in zip(options.policies, policies, strict=True)
         for entry in evaluator.entries(text, policy)
     ]
-    report = Report.of(tree, entries, options.rules)
+    report = ExploitabilityReport.of(tree, entries, options.rules)
     if options.plot is not None:
         from stratkit.solve.plot import plot
 
@@ -97,10 +97,10 @@ def _parse(text: str, read_player: ReadPlayer) -> PlayerSpec | tuple[str, int] |
     raise UsageError("not a policy that can be evaluated", text=text)
 
 
-class Evaluator:
+class PolicyEvaluator:
     """Computes what policies of one game are worth."""
 
-    def __init__(self, tree: Tree, progress: Progress, warn: Say, repeats: int = 8) -> None:
+    def __init__(self, tree: Tree, progress: OpenProgress, warn: Say, repeats: int = 8) -> None:
         self.tree, self._progress, self._warn = tree, progress, warn
         self.repeats = repeats  # of searches
 
@@ -158,11 +158,11 @@ class Evaluator:
             for seed in range(self.repeats):
                 entrant = open_player(spec, self.tree.game, seed, ROWS)
                 assert isinstance(entrant.player, PolicyPlayer)
-                found = []
+                parts_of = []
                 for part in parts:
-                    found.append(entrant.player.policy(views.take(part)))
-                    bar.update(len(found[-1]))
-                policies.append(self.tree.flat(np.concatenate(found)))
+                    parts_of.append(entrant.player.policy(views.take(part)))
+                    bar.update(len(parts_of[-1]))
+                policies.append(self.tree.flat(np.concatenate(parts_of)))
         if entrant.caution:
             self._warn(entrant.caution)
         step = entrant.step if entrant.step >= 0 else None
@@ -186,11 +186,11 @@ class Evaluator:
             )
         sets = player.tree.infosets(self.tree)
         choices = player.tree.first[:-1] - self.tree.first[:-1][sets]
-        found = np.empty_like(sums)
+        group_sums = np.empty_like(sums)
         sizes = np.diff(player.tree.first)
-        found[:, np.arange(sums.shape[1]) - np.repeat(choices, sizes)] = sums
-        result = evaluate(self.tree, from_reach(self.tree, found.sum(0)))
-        error = jackknife_of_sums(self.tree, list(found)) if groups > 1 else None
+        group_sums[:, np.arange(sums.shape[1]) - np.repeat(choices, sizes)] = sums
+        result = evaluate(self.tree, from_reach(self.tree, group_sums.sum(0)))
+        error = jackknife_of_sums(self.tree, list(group_sums)) if groups > 1 else None
         if entrant.caution:
             self._warn(entrant.caution)
         step = entrant.step if entrant.step >= 0 else None
@@ -221,8 +221,8 @@ class Evaluator:
                     self._warn(entrant.caution)
                 assert isinstance(entrant.player, PolicyPlayer)
                 policy = self._of_network(entrant.player)
-                asked = "" if spec.name or "net" not in spec.given else f"net={spec.options.net},"
-                yield self._entry(asked + entrant.name, text, entrant.step, policy)
+                prefix = "" if spec.name or "net" not in spec.given else f"net={spec.options.net},"
+                yield self._entry(prefix + entrant.name, text, entrant.step, policy)
                 bar.update()
 
     def _of_network(self, player: PolicyPlayer) -> Vector:

@@ -11,13 +11,13 @@ from stratkit.engine.tree import Tree, Vector
 from stratkit.errors import UsageError, named, nearest
 from stratkit.solve.cfr import CFR, EXPONENTS
 from stratkit.solve.determinized import DETERMINIZED
-from stratkit.solve.flop import FLOP
+from stratkit.solve.flop import TabularFLOP
 from stratkit.solve.mmd import TabularMMD
 from stratkit.solve.regret_matching import TurnRegretMatching, final_policy
 from stratkit.solve.tabular import TabularRNaD, on_views
 
 
-class Solver(Protocol):
+class TabularSolver(Protocol):
     """What approaches an equilibrium step by step."""
 
     def step(self) -> None:
@@ -27,8 +27,8 @@ class Solver(Protocol):
         """The policy [E] so far."""
 
 
-OTHERS: Mapping[str, Callable[[Tree], Solver]] = {
-    "flop": FLOP,
+OTHERS: Mapping[str, Callable[[Tree], TabularSolver]] = {
+    "flop": TabularFLOP,
     "mmd": TabularMMD,
     "rm": TurnRegretMatching,
     "rm-final": final_policy,
@@ -36,7 +36,7 @@ OTHERS: Mapping[str, Callable[[Tree], Solver]] = {
     "rnad-views": on_views,
 }
 NAMES = (*EXPONENTS, *OTHERS)
-MOST_ITERATIONS = 10**9
+MAX_ITERATIONS = 10**9
 
 
 def parse_solver(text: str) -> tuple[str, int] | None:
@@ -58,12 +58,12 @@ def parse_solver(text: str) -> tuple[str, int] | None:
         file = f"; a file or folder of this name is ./{named(text)}" if os.path.exists(text) else ""
         what = f"a number of iterations is needed, as in {name}:1000{file}"
         raise UsageError(what, text=text)
-    if len(number) > len(str(MOST_ITERATIONS)) or int(number) > MOST_ITERATIONS:
-        raise UsageError(f"a solver does at most {MOST_ITERATIONS} iterations", text=text)
+    if len(number) > len(str(MAX_ITERATIONS)) or int(number) > MAX_ITERATIONS:
+        raise UsageError(f"a solver does at most {MAX_ITERATIONS} iterations", text=text)
     return name, int(number)
 
 
-def open_solver(name: str, tree: Tree) -> Solver:
+def open_solver(name: str, tree: Tree) -> TabularSolver:
     """The solver called `name`, one of `NAMES` or `DETERMINIZED`, before its first iteration."""
     if name in DETERMINIZED:
         return DETERMINIZED[name](tree)

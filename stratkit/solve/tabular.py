@@ -21,8 +21,16 @@ from stratkit.engine.tree import Tree, Vector
 
 
 @dataclass(frozen=True)
-class Settings:
-    """eta: weight of the regularisation; beta: NeuRD's threshold; size: steps of an iteration."""
+class RNaDSettings:
+    """Hyper-parameters of tabular R-NaD.
+
+    eta                weight of the regularisation
+    beta               NeuRD's threshold
+    lr                 learning rate
+    target_rate        by which the target follows the logits in a step
+    size               steps of an iteration
+    adam_b2, adam_eps  of Adam
+    """
 
     eta: float = 0.2
     beta: float = 8.0
@@ -41,9 +49,9 @@ class TabularRNaD:
     """
 
     def __init__(
-        self, tree: Tree, settings: Settings | None = None, kinds: Int64s | None = None
+        self, tree: Tree, settings: RNaDSettings | None = None, kinds: Int64s | None = None
     ) -> None:
-        self.tree, self.settings = tree, settings or Settings()
+        self.tree, self.settings = tree, settings or RNaDSettings()
         self.iteration = 0  # steps so far
         self.logits = np.zeros(len(tree.actions))
         self.target = self.logits.copy()

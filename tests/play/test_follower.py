@@ -99,7 +99,7 @@ def test_every_key_is_obeyed(tmp_path: pathlib.Path, keys: str, given: bool) -> 
     assert follower.refresh()
     player = follower.make_player(1, 8)
     assert isinstance(player, PostprocessedPlayer)
-    assert player.asked == follower.acting.options.post
+    assert player.options == follower.acting.options.post
 
 
 def test_a_follower_pays_for_the_games_that_are_live(

@@ -17,9 +17,9 @@ from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.player import Decision, Games, Sides, Views
 from stratkit.players.random import RandomPlayer
-from stratkit.setups.constraints import constraints
-from stratkit.setups.deployed import Deploying
-from stratkit.setups.placing import Placing
+from stratkit.setups.constraints import constraints_of
+from stratkit.setups.deployed import PlayerPlacer
+from stratkit.setups.placing import PlacedSetups
 from stratkit.ucc.agent import Agent
 from stratkit.ucc.engine_pool import ProgramGames
 
@@ -154,5 +154,7 @@ def test_a_game_under_another_manager(fault: list[str]) -> None:
 
 def test_setups() -> None:
     player = Recorder()
-    Placing(Deploying(Game("mini"), player), constraints(variant("mini"), (), ())).draw(7, 3)
+    PlacedSetups(PlayerPlacer(Game("mini"), player), constraints_of(variant("mini"), (), ())).draw(
+        7, 3
+    )
     assert player.asked == {(7, 0), (8, 0), (9, 0)} == {*player.ended} and not player.playing

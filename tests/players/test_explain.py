@@ -18,9 +18,9 @@ from stratkit.players.player import Explanation
 from stratkit.players.testtime.explain import text
 from stratkit.players.testtime.options import PRESETS, PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
-from stratkit.setups.constraints import constraints
-from stratkit.setups.deployed import Deploying
-from stratkit.setups.placing import Placing
+from stratkit.setups.constraints import constraints_of
+from stratkit.setups.deployed import PlayerPlacer
+from stratkit.setups.placing import PlacedSetups
 
 PIECES = "M:A1 k:C3 E:B2 Y:F6 x:D4 P:E3 O:F2"
 
@@ -71,7 +71,7 @@ def test_a_deployment_is_told_square_by_square() -> None:
     game = Game("mini")
     player = PostprocessedPlayer(sharp_player(game).evaluator, game, 1, deepnash(), told.append)
     pieces = variant("mini").pieces
-    Placing(Deploying(game, player), constraints(variant("mini"))).draw(0, 1)
+    PlacedSetups(PlayerPlacer(game, player), constraints_of(variant("mini"))).draw(0, 1)
     assert len(told) == pieces
     assert [e.side for e in told] == [0] * len(told)
     blue = dataclasses.replace(told[1], side=1)

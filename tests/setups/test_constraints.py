@@ -13,39 +13,39 @@ from setups.small_boards import constrained, every_setup, small
 from stratkit.engine.stratego import NO_PIECE, VARIANTS
 from stratkit.errors import InputError, UsageError
 from stratkit.notation.setups import parse_setup, setup_text
-from stratkit.setups.constraints import Constraints, constraints
+from stratkit.setups.constraints import Constraints, constraints_of
 from stratkit.setups.numbering import how_many
-from stratkit.setups.uniform import Uniform
+from stratkit.setups.uniform import UniformSetups
 
 CLASSIC, BARRAGE, MINI = (VARIANTS[name] for name in ("classic", "barrage", "mini"))
 
 
-def uniform(asked: Constraints, seed: int = 1) -> Uniform:
-    return Uniform(asked, seed)
+def uniform(constraints: Constraints, seed: int = 1) -> UniformSetups:
+    return UniformSetups(constraints, seed)
 
 
 @settings(max_examples=80)
 @given(constrained())
-def test_setups_are_counted_exactly(asked: Constraints) -> None:
+def test_setups_are_counted_exactly(constraints: Constraints) -> None:
     """Against all setups written down; what cannot be met is refused."""
-    all_ = every_setup(asked.variant)
-    number = int(asked.met(all_).sum())
+    all_ = every_setup(constraints.variant)
+    number = int(constraints.met(all_).sum())
     if not number:
         with pytest.raises(InputError, match="no setup meets all of --fix and --forbid"):
-            uniform(asked)
+            uniform(constraints)
         return
-    source = uniform(asked)
+    source = uniform(constraints)
     assert source.size == number
-    assert asked.met(source.draw(0, 50)).all()
+    assert constraints.met(source.draw(0, 50)).all()
     assert source.logprobs(all_[:1])[0] == pytest.approx(-math.log(number))
 
 
 @settings(max_examples=60)
 @given(constrained())
-def test_what_can_be_completed(asked: Constraints) -> None:
+def test_what_can_be_completed(constraints: Constraints) -> None:
     """Any single placement, against all setups written down."""
-    parts, all_ = asked.division, every_setup(asked.variant)
-    met = all_[asked.met(all_)]
+    parts, all_ = constraints.division, every_setup(constraints.variant)
+    met = all_[constraints.met(all_)]
     if not len(met):
         return
     found = parts.completable(np.array([parts.needs]), np.array([parts.sizes]))[0]
@@ -70,20 +70,20 @@ def bound(freedom: int) -> float:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "constraints",
     [
-        constraints(VARIANTS["nano"]),
-        constraints(small(1, 1, 1, 1)),
-        constraints(small(1, 2, 3), ["M=A1..C1"], ["C=A1", "D=B2"]),
-        constraints(small(1, 1, 1, 1), ["A=A1..C1", "M=B1..C2"], ["E=C2"]),
-        constraints(MINI, ["M=A1", "L=F1,E1", "B=B1..C2", "E=D2"], ["D=F2", "A=B1..C1"]),
+        constraints_of(VARIANTS["nano"]),
+        constraints_of(small(1, 1, 1, 1)),
+        constraints_of(small(1, 2, 3), ["M=A1..C1"], ["C=A1", "D=B2"]),
+        constraints_of(small(1, 1, 1, 1), ["A=A1..C1", "M=B1..C2"], ["E=C2"]),
+        constraints_of(MINI, ["M=A1", "L=F1,E1", "B=B1..C2", "E=D2"], ["D=F2", "A=B1..C1"]),
     ],
 )
-def test_uniform_is_uniform_over_all_that_meet(asked: Constraints) -> None:
+def test_uniform_is_uniform_over_all_that_meet(constraints: Constraints) -> None:
     """Chi-square over every setup; a table of counts is often not the only one that is possible."""
-    source = uniform(asked, seed=5)
+    source = uniform(constraints, seed=5)
     setups = source.draw(0, 30 * source.size)
-    assert asked.met(setups).all()
+    assert constraints.met(setups).all()
     assert chi_square(setups, source.size) < bound(source.size - 1)
     again = np.concatenate([source.draw(0, 7), source.draw(7, 20)])
     assert np.array_equal(again, setups[:27])
@@ -93,7 +93,7 @@ def test_uniform_on_the_boards_of_duel_and_classic() -> None:
     """Each type on each square as often as its number of pieces says: 99.99 % of each."""
     for name in ("duel", "classic"):
         variant = VARIANTS[name]
-        setups = uniform(constraints(variant), seed=3).draw(0, 4000)
+        setups = uniform(constraints_of(variant), seed=3).draw(0, 4000)
         for type_, count in enumerate(variant.counts):
             share = count / variant.zone
             found = (setups == type_).mean(axis=0)
@@ -106,38 +106,40 @@ def test_what_is_rare_is_drawn_at_once() -> None:
     """One setup in 10^28: nobody waits for it to come by chance."""
     text = "HKEBBMHGDHDEGIDBFDHEEEDBBIIGDBFCDFLJFGJD"
     fixed = [f"{letter}={'ABCDEFGHIK'[i % 10]}{i // 10 + 1}" for i, letter in enumerate(text[:36])]
-    source = uniform(constraints(CLASSIC, fixed))
+    source = uniform(constraints_of(CLASSIC, fixed))
     assert how_many(CLASSIC) // source.size > 10**30
     for setup in source.draw(0, 20):
         assert setup_text(setup)[:36] == text[:36]
 
 
-def met(asked: Constraints, *texts: str) -> list[bool]:
-    return asked.met(np.stack([parse_setup(text, asked.variant) for text in texts])).tolist()
+def met(constraints: Constraints, *texts: str) -> list[bool]:
+    return constraints.met(
+        np.stack([parse_setup(text, constraints.variant) for text in texts])
+    ).tolist()
 
 
 def test_what_is_asked_for() -> None:
     """A fixed piece stands on all the squares, or on none but these if there are more."""
     mini = ["MLKBDEDAAAAC", "BMLKDDAAEAAC"]
-    assert met(constraints(MINI, ["M=A1"]), *mini) == [True, False]
-    assert met(constraints(MINI, ["M=A1..B1"]), *mini) == [True, True]
-    assert met(constraints(MINI, ["M=B1..F1"]), *mini) == [False, True]
-    assert met(constraints(MINI, ["D=E1"]), *mini) == [True, True]
-    assert met(constraints(MINI, ["D=E1..F1"]), *mini) == [False, True]
-    assert met(constraints(MINI, [], ["D=F1", "B=B1..C2"]), *mini) == [True, False]
-    setups = uniform(constraints(CLASSIC, ["B=A1,B2..C2", "M=B1..A2"], ["J=K4"])).draw(0, 200)
+    assert met(constraints_of(MINI, ["M=A1"]), *mini) == [True, False]
+    assert met(constraints_of(MINI, ["M=A1..B1"]), *mini) == [True, True]
+    assert met(constraints_of(MINI, ["M=B1..F1"]), *mini) == [False, True]
+    assert met(constraints_of(MINI, ["D=E1"]), *mini) == [True, True]
+    assert met(constraints_of(MINI, ["D=E1..F1"]), *mini) == [False, True]
+    assert met(constraints_of(MINI, [], ["D=F1", "B=B1..C2"]), *mini) == [True, False]
+    setups = uniform(constraints_of(CLASSIC, ["B=A1,B2..C2", "M=B1..A2"], ["J=K4"])).draw(0, 200)
     for text in map(setup_text, setups):
         assert text[0] == text[11] == text[12] == "B"
         assert "M" in (text[1], text[10]) and text[39] != "J"
-    setups = uniform(constraints(CLASSIC, ["B=A1..K1"])).draw(0, 100)
+    setups = uniform(constraints_of(CLASSIC, ["B=A1..K1"])).draw(0, 100)
     assert all(setup_text(setup)[:10].count("B") == 6 for setup in setups)
-    setups = uniform(constraints(BARRAGE, ["A=A4..K4"], ["A=K1"])).draw(0, 100)
+    setups = uniform(constraints_of(BARRAGE, ["A=A4..K4"], ["A=K1"])).draw(0, 100)
     for text in map(setup_text, setups):
         assert text[30:] == "A" * 10 and text[9] != "A"
-    turned = constraints(CLASSIC, ["M=A1"], ["B=I4..K4"]).mirrored
-    wanted = constraints(CLASSIC, ["M=K1"], ["B=A4..B4"])
+    turned = constraints_of(CLASSIC, ["M=A1"], ["B=I4..K4"]).mirrored
+    wanted = constraints_of(CLASSIC, ["M=K1"], ["B=A4..B4"])
     assert np.array_equal(turned.allowed, wanted.allowed)
-    assert constraints(CLASSIC).free and not turned.free
+    assert constraints_of(CLASSIC).free and not turned.free
 
 
 @pytest.mark.parametrize(
@@ -157,13 +159,13 @@ def test_what_is_asked_for() -> None:
 )
 def test_what_cannot_be_read(fixed: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        constraints(CLASSIC, [fixed])
+        constraints_of(CLASSIC, [fixed])
     assert said in str(caught.value) and str(caught.value).startswith("--fix: ")
 
 
 def test_a_piece_that_the_game_does_not_have() -> None:
     with pytest.raises(UsageError, match=r"--forbid: nano has no piece B \(bomb\): 'B=A1'"):
-        constraints(VARIANTS["nano"], (), ["B=A1"])
+        constraints_of(VARIANTS["nano"], (), ["B=A1"])
 
 
 @pytest.mark.parametrize(
@@ -180,13 +182,13 @@ def test_a_piece_that_the_game_does_not_have() -> None:
 )
 def test_what_nothing_meets(fixed: list[str], forbidden: list[str]) -> None:
     with pytest.raises(InputError, match="no setup meets all of --fix and --forbid"):
-        uniform(constraints(CLASSIC, fixed, forbidden))
+        uniform(constraints_of(CLASSIC, fixed, forbidden))
 
 
 def test_too_many_kinds_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every piece with squares of its own kind: refused at a bound, not tried for hours."""
-    monkeypatch.setattr("stratkit.setups.uniform.MOST_STATES", 5000)
+    monkeypatch.setattr("stratkit.setups.uniform.MAX_STATES", 5000)
     places = zip("BCDEFGHIJKLM", "ABCDEFGHIABC", [1, 2, 3, 4] * 3, strict=True)
     forbidden = [f"{letter}={file}{rank}..K{rank}" for letter, file, rank in places]
     with pytest.raises(InputError, match="too many kinds to count"):
-        uniform(constraints(CLASSIC, (), forbidden))
+        uniform(constraints_of(CLASSIC, (), forbidden))

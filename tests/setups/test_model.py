@@ -15,12 +15,12 @@ from stratkit.engine.stratego import NO_PIECE, VARIANTS, Variant
 from stratkit.errors import UsageError
 from stratkit.notation.setups import all_setups
 from stratkit.notation.statistics import SetupFigures
-from stratkit.setups.conditioned import Conditioned
-from stratkit.setups.constraints import constraints
-from stratkit.setups.model import Model, ModelPlacer, _slopes, fit
+from stratkit.setups.conditioned import ConditionedSetups
+from stratkit.setups.constraints import constraints_of
+from stratkit.setups.model import ModelPlacer, SetupModel, _slopes, fit
 from stratkit.setups.numbering import how_many
-from stratkit.setups.placing import Placing
-from stratkit.setups.uniform import Uniform
+from stratkit.setups.placing import PlacedSetups
+from stratkit.setups.uniform import UniformSetups
 
 
 @pytest.fixture
@@ -29,11 +29,13 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stratkit.setups.model.STEPS", 200)
 
 
-def source_of(variant: Variant, setups: np.ndarray, *asked: str) -> Conditioned:
-    return Conditioned(ModelPlacer(fit(variant, setups), 1), constraints(variant, asked), 1)
+def source_of(variant: Variant, setups: np.ndarray, *constraints: str) -> ConditionedSetups:
+    return ConditionedSetups(
+        ModelPlacer(fit(variant, setups), 1), constraints_of(variant, constraints), 1
+    )
 
 
-def drawn(source: Conditioned, n: int) -> np.ndarray:
+def drawn(source: ConditionedSetups, n: int) -> np.ndarray:
     return np.concatenate([source.draw(first, 250) for first in range(0, n, 250)])
 
 
@@ -46,7 +48,10 @@ def figures(variant: Variant, setups: np.ndarray) -> SetupFigures:
 def guarded(variant: Variant, n: int, seed: int) -> np.ndarray:
     """Setups of mini by a rule: the flag is on the back rank, more often to the left; the bomb is
     beside it in most of them, and the spy beside the general."""
-    source, random = Uniform(constraints(variant, ["M=A1..F1"]), seed), np.random.default_rng(seed)
+    source, random = (
+        UniformSetups(constraints_of(variant, ["M=A1..F1"]), seed),
+        np.random.default_rng(seed),
+    )
     setups = np.concatenate([source.draw(first, 2000) for first in range(0, 36 * n, 2000)])
     ranks, files = np.divmod([np.argmax(setups == t, axis=1) for t in (0, 11, 1, 9)], 6)
     apart = abs(np.diff(ranks, axis=0)) + abs(
@@ -71,7 +76,7 @@ def test_a_rule_is_learned(short: None) -> None:
         error = np.sqrt(share * (1 - share) * 2 / theirs.count)
         assert (abs(mine.maps[type_] / mine.count - share) < 5 * error + 0.02).all()
     found, wanted = mine.figures(), theirs.figures()
-    even = figures(variant, Uniform(constraints(variant), 1).draw(0, 1500)).figures()
+    even = figures(variant, UniformSetups(constraints_of(variant), 1).draw(0, 1500)).figures()
     for name, least in (
         ("bombs beside the flag, mean", 0.3),
         ("no bomb beside the flag", 0.3),
@@ -105,7 +110,7 @@ def test_lakes_are_no_constraint() -> None:
     variant = replace(small(1, 1, 2), lakes=(1,))
     every = [setup for setup in every_setup(variant) if setup[1] == NO_PIECE]
     model = wild(variant)
-    source = Conditioned(ModelPlacer(model, 1), constraints(variant), 1)
+    source = ConditionedSetups(ModelPlacer(model, 1), constraints_of(variant), 1)
     p = np.exp(source.logprobs(np.array(every)))
     assert p.sum() == pytest.approx(1, abs=1e-4) and p.max() > 3 * p.min()
     counts = (drawn(source, 2000)[:, None] == every).all(2).sum(0)
@@ -113,20 +118,22 @@ def test_lakes_are_no_constraint() -> None:
     assert (abs(counts - 2000 * p) < 5 * np.sqrt(2000 * p * (1 - p)) + 1).all()
     own = _slopes(model, np.array(every), np.random.default_rng(1))[0]
     assert not own[:, :, 1].any() and own[:, :, 0].any()
-    asked = constraints(variant, ["D=A1,C1"])  # lakes are none of the policy's mass that is cut off
-    met = asked.met(np.array(every))
-    given = drawn(Conditioned(source.placer, asked, 1), 500)
+    constraints = constraints_of(
+        variant, ["D=A1,C1"]
+    )  # lakes are none of the policy's mass that is cut off
+    met = constraints.met(np.array(every))
+    given = drawn(ConditionedSetups(source.placer, constraints, 1), 500)
     counts = (given[:, None] == every).all(2).sum(0)
     p = p * met / p[met].sum()
     assert (abs(counts - 500 * p) < 5 * np.sqrt(500 * p * (1 - p)) + 1).all()
     blocked = VARIANTS["barrage-blocked"]
-    source = Conditioned(ModelPlacer(Model(blocked), 1), constraints(blocked), 1)
+    source = ConditionedSetups(ModelPlacer(SetupModel(blocked), 1), constraints_of(blocked), 1)
     assert source.logprobs(source.draw(0, 3)) == pytest.approx(-math.log(how_many(blocked)), 1e-5)
 
 
-def wild(variant: Variant) -> Model:
+def wild(variant: Variant) -> SetupModel:
     """Without a file to learn from."""
-    model, random = Model(variant), np.random.default_rng(3)
+    model, random = SetupModel(variant), np.random.default_rng(3)
     for part in model.weights():
         part += random.normal(size=part.shape).astype(np.float32) / 2
     return model
@@ -139,7 +146,9 @@ def test_slopes_are_slopes() -> None:
     model, random = wild(variant), np.random.default_rng(3)
 
     def loss() -> float:
-        return -float(Placing(ModelPlacer(model, 1), constraints(variant)).logprobs(setups).mean())
+        return -float(
+            PlacedSetups(ModelPlacer(model, 1), constraints_of(variant)).logprobs(setups).mean()
+        )
 
     for part, slope in zip(model.weights(), _slopes(model, setups, random), strict=True):
         for index in np.argsort(-abs(slope.reshape(-1)))[[0, 3, 10]]:
@@ -157,15 +166,15 @@ def test_constraints_are_conditions(short: None) -> None:
     and unlikely; plain placing is not the same."""
     variant = VARIANTS["mini"]
     seen = guarded(variant, 800, 5)
-    asked = ["C=A2..F2", "K=A1,B1"]
-    source = source_of(variant, seen, *asked)
-    free = Placing(source.placer, constraints(variant))
+    constraints = ["C=A2..F2", "K=A1,B1"]
+    source = source_of(variant, seen, *constraints)
+    free = PlacedSetups(source.placer, constraints_of(variant))
     thrown = np.concatenate([free.draw(first, 2000) for first in range(0, 12000, 2000)])
-    wanted = thrown[source.asked.met(thrown)]
+    wanted = thrown[source.constraints.met(thrown)]
     assert 200 < len(wanted) < 6000
     made = drawn(source, 1000)
-    assert source.asked.met(made).all()
-    plain = Placing(source.placer, source.asked).draw(0, 3000)
+    assert source.constraints.met(made).all()
+    plain = PlacedSetups(source.placer, source.constraints).draw(0, 3000)
 
     def distance(setups: np.ndarray) -> float:
         """Between heat maps: the greatest difference of shares."""
@@ -182,7 +191,7 @@ def test_constraints_are_conditions(short: None) -> None:
 @pytest.mark.parametrize("name", ["nano", "duel"])
 def test_one_setup_is_enough_for_a_model(name: str, short: None) -> None:
     variant = VARIANTS[name]
-    seen = Uniform(constraints(variant), 1).draw(0, 1)
+    seen = UniformSetups(constraints_of(variant), 1).draw(0, 1)
     made = source_of(variant, seen).draw(0, 5)
     assert all((np.sort(setup) == np.sort(seen[0])).all() for setup in made)
 

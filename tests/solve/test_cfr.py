@@ -1,4 +1,4 @@
-"""CFR in all variants and FLOP: by the letter on Kuhn poker, and by published figures."""
+"""CFR in all variants and TabularFLOP: by the letter on Kuhn poker, and by published figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.solve.cfr import CFR, EXPONENTS, from_reach
 from stratkit.solve.exploitability import PolicyValue, evaluate
-from stratkit.solve.flop import FLOP
+from stratkit.solve.flop import TabularFLOP
 from stratkit.solve.solver import NAMES, open_solver, parse_solver
 
 
@@ -81,7 +81,7 @@ def test_flop_mixes_as_the_paper_says() -> None:
     """Two iterations, by the paper's formulas with whole policies: t = 1 forgets the first policy,
     and the second answer counts 2 / 3."""
     tree = tree_of("kuhn")
-    flop = FLOP(tree)
+    flop = TabularFLOP(tree)
     flop.step()
     first = tree.reach(flop.solution())
     flop.step()

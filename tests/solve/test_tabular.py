@@ -17,7 +17,7 @@ from solve.slow_tree import Node, grow, reaches, spelt_out, value
 from solve.small_games import tree_of
 from stratkit.engine import Game
 from stratkit.solve.exploitability import evaluate
-from stratkit.solve.tabular import Settings, TabularRNaD, log_softmax, on_views
+from stratkit.solve.tabular import RNaDSettings, TabularRNaD, log_softmax, on_views
 
 START = np.array([0.999, 0.001])
 
@@ -89,7 +89,7 @@ def test_without_regularisation_it_goes_round_for_ever() -> None:
 @pytest.mark.parametrize(("eta", "least", "most"), [(0.0, 0.05, 1.0), (0.2, 0.0, 0.001)])
 def test_kuhn_with_and_without_regularisation(eta: float, least: float, most: float) -> None:
     tree = tree_of("kuhn")
-    learner = TabularRNaD(tree, Settings(eta=eta, beta=4.0))
+    learner = TabularRNaD(tree, RNaDSettings(eta=eta, beta=4.0))
     gains = []
     for step in range(6000):
         learner.step()
@@ -118,7 +118,7 @@ def test_advantages_are_those_of_the_regularised_game() -> None:
     """Q - sum pi Q by recursion over histories, every logarithm written out."""
     tree, root, eta, alpha = tree_of("kuhn"), grow(Game("kuhn")), 0.3, 0.25
     rng = np.random.default_rng(2)
-    learner = TabularRNaD(tree, Settings(eta=eta))
+    learner = TabularRNaD(tree, RNaDSettings(eta=eta))
     log_pi, log_reg, log_old = (log_softmax(tree, rng.normal(size=24)) for _ in range(3))
     learner._regularisation, learner._previous = log_reg, log_old
     found = spelt_out(tree, learner._advantage(log_pi, alpha))
@@ -149,7 +149,7 @@ def test_advantages_are_those_of_the_regularised_game() -> None:
         assert row == pytest.approx({a: q[a] - mean for a in q}, abs=1e-9)
 
 
-def learned(game: str, steps: int, settings: Settings) -> list[float]:
+def learned(game: str, steps: int, settings: RNaDSettings) -> list[float]:
     """NashConv of the target after every hundredth of the steps."""
     tree = tree_of(game)
     learner = TabularRNaD(tree, settings)
@@ -193,29 +193,29 @@ def test_sets_that_look_alike_move_by_the_mean_of_their_forces() -> None:
 
 
 def test_kuhn_by_exact_rnad() -> None:
-    curve = learned("kuhn", 8000, Settings(beta=8))
+    curve = learned("kuhn", 8000, RNaDSettings(beta=8))
     assert max(curve[-5:]) < 0.001
 
 
 def test_leduc_by_exact_rnad() -> None:
-    curve = learned("leduc", 12_000, Settings(beta=8))
+    curve = learned("leduc", 12_000, RNaDSettings(beta=8))
     assert max(curve[-5:]) < 0.10
 
 
 def test_beta_sets_the_floor() -> None:
     """No probability can fall far below the one at which its logit is blocked."""
-    curve = learned("kuhn", 5000, Settings(beta=2))
+    curve = learned("kuhn", 5000, RNaDSettings(beta=2))
     assert 0.011 < curve[-1] < 0.014
 
 
 def test_without_regularisation_it_does_not_converge() -> None:
-    curve = learned("kuhn", 4000, Settings(eta=0, beta=4))
+    curve = learned("kuhn", 4000, RNaDSettings(eta=0, beta=4))
     assert np.mean(curve[-50:]) > 0.05
 
 
 def test_the_schedule() -> None:
     """The regularisation policy becomes the target's on the last step of an iteration."""
-    learner = TabularRNaD(tree_of("kuhn"), Settings(size=3, target_rate=0.5))
+    learner = TabularRNaD(tree_of("kuhn"), RNaDSettings(size=3, target_rate=0.5))
     uniform = learner._regularisation
     for _ in range(2):
         learner.step()
