@@ -80,12 +80,10 @@ static inline int random_bit(sk_bits set, uint32_t random)
     return 64 * upper + nth_of_half(upper ? high_half(set) : low_half(set), upper ? n - low : n);
 }
 
-/* The lowest eight squares as eight bytes, 1 where the set has them. */
-static inline uint64_t eight_bytes(sk_bits set)
+/* Eight squares as eight bytes, 1 where the set has them: square 7 - i is byte i. */
+static inline uint64_t falling_bytes(uint8_t eight)
 {
-    /* Multiplied, bit i is in bit 7 of byte 7 - i. */
-    uint64_t spread = ((uint64_t)set & 0xff) * 0x8040201008040201u >> 7;
-    return __builtin_bswap64(spread & 0x0101010101010101u);
+    return eight * 0x8040201008040201u >> 7 & 0x0101010101010101u;
 }
 
 #endif

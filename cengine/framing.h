@@ -7,12 +7,6 @@
 
 #include "stratego.h"
 
-/* The lowest absolute square of those that the frame's squares at .. at + 7 are. */
-static inline int framed_eight(const stratego *game, int side, int at)
-{
-    return side == BLUE ? game->squares - 8 - at : at;
-}
-
 static inline void write_eight(int side, uint64_t bytes, uint8_t *out)
 {
     bytes = side == BLUE ? __builtin_bswap64(bytes) : bytes;

@@ -48,8 +48,9 @@ sk_bits stratego_selectable(const stratego *game, const stratego_state *state)
 sk_bits stratego_only_attacks(const stratego *game, const stratego_state *state)
 {
     sk_bits enemies = state->pieces[!state->side];
-    sk_bits empty = game->board & ~(state->pieces[state->side] | enemies);
-    sk_bits set = state->movers[state->side] & beside(game, enemies) & ~beside(game, empty);
+    sk_bits set = state->movers[state->side] & beside(game, enemies);
+    if (set)
+        set &= ~beside(game, game->board & ~(state->pieces[state->side] | enemies));
     for (sk_bits some = doubtful_pieces(game, state); some; some &= some - 1) {
         sk_bits to = stratego_destinations(game, state, lsb(some));
         set &= ~bit(lsb(some));

@@ -7,51 +7,64 @@
 #include "observation.h"
 
 enum { SHOWN_BYTES = SHOWN_PLIES * sizeof(ply_record) };
+_Static_assert(SHOWN_BYTES % 16 == 8, "sixteen bytes at a time, and eight");
 
-/* Eight cells as `side` sees them. */
-static inline uint64_t seen(uint64_t cells, int side, int placing)
+/* Cells as `side` sees them. */
+static inline bytes16 seen(bytes16 cells, int side, int placing)
 {
-    _Static_assert(CELL_PIECE >> 1 == CELL_BLUE && CELL_BLUE >> 1 == CELL_REVEALED,
-                   "shifted below");
+    _Static_assert(CELL_PIECE >> 1 == CELL_BLUE, "shifted below");
     if (side == BLUE) /* whose piece is blue turns into whose is the enemy's */
-        cells ^= cells >> 1 & broadcast(CELL_BLUE);
-    uint64_t enemies = cells >> 6 & broadcast(1);
+        cells ^= cells >> 1 & CELL_BLUE;
     if (placing)
-        return cells & ~(enemies * 0xff);
-    uint64_t hidden = enemies & ~(cells >> 5);
-    return cells | hidden * UNKNOWN;
+        return cells & ~(bytes16)((cells & CELL_BLUE) == CELL_BLUE);
+    bytes16 hidden = (bytes16)((cells & (CELL_BLUE | CELL_REVEALED)) == CELL_BLUE);
+    return cells | (hidden & UNKNOWN);
 }
 
 /* Without a limit a game may outlast 16 bits; the ratio is 0 then in any case. */
 static uint16_t counted(int plies) { return (uint16_t)(plies < 65535 ? plies : 65535); }
 
-static inline void observe_eight(const stratego *game, const stratego_state *state, int side,
-                                 int at, uint8_t *out)
+/* Sixteen squares of the frame from `at`, or the first eight of them. */
+static inline void observe_some(const stratego *game, const stratego_state *state, int side,
+                                int at, int n, uint8_t *out)
 {
-    uint64_t cells;
-    memcpy(&cells, state->cells + framed_eight(game, side, at), 8);
-    write_eight(side, seen(cells, side, state->phase == PLACING), out + at);
+    bytes16 cells = {0};
+    memcpy(&cells, state->cells + (side == BLUE ? game->squares - n - at : at), (size_t)n);
+    cells = seen(cells, side, state->phase == PLACING);
+    uint64_t halves[2];
+    memcpy(halves, &cells, sizeof cells);
+    write_eight(side, halves[side == BLUE && n == 16], out + at);
+    if (n == 16)
+        write_eight(side, halves[side != BLUE], out + at + 8);
 }
 
 static inline void observe_cells(const stratego *game, const stratego_state *state, int side,
                                  uint8_t *out)
 {
-    for (int at = 0; at + 8 <= game->squares; at += 8)
-        observe_eight(game, state, side, at, out);
-    observe_eight(game, state, side, game->squares - 8, out);
+    int at = 0;
+#pragma GCC unroll 6
+    for (; at + 16 <= game->squares; at += 16)
+        observe_some(game, state, side, at, 16, out);
+    if (at + 8 <= game->squares)
+        observe_some(game, state, side, at, 8, out);
+    observe_some(game, state, side, game->squares - 8, 8, out);
 }
 
-/* Both squares of each move in blue's frame: whole words, in which every third byte is no square.
- */
+/* Both squares of each move in blue's frame; every third byte is no square. */
 static inline void rotate_moves(const stratego *game, uint8_t *moves)
 {
-    static const uint64_t squares[3] = {0xffff00ffff00ffff, 0xff00ffff00ffff00, 0x00ffff00ffff00ff};
-    uint64_t highest = broadcast((uint8_t)(game->squares - 1));
-    for (int i = 0; i < SHOWN_BYTES / 8; i++) {
-        uint64_t word, mask = squares[i % 3];
-        memcpy(&word, moves + 8 * i, 8);
-        word = ((highest & mask) - (word & mask)) | (word & ~mask);
-        memcpy(moves + 8 * i, &word, 8);
+    enum { S = 0xff };
+    static const bytes16 squares[3] = {{S, S, 0, S, S, 0, S, S, 0, S, S, 0, S, S, 0, S},
+                                       {S, 0, S, S, 0, S, S, 0, S, S, 0, S, S, 0, S, S},
+                                       {0, S, S, 0, S, S, 0, S, S, 0, S, S, 0, S, S, 0}};
+    uint8_t highest = (uint8_t)(game->squares - 1);
+#pragma GCC unroll 8
+    for (int i = 0; i <= SHOWN_BYTES / 16; i++) {
+        size_t n = i < SHOWN_BYTES / 16 ? 16 : 8;
+        bytes16 bytes = {0}, mask = squares[i % 3];
+        memcpy(&bytes, moves + 16 * i, n);
+        bytes = ((highest - bytes) & mask) | (bytes & ~mask);
+        memcpy(moves + 16 * i, &bytes, n);
     }
 }
 
@@ -82,8 +95,9 @@ static inline void mark(const stratego *game, int side, sk_bits set, uint8_t *ou
     }
 }
 
-static inline void observe(const stratego *game, const stratego_state *state, int side,
-                           uint8_t *packed)
+__attribute__((always_inline)) static inline void observe(const stratego *game,
+                                                          const stratego_state *state, int side,
+                                                          uint8_t *packed)
 {
     observation o = {.phase = state->phase == PLACING,
                      .stage = state->phase == MOVING,

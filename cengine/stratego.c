@@ -51,18 +51,19 @@ int stratego_legal(const sk_game *base, const void *block, int32_t *actions)
     return n;
 }
 
-static inline void mask_eight(const stratego *game, const stratego_state *state, int side, int at,
-                              uint8_t *mask)
-{
-    write_eight(side, eight_bytes(state->legal >> framed_eight(game, side, at)), mask + at);
-}
-
+/* Red's squares are bytes from the lowest, blue's from the highest. */
 static inline void mask_squares(const stratego *game, const stratego_state *state, int side,
                                 uint8_t *mask)
 {
-    for (int at = 0; at + 8 <= game->squares; at += 8)
-        mask_eight(game, state, side, at, mask);
-    mask_eight(game, state, side, game->squares - 8, mask);
+    int squares = game->squares;
+    sk_bits set = side == BLUE ? state->legal << (128 - squares) : state->legal;
+    sk_bits last = side == BLUE ? state->legal : state->legal >> (squares - 8);
+    uint8_t eights[sizeof set];
+    memcpy(eights, &set, sizeof set);
+#pragma GCC unroll 4
+    for (int i = 0; i < squares / 8; i++)
+        write_eight(!side, falling_bytes(eights[side == BLUE ? 15 - i : i]), mask + 8 * i);
+    write_eight(!side, falling_bytes((uint8_t)last), mask + squares - 8);
 }
 
 static void legal_mask(const sk_game *base, const void *block, uint8_t *mask)
