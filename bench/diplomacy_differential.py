@@ -25,7 +25,7 @@ from stratkit.engine.diplomacy import (
     DiplomacyMap,
     map_text,
 )
-from stratkit.notation.diplomacy import order_text, phase_text, unit_text
+from stratkit.games.diplomacy.orders import order_text, phase_text, unit_text
 
 YEARS = 12  # of a random game
 

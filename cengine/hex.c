@@ -167,6 +167,7 @@ static sk_game *open_either(int dark, const char *parameter, const char *rules, 
     int longest = dark ? 2 * game->cells - 1 : game->cells;
     game->base =
         small_game(&ops, game->cells, longest, sizeof(hex_state), SEES_CELLS + 2 * game->cells);
+    game->base.is.board_height = game->base.is.board_width = size;
     return &game->base;
 }
 

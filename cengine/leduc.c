@@ -18,6 +18,7 @@
 enum { DEALS = 3, FIRST_PUBLIC = 2, MOST_RANKS = 13, MOST_SUITS = 4, NO_CARD = MOST_RANKS };
 enum { FOLD, CALL, RAISE, POT, ALL_IN };
 enum { ROUNDS = 2, MOST_RAISES = 2, LONGEST = MOST_RAISES + 2, ANTE = 1, STACK = 20 };
+enum { FIXED_STAKE = ANTE + 2 * 2 + 2 * 4 }; /* where bets are fixed: both raises, twice */
 
 typedef struct {
     sk_game base;
@@ -284,6 +285,7 @@ sk_game *sk_open_leduc(const char *parameter, const char *rules, char *error, si
     int table = game->ranks + bytes_of_bets(game);
     game->base = small_game(&ops, actions, DEALS + ROUNDS * LONGEST, sizeof(leduc),
                             SEES_OWN + game->ranks + table);
+    game->base.is.unit = (float)(game->stack ? game->stack : FIXED_STAKE); /* the largest return */
     game->base.is.hands = game->ranks;
     game->base.is.public_bytes = table + 1;
     return &game->base;

@@ -141,7 +141,12 @@ sk_game *sk_open_moves(const char *parameter, const char *rules, char *error, si
                                 .max_length = 2 * board->pieces + board->rules.max_plies,
                                 .state_bytes = game->is.state_bytes,
                                 .observation_bytes = vector_length(board),
-                                .planes = vector_length(board)};
+                                .planes = vector_length(board),
+                                .board_height = board->height,
+                                .board_width = board->width,
+                                .actions_per_ply = 1,
+                                .unit = 1,
+                                .largest_return = INFINITY};
     stratego_describe_beliefs(board, &game->is);
     return game;
 }

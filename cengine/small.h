@@ -3,6 +3,7 @@
 #define SK_SMALL_H
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,8 @@ static inline void *new_game(size_t size, const char *rules, char *error, size_t
     return game;
 }
 
-/* A game that is seen as a vector of `sees` bytes. */
+/* A game that is seen as a vector of `sees` bytes; it has no board, a move is one action, and
+ * returns are taken as they are. */
 static inline sk_game small_game(const sk_ops *ops, int actions, int max_length, size_t state_bytes,
                                  int sees)
 {
@@ -99,7 +101,10 @@ static inline sk_game small_game(const sk_ops *ops, int actions, int max_length,
                             .max_length = max_length,
                             .state_bytes = (int32_t)state_bytes,
                             .observation_bytes = sees,
-                            .planes = sees}};
+                            .planes = sees,
+                            .actions_per_ply = 1,
+                            .unit = 1,
+                            .largest_return = INFINITY}};
 }
 
 /* Reads digits at *text, without zeros before them, and moves on; 0 if there are none or too many.

@@ -238,7 +238,12 @@ static void describe(stratego *game)
                                   .observation_bytes = (int32_t)sizeof(observation) + game->squares,
                                   .planes = 82,
                                   .height = game->height,
-                                  .width = game->width}};
+                                  .width = game->width,
+                                  .board_height = game->height,
+                                  .board_width = game->width,
+                                  .actions_per_ply = 2,
+                                  .unit = 1,
+                                  .largest_return = 1}};
     stratego_describe_beliefs(game, &game->base.is);
 }
 

@@ -20,6 +20,11 @@ typedef struct {
     int32_t planes;            /* shape of the expanded observation: [planes][height][width], */
     int32_t height;            /* or a vector [planes] where height and width are 0 */
     int32_t width;
+    int32_t board_height; /* of the board that people see; 0: the game has none */
+    int32_t board_width;
+    int32_t actions_per_ply; /* of a move in play: 2 where it is a piece and its destination */
+    float unit;              /* what returns are divided by where games are compared */
+    float largest_return;    /* values beyond it count as that; infinite: values are not bounded */
     int32_t hands;        /* of a player in public belief states; 0: there are none in this game */
     int32_t public_bytes; /* length of what everybody has seen */
 } sk_description;

@@ -475,7 +475,6 @@ CALLS: dict[str, Callable[[], Any]] = {
         stratkit.read_episodes(files()[0]).replay,
         {"games": slice(0, 1)},
     ),
-    "action_names": lambda: {"game": game_of()},
     "GameEnv.__init__": lambda: (
         function("GameEnv"),
         {"name": "nano", "rules": {"max_plies": 5}},

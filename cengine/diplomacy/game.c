@@ -368,6 +368,9 @@ sk_game *sk_open_diplomacy(const char *parameter, const char *rules, char *error
                          .max_length = longest_game(game),
                          .state_bytes = (int32_t)sizeof(dip_state),
                          .observation_bytes = dip_features(&game->map) + (int32_t)sizeof(dip_view),
-                         .planes = dip_features(&game->map)}};
+                         .planes = dip_features(&game->map),
+                         .actions_per_ply = 1,
+                         .unit = 1,
+                         .largest_return = INFINITY}};
     return &game->base;
 }

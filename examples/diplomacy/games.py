@@ -14,9 +14,9 @@ import numpy as np
 
 from stratkit import Game, read_games
 from stratkit.engine.diplomacy import map_of
-from stratkit.notation.diplomacy import phase_text
-from stratkit.notation.diplomacy_games import actions_of, game_json, phases
-from stratkit.notation.diplomacy_svg import picture
+from stratkit.games.diplomacy.games import actions_of, game_json, phases
+from stratkit.games.diplomacy.orders import phase_text
+from stratkit.games.diplomacy.svg import picture
 
 
 def main(record: str, folder: str, number: int = 0) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stratkit.convert.arrays import action_names
 from stratkit.convert.games import Game
 from stratkit.convert.raw import EPISODE, Raw
 from stratkit.engine import Game as Rules
@@ -16,6 +15,7 @@ from stratkit.engine import IllegalAction, replay
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.stratego import TYPE, placements
 from stratkit.errors import InputError
+from stratkit.games.table import kit_of
 from stratkit.notation.actions import actions_of
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.play import move_texts
@@ -46,7 +46,7 @@ def bare_csv(raw: Raw, selection: Selection) -> str:
         actors = replay(rules, episode.actions, episode.start).actors.tolist()
     except IllegalAction as error:
         raise InputError(f"not a game of {header.game}: {error}") from None
-    names, actions = action_names(rules), episode.actions.tolist()
+    names, actions = kit_of(rules).action_names(), episode.actions.tolist()
     texts = [
         names[0 if a == CHANCE else a, action] for a, action in zip(actors, actions, strict=True)
     ]
@@ -77,7 +77,7 @@ def game_csv(game: Game) -> str:
     more = [""] * (n - len(moves))
     actors = [index // kind.pieces for index in range(2 * kind.pieces)]
     actors += [index // 2 % 2 for index in range(n - len(actors))]
-    names = action_names(Rules(kind.name))
+    names = kit_of(Rules(kind.name)).action_names()
     texts = [names[actor, action] for actor, action in zip(actors, actions, strict=True)]
     words = texts, pieces + more, moves + more
     return _lines(game.raw, actors, actions.tolist(), words, log.returns, episode)

@@ -16,9 +16,8 @@ from stratkit.arguments import checked
 from stratkit.compressed import decompressed
 from stratkit.engine import Game, IllegalAction, Replay, replay_columns
 from stratkit.engine.batch import CHANCE
-from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError, error_context
-from stratkit.notation.squares import square_text
+from stratkit.games.table import kit_of
 from stratkit.storage.episodes import EpisodeReader, Episodes, Header, SeenGames
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
 
@@ -158,23 +157,13 @@ def _actions(
         "index": np.arange(len(actor)) - np.repeat(first, together.length),
         "actor": actor,
         "action": together.actions,
-        "text": action_names(game)[np.where(actor == CHANCE, 0, actor), together.actions],
+        "text": kit_of(game).action_names()[np.where(actor == CHANCE, 0, actor), together.actions],
         "mu": together.mu,
         "legal": np.concatenate(legal),
     }
     if together.root_value is not None:
         columns["root_value"] = together.root_value
     return columns
-
-
-@checked
-def action_names(game: Game) -> npt.NDArray[Any]:
-    """What a player's actions are called, str [players, actions]."""
-    if game.name not in VARIANTS:
-        return np.array([[str(action) for action in range(game.actions)]] * game.players, object)
-    kind = VARIANTS[game.name]
-    frames = [[kind.framed(side, a) for a in range(game.actions)] for side in range(game.players)]
-    return np.array([[square_text(a, kind.width) for a in frame] for frame in frames], object)
 
 
 def _replay(game: Game, episodes: Episodes) -> Replay:

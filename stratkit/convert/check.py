@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from stratkit.convert.games import Game, NotFromTheStart, games, in_order
 from stratkit.convert.options import CheckOptions
-from stratkit.convert.raw import JSON, LOG, POSITION, RECORD, SETUP, Raw, chunks, is_diplomacy
+from stratkit.convert.raw import JSON, LOG, POSITION, RECORD, SETUP, Raw, chunks, is_of_orders
 from stratkit.convert.sink import Names, new_file
 from stratkit.convert.tally import Tally
 from stratkit.errors import InputError, Say, error_context
@@ -114,7 +114,7 @@ def check_chunk(
             finding.faults.append(item)
         elif item.form in (POSITION, SETUP):
             finding.text = _line(item)
-        elif is_diplomacy(item):
+        elif is_of_orders(item):
             if not selection.by_log:
                 _enter_record(finding, item, matches)
                 _check_diplomacy(finding, item, keep)
@@ -196,12 +196,13 @@ def _header_faults(raw: Raw) -> list[InputError]:
     """Why `match`, `train` or `rate` refuse the header of a record or an episode: its rules are
     unknown, or a player plays against itself."""
     from stratkit.engine import Game as Rules
-    from stratkit.engine.stratego import VARIANTS
+    from stratkit.games.kit import Notation
+    from stratkit.games.table import kit_class
 
     header, _ = raw.data
     faults = []
     try:
-        if header.game in VARIANTS:  # of no other game there is a log: that is a fault of its own
+        if kit_class(header.game).notation is Notation.LOG:  # else that is a fault of its own
             Rules.stored(header.game, header.rules)
     except InputError as error:
         faults.append(InputError(error.what, file=raw.name, text=error.text))

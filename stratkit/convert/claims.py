@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from stratkit.convert.games import log_of
 from stratkit.convert.raw import RECORD, Raw
-from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
+from stratkit.games.kit import Notation
+from stratkit.games.table import kit_class
 from stratkit.notation.play import play_out
 from stratkit.storage.records import GameRecord, RecordHeader
 
 
 def denied(header: RecordHeader, record: GameRecord) -> str:
-    """Why the board denies a record of Stratego, or "". Of other games nothing is played."""
-    if header.game not in VARIANTS:
+    """Why the board denies a record of logs, or "". Of other games nothing is played."""
+    if kit_class(header.game).notation is not Notation.LOG:
         return ""
     try:
         log = log_of(Raw(RECORD, "", None, (header, record), 0))

@@ -22,7 +22,7 @@ from stratkit.convert.raw import (
     SETUP,
     Raw,
     chunks,
-    is_diplomacy,
+    is_of_orders,
 )
 from stratkit.convert.sink import open_sink
 from stratkit.convert.tally import NothingSound, Tally
@@ -84,7 +84,7 @@ def convert_chunk(chunk: list[Raw | InputError], options: ConvertOptions) -> lis
     for piece, item in zip(pieces, chunk, strict=True):
         if isinstance(item, InputError):
             piece.faults.append(item)
-        elif is_diplomacy(item) and options.to in ("json", "games"):
+        elif is_of_orders(item) and options.to in ("json", "games"):
             _guarded(piece, _diplomacy, item, options)
         elif item.form in (POSITION, SETUP):
             _guarded(piece, _position if item.form == POSITION else _setup, item, options)
@@ -196,10 +196,12 @@ def _write_json(piece: Piece, game: Game, options: ConvertOptions) -> None:
 
 
 def _has_no_log(raw: Raw) -> bool:
-    """Whether an episode is of a game that is no Stratego, or begins within a game."""
-    from stratkit.engine.stratego import VARIANTS
+    """Whether an episode is of a game that is written otherwise, or begins within a game."""
+    from stratkit.games.kit import Notation
+    from stratkit.games.table import kit_class
 
-    return raw.data[0].game not in VARIANTS or bool(raw.data[1].start)
+    notation = kit_class(raw.data[0].game).notation
+    return notation is not Notation.LOG or bool(raw.data[1].start)
 
 
 def _bare_episode(piece: Piece, raw: Raw, options: ConvertOptions) -> None:

@@ -19,7 +19,7 @@ from stratkit.engine import Game as Rules
 from stratkit.engine.diplomacy import DiplomacyMap, map_of
 from stratkit.engine.replay import Prefix, legal_prefix
 from stratkit.errors import InputError, printable, shown
-from stratkit.notation.diplomacy_games import actions_of, game_json, game_of, phases
+from stratkit.games.diplomacy.games import actions_of, game_json, game_of, phases
 
 if TYPE_CHECKING:
     from stratkit.storage.records import GameRecord, RecordHeader
@@ -178,7 +178,7 @@ def title(played: Played) -> str:
 def phase_lines(played: Played, phase: tuple[np.ndarray, Bytes | None]) -> str:
     """A phase in words: of each power its centres, and its orders, or its units where there are
     none."""
-    from stratkit.notation.diplomacy_games import phase_json
+    from stratkit.games.diplomacy.games import phase_json
 
     position, orders = phase
     told = phase_json(played.map, position, orders)

@@ -56,10 +56,13 @@ class Raw:
         return f"{self.file}: {where}" if where else self.file
 
 
-def is_diplomacy(item: Raw | InputError) -> bool:
-    """Whether the item is a game of Diplomacy."""
+def is_of_orders(item: Raw | InputError) -> bool:
+    """Whether the item is a game whose moves are orders: one of Diplomacy."""
+    from stratkit.games.kit import Notation
+    from stratkit.games.table import kit_class
+
     if isinstance(item, Raw) and item.form in (RECORD, EPISODE):
-        return str(item.data[0].game).startswith("diplomacy:")
+        return kit_class(item.data[0].game).notation is Notation.ORDERS
     return isinstance(item, Raw) and item.form == JSON
 
 

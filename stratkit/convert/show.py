@@ -18,7 +18,7 @@ from stratkit.convert.raw import (
     SUFFIXES,
     Raw,
     form_of,
-    is_diplomacy,
+    is_of_orders,
     numbered,
     within,
 )
@@ -137,7 +137,7 @@ class Drawn:
 
     def show_map(self, board: DiplomacyMap, position: Any, orders: Any) -> None:
         """Draws a phase of Diplomacy."""
-        from stratkit.notation.diplomacy_svg import picture
+        from stratkit.games.diplomacy.svg import picture
 
         if self.suffix == ".png":
             raise UsageError("a picture of Diplomacy is a .svg")
@@ -168,7 +168,7 @@ def _games(
     """The sound games of a source that are wanted; those of Diplomacy as they came."""
     try:
         for item in numbered(within(source), numbers, selection.game):
-            if not is_diplomacy(item):
+            if not is_of_orders(item):
                 yield from sound_games([item], selection, tally)
             elif isinstance(item, Raw) and not selection.by_log:
                 yield item

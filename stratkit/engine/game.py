@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 from collections.abc import Mapping
 from typing import Any, Self
@@ -12,10 +11,6 @@ from stratkit.arguments import checked
 from stratkit.engine.library import ffi, lib, text
 from stratkit.errors import InputError, nearest_or_all, printable, shown
 from stratkit.regular import open_regular
-
-# What returns are divided by where step sizes are compared among games (Sokota et al. 2022): the
-# largest return. Kuhn poker's are taken as they are, as there.
-UNITS = {"leduc": 13.0, "leduc:": 20.0}
 
 
 def game_names() -> list[str]:
@@ -136,13 +131,15 @@ class Game:
         # Of the expanded observation: planes (C, H, W), or a vector (C,).
         self.shape: tuple[int, ...] = (is_.planes, is_.height, is_.width)[: 3 if is_.height else 1]
         self.is_stratego = len(self.shape) == 3  # only its variants are seen as planes
-        self.actions_per_ply = 2 if self.is_stratego else 1  # a piece, and its destination
-        self.largest_return = 1.0 if self.is_stratego else math.inf  # inf: not known
+        # Rows and columns of the board that people see; None: the game has none.
+        self.board = (is_.board_height, is_.board_width) if is_.board_height else None
+        self.actions_per_ply: int = is_.actions_per_ply
+        self.unit: float = is_.unit  # what returns are divided by where games are compared
+        self.largest_return: float = is_.largest_return  # values beyond it count as that
         self.hands: int = is_.hands  # in public belief states; 0: the game has none
         self.public_bytes: int = is_.public_bytes
         self.pbs_inputs = 1 + self.public_bytes + 2 * self.hands  # of a row of `Subgames.inputs`
         self.endings = self._endings()
-        self.unit = UNITS.get(kind + colon, 1.0)
 
     def _rules(self) -> dict[str, int]:
         out = ffi.new("char[400]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 
@@ -41,9 +42,8 @@ def hidden_types(batch: Batch) -> Bytes:
     of the enemy's hidden pieces in the acting side's frame, `NOT_HIDDEN` elsewhere, and everywhere
     before both sides have deployed. For those who learn from games; no player gets it of a game.
     """
-    out = np.empty((batch.size, _squares(batch)), np.uint8)
-    if not lib.sk_stratego_hidden(batch.handle, batch.size, writable(out)):
-        raise ValueError(f"batch: {batch.game.name} is no Stratego")
+    out = np.empty((batch.size, _squares("batch", batch)), np.uint8)
+    lib.sk_stratego_hidden(batch.handle, batch.size, writable(out))
     return out
 
 
@@ -58,8 +58,12 @@ def begins_unsure(observations: Bytes, types: Bytes) -> Bools:
     return unsure
 
 
-def _squares(batch: Batch) -> int:
-    return max(batch.game.start_bytes - 5, 0)
+def _squares(name: str, batch: Batch) -> int:
+    """The squares of the board of a batch, the argument `name`. `ValueError`: no Stratego."""
+    if not lib.sk_stratego_hidden(batch.handle, 0, writable(np.empty(0, np.uint8))):
+        raise ValueError(f"{name}: {batch.game.name} is no Stratego")
+    assert batch.game.board
+    return math.prod(batch.game.board)
 
 
 @checked
@@ -67,9 +71,7 @@ def assign_types(worlds: Batch, types: Bytes, own: bool = False) -> None:
     """Makes worlds others of the same side: the enemy's hidden pieces get these types, uint8 [size,
     squares] as of `hidden_types`. `own`: the pieces of the side to act, between two plies; with
     some types it has no legal move. `ValueError`: public information does not allow it."""
-    given = pointer("types", types, "uint8", (worlds.size, _squares(worlds)))
-    if not worlds.game.is_stratego:
-        raise ValueError(f"worlds: {worlds.game.name} is no Stratego")
+    given = pointer("types", types, "uint8", (worlds.size, _squares("worlds", worlds)))
     row = lib.sk_stratego_assign(worlds.handle, worlds.size, own, given)
     if row >= 0:
         raise ValueError(f"{worlds.game.name}: types are not those of hidden pieces, in row {row}")

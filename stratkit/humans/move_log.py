@@ -44,13 +44,13 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
     """The log `path` (`-` is stdout, None: there is none), written line by line. That of a match
     that is resumed is continued. Raises `InputError` if it exists and neither `resume` nor `force`
     is true, `UsageError` if nobody could explain a move of the game."""
-    from stratkit.notation.hex import is_hex
+    from stratkit.games.table import kit_of
 
     if path is None:
         yield MoveLog(None, game, False)
         return
-    if not game.is_stratego and not game.hands and not is_hex(game):
-        what = "--explain is for Stratego, Hex and public belief states"
+    if not kit_of(game).draws and not game.hands:
+        what = "--explain is for games with a drawn board and for public belief states"
         raise UsageError(f"{what}, not for {game.name}")
     if path == "-":
         with open_output(path) as stream:
@@ -74,10 +74,10 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
 
 def explainers(entrants: Sequence[Entrant[Any]], game: Game) -> list[Entrant[Any]]:
     """Those who can tell how their moves of this game come about."""
-    from stratkit.notation.hex import is_hex
+    from stratkit.games.table import kit_of
     from stratkit.players.player import Explainer, Logged
 
-    drawn = game.is_stratego or is_hex(game)
+    drawn = kit_of(game).draws
     return [
         entrant
         for entrant in entrants
@@ -86,7 +86,6 @@ def explainers(entrants: Sequence[Entrant[Any]], game: Game) -> list[Entrant[Any
 
 
 def _logging(entrant: Entrant[Any], game: Game, stream: IO[str]) -> Entrant[Any]:
-    from stratkit.notation.hex import is_hex
     from stratkit.players.player import Explainer, Logged
 
     player = entrant.player
@@ -97,13 +96,9 @@ def _logging(entrant: Entrant[Any], game: Game, stream: IO[str]) -> Entrant[Any]
         return replace(cast("Entrant[Player]", entrant), player=logged)
     assert isinstance(player, Explainer)
 
-    from stratkit.engine.stratego import variant
-    from stratkit.players.testtime.explain import hex_text, text
+    from stratkit.players.testtime.explain import text
 
     def log(explanation: Explanation) -> None:
-        told = (
-            hex_text(explanation, game) if is_hex(game) else text(explanation, variant(game.name))
-        )
-        stream.write(f"{entrant.name}: {told}\n")
+        stream.write(f"{entrant.name}: {text(explanation, game)}\n")
 
     return replace(cast("Entrant[Player]", entrant), player=player.explained(log))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stratkit.engine import Game
 from stratkit.engine.stratego import RED, TYPES, Variant
 from stratkit.humans.seen import Counts, Offer, Turn, played_ply
 from stratkit.humans.session import Ended, FrontEnd
@@ -55,10 +56,10 @@ class Terminal(FrontEnd):
                 self._show_end(scene)
 
     def advise(self, turn: Turn, advice: Sequence[Explanation], every: bool) -> None:
-        variant = turn.position.variant
+        game = Game(turn.position.variant.name)
         for one in advice:
             most = len(one.moves) if every else BEST
-            self.write(explanation_text(one, variant, most, False))
+            self.write(explanation_text(one, game, most, False))
 
     def help(self, scene: Offer | Turn) -> None:
         if isinstance(scene, Offer):

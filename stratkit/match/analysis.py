@@ -55,12 +55,12 @@ class Analyst:
         batch.start(0, complete(replace(fenfs, variant=kind)).to_bytes())
         if batch.actors()[0] < 0:
             raise InputError("the game is over", text=fenfs)
-        return text(self._explain(batch, 0), kind, numbered=False)
+        return text(self._explain(batch, 0), self.game, numbered=False)
 
     def turn(self, log: Log, ply: int) -> str:
         """What the side to move would play after so many plies of a game, as text. `InputError`:
         the game is another one, or over there."""
-        return text(self.explanation(log, ply), self.variant, numbered=False)
+        return text(self.explanation(log, ply), self.game, numbered=False)
 
     def explanation(self, log: Log, ply: int) -> Explanation:
         """The same, not yet as text."""

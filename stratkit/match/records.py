@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stratkit.engine import Game
+from stratkit.games.table import kit_of
 from stratkit.match.entrants import AnyEntrant
 from stratkit.match.options import MatchOptions
 from stratkit.match.schedule import Schedule
-from stratkit.notation.transcript import game_text
 from stratkit.play.finished import GameNote
 from stratkit.storage.columns import Episode
 from stratkit.storage.records import (
@@ -47,17 +47,8 @@ def record_header(
         draw=draw.text if draw else None,
         sprt=options.sprt,
         seats=options.seats if game.players > 2 else None,
-        powers=_powers(game) if game.players > 2 else None,
+        powers=kit_of(game).seats if game.players > 2 else None,
     )
-
-
-def _powers(game: Game) -> tuple[str, ...] | None:
-    """The names of the seats; None: they have none."""
-    if not game.name.startswith("diplomacy:"):
-        return None
-    from stratkit.engine.diplomacy import map_of
-
-    return tuple(map_of(game).powers)
 
 
 def game_record(
@@ -69,7 +60,7 @@ def game_record(
     note: GameNote,
 ) -> GameRecord:
     """The record of one game, in which `seats` played each side (indices of players)."""
-    setups, moves = game_text(game, episode.actions)
+    setups, moves = kit_of(game).transcript(episode.actions)
     returns = tuple(float(value) for value in episode.returns)
     return GameRecord(
         number=episode.number,

@@ -1,22 +1,11 @@
-"""The actions of a whole game as text: of Stratego as people write them, two setups and moves."""
+"""The actions of a whole game of Stratego as people write them: two setups and moves."""
 
 from __future__ import annotations
 
 from stratkit.arrays import Int32s
-from stratkit.engine import Game
-from stratkit.engine.stratego import VARIANTS, Variant, setup_of
+from stratkit.engine.stratego import Variant, setup_of
 from stratkit.notation.setups import setup_text
 from stratkit.notation.squares import move_text
-
-
-def game_text(game: Game, actions: Int32s) -> tuple[tuple[str, str] | None, list[str]]:
-    """Setups, if the game has any, and moves: of a game that is no Stratego the actions' numbers,
-    chance's among them. One that ended before both sides had deployed has neither."""
-    if game.name in VARIANTS:
-        if len(actions) < 2 * VARIANTS[game.name].pieces:
-            return None, []
-        return transcript(VARIANTS[game.name], actions)
-    return None, [str(action) for action in actions.tolist()]
 
 
 def transcript(variant: Variant, actions: Int32s) -> tuple[tuple[str, str], list[str]]:

@@ -1,170 +1,22 @@
-"""A player by rules of thumb. It attacks what it expects to beat and runs from pieces that it knows
-are stronger. Otherwise it goes forward. It hides its flag behind bombs.
-
-It plays every Stratego variant from the same views as other players, and remembers nothing.
-"""
+"""A player by the rules of thumb of its game."""
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
-from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
-from stratkit.engine import Game, expand_planes, observation_dtype, sample, uniform_rows
-from stratkit.engine.combat import BOTH_FALL, LOSES, WINS, fight
-from stratkit.engine.observation import ENEMY_PUBLIC, LAKES, OWN_TYPES
-from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import BOMB, FLAG, MINER, PIECE, SCOUT, SPY, TYPE, TYPES
+from stratkit.engine import Game, sample
+from stratkit.games.table import kit_of
 from stratkit.players.player import Decision, Player, Views
-
-#                 flag spy scout miner sgt lt cpt major col gen marshal bomb
-VALUES = np.array([50, 4, 1.5, 3, 1.5, 2, 3, 4.5, 7, 10, 14, 2.5])
-
-ADVANCE = 0.12  # for a step towards the enemy's back rank
-RETREAT = -0.10
-CURIOSITY = 0.25  # for learning the rank of a hidden piece
-NOISE = 0.2  # breaks ties, and so ends moves to and fro
-
-
-def _gains() -> Float64s:
-    """[attacker, defender]: what an attack is worth, in units of `VALUES`."""
-    gains = np.zeros((len(TYPES), len(TYPES)))
-    for attacker in range(len(TYPES)):
-        for defender in range(len(TYPES)):
-            ends = {WINS: VALUES[defender], LOSES: -VALUES[attacker], BOTH_FALL: 0.0}
-            gains[attacker, defender] = ends[fight(attacker, defender)]
-    return gains
-
-
-GAINS = _gains()
 
 
 class HeuristicPlayer(Player):
-    """Plays by the rules of the module. `seed` decides between moves that are about as good."""
+    """Plays by the rules of thumb of `game`, which has some. `seed` decides between moves that are
+    about as good."""
 
     def __init__(self, game: Game, seed: int) -> None:
-        self.game, self.seed = game, seed
-        _, self.height, self.width = game.shape
-        self.dtype = observation_dtype(self.height * self.width)
+        heuristic = kit_of(game).heuristic
+        assert heuristic is not None
+        self.heuristic, self.seed = heuristic, seed
 
     def act(self, views: Views) -> Decision:
-        seen = views.observations.view(self.dtype)[:, 0]
-        probabilities = np.zeros(views.legal.shape, np.float32)
-        deploying = seen["phase"] == 1
-        if deploying.any():
-            probabilities[deploying] = self.placement(seen[deploying], views.legal[deploying])
-        if not deploying.all():
-            probabilities[~deploying] = self._choice(views, seen, np.flatnonzero(~deploying))
-        return Decision(*sample(probabilities, views.legal, self.seed, views.games, views.numbers))
-
-    def placement(self, seen: npt.NDArray[np.void], legal: Bytes) -> Float32s:
-        """Weights of the squares: flag at the back, bombs beside it, miners behind, scouts
-        before."""
-        n = len(seen)
-        rank = np.arange(self.height * self.width) // self.width
-        back = np.exp(-1.5 * rank)
-        weights = np.ones((n, self.height * self.width))
-        type_ = seen["to_place"][:, None]
-        weights = np.where(type_ == FLAG, np.exp(-6.0 * rank), weights)
-        weights = np.where((type_ == MINER) | (type_ == SPY), back, weights)
-        weights = np.where(type_ == SCOUT, 1 + rank, weights)
-        flag = (seen["cells"] & (PIECE | TYPE)) == PIECE | FLAG
-        beside = sum(self._neighbour(flag.astype(float), d) for d in range(4))
-        weights = np.where(type_ == BOMB, 0.3 + 10 * beside, weights)
-        weights = weights * legal
-        return np.asarray(weights / weights.sum(1, keepdims=True), np.float32)
-
-    def _choice(self, views: Views, seen: npt.NDArray[np.void], rows: Int64s) -> Float32s:
-        """One-hot: the piece with the best move, or the best destination of the piece selected."""
-        legal = views.legal[rows] > 0
-        planes = expand_planes(self.game, np.ascontiguousarray(views.observations[rows]))
-        best = self.scores(seen[rows], planes)
-        key = self.seed, views.games[rows], views.numbers[rows]
-        noise = uniform_rows(*key, best.shape[1], Stream.HEURISTIC_NOISE)
-        best = np.where(legal, best + NOISE * noise, -np.inf)
-        chosen = np.zeros(best.shape, np.float32)
-        chosen[np.arange(len(rows)), best.argmax(1)] = 1
-        return chosen
-
-    def scores(self, seen: npt.NDArray[np.void], planes: Float32s) -> Float64s:
-        """[n, square]: what the best move of each piece is worth, or each destination of the piece
-        that is selected."""
-        planes = planes.reshape(len(seen), planes.shape[1], -1)
-        worth = self._attack_worth(planes)
-        return np.where(
-            seen["stage"][:, None] == 1,
-            self._destination_scores(seen, planes, worth),
-            self._piece_scores(planes, worth),
-        )
-
-    def _attack_worth(self, planes: Float32s) -> Float64s:
-        """[n, attacker, square]: expected gain of attacking the enemy on a square; 0 where none
-        is."""
-        enemy = planes[:, ENEMY_PUBLIC].astype(np.float64)
-        worth = np.einsum("ad,nds->nas", GAINS, enemy)
-        hidden = (enemy.max(1) < 1) & (enemy.sum(1) > 0.5)
-        return np.asarray(worth + CURIOSITY * hidden[:, None, :])
-
-    def _danger(self, planes: Float32s) -> Float64s:
-        """[n, own type, square]: what a piece of ours on a square stands to lose to its neighbours,
-        counting only enemies whose rank is known."""
-        enemy = planes[:, ENEMY_PUBLIC].astype(np.float64)
-        known = enemy * (enemy.max(1, keepdims=True) == 1)
-        known[:, [FLAG, BOMB]] = 0
-        loss = np.einsum("ad,nas->nds", np.maximum(GAINS, 0), known)
-        return np.asarray(np.max([self._neighbour(loss, d) for d in range(4)], axis=0))
-
-    def _neighbour(self, field: Float64s, direction: int) -> Float64s:
-        """[..., square]: the value on the next square in `direction` (0 off the board): right,
-        left, forward, back."""
-        board = field.reshape(*field.shape[:-1], self.height, self.width)
-        out = np.zeros_like(board)
-        if direction == 0:
-            out[..., :, :-1] = board[..., :, 1:]
-        elif direction == 1:
-            out[..., :, 1:] = board[..., :, :-1]
-        elif direction == 2:
-            out[..., :-1, :] = board[..., 1:, :]
-        else:
-            out[..., 1:, :] = board[..., :-1, :]
-        return np.asarray(out.reshape(field.shape))
-
-    def _step_scores(
-        self, planes: Float32s, worth: Float64s, own: Float64s
-    ) -> tuple[Float64s, Float64s]:
-        """Scores of arriving on a square, and of leaving one, for pieces of types `own`
-        [n, type, square] (one-hot): both [n, type, square]."""
-        enemy = planes[:, ENEMY_PUBLIC].sum(1, keepdims=True) > 0.5
-        danger = self._danger(planes)
-        arrive = np.where(enemy, worth, -0.8 * danger)
-        leave = 0.5 * danger * own
-        return arrive, leave
-
-    def _piece_scores(self, planes: Float32s, worth: Float64s) -> Float64s:
-        """[n, square]: the best single step of the piece on each square."""
-        own = planes[:, OWN_TYPES].astype(np.float64)
-        arrive, leave = self._step_scores(planes, worth, own)
-        blocked = planes[:, LAKES, None] + planes[:, OWN_TYPES].sum(1, keepdims=True)
-        options = []
-        for direction in range(4):
-            forward = {2: ADVANCE, 3: RETREAT}.get(direction, 0.0)
-            step = self._neighbour(arrive, direction) + forward
-            off = 1 - self._neighbour(np.ones_like(blocked, dtype=float), direction)
-            wall = self._neighbour(blocked.astype(float), direction) + off
-            options.append(np.where(wall > 0.5, -1e3, step))
-        best = np.max(options, axis=0) + leave
-        return np.asarray((best * own).sum(1))
-
-    def _destination_scores(
-        self, seen: npt.NDArray[np.void], planes: Float32s, worth: Float64s
-    ) -> Float64s:
-        """[n, square]: the score of each destination of the piece that is selected."""
-        n = len(seen)
-        own = planes[:, OWN_TYPES].astype(np.float64)
-        selected = np.minimum(seen["selected"], self.height * self.width - 1).astype(int)
-        type_ = own[np.arange(n), :, selected].argmax(1)
-        arrive, _ = self._step_scores(planes, worth, own)
-        ranks = np.arange(self.height * self.width) // self.width
-        forward = np.sign(ranks[None, :] - ranks[selected][:, None])
-        bonus = np.where(forward > 0, ADVANCE, np.where(forward < 0, RETREAT, 0.0))
-        return np.asarray(arrive[np.arange(n), type_] + bonus)
+        key = self.seed, views.games, views.numbers
+        policy = self.heuristic.choice(views.observations, views.legal, *key)
+        return Decision(*sample(policy, views.legal, *key))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError, nearest_or_all, shown
+from stratkit.games.kit import Notation
+from stratkit.games.table import kit_of
 from stratkit.models.open_model import PolicyModel, ValueModel, open_model
 from stratkit.models.shipped import SHIPPED, check_whole, weights_file
 from stratkit.players.options import options_text
@@ -22,6 +24,7 @@ from stratkit.players.testtime.options import PostProcessing
 if TYPE_CHECKING:
     import torch
 
+    from stratkit.games.heuristic import Heuristic
     from stratkit.players.network import NetworkPlayer
 Kind = TypeVar("Kind")
 
@@ -58,8 +61,8 @@ def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[P
 
 
 def check_board(spec: PlayerSpec, game: Game) -> None:
-    """`InputError`: the player needs a board, which the game has not."""
-    if not game.is_stratego:
+    """`InputError`: the player needs setups and squares, which the game has not."""
+    if kit_of(game).notation is not Notation.LOG:
         raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
 
 
@@ -115,7 +118,7 @@ def _open_policy(
 
 def check_post(post: PostProcessing, game: Game, text: str) -> None:
     """`UsageError`: the game has no such post-processing; `text` asks for it."""
-    if post.of_stratego and not game.is_stratego:
+    if post.of_pieces and not kit_of(game).hidden_types:
         what = f"{game.name} has no such post-processing: {options_text(post)[:-1]}"
         raise UsageError(what, text=text)
 
@@ -186,49 +189,37 @@ def place(player: Player, device: str, precision: torch.dtype) -> None:
             one.place(device, precision)
 
 
-def open_search(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
-    """A search from the player `random` or `heuristic` as the blueprint. `UsageError`: the game
-    cannot be searched so."""
-    from stratkit.engine.stratego import VARIANTS
-    from stratkit.players.searching.blueprints import (
-        FunctionBlueprint,
-        HeuristicBlueprint,
-        UniformBlueprint,
-    )
+def open_heuristic(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+    """The player by the game's rules of thumb, with a search if one is asked for. `InputError`: the
+    game has none."""
+    from stratkit.players.heuristic import HeuristicPlayer
+
+    heuristic = kit_of(game).heuristic
+    if heuristic is None:
+        raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
+    if spec.options or not heuristic.breaks_ties:
+        return open_search(spec, game, setting, heuristic)
+    return Entrant(spec.name or spec.spec, HeuristicPlayer(game, setting.seed), spec.spec)
+
+
+def open_search(
+    spec: PlayerSpec, game: Game, setting: Setting, blueprint: Heuristic
+) -> Entrant[Player]:
+    """A player by the blueprint, with the search that `spec` asks for, if any. `UsageError`: the
+    game cannot be searched so."""
     from stratkit.players.searching.stage import SearchStage
     from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
     if spec.options.of_beliefs:
         return _open_exact(spec, game, setting)
     searching, belief = _believing(spec.options)
-    blueprint: FunctionBlueprint = UniformBlueprint()
-    if spec.spec == "heuristic":
-        blueprint = HeuristicBlueprint(game, VARIANTS[game.name].counts)
-    search = SearchStage(game, blueprint, searching, setting.seed)
+    search = SearchStage(game, blueprint, searching, setting.seed) if searching else None
     return Entrant(
         name=spec.name or spec.spec,
         player=PostprocessedPlayer(blueprint, game, setting.seed, PostProcessing(), search=search),
         spec=f"{options_text(searching)}{spec.spec}",
         reproducible=searching.time is None,
         belief=belief,
-    )
-
-
-def open_greedy(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
-    """The player `heuristic` of Diplomacy, with a search if one is asked for."""
-    from stratkit.players.diplomacy import GreedyBlueprint
-    from stratkit.players.searching.stage import SearchStage
-    from stratkit.players.testtime.pipeline import PostprocessedPlayer
-
-    searching: SearchOptions = spec.options
-    blueprint, search = GreedyBlueprint(game), None
-    if searching:
-        search = SearchStage(game, blueprint, searching, setting.seed)
-    return Entrant(
-        name=spec.name or spec.spec,
-        player=PostprocessedPlayer(blueprint, game, setting.seed, PostProcessing(), search=search),
-        spec=f"{options_text(searching)}{spec.spec}",
-        reproducible=searching.time is None,
     )
 
 

@@ -94,24 +94,19 @@ class NetworkOptions:
 
 
 def _open_random(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:
+    from stratkit.games.heuristic import UniformBlueprint
     from stratkit.players.open import Entrant, open_search
     from stratkit.players.random import RandomPlayer
 
     if spec.options:
-        return open_search(spec, game, setting)
+        return open_search(spec, game, setting, UniformBlueprint())
     return Entrant(spec.name or spec.spec, RandomPlayer(setting.seed), spec.spec)
 
 
 def _open_heuristic(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:
-    from stratkit.players.heuristic import HeuristicPlayer
-    from stratkit.players.open import Entrant, check_board, open_greedy, open_search
+    from stratkit.players.open import open_heuristic
 
-    if game.name.startswith("diplomacy:"):
-        return open_greedy(spec, game, setting)
-    check_board(spec, game)
-    if spec.options:
-        return open_search(spec, game, setting)
-    return Entrant(spec.name or spec.spec, HeuristicPlayer(game, setting.seed), spec.spec)
+    return open_heuristic(spec, game, setting)
 
 
 def _open_human(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Any]:

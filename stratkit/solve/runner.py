@@ -135,7 +135,7 @@ class PolicyEvaluator:
         searching = spec.options.searching if network else spec.options
         post = network and not spec.options.post.of_single_actions
         by_beliefs = searching and searching.of_beliefs  # judged by what it plays in the whole tree
-        if self.tree.game.is_stratego and (post or searching) and not by_beliefs:
+        if self.tree.game.actions_per_ply > 1 and (post or searching) and not by_beliefs:
             what = "search improves" if searching else "post-processing judges"
             raise UsageError(f"{what} whole moves, not single actions", text=text)
         some = list_checkpoints(spec.spec) if network else []

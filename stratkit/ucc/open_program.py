@@ -7,8 +7,9 @@ import shlex
 import shutil
 
 from stratkit.engine import Game
-from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError, UsageError
+from stratkit.games.kit import Notation
+from stratkit.games.table import kit_of
 from stratkit.players.open import Entrant
 from stratkit.players.registry import Setting
 from stratkit.players.spec import PlayerSpec
@@ -21,7 +22,7 @@ def open_program(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Prog
     Raises `InputError` when there is no such program, or the protocol cannot speak of the game.
     """
     words = command_words(spec)
-    if game.name not in VARIANTS:
+    if kit_of(game).notation is not Notation.LOG:
         raise InputError(f"programs do not play {game.name}", text=spec.text)
     if shutil.which(words[0]) is None:
         raise InputError(f"no such program, or not executable: {words[0]}", text=spec.text)

@@ -42,7 +42,8 @@ def test_a_refused_explanation_costs_no_games(tmp_path: pathlib.Path) -> None:
     games.write_text("old")
     words = ("random", "name=b,random", "--game", "diplomacy:fva", "-n", 2, "-o", games, "-f")
     done = run("match", *words, "--explain", log)
-    said = "match: --explain is for Stratego, Hex and public belief states, not for diplomacy:fva"
+    what = "--explain is for games with a drawn board and for public belief states"
+    said = f"match: {what}, not for diplomacy:fva"
     assert (done.status, done.error_line) == (2, said)
     assert games.read_text() == "old"
     games.unlink()

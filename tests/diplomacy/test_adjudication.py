@@ -23,7 +23,7 @@ from stratkit.engine.diplomacy import (
     map_text,
 )
 from stratkit.errors import InputError
-from stratkit.notation.diplomacy import (
+from stratkit.games.diplomacy.orders import (
     order_text,
     orders_array,
     parse_order,

@@ -16,7 +16,7 @@ from stratkit.engine.diplomacy import (
     map_text,
 )
 from stratkit.errors import InputError
-from stratkit.notation.diplomacy import (
+from stratkit.games.diplomacy.orders import (
     Order,
     order_text,
     orders_array,

@@ -23,8 +23,8 @@ from stratkit.engine.diplomacy import (
     map_text,
 )
 from stratkit.errors import InputError
-from stratkit.notation.diplomacy import orders_array
-from stratkit.players.searching.blueprints import UniformBlueprint
+from stratkit.games.diplomacy.orders import orders_array
+from stratkit.games.heuristic import UniformBlueprint
 from stratkit.search.equilibrium import Cells, candidates, solve
 from stratkit.search.regret_matching import exploitability
 from stratkit.solve.exploitability import evaluate

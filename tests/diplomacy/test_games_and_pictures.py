@@ -16,8 +16,8 @@ from running import ROOT, run
 from stratkit.engine import Batch, Game, sample
 from stratkit.engine.diplomacy import map_of
 from stratkit.errors import InputError
-from stratkit.notation.diplomacy_games import ENDED, actions_of, game_json, phases
-from stratkit.notation.diplomacy_svg import layout, picture
+from stratkit.games.diplomacy.games import ENDED, actions_of, game_json, phases
+from stratkit.games.diplomacy.svg import layout, picture
 
 TINY = Game("diplomacy:tiny")
 

@@ -9,9 +9,9 @@ import pytest
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import map_of
 from stratkit.errors import InputError
-from stratkit.notation import diplomacy_games
-from stratkit.notation.diplomacy_games import AFTER_THE_END, EMPTY, NAMED_TWICE, actions_of, phases
-from stratkit.notation.diplomacy_saved import (
+from stratkit.games.diplomacy import games as diplomacy_games
+from stratkit.games.diplomacy.games import AFTER_THE_END, EMPTY, NAMED_TWICE, actions_of, phases
+from stratkit.games.diplomacy.saved import (
     AGAIN,
     CONTRADICTION,
     DISORDER,

@@ -33,11 +33,17 @@ RPS = pathlib.Path(__file__).parents[2] / "formats/samples/modified_rps.matrix"
 GAMES = (*VARIANTS, "kuhn", "leduc", "liars_dice:2x3", "hex:4", "dark_hex:3", f"matrix:{RPS}")
 
 
-def test_games_say_whether_they_are_stratego() -> None:
-    for game in map(Game, GAMES):
-        is_it = game.name in VARIANTS
-        found = game.is_stratego, game.actions_per_ply, game.largest_return
-        assert found == ((True, 2, 1.0) if is_it else (False, 1, np.inf))
+def test_games_describe_their_moves_returns_and_boards() -> None:
+    boards = {"hex:4": (4, 4), "dark_hex:3": (3, 3), "moves:nano": (4, 3)}
+    units = {"leduc": 13.0, "leduc:6x2": 20.0}
+    for game in map(Game, (*GAMES, "moves:nano", "leduc:6x2", "diplomacy:tiny")):
+        found = game.actions_per_ply, game.unit, game.largest_return, game.board
+        if game.name in VARIANTS:
+            variant = VARIANTS[game.name]
+            assert found == (2, 1.0, 1.0, (variant.height, variant.width))
+        else:
+            expected = units.get(game.name, 1.0), np.inf, boards.get(game.name)
+            assert found == (1, *expected)
 
 
 def random_games(

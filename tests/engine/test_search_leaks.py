@@ -84,7 +84,7 @@ def said(
     for row, one in enumerate(told):
         found = one.search
         values = b"" if found is None else found.q.tobytes() + found.policy.tobytes()
-        out.append((policy[row].tobytes(), values, text(one, KIND)))
+        out.append((policy[row].tobytes(), values, text(one, GAME)))
     return out
 
 

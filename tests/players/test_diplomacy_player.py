@@ -18,8 +18,8 @@ from stratkit.engine.diplomacy import (
     map_of,
 )
 from stratkit.errors import InputError
-from stratkit.notation.diplomacy import parse_order
-from stratkit.players.diplomacy import GreedyBlueprint
+from stratkit.games.diplomacy.heuristic import GreedyBlueprint
+from stratkit.games.diplomacy.orders import parse_order
 
 GAME = Game("diplomacy:fva")
 BLUEPRINT = GreedyBlueprint(GAME)

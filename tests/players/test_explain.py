@@ -36,7 +36,7 @@ def explanation(scene: Scene, **options: str) -> Explanation:
 
 
 def explained(scene: Scene, **options: str) -> str:
-    return text(explanation(scene, **options), variant("mini"))
+    return text(explanation(scene, **options), Game("mini"))
 
 
 def test_a_position_is_drawn_with_its_moves() -> None:
@@ -75,13 +75,13 @@ def test_a_deployment_is_told_square_by_square() -> None:
     assert len(told) == pieces
     assert [e.side for e in told] == [0] * len(told)
     blue = dataclasses.replace(told[1], side=1)
-    lines = text(told[1], variant("mini")).splitlines()
+    lines = text(told[1], Game("mini")).splitlines()
     assert lines[0] == "game 1; in per cent:"
     assert lines[1].split() == ["square", "network", "threshold", "quanta"]
     squares = {line.split()[0] for line in lines[2:]}
     assert squares <= {f"{file}{rank}" for file in "ABCDEF" for rank in "12"}
     assert {line.split()[1] for line in lines[2:]} == {TYPES[told[1].packed[11]]}
-    theirs = text(blue, variant("mini")).splitlines()
+    theirs = text(blue, Game("mini")).splitlines()
     assert {line.split()[0] for line in theirs[2:]} <= {f"{f}{r}" for f in "ABCDEF" for r in "56"}
 
 

@@ -18,6 +18,8 @@ from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.observation import PHASE, PLIES, number
 from stratkit.engine.stratego import TYPE, variant
 from stratkit.errors import InputError, UsageError
+from stratkit.games.heuristic import UniformBlueprint
+from stratkit.games.stratego.heuristic import StrategoHeuristic
 from stratkit.nets.evaluator import Evaluator
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
@@ -26,7 +28,6 @@ from stratkit.players.open import open_player
 from stratkit.players.options import read_options
 from stratkit.players.player import Explanation, Player, PolicyPlayer, Views
 from stratkit.players.searching import stage
-from stratkit.players.searching.blueprints import HeuristicBlueprint, UniformBlueprint
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
 from stratkit.players.searching.stage import SearchStage
 from stratkit.players.spec import parse_player
@@ -258,7 +259,7 @@ def test_trees_explain_a_winning_move_by_its_visits() -> None:
     assert one.search is not None and one.search.visits is not None
     best = int(one.search.policy.argmax())
     assert one.search.q[best] == 1
-    said = text(one, variant(scene.game.name))
+    said = text(one, scene.game)
     assert f"visits {one.search.visits[best]:.1f}" in said and "search in 3 worlds" in said
 
 
@@ -340,7 +341,7 @@ def views_of(game: Game, actions: int) -> Views:
 
 def test_the_heuristic_as_a_blueprint_prefers_what_the_heuristic_plays() -> None:
     game = Game("barrage")
-    blueprint = HeuristicBlueprint(game, variant("barrage").counts)
+    blueprint = StrategoHeuristic(game)
     for actions in (3, 17, 18, 40):
         views = views_of(game, actions)
         policy, values = blueprint.evaluate(views.observations, views.legal, values=True)
@@ -354,7 +355,7 @@ def test_the_heuristic_as_a_blueprint_prefers_what_the_heuristic_plays() -> None
 
 def test_the_heuristic_values_pieces() -> None:
     game = Game("mini")
-    blueprint = HeuristicBlueprint(game, variant("mini").counts)
+    blueprint = StrategoHeuristic(game)
     ahead = Scene("M:A1 k:C3 E:B2 Y:F6")
     even = Scene("M:A1 E:B2 C:C1 Y:F6 Q:F5 O:E5")
     values = [blueprint.values(scene.batch.observe())[0] for scene in (ahead, even)]
@@ -382,7 +383,7 @@ def test_it_explains_its_moves() -> None:
     scene, told = Scene(PIECES), []
     player, *_ = searching(scene.game, log=told.append, rollouts="64", belief="policy")
     (one,) = player.explain(scene.views())
-    said = text(one, variant("mini")).splitlines()
+    said = text(one, Game("mini")).splitlines()
     head = next(line for line in said if line.startswith("game 1, value "))
     assert "search in" in head and "worlds (effective sample size" in head
     (columns,) = (line.split() for line in said if line.startswith("move"))
@@ -390,7 +391,7 @@ def test_it_explains_its_moves() -> None:
     rows = [line for line in said if " q " in line]
     assert rows and all(" +- " in line for line in rows)
     single = searching(scene.game, log=told.append, rollouts="1")[0].explain(scene.views())
-    assert " +- " not in text(single[0], variant("mini"))  # one world has no error
+    assert " +- " not in text(single[0], Game("mini"))  # one world has no error
 
 
 def test_what_cannot_be_searched_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ from running import run
 from stratkit.engine import Batch, Game, PublicTree, Subgames, hidden_types, replay_many, worlds
 from stratkit.engine.observation import observation_dtype
 from stratkit.errors import UsageError
+from stratkit.games.heuristic import UniformBlueprint
 from stratkit.players.open import open_player
 from stratkit.players.player import Explainer, Views
-from stratkit.players.searching.blueprints import UniformBlueprint
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage
 from stratkit.players.spec import parse_player

@@ -12,8 +12,8 @@ from search.test_regret_matching import coordination
 from stratkit.arrays import Float64s, Int64s
 from stratkit.engine import Batch, Game, Tree
 from stratkit.engine.stratego import placements, variant
+from stratkit.games.heuristic import UniformBlueprint
 from stratkit.notation.setups import parse_setup
-from stratkit.players.searching.blueprints import UniformBlueprint
 from stratkit.search.equilibrium import Cells, candidates, remembered, solve
 from stratkit.search.regret_matching import RegretMatching, exploitability
 from stratkit.setups.book import Book
@@ -28,7 +28,7 @@ PLACED = np.stack([placements(variant("nano"), setup) for setup in SETUPS])
 class FirstLikely(UniformBlueprint):
     """The lowest legal action has twice the weight of each other."""
 
-    def _policy(self, observations: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    def policy(self, observations: np.ndarray, legal: np.ndarray) -> np.ndarray:
         weights = legal * (1.0 + (np.cumsum(legal, 1) == 1))
         return np.asarray(weights / weights.sum(1, keepdims=True), np.float32)
 
@@ -65,14 +65,14 @@ def test_candidates_are_the_most_probable_whole_actions() -> None:
 class Forward(UniformBlueprint):
     """The highest legal action, which goes forward, has eight times the weight of each other."""
 
-    def _policy(self, observations: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    def policy(self, observations: np.ndarray, legal: np.ndarray) -> np.ndarray:
         weights = legal * (1.0 + 7 * (np.cumsum(legal[:, ::-1], 1)[:, ::-1] == 1))
         return np.asarray(weights / weights.sum(1, keepdims=True), np.float32)
 
 
 def exact_table(tree: Tree) -> Float64s:
     """What each pair of setups of nano is worth to red if both go forward after deploying."""
-    played = tree.flat(Forward()._policy(tree.observations(), tree.legal()))
+    played = tree.flat(Forward().policy(tree.observations(), tree.legal()))
     table = np.empty((6, 6))
     children: dict[tuple[int, int], list[int]] = {}  # sets by player and last sequence
     for number, (player, before) in enumerate(zip(tree.players, tree.before, strict=True)):

@@ -12,10 +12,10 @@ from running import run
 from stratkit.arrays import Bytes, Float64s, Int64s
 from stratkit.engine import Batch, Game, sample
 from stratkit.engine.diplomacy import POWER, between_moves, shares_of, views_of
-from stratkit.notation.diplomacy_games import actions_of
-from stratkit.players.diplomacy import GreedyBlueprint
+from stratkit.games.diplomacy.games import actions_of
+from stratkit.games.diplomacy.heuristic import GreedyBlueprint
+from stratkit.games.heuristic import UniformBlueprint
 from stratkit.players.player import Floats
-from stratkit.players.searching.blueprints import UniformBlueprint
 from stratkit.search.equilibrium import Candidates, Cells, candidates
 from stratkit.search.joint import LOSERS_FROM, JointCells, solve_joint, values_of_all
 from stratkit.search.rollouts import play_on

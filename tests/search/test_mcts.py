@@ -13,7 +13,7 @@ from search.slow_mcts import HashedBlueprint, SlowTree, outcomes
 from stratkit.engine import Batch, Game, sample
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.mcts import SearchTrees
-from stratkit.players.searching.blueprints import UniformBlueprint
+from stratkit.games.heuristic import UniformBlueprint
 from stratkit.search.mcts import grow
 
 ENOUGH = 100_000
@@ -209,7 +209,7 @@ def test_a_time_limit_stops_it_after_a_round() -> None:
 def test_values_beyond_what_a_game_returns_do_not_count() -> None:
     class Bold(UniformBlueprint):
         def evaluate_distinct(self, observations, legal, values=False):  # type: ignore
-            return self._policy(observations, legal), np.full(len(legal), 9.0, np.float32)
+            return self.policy(observations, legal), np.full(len(legal), 9.0, np.float32)
 
     batch = Batch(Game("hex:3"), 1)
     trees = SearchTrees(batch, 1, 1, largest_return=0.5)

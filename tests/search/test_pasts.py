@@ -10,7 +10,7 @@ from search.test_sampled import END, flat, roots_of
 from search.test_step import after, searched
 from solve.small_games import tree_of
 from stratkit.engine import Batch, Game
-from stratkit.players.searching.blueprints import UniformBlueprint
+from stratkit.games.heuristic import UniformBlueprint
 from stratkit.search.beliefs import ImportanceResampling, log_likelihoods, past
 from stratkit.search.mmd import MMDSearch
 from stratkit.solve.exploitability import evaluate
@@ -70,7 +70,7 @@ def test_likelihoods_are_those_of_the_enemys_actions(name: str) -> None:
 class Odd(UniformBlueprint):
     """Some policy of what is seen."""
 
-    def _policy(self, observations: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    def policy(self, observations: np.ndarray, legal: np.ndarray) -> np.ndarray:
         places = np.arange(observations.shape[1]) % 7
         weights = legal * (1.0 + (observations @ places)[:, None] * np.arange(legal.shape[1]) % 5)
         return np.asarray(weights / weights.sum(1, keepdims=True), np.float32)

@@ -12,7 +12,7 @@ from stratkit.engine import Batch, Game, Tree, uniform, worlds
 from stratkit.engine.mcts import RootMoves
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.sampling import dirichlet
-from stratkit.players.searching.blueprints import UniformBlueprint
+from stratkit.games.heuristic import UniformBlueprint
 from stratkit.search.beliefs import uniform_belief
 from stratkit.search.decision import Root
 from stratkit.search.pimc import PIMC, best, world_policy

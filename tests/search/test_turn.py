@@ -10,11 +10,11 @@ import pytest
 
 from running import ROOT, run
 from stratkit.engine import Batch, Game, sample
-from stratkit.engine.stratego import variant
 from stratkit.errors import InputError
+from stratkit.games.heuristic import UniformBlueprint
+from stratkit.games.stratego.heuristic import StrategoHeuristic
 from stratkit.players.open import open_player
 from stratkit.players.player import PolicyPlayer, Views
-from stratkit.players.searching.blueprints import HeuristicBlueprint, UniformBlueprint
 from stratkit.players.spec import parse_player
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
@@ -132,7 +132,7 @@ def test_a_side_draws_from_one_mixture_whatever_the_other_chose(game: Game, text
 def test_play_goes_on_by_the_blueprint_and_alone_views_have_no_turns() -> None:
     game = Game("nano")
     one = player("search=rm,candidates=4,heuristic", game)
-    blueprint = HeuristicBlueprint(game, variant("nano").counts)
+    blueprint = StrategoHeuristic(game)
     batch = play(game, [0, 1, 2, 0, 1, 2])
     views = Views.of_one(batch, 0, 6)
     plain = PostprocessedPlayer(blueprint, game, 1, PostProcessing())

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from stratkit.engine import Batch, Game, has_worlds
-from stratkit.engine.stratego import VARIANTS
+from stratkit.engine import Batch, Game, has_worlds, known_actions
 from stratkit.errors import InputError, UsageError
+from stratkit.games.table import kit_of
 from stratkit.models.open_model import BeliefModel, open_model
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Floats
@@ -75,7 +75,7 @@ def _rm(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
 
 
 def _endgame(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
-    if game.name not in VARIANTS:
+    if not kit_of(game).hidden_types:
         raise UsageError(f"search=endgame is for Stratego on boards, not for {game.name}")
     return EndgameSearch(
         max_hands=options.hands, eta=options.eta, tau=options.magnet, belief=belief
@@ -196,17 +196,23 @@ def _belief(options: SearchOptions, game: Game) -> BeliefSampler:
     if word == "true":
         what = "is for self-play that learns (selfplay --actors): nobody else sees the truth"
         raise UsageError(f"belief=true {what}")
-    if word == "setups" and not game.is_stratego:
-        return BELIEFS["uniform"]  # a preset asks for it in any game
-    if word.startswith("setups") and not game.is_stratego:
+    if word.startswith("setups") and not kit_of(game).hidden_types:
+        if word == "setups":
+            return BELIEFS["uniform"]  # a preset asks for it in any game
         raise UsageError(f"belief={word} is for Stratego, not for {game.name}")
-    if word == "policy" and not game.is_stratego and Batch(game, 1).histories() is None:
+    if word == "policy" and not _tells_history(game):
         raise UsageError(f"belief={word}: states of {game.name} do not tell how they came about")
     if options.belief_file is None:
         return BELIEFS[word]
     network = NetworkBelief(open_model(options.belief_file).must_be(BeliefModel).evaluator(game))
     of_setups = word.startswith(SETUPS_AND)
     return ImportanceResampling(deployment=True, last=0, base=network) if of_setups else network
+
+
+def _tells_history(game: Game) -> bool:
+    """Whether a state or the views of a game tell how it came about."""
+    nothing = np.empty(0, np.int32)
+    return Batch(game, 1).histories() is not None or known_actions(game, nothing, 0) is not None
 
 
 def _choices(turns: Turns, row: int) -> tuple[np.ndarray, list[tuple[int, ...]]]:

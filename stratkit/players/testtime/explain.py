@@ -1,30 +1,12 @@
-"""How a move came about, as text for a player of Stratego or Hex: the board as the side to move
-sees it, and for each move the network's policy and what every stage left of it. In deployment: for
-each square where the next piece may go."""
+"""How a move came about, as text for a player: the board as the side to move sees it, if the game
+draws one, and for each move the network's policy and what every stage left of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from stratkit.engine import Game, observation_dtype
-from stratkit.engine.stratego import (
-    BLUE,
-    EMPTY,
-    LAKE,
-    TYPE,
-    TYPES,
-    UNKNOWN,
-    Position,
-    Variant,
-    flip_cells,
-)
-from stratkit.notation.drawing import draw
-from stratkit.notation.fenfs import fenfs_of
-from stratkit.notation.hex import cell_text, draw_hex, hex_size
-from stratkit.notation.squares import square_text
+from stratkit.engine import Game
+from stratkit.games.table import kit_of
 from stratkit.players.player import Explanation
 
 MIN_SHOWN = 0.005  # less probable moves are only counted
@@ -43,59 +25,27 @@ REASONS = {
 
 def text(
     explanation: Explanation,
-    variant: Variant,
+    game: Game,
     most: int | None = None,
     board: bool = True,
     numbered: bool = True,
 ) -> str:
     """The explanation, lines ended by a line feed: all moves but rare ones, or the `most` probable
     ones, under the board or without it; with the number of the game or without it."""
-    side = explanation.side
-    fields: Any = explanation.packed.view(observation_dtype(variant.squares))[0]
-    cells = fields["cells"].copy()
-    if side == BLUE:
-        cells = flip_cells(cells)
-    position = Position(variant, cells, side, int(fields["plies"]))
-    placed = TYPES[fields["to_place"]] if fields["phase"] else None
-
-    def name(at: int) -> str:
-        return _name(explanation, at, position, placed)
-
-    table = _table(explanation, name, "square" if placed else "move", most, numbered)
-    return (draw(fenfs_of(position, side), side) if board and not placed else "") + table
-
-
-def hex_text(explanation: Explanation, game: Game) -> str:
-    """The same of a turn of Hex or Dark Hex."""
-    size = hex_size(game)
-
-    def name(at: int) -> str:
-        return cell_text(size, explanation.moves[at][0])
-
-    return draw_hex(size, explanation.side, explanation.packed) + _table(explanation, name, "cell")
-
-
-def _table(
-    explanation: Explanation,
-    name: Callable[[int], str],
-    first_column: str,
-    most: int | None = None,
-    numbered: bool = True,
-) -> str:
-    """Each move by its `name`, and what the stages left of it."""
+    turn = kit_of(game).turn(explanation.side, explanation.packed)
     first, last = explanation.stages[0][1], explanation.stages[-1][1]
     least = MIN_SHOWN if most is None else 0
     order = [int(at) for at in np.lexsort((-first, -last)) if max(first[at], last[at]) >= least]
     order = order[:most]
-    names = [name(at) for at in order]
+    names = [turn.name(explanation.moves[at]) for at in order]
     width = max([NAMES, *(len(name) + 1 for name in names)])
-    lines = [_heading(explanation, numbered), _columns(explanation, first_column, width)]
+    lines = [_heading(explanation, numbered), _columns(explanation, turn.column, width)]
     for at, named in zip(order, names, strict=True):
         lines.append(f"{named:{width}}{_numbers(explanation, at)}")
     if more := len(first) - len(order):
         rest = float(np.delete(first, order).sum())
         lines.append(f"{more} more: {100 * rest:.1f} % of the network's policy")
-    return "".join(f"{line.rstrip()}\n" for line in lines)
+    return (turn.board if board else "") + "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def _heading(explanation: Explanation, numbered: bool) -> str:
@@ -111,17 +61,6 @@ def _heading(explanation: Explanation, numbered: bool) -> str:
 def _columns(explanation: Explanation, first: str, width: int) -> str:
     names = "".join(f"{name:>11}" for name, _ in explanation.stages)
     return f"{first:{width}}{names}"
-
-
-def _name(explanation: Explanation, at: int, position: Position, placed: str | None) -> str:
-    """A move; or a square for the piece that is `placed`."""
-    variant, cells, width = position.variant, position.cells, position.variant.width
-    start, end = (variant.framed(position.side, square) for square in explanation.moves[at])
-    where = square_text(end, width)
-    if placed is not None:
-        return f"{where} {placed}"
-    mover = TYPES[cells[start] & TYPE]
-    return f"{square_text(start, width)} {where} {mover}{_target(int(cells[end]))}"
 
 
 def _numbers(explanation: Explanation, at: int) -> str:
@@ -141,10 +80,3 @@ def _numbers(explanation: Explanation, at: int) -> str:
     if bounds is not None and np.isfinite(bounds[at]):
         gone += f"  (at best {bounds[at]:+.2f})"
     return f"{numbers}{gone}"
-
-
-def _target(cell: int) -> str:
-    if cell in (EMPTY, LAKE):
-        return ""
-    kind = cell & TYPE
-    return " on a hidden piece" if kind == UNKNOWN else f" on a {TYPES[kind]}"

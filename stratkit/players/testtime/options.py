@@ -78,8 +78,8 @@ class PostProcessing:
         return self.memory != "off" or not self.repeat_threats
 
     @property
-    def of_stratego(self) -> bool:
-        """Whether something is asked for that only Stratego has."""
+    def of_pieces(self) -> bool:
+        """Whether something is asked for that needs pieces of hidden types: of setups or plies."""
         asked = self.temperature, self.threshold, self.quanta
         return self != PostProcessing(*asked, per=self.per, ties=self.ties)
 

@@ -8,12 +8,13 @@ import numpy as np
 
 from running import here
 from stratkit.engine import Batch, Game
-from stratkit.notation.hex import cell_text, draw_hex, hex_size
+from stratkit.games.hex import cell_text, draw_hex
 
 
 def seen(game: Game, cells: str) -> str:
     """The board as the side to move has it after these cells, as `b2 a1`."""
-    size, batch = hex_size(game), Batch(game, 1)
+    assert game.board
+    size, batch = game.board[0], Batch(game, 1)
     for cell in cells.split():
         action = size * (int(cell[1:]) - 1) + "abcdefghijk".index(cell[0])
         batch.apply(np.array([action], np.int32))

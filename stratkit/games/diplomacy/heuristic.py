@@ -38,7 +38,7 @@ from stratkit.engine.diplomacy import (
     map_of,
     views_of,
 )
-from stratkit.players.searching.blueprints import FunctionBlueprint
+from stratkit.games.heuristic import Heuristic
 
 FAR = 20  # more moves than any way has
 TEMPERATURE = 0.05  # of the softmax of scores
@@ -72,7 +72,7 @@ class _Sight(NamedTuple):
     chance: Float64s
 
 
-class GreedyBlueprint(FunctionBlueprint):
+class GreedyBlueprint(Heuristic):
     """The policy of `game`, Diplomacy on any map: a softmax of the scores of orders. A position is
     worth the squares of centres, those counted that a unit stands on."""
 
@@ -112,7 +112,7 @@ class GreedyBlueprint(FunctionBlueprint):
     def _views(self, observations: Bytes) -> np.ndarray:
         return views_of(self.game, observations)
 
-    def _policy(self, observations: Bytes, legal: Bytes) -> Float32s:
+    def policy(self, observations: Bytes, legal: Bytes) -> Float32s:
         views = self._views(observations)
         rows, orders = self._orders(views)
         stage = views["stage"][rows].astype(int)

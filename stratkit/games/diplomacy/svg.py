@@ -26,7 +26,7 @@ from stratkit.engine.diplomacy import (
     VIA,
     DiplomacyMap,
 )
-from stratkit.notation.diplomacy import phase_text
+from stratkit.games.diplomacy.orders import phase_text
 
 WIDTH, HEIGHT, EDGE = 1000, 800, 40  # pixels
 COLOURS = ("#c62828", "#1565c0", "#00838f", "#616161", "#2e7d32", "#8e24aa", "#ef6c00")

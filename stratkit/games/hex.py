@@ -8,20 +8,21 @@ bottom, player 1, O, left and right.
 from __future__ import annotations
 
 from stratkit.arrays import Bytes
-from stratkit.engine.game import Game
+from stratkit.games.kit import Kit, TurnText
 
 COLUMNS = "abcdefghijk"
 STONES = "XO"
 
 
-def is_hex(game: Game) -> bool:
-    """Whether the game is played on such a board."""
-    return game.name.partition(":")[0] in ("hex", "dark_hex")
+class HexKit(Kit):
+    """Boards of cells that are called like `b3`."""
 
+    draws = True
 
-def hex_size(game: Game) -> int:
-    """Cells in a row."""
-    return int(game.name.split(":")[1])
+    def turn(self, side: int, packed: Bytes) -> TurnText:
+        assert self.game.board
+        size = self.game.board[0]
+        return TurnText(draw_hex(size, side, packed), "cell", lambda move: cell_text(size, move[0]))
 
 
 def cell_text(size: int, cell: int) -> str:

@@ -3,7 +3,7 @@
 A game has `map` and `phases`; a phase has its `name`, a `state` of `units` and `centers` by power,
 and `orders` by power, in the usual text. Writing and reading are inverses. The reader follows the
 rules. It refuses a phase that is missing and units that are elsewhere. Orders that other programs
-keep although the rules do not take them are no fault, but told (`diplomacy_saved`).
+keep although the rules do not take them are no fault, but told (`saved.py`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from stratkit.engine.diplomacy import (
     views_of,
 )
 from stratkit.errors import InputError, error_context, shown
-from stratkit.notation.diplomacy import (
+from stratkit.games.diplomacy.orders import (
     Order,
     order_text,
     orders_array,
@@ -44,7 +44,7 @@ from stratkit.notation.diplomacy import (
     phase_text,
     unit_text,
 )
-from stratkit.notation.diplomacy_saved import NO_ORDER, has_retreat, lawful
+from stratkit.games.diplomacy.saved import NO_ORDER, has_retreat, lawful
 
 MOST_YEARS = 250  # of a game
 ENDED = "COMPLETED"  # the name of what follows the last phase

@@ -26,7 +26,7 @@ from stratkit.engine.diplomacy import (
     SUPPORT_MOVE,
     DiplomacyMap,
 )
-from stratkit.notation.diplomacy import Order, VoidOrder, orders_array, parse_order, unit_text
+from stratkit.games.diplomacy.orders import Order, VoidOrder, orders_array, parse_order, unit_text
 
 VOID = "an order that is not legal here counts for nothing"
 AGAIN = "a unit is ordered the same twice"

@@ -1,0 +1,9 @@
+"""What a game adds to what all games share: its kit.
+
+kit.py        the interface, and the plain kit of a game that adds nothing
+heuristic.py  rules of thumb, as a policy and values
+table.py      which game has which kit; nobody else asks which game it is
+hex.py        Hex and Dark Hex
+
+`stratego/` and `diplomacy/` have what those add.
+"""

@@ -1,0 +1,1 @@
+"""What Stratego adds to what all games share."""
