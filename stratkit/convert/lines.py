@@ -80,6 +80,7 @@ def sound_games(
 
 
 def is_log(source: Source) -> bool:
+    """Whether a source is a log of Gravon."""
     try:
         return bool(source.head.strip()) and form_of(source) == LOG
     except InputError:

@@ -59,6 +59,7 @@ class Tally:
 
     @property
     def pairs(self) -> Pairs:
+        """The pairs that statistics count."""
         return self._all if self.distinct.by_chance else self._new
 
     def repeats(self) -> list[str]:

@@ -70,6 +70,7 @@ class Embedding(NamedTuple):
     counts: Tensor
 
     def take(self, rows: Tensor) -> Embedding:
+        """These rows, int64 [m]."""
         return Embedding(self.squares[rows], self.counts[rows])
 
 

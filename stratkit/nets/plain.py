@@ -62,4 +62,5 @@ class Block(nn.Module):
         self.second = nn.Conv2d(channels, channels, 3, padding=1)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, C, H, W] -> [n, C, H, W]."""
         return relu(x + self.second(relu(self.first(x))))

@@ -103,6 +103,7 @@ class Block(nn.Module):
         self.narrow = _conv(inner, channels, 1)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, C, H, W] -> [n, C, H, W]."""
         x = self.excitation(x)
         return x + self.narrow(relu(self.depthwise(relu(self.widen(x)))))  # type: ignore[no-any-return]
 
@@ -116,6 +117,7 @@ class Excitation(nn.Module):
         self.squeeze, self.excite = nn.Linear(channels, half), nn.Linear(half, channels)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, C, H, W] -> [n, C, H, W], each channel weighted."""
         weight = torch.sigmoid(self.excite(relu(self.squeeze(x.mean((2, 3))))))
         return x * weight[:, :, None, None]
 

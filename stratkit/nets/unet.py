@@ -49,6 +49,7 @@ class ConvBlock(nn.Module):
         self.residual = nn.Identity() if same else nn.Conv2d(channels_in, channels, 1, stride)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, channels_in, H, W] -> [n, channels, H / stride, W / stride], rounded up."""
         inner = relu(self.second(relu(self.first(x))))
         return inner + self.residual(x)  # type: ignore[no-any-return]
 
@@ -68,6 +69,10 @@ class DeconvBlock(nn.Module):
         self.residual = nn.Identity() if same else nn.Conv2d(channels_in, channels, 1)
 
     def forward(self, x: Tensor, skip: Tensor) -> Tensor:
+        """x: [n, channels_in, h, w] -> [n, channels, H, W].
+
+        skip: [n, skip, H, W], the input of the symmetric block; H is h, or about 2 h for stride 2.
+        """
         if self.stride == 2:
             board = (skip.shape[2], skip.shape[3])
             first, residual = (strided(layer, x, board) for layer in (self.first, self.residual))
@@ -126,6 +131,7 @@ class Pyramid(nn.Module):
             channels = out
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, channels_in, H, W] -> [n, size.outer, H, W]."""
         x = relu(self.entry(x))
         skips = []
         for block in self.down:
@@ -145,6 +151,7 @@ class PolicyHead(nn.Module):
         self.last = _conv(size.outer, 1)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, channels_in, H, W] -> logits [n, H * W]."""
         return last_layer(self.last, self.pyramid(x)).flatten(1)
 
 
@@ -158,6 +165,7 @@ class ValueHead(nn.Module):
         self.value = value_layer(squares)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, channels_in, H, W] -> values [n]."""
         squares = relu(last_layer(self.last, self.pyramid(x))).flatten(1)
         return last_layer(self.value, squares)[:, 0]
 

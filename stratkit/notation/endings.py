@@ -36,6 +36,7 @@ class End(NamedTuple):
 
     @classmethod
     def of(cls, prefix: Prefix) -> End:
+        """The ending of the board's first game, as the replay shows it."""
         red = prefix.returns[RED]
         return cls(prefix.ending, None if red == 0 else RED if red > 0 else BLUE)
 

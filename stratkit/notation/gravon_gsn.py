@@ -66,6 +66,7 @@ def _decoded(data: bytes) -> str:
 
 
 def parse_gsn(data: bytes) -> Log:
+    """The log of a file of text, uninterpreted. `InputError`: nothing of it can be used."""
     lines = _Lines(data)
     text = lines.next("the header")
     head = _HEAD.fullmatch(text)

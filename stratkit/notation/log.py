@@ -56,6 +56,7 @@ class Log:
 
     @property
     def plies(self) -> int:
+        """The number of plies."""
         return len(self.moves) // 2
 
     @property

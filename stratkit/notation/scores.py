@@ -36,6 +36,7 @@ class Scores:
         self._meet(setup.tobytes(), np.eye(3, dtype=np.int64)[outcome])
 
     def merge(self, other: Scores) -> None:
+        """Adds the counts of other games."""
         self.flags += other.flags
         for setup, counts in other.setups.items():
             self._meet(setup, counts)

@@ -57,6 +57,7 @@ class SetupFigures:
         self._meet({setup.tobytes() for setup in setups})
 
     def merge(self, other: SetupFigures) -> None:
+        """Adds the figures of other setups of the variant."""
         self.count += other.count
         self.maps += other.maps
         self.sums.update(other.sums)
@@ -209,6 +210,7 @@ class Figures:
         return self.setups.setdefault(name, SetupFigures(VARIANTS[name]))
 
     def merge(self, other: Figures) -> None:
+        """Adds the figures of other games."""
         self.games += other.games
         self.free += other.free
         for mine, others in (

@@ -21,6 +21,7 @@ class Element:
 
     @property
     def where(self) -> str:
+        """Its place in messages."""
         return f"line {self.line}"
 
 

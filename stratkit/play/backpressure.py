@@ -89,6 +89,7 @@ class FolderBackPressure(BackPressure, Placement):
 
     @property
     def ranks(self) -> int:
+        """Ranks of the learner."""
         return len(self.follower.learned)
 
     @property

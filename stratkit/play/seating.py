@@ -38,6 +38,7 @@ class Seated(NamedTuple):
 
     @classmethod
     def of(cls, games: Sequence[Seating]) -> Self:
+        """The games as columns."""
         return cls(
             np.array([game.number for game in games], np.int64),
             np.array([game.seats for game in games], np.int32),
