@@ -29,7 +29,11 @@ ROWS = 32  # the heads see a multiple of this
 
 
 class Size(NamedTuple):
-    """Channels of the outer and inner blocks, and how many of each a pyramid has."""
+    """Of a pyramid.
+
+    outer, inner                 channels of its outer and inner blocks
+    outer_blocks, inner_blocks   how many of each it has
+    """
 
     outer: int
     inner: int
@@ -170,7 +174,7 @@ class ValueHead(nn.Module):
         return last_layer(self.value, squares)[:, 0]
 
 
-class Inputs(NamedTuple):
+class UNetInputs(NamedTuple):
     """What a network reads of a batch; made once, given to every network that looks at the
     batch."""
 
@@ -204,11 +208,11 @@ class UNet(Network):
         assert self.critic.last.bias is not None
         nn.init.constant_(self.critic.last.bias, 0.5)
 
-    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> UNetInputs:
         """What the network reads; `pub` as in `expand`."""
         no_attack = no_attack_ratio(packed)[:, None, None, None].expand(-1, -1, *self.shape[1:])
         planes = expand(packed, self.shape, pub)
-        return Inputs(planes, no_attack, self._selected(packed), *_by_phase(packed))
+        return UNetInputs(planes, no_attack, self._selected(packed), *_by_phase(packed))
 
     def _selected(self, packed: Tensor) -> Tensor:
         _, height, width = self.shape
@@ -219,11 +223,11 @@ class UNet(Network):
         tiled.scatter_(1, place, (kinds > 0).float())
         return tiled.view(-1, height, width, MOVABLE_TYPES).permute(0, 3, 1, 2)
 
-    def embed(self, inputs: Inputs) -> Tensor:
+    def embed(self, inputs: UNetInputs) -> Tensor:
         """The torso: float32 [n, C, H, W]."""
         return self.torso(inputs.planes)  # type: ignore[no-any-return]
 
-    def logits(self, embedding: Tensor, inputs: Inputs, legal: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor, inputs: UNetInputs, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal; each head sees the rows of its phase only."""
         deploy, select, choose = inputs.rows
         parts = [
@@ -234,7 +238,7 @@ class UNet(Network):
         logits = torch.cat(parts).index_select(0, inputs.place)
         return logits.masked_fill(~legal.bool(), -torch.inf)
 
-    def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
+    def value(self, embedding: Tensor, inputs: UNetInputs) -> Tensor:
         """Values float32 [n] for the acting side."""
         blocks = [x.to(embedding.dtype) for x in (inputs.no_attack, inputs.selected)]
         together = torch.cat([embedding, *blocks], 1)
@@ -269,7 +273,7 @@ def _rows(rows: Tensor, *blocks: Tensor) -> Tensor:
 
 
 def _by_phase(packed: Tensor) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
-    """`Inputs.rows` and `Inputs.place`.
+    """`UNetInputs.rows` and `.place`.
 
     Each phase's rows are padded (with row 0) to a multiple: for a number of rows that it has not
     met, the convolution library takes longer to prepare than to compute.
