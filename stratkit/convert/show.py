@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs
     from stratkit.notation.log import Log
     from stratkit.notation.select import Selection
-    from stratkit.notation.sources import Source
+    from stratkit.notation.sources import NamedStream
 
 
 class Explainer(Protocol):
@@ -163,14 +163,14 @@ class Drawn:
     tell = print
 
 
-def _holds_games(source: Source) -> bool:
+def _holds_games(source: NamedStream) -> bool:
     with contextlib.suppress(InputError):
         return is_log(source) or form_of(source) in (RECORD, EPISODE, JSON)
     return False
 
 
 def _games(
-    source: Source, numbers: Iterator[int], selection: Selection, tally: Tally
+    source: NamedStream, numbers: Iterator[int], selection: Selection, tally: Tally
 ) -> Iterator[Game | Raw]:
     """The sound games of a source that are wanted; those of Diplomacy as they came."""
     try:
@@ -184,7 +184,7 @@ def _games(
 
 
 def _show_games(
-    source: Source,
+    source: NamedStream,
     numbers: Iterator[int],
     options: ShowOptions,
     explain: Explainer | None,

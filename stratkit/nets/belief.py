@@ -181,7 +181,7 @@ class BeliefNet(nn.Module):
         before: Tensor,
     ) -> Tensor:
         """What the pieces [n, k] that began on `squares` learn from those told [n, j], on squares
-        `told`, that come `before` them, bool [k, j]: float32 [n, k, WIDTH]."""
+        `key_squares`, that come `before` them, bool [k, j]: float32 [n, k, WIDTH]."""
         n, k, _ = known.shape
         first, second = (x.expand(n, 1, WIDTH) for x in self.nobody)
         split = (n, -1, HEADS, WIDTH // HEADS)
