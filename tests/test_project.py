@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import http.server
 import importlib.metadata
+import io
 import os
 import pathlib
 import re
@@ -190,6 +192,74 @@ def test_no_function_is_long() -> None:
             if isinstance(node, ast.FunctionDef):
                 lines = (node.end_lineno or 0) - node.lineno + 1
                 assert lines <= LONGEST_FUNCTION, f"{path.relative_to(ROOT)}: {node.name}"
+
+
+# Of whom product classes inherit what is documented elsewhere.
+OUTSIDE = (click.ParamType, click.Group, io.RawIOBase, http.server.ThreadingHTTPServer)
+Classes = dict[str, list[tuple[set[str], set[str]]]]  # by name: names of bases, and of members
+
+
+def members(cls: ast.ClassDef) -> set[str]:
+    """Names of methods and of annotated attributes."""
+    named = {node.name for node in cls.body if isinstance(node, ast.FunctionDef)}
+    declared = (node.target for node in cls.body if isinstance(node, ast.AnnAssign))
+    return named | {target.id for target in declared if isinstance(target, ast.Name)}
+
+
+def bases(cls: ast.ClassDef) -> set[str]:
+    """Names of base classes, without modules and type arguments."""
+    return {re.sub(r"\[.*", "", ast.unparse(base)).split(".")[-1] for base in cls.bases}
+
+
+def inherits(names: set[str], method: str, classes: Classes) -> bool:
+    """Whether a class with these bases overrides the method of one."""
+    for name in names:
+        if name not in classes:
+            if any(hasattr(base, method) for base in OUTSIDE):
+                return True
+        elif any(
+            method in own or inherits(further - {name}, method, classes)
+            for further, own in classes[name]
+        ):
+            return True
+    return False
+
+
+def undocumented(files: list[pathlib.Path]) -> list[str]:
+    """Public functions, classes and methods, overrides aside, that have no docstring."""
+    classes: Classes = {}
+    for path in files:
+        for node in nodes(path):
+            if isinstance(node, ast.ClassDef):
+                classes.setdefault(node.name, []).append((bases(node), members(node)))
+    missing = []
+
+    def visit(body: list[ast.stmt], where: str, names: set[str]) -> None:
+        for node in body:
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
+                continue
+            if not ast.get_docstring(node) and not inherits(names, node.name, classes):
+                missing.append(f"{where}{node.name}")
+            if isinstance(node, ast.ClassDef):
+                visit(node.body, f"{where}{node.name}.", bases(node))
+
+    for path in files:
+        tree = nodes(path)[0]
+        assert isinstance(tree, ast.Module)
+        visit(tree.body, f"{path.name}: ", set())
+    return missing
+
+
+def test_every_public_definition_has_a_docstring(tmp_path: pathlib.Path) -> None:
+    assert undocumented(tracked("stratkit/**/*.py")) == []
+    file = tmp_path / "a.py"
+    file.write_text(
+        "class A:\n    def f(self): ...\n    def _g(self): ...\n"
+        "class B(A):\n    'Doc.'\n    def f(self): ...\n    def h(self): ...\n"
+        "class C(click.ParamType):\n    'Doc.'\n    def convert(self): ...\n"
+        "def k(): 'Doc.'\ndef m(): ...\n"
+    )
+    assert undocumented([file]) == ["a.py: A", "a.py: A.f", "a.py: B.h", "a.py: m"]
 
 
 @pytest.mark.parametrize(

@@ -70,10 +70,13 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # it has no
         self._taken = 0  # actions
 
     def observation_space(self, agent: str) -> Any:
+        """What an agent sees: "observation", float32, and "action_mask", int8 [A]. `KeyError`: no
+        agent."""
         self._check_agent(agent)
         return self._observed[agent]
 
     def action_space(self, agent: str) -> Any:
+        """`Discrete(A)`, of an agent. `KeyError`: no agent."""
         self._check_agent(agent)
         return self._actions[agent]
 
@@ -106,12 +109,16 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # it has no
             raise ValueError(f"agent must be one of {names}, not {shown(agent)}")
 
     def observe(self, agent: str) -> Observation:
+        """The agent's latest observation, and the mask of its legal actions: zeros unless it
+        acts."""
         self._check_agent(agent)
         acts = self._actor >= 0 and self.possible_agents[self._actor] == agent
         mask = self._legal if acts else np.zeros_like(self._legal)
         return {"observation": self._last_seen[agent].copy(), "action_mask": mask.copy()}
 
     def step(self, action: int | None) -> None:
+        """The acting agent's action; None of one whose game is over. `ValueError`: no action of the
+        game."""
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)

@@ -66,6 +66,7 @@ def command(**given: Any) -> None:
 
 
 def main() -> NoReturn:
+    """The command `deploy-gen`."""
     run(command, "deploy-gen")
 
 

@@ -43,6 +43,7 @@ def command(**options: Any) -> int:
 
 
 def main() -> NoReturn:
+    """The command `finetune`."""
     run(command, "finetune")
 
 

@@ -169,6 +169,7 @@ def _say_how_to_go_on(seed: int) -> None:
 
 
 def main() -> NoReturn:
+    """The command `match`."""
     run(command, "match")
 
 

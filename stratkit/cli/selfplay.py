@@ -221,6 +221,7 @@ def _sink(actor: Actor) -> Iterator[Callable[[Episodes | None], None]]:
 
 
 def main() -> NoReturn:
+    """The command `selfplay`."""
     run(command, "selfplay")
 
 

@@ -203,6 +203,7 @@ def _pages() -> dict[str, Path]:
 
 
 def main() -> NoReturn:
+    """The command `stratkit`."""
     run(command, "stratkit")
 
 

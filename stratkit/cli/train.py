@@ -383,6 +383,7 @@ def _say_end(outcome: Outcome, request: Request) -> None:
 
 
 def main() -> NoReturn:
+    """The command `train`."""
     run(command, "train")
 
 

@@ -94,6 +94,7 @@ class Finding:
         self.text = ""
 
     def report(self, tally: Tally) -> None:
+        """Counts the item as sound or not, and warns of its notes and faults."""
         for note in self.notes:
             tally.warn(str(note))
         for fault in self.faults:
@@ -319,6 +320,7 @@ class Salvage(contextlib.AbstractContextManager["Salvage"]):
             os.makedirs(folder, exist_ok=True)
 
     def write(self, finding: Finding) -> None:
+        """Writes the sound part of an item, if there is one and a folder for it."""
         if self._folder is None or not finding.text:
             return
         if finding.file != self._file or self._out is None:

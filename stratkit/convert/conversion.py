@@ -69,6 +69,7 @@ class Piece:
     name: str = ""
 
     def report(self, tally: Tally, note: Say) -> None:
+        """Counts the item as sound or not; its notes go to `note`."""
         for fault in self.faults:
             tally.fault(fault)
         for text in self.notes:

@@ -40,6 +40,7 @@ class Played(NamedTuple):
 
     @property
     def map(self) -> DiplomacyMap:
+        """The map of the game's rules."""
         return map_of(self.rules)
 
     def phases(self) -> Iterator[tuple[np.ndarray, Bytes | None]]:

@@ -37,6 +37,7 @@ class Game:
 
     @property
     def log(self) -> Log:
+        """The game as a log."""
         return self.played.log
 
 

@@ -15,16 +15,16 @@ from stratkit.errors import InputError
 if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs
     from stratkit.notation.select import Selection
-    from stratkit.notation.sources import Source
+    from stratkit.notation.sources import NamedStream
 
 
-def texts(inputs: Sequence[str], suffixes: Sequence[str], tally: Tally) -> Iterator[Source]:
+def texts(inputs: Sequence[str], suffixes: Sequence[str], tally: Tally) -> Iterator[NamedStream]:
     """The sources that the arguments name; an argument that is a FENfS is a source of one line."""
-    from stratkit.notation.sources import Source, sources
+    from stratkit.notation.sources import NamedStream, sources
 
     for text in inputs:
         if " " in text and not os.path.exists(text):
-            yield Source("argument", io.BytesIO(text.encode("utf-8", "surrogateescape")))
+            yield NamedStream("argument", io.BytesIO(text.encode("utf-8", "surrogateescape")))
             continue
         for source in sources([text], suffixes):
             if isinstance(source, InputError):
@@ -33,7 +33,7 @@ def texts(inputs: Sequence[str], suffixes: Sequence[str], tally: Tally) -> Itera
                 yield source
 
 
-def each_position(source: Source, tally: Tally, show: Callable[[Fenfs], None]) -> None:
+def each_position(source: NamedStream, tally: Tally, show: Callable[[Fenfs], None]) -> None:
     """Calls `show` with the sound positions of a file of FENfS lines; its `InputError`s are told
     of these lines."""
     from stratkit.notation.fenfs import read_fenfs
@@ -79,13 +79,14 @@ def sound_games(
                 yield found
 
 
-def is_log(source: Source) -> bool:
+def is_log(source: NamedStream) -> bool:
+    """Whether a source is a log of Gravon."""
     try:
         return bool(source.head.strip()) and form_of(source) == LOG
     except InputError:
         return False
 
 
-def is_text(source: Source) -> bool:
+def is_text(source: NamedStream) -> bool:
     """Whether the beginning has no control characters: else each line would be reported."""
     return not any(byte < 32 and byte not in b"\t\n\r\f" for byte in source.head)

@@ -139,6 +139,7 @@ class ShowOptions:
 
     @property
     def is_picture(self) -> bool:
+        """Whether the output is a picture, by its suffix."""
         return self.suffix in PICTURES
 
     @property

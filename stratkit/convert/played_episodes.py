@@ -103,6 +103,7 @@ class EpisodeSink:
         self._writer: EpisodeWriter | None = None
 
     def write(self, episode: Episode, header: Header, name: str) -> None:
+        """Writes an episode; a new header begins a new stream."""
         if header != self._header or self._writer is None:
             if self._writer is not None:
                 self._writer.close()

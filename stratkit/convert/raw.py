@@ -16,7 +16,7 @@ from stratkit.compressed import plain_name
 from stratkit.errors import InputError, error_context
 
 if TYPE_CHECKING:
-    from stratkit.notation.sources import Source
+    from stratkit.notation.sources import NamedStream
 
 LOG_SUFFIXES = (".gsn", ".xml")
 SUFFIXES = (*LOG_SUFFIXES, ".fenfs", ".setups", ".jsonl", ".eps", ".json")
@@ -145,7 +145,7 @@ def _joined(run: Sequence[Raw]) -> Raw:
     return Raw(POSITIONS, run[0].file, None, numbered, sum(raw.size for raw in run))
 
 
-def form_of(source: Source) -> str:
+def form_of(source: NamedStream) -> str:
     """The form of what is in a source, by its first bytes and its name; raises `InputError`."""
     head, name = source.head.removeprefix(b"\xef\xbb\xbf"), plain_name(source.name).lower()
     if head.startswith(_ZSTD):
@@ -168,7 +168,7 @@ def form_of(source: Source) -> str:
     return POSITION
 
 
-def within(source: Source) -> Iterator[Raw | InputError]:
+def within(source: NamedStream) -> Iterator[Raw | InputError]:
     """The items of a source. Raises `InputError` when it breaks off or is nothing of the kind."""
     return {
         LOG: _log,
@@ -180,19 +180,19 @@ def within(source: Source) -> Iterator[Raw | InputError]:
     }[form_of(source)](source)
 
 
-def _log(source: Source) -> Iterator[Raw | InputError]:
-    from stratkit.notation.gravon import MOST
+def _log(source: NamedStream) -> Iterator[Raw | InputError]:
+    from stratkit.notation.gravon import MAX_LOG
 
-    data = source.stream.read(MOST + 1)
+    data = source.stream.read(MAX_LOG + 1)
     yield Raw(LOG, source.name, None, data, len(data))
 
 
-def _json(source: Source) -> Iterator[Raw | InputError]:
+def _json(source: NamedStream) -> Iterator[Raw | InputError]:
     data = source.stream.read(MAX_JSON + 1)
     yield Raw(JSON, source.name, None, data, len(data))
 
 
-def _records(source: Source) -> Iterator[Raw | InputError]:
+def _records(source: NamedStream) -> Iterator[Raw | InputError]:
     from stratkit.storage.records import read_records
 
     torn: list[InputError] = []
@@ -202,7 +202,7 @@ def _records(source: Source) -> Iterator[Raw | InputError]:
     yield from torn
 
 
-def _episodes(source: Source) -> Iterator[Raw | InputError]:
+def _episodes(source: NamedStream) -> Iterator[Raw | InputError]:
     from stratkit.storage.episodes import EpisodeReader
 
     reader = EpisodeReader(source.stream, source.name)
@@ -213,21 +213,21 @@ def _episodes(source: Source) -> Iterator[Raw | InputError]:
         yield InputError(reader.truncated, file=source.name)
 
 
-def _positions(source: Source) -> Iterator[Raw | InputError]:
+def _positions(source: NamedStream) -> Iterator[Raw | InputError]:
     from stratkit.notation.fenfs import read_fenfs
 
     for number, fenfs in read_fenfs(source.stream, source.name):
         yield _of_line(POSITION, source, number, fenfs)
 
 
-def _setups(source: Source) -> Iterator[Raw | InputError]:
+def _setups(source: NamedStream) -> Iterator[Raw | InputError]:
     from stratkit.notation.setups import read_setups
 
     for number, setup in read_setups(source.stream, source.name):
         yield _of_line(SETUP, source, number, setup)
 
 
-def _of_line(form: str, source: Source, number: int, item: Any) -> Raw | InputError:
+def _of_line(form: str, source: NamedStream, number: int, item: Any) -> Raw | InputError:
     if isinstance(item, InputError):
         return item
     size = len(item.board if form == POSITION else item)

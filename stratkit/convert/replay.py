@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 class Analyst(Protocol):
     """Who has an opinion of each ply of a game, and calls `tell` with 1 after each."""
 
-    def opinions(self, log: Log, tell: Callable[[int], object]) -> list[Opinion]: ...
+    def opinions(self, log: Log, tell: Callable[[int], object]) -> list[Opinion]:
+        """An opinion of each position of the log; `tell` gets the number of each ply that is
+        done."""
 
 
 def run_replay(

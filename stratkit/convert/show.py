@@ -31,15 +31,17 @@ if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs
     from stratkit.notation.log import Log
     from stratkit.notation.select import Selection
-    from stratkit.notation.sources import Source
+    from stratkit.notation.sources import NamedStream
 
 
 class Explainer(Protocol):
     """Who explains a position, or that after so many plies of a game, in words."""
 
-    def position(self, fenfs: Fenfs) -> str: ...
+    def position(self, fenfs: Fenfs) -> str:
+        """What the player thinks at a position, as text."""
 
-    def turn(self, log: Log, ply: int) -> str: ...
+    def turn(self, log: Log, ply: int) -> str:
+        """What the player thinks before a ply of the game, as text."""
 
 
 def run_show(options: ShowOptions, explain: Explainer | None, warn: Say, say: Say) -> int:
@@ -103,16 +105,19 @@ class Printed:
     keyed: bool = True  # whether its characters need a key
 
     def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
+        """Prints the board as `view` sees it, with the squares of the last move marked."""
         from stratkit.notation.drawing import STYLES, draw
 
         board = draw(fenfs, view, self.colour, STYLES[self.style], last)
         self.print(f"{title}\n{board}" if title else board)
 
     def print(self, text: str) -> None:
+        """Prints text."""
         with error_context(STDOUT, only=OSError):
             print(text, file=self.out)
 
     def tell(self, text: str) -> None:
+        """Prints text after which no key of the characters is needed."""
         self.keyed = False
         self.print(text)
 
@@ -126,6 +131,8 @@ class Drawn:
     full: bool = False
 
     def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
+        """Writes the board as `view` sees it, with the squares of the last move marked, as a
+        picture."""
         from stratkit.notation.picture import picture, save_png, svg
 
         self._fill()
@@ -156,14 +163,14 @@ class Drawn:
     tell = print
 
 
-def _holds_games(source: Source) -> bool:
+def _holds_games(source: NamedStream) -> bool:
     with contextlib.suppress(InputError):
         return is_log(source) or form_of(source) in (RECORD, EPISODE, JSON)
     return False
 
 
 def _games(
-    source: Source, numbers: Iterator[int], selection: Selection, tally: Tally
+    source: NamedStream, numbers: Iterator[int], selection: Selection, tally: Tally
 ) -> Iterator[Game | Raw]:
     """The sound games of a source that are wanted; those of Diplomacy as they came."""
     try:
@@ -177,7 +184,7 @@ def _games(
 
 
 def _show_games(
-    source: Source,
+    source: NamedStream,
     numbers: Iterator[int],
     options: ShowOptions,
     explain: Explainer | None,

@@ -19,7 +19,8 @@ class Sink(Protocol):
     """Takes the text of a game, or an episode; `header` goes before it unless it is that of the
     game before, and `name` is what a file of the game alone would be called, without a folder."""
 
-    def write(self, text: Any, header: Any, name: str) -> None: ...
+    def write(self, text: Any, header: Any, name: str) -> None:
+        """Writes a game, with its header where the form has one, under a name like `name`."""
 
 
 class Lines:
@@ -29,6 +30,7 @@ class Lines:
         self._out, self._header = out, ""
 
     def write(self, text: str, header: str, name: str) -> None:
+        """Writes a line; its header goes before it, if it is another than the line before has."""
         if header != self._header:
             self._out.write(header)
             self._header = header
@@ -43,12 +45,14 @@ class Single:
         self._out, self._text = out, ""
 
     def write(self, text: str, header: str, name: str) -> None:
+        """Keeps the text until the end. `InputError`: it is a second one."""
         if self._text:
             what = "a file of this form is one game: for several name a folder or a .zip with -o"
             raise InputError(what, text=name)
         self._text = text
 
     def end(self) -> None:
+        """Writes the text."""
         self._out.write(self._text)
 
 
@@ -91,6 +95,7 @@ class Folder:
         os.makedirs(path, exist_ok=True)
 
     def write(self, text: str, header: str, name: str) -> None:
+        """Writes a file of this name, or of one that no file of this call has."""
         path = os.path.join(self._path, self._names.fresh(name))
         with new_file(path, self._force) as stream:
             stream.write((header + text).encode())
@@ -104,6 +109,7 @@ class Archive:
         self._archive, self._names = archive, Names()
 
     def write(self, text: str, header: str, name: str) -> None:
+        """Writes a member of this name, or of one that no member has."""
         import zipfile
 
         member = zipfile.ZipInfo(self._names.fresh(name))

@@ -27,6 +27,8 @@ class Tally:
         self.strict = strict
 
     def fault(self, error: InputError) -> None:
+        """Counts an item that is not sound and warns of it; if `strict`, raises its error
+        instead."""
         from stratkit.notation.sources import Unreadable
 
         self.faults += 1
@@ -37,6 +39,7 @@ class Tally:
         self.warn(str(error))
 
     def passed(self) -> None:
+        """Counts an item that is sound."""
         self.sound += 1
         self.opened = True
 

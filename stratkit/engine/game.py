@@ -110,9 +110,9 @@ class Game:
             if not (key.isascii() and key.isidentifier()):
                 raise InputError(f"game {printable(name)}: unknown rule {shown(key)}")
         _check_file(name)
-        asked = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
+        words = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
         error = ffi.new("char[200]")
-        handle = lib.sk_game_open(_bytes(name), asked.encode(errors="replace"), error, len(error))
+        handle = lib.sk_game_open(_bytes(name), words.encode(errors="replace"), error, len(error))
         if handle == ffi.NULL:
             wrong = ffi.string(error).decode(errors="replace")
             raise InputError(printable(f"game {name}: {wrong}"))

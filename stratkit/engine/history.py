@@ -33,9 +33,14 @@ Actions = npt.NDArray[np.int32]
 
 @dataclass
 class Walk:
-    """The pieces of a game by their start squares (absolute): `types` of those that are known,
-    `revealed` ones; `at` gives for a square the start square of the piece that stands there now.
-    A piece that is not known and has not moved is in none of them."""
+    """The pieces of a game by their start squares (absolute). A piece that is not known and has not
+    moved is in none of them.
+
+        kind       the variant
+        types      types of the pieces that are known
+        revealed   pieces whose type both sides know
+        at         by square, the start square of the piece that stands there now
+    """
 
     kind: Variant
     types: dict[int, int] = field(default_factory=dict)

@@ -19,10 +19,13 @@ MAX_NODES = 10_000_000
 
 @dataclass(frozen=True)
 class RootMoves:
-    """What a tree knows of the moves at its root, in the order in which they were given: `visits`
-    int32 [m]; `q` float64 [m], the mean value to the side that acts, in units of the largest return
-    (-1 for a move that was never tried, as PUCT has it); `low` and `high` float32 [m], what is
-    proven of that value. They are equal where it is known."""
+    """What a tree knows of the m moves at its root, in the order in which they were given.
+
+    visits      int32 [m]
+    q           float64 [m], mean value to the side that acts, in units of the largest return;
+                for a move that was never tried, as PUCT has it
+    low, high   float32 [m], proven bounds of that value, equal where it is known
+    """
 
     visits: Int32s
     q: Float64s

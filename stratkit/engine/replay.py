@@ -19,13 +19,15 @@ ACTIONS_A_CALL = 200_000
 
 @dataclass(frozen=True)
 class Replay:
-    """What the acting side knew before each action of some episodes, one after the other.
+    """What the acting side knew before each of T actions of n episodes, one after the other.
 
-    `offsets` int64 [episodes + 1] says where each begins. Row t: `actors` int8, `given` bool:
-    whether the action may come from outside, as a given setup does. Row t, or one for each action
-    that was to be `seen`: `legal` uint8 [actions], `observations` uint8 [observation_bytes]. One
-    row an episode: `returns` float32 [players] and
-    `endings` uint8 (0: the episode stopped before the end of the game).
+    offsets        int64 [n + 1], where each episode begins
+    actors         int8 [T]
+    legal          uint8 [T, actions], or of each action that was to be `seen`
+    observations   uint8 [T, observation_bytes], likewise
+    given          bool [T], whether the action may come from outside, as a given setup does
+    returns        float32 [n, players]
+    endings        uint8 [n]; 0: the episode stopped before the end of the game
     """
 
     offsets: Int64s
@@ -153,8 +155,12 @@ def replay(game: Game, actions: Int32s, start: bytes = b"") -> Replay:
 
 @dataclass(frozen=True)
 class Prefix:
-    """The first `legal` actions of a game, which the rules allow one after the other; the name of
-    the ending after them ("": the game runs), and the returns, float32 [players]."""
+    """The first actions of a game, as far as the rules allow them one after the other.
+
+    legal     how many they are
+    ending    the name of the ending after them; "": the game runs
+    returns   float32 [players]
+    """
 
     legal: int
     ending: str

@@ -183,8 +183,11 @@ def free_game(name: str) -> Game:
 class Position:
     """Everything on the board between two plies, as an arbiter sees it; no history.
 
-    `cells` uint8 [squares], absolute; `side` to move; `plies` played; `no_attack` plies since
-    the last attack.
+    variant     the board
+    cells       uint8 [squares], absolute
+    side        who is to move
+    plies       played so far
+    no_attack   plies since the last attack
     """
 
     variant: Variant

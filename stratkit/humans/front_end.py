@@ -31,23 +31,40 @@ class PersonOptions(Protocol):
     """What of a match's options a front end needs."""
 
     @property
-    def game(self) -> str | None: ...
+    def game(self) -> str | None:
+        """The game, or None: the standard one, or that of the record."""
+
     @property
-    def games(self) -> int | None: ...
+    def games(self) -> int | None:
+        """How many games to play."""
+
     @property
-    def record(self) -> str: ...
+    def record(self) -> str:
+        """The file of the games' record."""
+
     @property
-    def resume(self) -> bool: ...
+    def resume(self) -> bool:
+        """Whether to go on with the record."""
+
     @property
-    def browser(self) -> bool: ...
+    def browser(self) -> bool:
+        """Whether to play in a browser."""
+
     @property
-    def port(self) -> int | None: ...
+    def port(self) -> int | None:
+        """The port of the page; None: any that is free."""
+
     @property
-    def style(self) -> str | None: ...
+    def style(self) -> str | None:
+        """The characters of the terminal's board."""
+
     @property
-    def colour(self) -> str | None: ...
+    def colour(self) -> str | None:
+        """Whether the terminal's board has colours."""
+
     @property
-    def front_end(self) -> str | None: ...
+    def front_end(self) -> str | None:
+        """The program that shows the board."""
 
 
 def find_person(entrants: Sequence[Entrant[Any]], options: PersonOptions) -> Interactive | None:

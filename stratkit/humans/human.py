@@ -66,6 +66,7 @@ class HumanPlayer(Player):
         self._destination = -1
 
     def sit_down(self, session: Session) -> None:
+        """Plays through this session from now on."""
         self.session = session
 
     def begin(self, games: Games, sides: Sides) -> None:

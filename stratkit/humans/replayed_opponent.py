@@ -37,6 +37,7 @@ class ReplayedOpponent(Player):
         return self._act(views, values=False)
 
     def act_with_values(self, views: Views) -> Decision:
+        """`ValuePlayer.act_with_values`."""
         return self._act(views, values=True)
 
     def end(self, games: Games, sides: Sides) -> None:

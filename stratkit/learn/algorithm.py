@@ -47,7 +47,8 @@ class HasMetrics(Protocol):
     """What the optimizer needs to know of a `Forward`: a NamedTuple of tensors [m, ...]."""
 
     @property
-    def metrics(self) -> Tensor: ...  # float32 [m, number of `view_metrics`]
+    def metrics(self) -> Tensor:  # float32 [m, number of `view_metrics`]
+        """float32 [m, number of `view_metrics`]."""
 
 
 F = TypeVar("F", bound=HasMetrics)  # what `forward` computes of each view

@@ -212,6 +212,7 @@ class RunFolder:
         self.observer.begin(metadata)
 
     def close(self) -> None:
+        """Closes the file of metrics."""
         if self._metrics:
             self._metrics.close()
 

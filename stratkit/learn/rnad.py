@@ -250,6 +250,7 @@ class RNaD(Algorithm[Forward, Targets]):
 
     @functools.cached_property
     def schedule(self) -> EntropySchedule:
+        """The length of each iteration, and how its two policies are mixed."""
         config = self.config
         return EntropySchedule(config.sizes, config.repeats, config.ramp)
 

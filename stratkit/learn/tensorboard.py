@@ -43,6 +43,8 @@ class Scalars:
         }
 
     def write(self, metrics: Mapping[str, Any]) -> None:
+        """Writes the numbers of a line of metrics; those of an evaluation at the step that it
+        evaluates."""
         step = metrics["step"]
         if self._writer is None:
             with error_context(self._folder, only=OSError):

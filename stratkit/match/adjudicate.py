@@ -16,7 +16,11 @@ DECISIONS = 8  # in a row, unless the user says otherwise
 
 @dataclass(frozen=True)
 class Limit:
-    """A threshold for values, and in how many decisions in a row it must hold."""
+    """When values end a game.
+
+    threshold   of the values
+    decisions   in how many decisions in a row it must hold
+    """
 
     threshold: float
     decisions: int

@@ -28,7 +28,7 @@ from stratkit.players.testtime.explain import MIN_SHOWN, text
 from stratkit.ucc.kind import PLAYERS
 
 WORLDS = 32  # in which two moves are compared
-MOST_SHOWN = 3  # moves of an opinion
+MAX_SHOWN = 3  # moves of an opinion
 
 
 class Analyst:
@@ -71,12 +71,12 @@ class Analyst:
 
     def opinions(self, log: Log, tell: Callable[[int], object]) -> list[Opinion]:
         """What the network thinks of each ply of a game; `tell` is called with 1 after each."""
-        found = []
+        opinions = []
         for ply, batch in zip(range(log.plies), self._boards(log), strict=False):
             move = log.moves[2 * ply : 2 * ply + 2]
-            found.append(self._opinion(batch, ply, move, _history(log, ply)))
+            opinions.append(self._opinion(batch, ply, move, _history(log, ply)))
             tell(1)
-        return found
+        return opinions
 
     def _boards(self, log: Log) -> Iterator[Batch]:
         """A game with its history, before each ply and at the end. The rules are those of matches,
@@ -110,7 +110,7 @@ class Analyst:
     ) -> Opinion:
         turn, side = self._explain(batch, ply, history), ply % 2
         policy = turn.stages[-1][1]
-        best = [int(at) for at in np.argsort(-policy, kind="stable")[:MOST_SHOWN]]
+        best = [int(at) for at in np.argsort(-policy, kind="stable")[:MAX_SHOWN]]
         best = [best[0], *(at for at in best[1:] if policy[at] >= MIN_SHOWN)]
         framed = [tuple(int(self.variant.framed(side, s)) for s in turn.moves[at]) for at in best]
         start, end = (int(self.variant.framed(side, square)) for square in move)

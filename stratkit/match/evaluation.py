@@ -22,7 +22,7 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import TYPES, open_types
 from stratkit.errors import InputError, UsageError, counted, printable
 from stratkit.match import MAX_GAMES
-from stratkit.match.scoreboard import Tally
+from stratkit.match.scoreboard import PairingTally
 from stratkit.players.spec import path_text
 from stratkit.rating.onemore import between
 from stratkit.storage.atomic import unshare
@@ -50,7 +50,11 @@ _RULES = {
 
 @dataclass(frozen=True)
 class Opponent:
-    """Whom checkpoints play, as a PLAYER, and how many games each; these are even."""
+    """Whom checkpoints play.
+
+    player   a PLAYER
+    games    how many each plays; even
+    """
 
     player: str
     games: int
@@ -84,7 +88,7 @@ class Evaluation:
         self._newest = self._done = -1  # of the steps that were offered, and that were played
         self._process: subprocess.Popen[bytes] | None = None
         self._lifeline = -1
-        self._said: IO[bytes] | None = None
+        self._stderr: IO[bytes] | None = None
 
     def offer(self, step: int) -> None:
         """There is a checkpoint of this step. It plays if no newer one comes before its turn."""
@@ -101,12 +105,12 @@ class Evaluation:
         step, self._step = self._step, None
         assert step is not None
         self._done = step
-        told = self._last_words()
+        last_line = self._last_line()
         self._let_go()
         if status and not checkpoint_path(self.run, step).exists():
             return None  # --keep deleted it while the match began: the newest is next
         if status:
-            self.warn(f"--eval: the match of step {step} failed: {told or f'status {status}'}")
+            self.warn(f"--eval: the match of step {step} failed: {last_line or f'status {status}'}")
             return None
         return self._result(step)
 
@@ -142,7 +146,7 @@ class Evaluation:
             self._done, self._step = self._step, None
 
     def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the match)
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the match)
         lifeline, self._lifeline = os.pipe()
         try:
             return subprocess.Popen(
@@ -159,13 +163,13 @@ class Evaluation:
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=self._said,
+                stderr=self._stderr,
                 pass_fds=[lifeline],
                 start_new_session=True,  # Ctrl-C is the learner's, which ends the match
             )
         except OSError:
             os.close(self._lifeline)
-            self._said.close()
+            self._stderr.close()
             raise
         finally:
             os.close(lifeline)
@@ -197,13 +201,13 @@ class Evaluation:
         """The supervisor ends what is left of the match."""
         self._process = None
         os.close(self._lifeline)
-        assert self._said is not None
-        self._said.close()
+        assert self._stderr is not None
+        self._stderr.close()
 
-    def _last_words(self) -> str:
-        assert self._said is not None
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").splitlines()
+    def _last_line(self) -> str:
+        assert self._stderr is not None
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").splitlines()
         return printable(lines[-1]) if lines else ""
 
     # ---- records ----
@@ -211,14 +215,14 @@ class Evaluation:
     def _unfinished(self) -> int | None:
         """The step of the newest match, if games of it are missing."""
         names = os.listdir(self.folder) if self.folder.is_dir() else []
-        steps = [int(found[1]) for name in names if (found := _RECORD.fullmatch(name))]
+        steps = [int(match[1]) for name in names if (match := _RECORD.fullmatch(name))]
         if not steps or sum(self._tally(max(steps))[1].games) >= self.opponent.games:
             return None
         return max(steps)
 
-    def _tally(self, step: int) -> tuple[str, Tally]:
+    def _tally(self, step: int) -> tuple[str, PairingTally]:
         """The opponent's name, and the games of the checkpoint."""
-        name, tally = "", Tally()
+        name, tally = "", PairingTally()
         path = self._record(step)
         try:
             with open(path, "rb") as stream:
@@ -233,8 +237,8 @@ class Evaluation:
         opponent, tally = self._tally(step)
         if not (games := sum(tally.games)):
             return None  # the record was damaged, and that was told
-        found = between(tally.pairs.units())
-        ends = found.elo, found.low, found.high
+        estimate = between(tally.pairs.units())
+        ends = estimate.elo, estimate.low, estimate.high
         elo, low, high = (x if math.isfinite(x) else None for x in ends)
         _, drawn, won = tally.games
         return {

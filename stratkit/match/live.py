@@ -18,10 +18,14 @@ INTERVAL = 0.25  # seconds from one drawing of the live table to the next
 
 @dataclass(frozen=True)
 class Console:
-    """Where a match says what it has to say. `say` shows remarks, which the user may have switched
-    off, `warn` what cannot wait. `live`: stderr is a terminal that shows a table while games go on;
-    `verbose`: programs' own stderr is shown. `interrupted` is called with the seed when the match
-    ends before its time."""
+    """Where a match says what it has to say.
+
+    say           shows remarks, which the user may have switched off
+    warn          shows what cannot wait
+    interrupted   is called with the seed when the match ends before its time
+    live          whether stderr is a terminal that shows a table while games go on
+    verbose       whether programs' own stderr is shown
+    """
 
     say: Callable[[str], None]
     warn: Callable[[str], None]

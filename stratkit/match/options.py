@@ -28,8 +28,11 @@ COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.pref
 
 @dataclass(frozen=True, kw_only=True)
 class MatchOptions:
-    """The options of `match`; the fields are called as they are. `games` and `game` may be missing
-    where a record is resumed; `seed_given`: the user chose the seed, and not the system."""
+    """The options of `match`; the fields are called as they are, but for these.
+
+    games, game   None: the record that is resumed has them
+    seed_given    whether the user chose the seed, and not the system
+    """
 
     players: tuple[PlayerSpec, ...]
     games: int | None

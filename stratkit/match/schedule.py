@@ -12,12 +12,15 @@ from stratkit.play.seating import NO_ACTIONS, Opening, Seating
 
 @dataclass(frozen=True)
 class Schedule:
-    """All games of a match of `players` players, `games` a pairing (an even number).
+    """All games of a match.
 
-    Everybody meets everybody, or, in a `gauntlet`, the first player meets all others. Game k of a
-    pairing belongs to pair k // 2; in its first game the player named first has the first move.
-    Games are numbered pairing by pairing. With `opening` both games of a pair begin with the same
-    actions, which the pair's number gives: each player has each setup once.
+        players    how many
+        games      of each pairing, an even number
+        opening    pair -> actions that begin both its games: each player has each setup once
+        gauntlet   whether the first player meets all others; else everybody meets everybody
+
+    Games are numbered pairing by pairing. Game k of a pairing belongs to pair k // 2; in its first
+    game the player named first has the first move.
     """
 
     players: int

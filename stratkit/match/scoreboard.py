@@ -19,8 +19,11 @@ from stratkit.storage.records import GameRecord
 
 @dataclass
 class Pairs:
-    """Pairs of games with 0, 1/2, 1, 3/2 and 2 points, and the points, twice, of those that are
-    half played."""
+    """Pairs of games.
+
+    whole   int [5], pairs with 0, 1/2, 1, 3/2 and 2 points
+    half    by pair, twice the points of those that are half played
+    """
 
     whole: list[int] = field(default_factory=lambda: [0] * 5)
     half: dict[int, int] = field(default_factory=dict)
@@ -38,10 +41,13 @@ class Pairs:
         return whole + [(1, points / 2, 1.0) for points in self.half.values()]
 
 
-class Tally:
-    """The games of one pairing, from the side of the player named first: `games` counts losses,
-    draws and wins. Statistics count `pairs`, of which one repeats no other where nothing is left to
-    chance (rating/distinct.py)."""
+class PairingTally:
+    """The games of one pairing, from the side of the player named first.
+
+    games      int [3], losses, draws and wins
+    distinct   which games repeat others (rating/distinct.py)
+    pairs      what statistics count: where nothing is left to chance, none that repeats others
+    """
 
     def __init__(self) -> None:
         self.games = [0] * 3
@@ -59,6 +65,7 @@ class Tally:
 
     @property
     def pairs(self) -> Pairs:
+        """The pairs that statistics count."""
         return self._all if self.distinct.by_chance else self._new
 
     def repeats(self) -> list[str]:
@@ -69,15 +76,19 @@ class Tally:
 
 
 class Scoreboard:
-    """Counts the games of a match: `new` of this call, of which `new_faults` were lost by faults,
-    `remaining` to be played, `not_played` left out because their player is not asked any more.
+    """Counts the games of a match. Statistics and the test `sprt` count pairs, as rate does.
 
-    Statistics and the test `sprt` count pairs, as rate does.
+    tallies      of each pairing
+    faults       by player and reason, games lost by faults
+    new          games of this call
+    new_faults   of these, games lost by faults
+    remaining    games to be played
+    not_played   games left out because their player does not answer any more
     """
 
     def __init__(self, names: Sequence[str], schedule: Schedule, sprt: Sprt | None) -> None:
         self.names, self.schedule, self.sprt = [named(name) for name in names], schedule, sprt
-        self.tallies = [Tally() for _ in schedule.pairings]
+        self.tallies = [PairingTally() for _ in schedule.pairings]
         self.faults: Counter[tuple[int, str]] = Counter()
         self.remaining = self.new = self.new_faults = self.not_played = 0
         self._tested: tuple[tuple[int, ...], int | None] = (), None
@@ -140,16 +151,16 @@ class Scoreboard:
         if not sum(tally.games):
             return [[line]]
         score = (won + drawn / 2) / sum(tally.games)
-        found, number = between(tally.pairs.units()), sum(tally.pairs.whole)
+        estimate, number = between(tally.pairs.units()), sum(tally.pairs.whole)
         few = ": too few to say much" if number < MIN_PAIRS else ""
         row = [
             line,
             f"{100 * score:.1f} %",
-            f"Elo {_elo(found.elo)} ({_elo(found.low)} to {_elo(found.high)})",
-            f"LOS {likely_text(found.superiority, ' %')}",
+            f"Elo {_elo(estimate.elo)} ({_elo(estimate.low)} to {_elo(estimate.high)})",
+            f"LOS {likely_text(estimate.superiority, ' %')}",
             counted(number, "pair") + few,
         ]
-        return [row, *([told] if (told := tally.repeats()) else [])]
+        return [row, *([repeats] if (repeats := tally.repeats()) else [])]
 
     def _faults(self) -> list[list[str]]:
         rows = []

@@ -39,18 +39,23 @@ from stratkit.nets.presets import build
 
 WIDTH, HEADS = 32, 4  # of the decoder
 KINDS = len(TYPES)
-MOST_MOVES = 7  # of a piece that are counted
+MAX_MOVES = 7  # of a piece that are counted
 ROWS = 1024  # worlds at a time
 
 
 class Hidden(NamedTuple):
-    """The hidden pieces of the enemy in n views, k at most, by square in row-major order: their
-    `squares` int64 [n, k] (0 where there are fewer), whether there is a piece at all and whether it
-    has never moved, bool [n, k]; how many of each type they are, int64 [n, 12]. As far as the moves
-    that are shown tell: where each piece stood at first, and how often it has moved."""
+    """The hidden pieces of the enemy in n views, k at most, by square in row-major order.
+
+    squares   int64 [n, k], where they stand; 0 where there are fewer
+    present   bool [n, k], whether there is a piece at all
+    still     bool [n, k], whether it has never moved
+    left      int64 [n, 12], how many of each type they are
+    origins   int64 [n, k], where each stood at first, as far as the moves that are shown tell
+    moves     int64 [n, k], how often each has moved, as far as these tell
+    """
 
     squares: Tensor
-    there: Tensor
+    present: Tensor
     still: Tensor
     left: Tensor
     origins: Tensor
@@ -64,19 +69,19 @@ def hidden_pieces(packed: Tensor) -> Hidden:
     counts = hidden.sum(1)
     most = max(int(counts.max()), 1)
     squares = (~hidden).int().argsort(dim=1, stable=True)[:, :most]
-    there = torch.arange(most, device=packed.device) < counts[:, None]
-    still = there & (cells.gather(1, squares) & MOVED == 0)
+    present = torch.arange(most, device=packed.device) < counts[:, None]
+    still = present & (cells.gather(1, squares) & MOVED == 0)
     left = packed[:, ENEMY_UNREVEALED:ONLY_ATTACKS].long() * (counts > 0)[:, None]
-    squares = squares * there
-    return Hidden(squares, there, still, left, *_walked(packed, squares, there))
+    squares = squares * present
+    return Hidden(squares, present, still, left, *_walked(packed, squares, present))
 
 
-def _walked(packed: Tensor, squares: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
+def _walked(packed: Tensor, squares: Tensor, present: Tensor) -> tuple[Tensor, Tensor]:
     """`Hidden.origins` and `Hidden.moves`: every piece walked back, the latest move first."""
     origins, moves = squares, torch.zeros_like(squares)
     shown = packed[:, MOVES:CELLS].view(len(packed), SHOWN_PLIES, 3).long()
     for start, end, _ in shown.permute(1, 2, 0)[:, :, :, None].unbind():
-        came = there & (end == origins) & (start != NO_SQUARE)
+        came = present & (end == origins) & (start != NO_SQUARE)
         origins = torch.where(came, start, origins)
         moves = moves + came
     return origins, moves
@@ -122,7 +127,7 @@ class BeliefNet(nn.Module):
         self.register_buffer("steps", steps + file[:, None] - file + width - 1, persistent=False)
         self.enter = nn.Linear(channels, WIDTH)
         self.place = nn.Parameter(0.1 * torch.randn(height * width, WIDTH))
-        self.tempo = nn.Parameter(0.1 * torch.randn(MOST_MOVES + 1, WIDTH))
+        self.tempo = nn.Parameter(0.1 * torch.randn(MAX_MOVES + 1, WIDTH))
         self.habit = nn.Parameter(torch.zeros(height * width, KINDS))
         self.told = nn.Parameter(torch.randn(KINDS, WIDTH))
         self.near = nn.Parameter(torch.zeros((2 * height - 1) * (2 * width - 1), HEADS))
@@ -140,31 +145,31 @@ class BeliefNet(nn.Module):
         board = _squares(self.torso, packed)
         at = hidden.squares[..., None].expand(-1, -1, board.shape[2])
         known = relu(self.enter(board.gather(1, at))) + self.place[hidden.origins]
-        return hidden, known + self.tempo[hidden.moves.clamp_max(MOST_MOVES)]
+        return hidden, known + self.tempo[hidden.moves.clamp_max(MAX_MOVES)]
 
     def log_probabilities(self, packed: Tensor, types: Tensor) -> tuple[Tensor, Tensor]:
         """Of worlds, `types` uint8 [n, S] of hidden pieces (`engine.hidden_types`): the logarithms
         of their probability by the network, and if all are equally likely. float32 [n]."""
         hidden, known = self.embed(packed)
-        truth = types.gather(1, hidden.squares).long().masked_fill(~hidden.there, 0)
-        given = one_hot(truth, KINDS) * hidden.there[..., None]
+        truth = types.gather(1, hidden.squares).long().masked_fill(~hidden.present, 0)
+        given = one_hot(truth, KINDS) * hidden.present[..., None]
         left = hidden.left[:, None] - (given.cumsum(1) - given)
         pieces = hidden.still.long()
         squares = pieces.sum(1, keepdim=True) - (pieces.cumsum(1) - pieces)
-        keys, values = self._told(known, truth)
+        keys, values = self._keys_values(known, truth)
         before = torch.ones(truth.shape[1], truth.shape[1], device=packed.device).tril(-1).bool()
         context = self._attend(known, hidden.origins, keys, values, hidden.origins, before)
         prior = log_uniform(left, hidden.still, squares)
-        prior = torch.where(hidden.there[..., None], prior, 0.0)
+        prior = torch.where(hidden.present[..., None], prior, 0.0)
         log_p = (prior + self._logits(known, context, left, hidden.origins)).log_softmax(-1)
         both = [x.gather(2, truth[..., None])[..., 0] for x in (log_p, prior)]
-        found = [torch.where(hidden.there, x, 0.0).sum(1) for x in both]
-        return found[0], found[1]
+        sums = [torch.where(hidden.present, x, 0.0).sum(1) for x in both]
+        return sums[0], sums[1]
 
-    def _told(self, known: Tensor, types: Tensor) -> tuple[Tensor, Tensor]:
+    def _keys_values(self, known: Tensor, types: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of pieces whose types are told, float32 [n, k, WIDTH]."""
-        told = known + embedding(types, self.told)
-        return self.key(told), self.value(told)
+        embedded = known + embedding(types, self.told)
+        return self.key(embedded), self.value(embedded)
 
     def _attend(
         self,
@@ -172,11 +177,11 @@ class BeliefNet(nn.Module):
         squares: Tensor,
         keys: Tensor,
         values: Tensor,
-        told: Tensor,
+        key_squares: Tensor,
         before: Tensor,
     ) -> Tensor:
         """What the pieces [n, k] that began on `squares` learn from those told [n, j], on squares
-        `told`, that come `before` them, bool [k, j]: float32 [n, k, WIDTH]."""
+        `key_squares`, that come `before` them, bool [k, j]: float32 [n, k, WIDTH]."""
         n, k, _ = known.shape
         first, second = (x.expand(n, 1, WIDTH) for x in self.nobody)
         split = (n, -1, HEADS, WIDTH // HEADS)
@@ -184,7 +189,7 @@ class BeliefNet(nn.Module):
         keys = torch.cat([first, keys], 1).view(split)
         values = torch.cat([second, values], 1).view(split)
         scores = torch.einsum("nkhd,njhd->nkjh", query, keys) / (WIDTH // HEADS) ** 0.5
-        steps = self.steps[squares[:, :, None], told[:, None]]  # type: ignore[index]
+        steps = self.steps[squares[:, :, None], key_squares[:, None]]  # type: ignore[index]
         bias = embedding(steps, self.near).masked_fill(~before[None, :, :, None], -torch.inf)
         scores = scores + torch.cat([bias.new_zeros(n, k, 1, HEADS), bias], 2)
         return torch.einsum("nkjh,njhd->nkhd", scores.softmax(2), values).flatten(2)
@@ -200,7 +205,7 @@ class BeliefNet(nn.Module):
         [0, 1), one for each hidden piece."""
         one_each, known = self.embed(packed)
         hidden, known = Hidden(*(x[of] for x in one_each)), known[of]
-        m, most = hidden.there.shape
+        m, most = hidden.present.shape
         types = torch.full((m, packed.shape[1] - CELLS), NO_PIECE, dtype=torch.uint8)
         types = types.to(packed.device)
         left, squares = hidden.left.clone(), hidden.still.sum(1)
@@ -212,15 +217,15 @@ class BeliefNet(nn.Module):
             context = self._attend(now, at, keys, values, hidden.origins[:, :i], before)
             logits = self._logits(now, context, left[:, None], at)[:, 0]
             prior = log_uniform(left, hidden.still[:, i], squares)
-            there = hidden.there[:, i]
-            p = torch.where(there[:, None], (prior + logits).softmax(-1), 1.0).double()
+            present = hidden.present[:, i]
+            p = torch.where(present[:, None], (prior + logits).softmax(-1), 1.0).double()
             sums = p.cumsum(-1)
             chosen = (p > 0) & (sums > (u[:, i] * sums[:, -1])[:, None])
             kind = chosen.int().argmax(-1)
-            types[rows[there], hidden.squares[there, i]] = kind[there].to(torch.uint8)
-            left -= one_hot(kind, KINDS) * there[:, None]
+            types[rows[present], hidden.squares[present, i]] = kind[present].to(torch.uint8)
+            left -= one_hot(kind, KINDS) * present[:, None]
             squares = squares - hidden.still[:, i].long()
-            key, value = self._told(now, kind[:, None])
+            key, value = self._keys_values(now, kind[:, None])
             keys, values = torch.cat([keys, key], 1), torch.cat([values, value], 1)
         return types
 
@@ -240,11 +245,11 @@ class BeliefEvaluator:
     def log_probabilities(self, observations: Bytes, types: Bytes) -> Float64s:
         """float64 [n]: of worlds with these `types`, uint8 [n, S] as of `engine.hidden_types`, of
         views uint8 [n, observation_bytes]."""
-        found = [
+        parts = [
             self.network.log_probabilities(*map(torch.from_numpy, (observations[at], types[at])))[0]
             for at in _blocks(len(types))
         ]
-        return np.concatenate([x.numpy() for x in found]).astype(np.float64)
+        return np.concatenate([x.numpy() for x in parts]).astype(np.float64)
 
     @torch.inference_mode()
     def draw(self, observations: Bytes, of: Int64s, u: Float64s) -> Bytes:
@@ -265,8 +270,8 @@ def _without_heads(torso: nn.Module, size: int) -> int:
     channels."""
     board = _squares(torso, torch.zeros((1, size), dtype=torch.uint8))
     parameters = dict(torso.named_parameters())
-    found = torch.autograd.grad(board.sum(), list(parameters.values()), allow_unused=True)
-    used = {name for name, slope in zip(parameters, found, strict=True) if slope is not None}
+    gradients = torch.autograd.grad(board.sum(), list(parameters.values()), allow_unused=True)
+    used = {name for name, slope in zip(parameters, gradients, strict=True) if slope is not None}
     parts = {name.partition(".")[0] for name in parameters}
     for name in parts - {name.partition(".")[0] for name in used}:
         delattr(torso, name)
@@ -275,9 +280,9 @@ def _without_heads(torso: nn.Module, size: int) -> int:
 
 def _squares(torso: nn.Module, packed: Tensor) -> Tensor:
     """What a torso says of each square: float32 [n, S, C]. `InputError`: it says nothing."""
-    found = torso.embed(torso.prepare(packed))  # type: ignore[operator]
-    if isinstance(found, fromto.Embedding):
-        return found.squares
-    if isinstance(found, Tensor) and found.dim() == 4:
-        return found.flatten(2).transpose(1, 2)
+    embedded = torso.embed(torso.prepare(packed))  # type: ignore[operator]
+    if isinstance(embedded, fromto.FromToEmbedding):
+        return embedded.squares
+    if isinstance(embedded, Tensor) and embedded.dim() == 4:
+        return embedded.flatten(2).transpose(1, 2)
     raise InputError("a belief network is made of a network that has numbers for each square")

@@ -61,11 +61,15 @@ class DeploymentNet(nn.Module):
         return last_layer(self.critic, embedding.detach())[:, 0]
 
 
-class Inputs(NamedTuple):
-    """deployment: of the rows that deploy, `DeploymentNet.read`; play: what the other network makes
-    of the others, and some more of them, so that it meets few numbers of rows (the convolution
-    library prepares itself anew for each). rows: those of both, int64; place int64 [n]: where
-    among these, one after the other, each row is. Off the CPU both have every row."""
+class DeploymentInputs(NamedTuple):
+    """What both networks read of n views. Off the CPU both read every row.
+
+    deployment   `DeploymentNet.read` of the rows that deploy
+    play         what the other network makes of the others; padded, so that it meets few
+                 numbers of rows: the convolution library prepares itself for each
+    rows         int64, those of either
+    place        int64 [n], where among `rows`, one after the other, each row is
+    """
 
     deployment: Tensor
     play: Any
@@ -73,9 +77,12 @@ class Inputs(NamedTuple):
     place: Tensor
 
 
-class Embedding(NamedTuple):
-    """deployment: float32 [k, HIDDEN], of the k rows that deploy; play: the other network's, of the
-    others."""
+class DeploymentEmbedding(NamedTuple):
+    """Of both networks.
+
+    deployment   float32 [k, HIDDEN], of the k rows that deploy
+    play         the other network's, of the others
+    """
 
     deployment: Tensor
     play: Any
@@ -97,42 +104,46 @@ class WithDeployment(Network):
         self.play = play
         self.deployment = DeploymentNet(play.shape[1] * play.shape[2])
 
-    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> DeploymentInputs:
         rows, place = _by_phase(packed) if on_cpu(packed) else self._every(packed)
         others = self.play.prepare(packed[rows[1]], None if pub is None else pub[rows[1]])
-        return Inputs(self.deployment.read(packed[rows[0]]), others, rows, place)
+        return DeploymentInputs(self.deployment.read(packed[rows[0]]), others, rows, place)
 
-    def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> Inputs:
+    def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> DeploymentInputs:
         if not on_cpu(packed):
             return self.prepare(packed)
         rows, place = _by_phase(packed)
         others = self.play.prepare_shared(packed[rows[1]], unit)
-        return Inputs(self.deployment.read(packed[rows[0]]), others, rows, place)
+        return DeploymentInputs(self.deployment.read(packed[rows[0]]), others, rows, place)
 
     def _every(self, packed: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
-        """`Inputs.rows` and `Inputs.place` without a look at how many rows deploy, which would take
-        a wait for the device. A twentieth does, of whole games."""
+        """`DeploymentInputs.rows` and `.place` without a look at how many rows deploy: the device
+        need not be waited for. A twentieth does, of whole games."""
         n = len(packed)
         every = torch.arange(n, device=packed.device)
         if self.deploys_only:
             return (every, every[:1]), every
         return (every, every), torch.where(packed[:, PHASE] == 1, every, n + every)
 
-    def embed(self, inputs: Inputs) -> Embedding:
-        return Embedding(self.deployment.embed(inputs.deployment), self.play.embed(inputs.play))
+    def embed(self, inputs: DeploymentInputs) -> DeploymentEmbedding:
+        return DeploymentEmbedding(
+            self.deployment.embed(inputs.deployment), self.play.embed(inputs.play)
+        )
 
-    def embed_after(self, inputs: Inputs, before: Any) -> tuple[Embedding, Any]:
+    def embed_after(self, inputs: DeploymentInputs, before: Any) -> tuple[DeploymentEmbedding, Any]:
         play, known = self.play.embed_after(inputs.play, before)
-        return Embedding(self.deployment.embed(inputs.deployment), play), known
+        return DeploymentEmbedding(self.deployment.embed(inputs.deployment), play), known
 
-    def logits(self, embedding: Embedding, inputs: Inputs, legal: Tensor) -> Tensor:
+    def logits(
+        self, embedding: DeploymentEmbedding, inputs: DeploymentInputs, legal: Tensor
+    ) -> Tensor:
         """Logits float32 [n, A], -inf where illegal."""
         deploy = self.deployment.logits(embedding.deployment)
         play = self.play.logits(embedding.play, inputs.play, legal[inputs.rows[1]])
         logits = torch.cat([deploy, play]).index_select(0, inputs.place)
         return logits.masked_fill(~legal.bool(), -torch.inf)
 
-    def value(self, embedding: Embedding, inputs: Inputs) -> Tensor:
+    def value(self, embedding: DeploymentEmbedding, inputs: DeploymentInputs) -> Tensor:
         """Values float32 [n] for the acting side."""
         deploy = self.deployment.value(embedding.deployment)
         play = self.play.value(embedding.play, inputs.play)
@@ -140,8 +151,8 @@ class WithDeployment(Network):
 
 
 def _by_phase(packed: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
-    """`Inputs.rows` and `Inputs.place`. Those that play are padded, with the first of them, to a
-    multiple of an eighth of all rows. Where none plays, row 0 does."""
+    """`DeploymentInputs.rows` and `.place`. Those that play are padded, with the first of them, to
+    a multiple of an eighth of all rows. Where none plays, row 0 does."""
     n = len(packed)
     deploys = packed[:, PHASE] == 1
     deploy, play = deploys.nonzero()[:, 0], (~deploys).nonzero()[:, 0]

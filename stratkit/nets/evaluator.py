@@ -198,15 +198,15 @@ class Evaluator:
         """What `heads` make of arrays [n, ...], `rows` of each at a time."""
 
         def outputs(at: int) -> list[npt.NDArray[Any]]:
-            parts = [x[at : at + self.rows] for x in arrays]
+            chunks = [x[at : at + self.rows] for x in arrays]
             with torch.inference_mode(), self._precise():
-                tensors = heads(*map(self._padded, parts))
-            return [tensor[: len(parts[0])].cpu().numpy() for tensor in tensors]
+                tensors = heads(*map(self._padded, chunks))
+            return [tensor[: len(chunks[0])].cpu().numpy() for tensor in tensors]
 
-        found = self._each(outputs, range(0, len(arrays[0]), self.rows))
-        if len(found) == 1:
-            return found[0]
-        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        chunks = self._each(outputs, range(0, len(arrays[0]), self.rows))
+        if len(chunks) == 1:
+            return chunks[0]
+        return [np.concatenate(chunks) for chunks in zip(*chunks, strict=True)]
 
     def _embed(self, packed: Tensor, pub: Tensor | None = None) -> tuple[Any, Any]:
         """The network's inputs and embedding. An `elastic` one remembers those before."""

@@ -94,10 +94,10 @@ def no_attack_ratio(packed: Tensor) -> Tensor:
 def selected_type(packed: Tensor) -> tuple[Tensor, Tensor]:
     """The square and the type, 1..10 (spy to marshal), of the piece selected in the previous
     action: int64 [n]. Both are 0 where none is."""
-    there = packed[:, SELECTED] != NO_SQUARE
-    squares = torch.where(there, packed[:, SELECTED], 0).long()
+    selected = packed[:, SELECTED] != NO_SQUARE
+    squares = torch.where(selected, packed[:, SELECTED], 0).long()
     cells = packed[:, CELLS:].gather(1, squares[:, None])[:, 0]
-    return squares, torch.where(there, cells & TYPE, 0).long()
+    return squares, torch.where(selected, cells & TYPE, 0).long()
 
 
 def _fill_pieces(packed: Tensor, planes: Tensor, with_public: bool) -> None:
@@ -163,11 +163,11 @@ def _fill_moves(packed: Tensor, planes: Tensor) -> None:
     """The last 40 moves, a plane each, into planes [n, S, 40]: Eq. 7 of the paper."""
     moves = packed[:, MOVES:CELLS].view(-1, 1, SHOWN_PLIES, 3)
     start, end, attacker = moves.long().unbind(3)
-    there = start != NO_SQUARE
+    made = start != NO_SQUARE
     # A move that was not made writes 0 on square 0.
-    left = torch.where(there, _leaving(packed.device)[attacker], 0.0)
-    planes.scatter_(1, torch.where(there, start, 0), left)
-    planes.scatter_(1, torch.where(there, end, 0), there.float())
+    left = torch.where(made, _leaving(packed.device)[attacker], 0.0)
+    planes.scatter_(1, torch.where(made, start, 0), left)
+    planes.scatter_(1, torch.where(made, end, 0), made.float())
 
 
 def _ratios(packed: Tensor) -> Tensor:
@@ -179,8 +179,8 @@ def _ratios(packed: Tensor) -> Tensor:
 
 def _fill_selected(packed: Tensor, plane: Tensor) -> None:
     selected = packed[:, SELECTED : SELECTED + 1].long()
-    there = selected != NO_SQUARE
-    plane.scatter_(1, torch.where(there, selected, 0), there.float())
+    chosen = selected != NO_SQUARE
+    plane.scatter_(1, torch.where(chosen, selected, 0), chosen.float())
 
 
 @cache

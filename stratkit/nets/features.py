@@ -52,8 +52,8 @@ def features(
     packed: uint8 [n, 172 + H * W], on any device; shape: (82, H, W); pub: as of `expand`.
     """
     if on_cpu(packed) and pub is None:
-        found, counts = board_features(packed.contiguous().numpy(), shape)
-        return torch.from_numpy(found), torch.from_numpy(counts)
+        planes, counts = board_features(packed.contiguous().numpy(), shape)
+        return torch.from_numpy(planes), torch.from_numpy(counts)
     return features_in_torch(packed, shape, pub)
 
 
@@ -118,11 +118,11 @@ def _cornered(packed: Tensor, enemy: Tensor) -> Tensor:
     met = _own_meetings(cells, own, enemy)
     wins = met[:, :4].amax(1)
     loses = torch.where(attacked.transpose(0, 1), met[:, 4:8], torch.inf).amin(1)
-    found = torch.stack([wins, loses, torch.zeros_like(wins)], 3).flatten(1, 2)
-    square = torch.arange(found.shape[1], device=packed.device)
+    best = torch.stack([wins, loses, torch.zeros_like(wins)], 3).flatten(1, 2)
+    square = torch.arange(best.shape[1], device=packed.device)
     bits = packed[:, ONLY_ATTACKS:MOVES].index_select(1, square // 8) >> (square % 8).byte()
-    there = (bits & 1).bool() & (own & attacked.any(0)[:, None]).flatten(1)
-    return torch.where(there[:, :, None], found, 0.0)
+    only_attacks = (bits & 1).bool() & (own & attacked.any(0)[:, None]).flatten(1)
+    return torch.where(only_attacks[:, :, None], best, 0.0)
 
 
 def _own_meetings(cells: Tensor, own: Tensor, enemy: Tensor) -> Tensor:
@@ -131,8 +131,8 @@ def _own_meetings(cells: Tensor, own: Tensor, enemy: Tensor) -> Tensor:
     type_ = torch.where(own, cells & TYPE, 0).long()
     wins, loses, danger = (_beside(block) for block in _meetings(enemy))
     index = type_[None].expand(len(NEIGHBOURS), -1, -1, -1, -1)
-    found = [block.gather(2, index)[:, :, 0] for block in (wins, loses, danger)]
-    together = torch.cat([found[0], found[1], found[2].amax(0, keepdim=True)])
+    by_neighbour = [block.gather(2, index)[:, :, 0] for block in (wins, loses, danger)]
+    together = torch.cat([by_neighbour[0], by_neighbour[1], by_neighbour[2].amax(0, keepdim=True)])
     return together.transpose(0, 1) * own
 
 
@@ -170,14 +170,14 @@ def _recency(packed: Tensor, height: int, width: int) -> Tensor:
     ply and less for each before it; 0 where somebody has left since."""
     squares = height * width
     moves = packed[:, MOVES:CELLS].view(-1, SHOWN_PLIES, 3)[:, :, :2].long()
-    there = (moves < squares).all(2, keepdim=True)
+    made = (moves < squares).all(2, keepdim=True)
     # Each square keeps its latest event: of plies, the later one; of a ply, who came.
     event = torch.arange(2 * SHOWN_PLIES, device=packed.device).view(-1, 2).flip(0) + 2
-    touched = torch.where(there, moves, squares).flatten(1)
+    touched = torch.where(made, moves, squares).flatten(1)
     last = touched.new_zeros((len(packed), squares + 1))
     last.scatter_reduce_(1, touched, event.flatten().expand_as(touched), "amax")
-    found = embedding(last[:, :squares], _events(packed.device))
-    return found.transpose(1, 2).reshape(-1, 2, height, width)
+    recency = embedding(last[:, :squares], _events(packed.device))
+    return recency.transpose(1, 2).reshape(-1, 2, height, width)
 
 
 @cache

@@ -31,8 +31,8 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import TYPES
 from stratkit.nets.features import features, outcomes
-from stratkit.nets.network import ROWS, Network, last_layer, looked_at, on_cpu, value_layer
-from stratkit.nets.plain import Block
+from stratkit.nets.network import ROWS, Network, last_layer, mask_indices, on_cpu, value_layer
+from stratkit.nets.plain import ResidualBlock
 from stratkit.nets.threads import shares, side_by_side
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
@@ -46,12 +46,16 @@ MET = (
 FIRST_MET = [0.0, 0.0, 0.0, 0.0, -16.0]
 
 
-class Inputs(NamedTuple):
+class FromToInputs(NamedTuple):
     """What the network reads of n views, which have m positions.
 
-    `packed` uint8 [m, B]: observations from before a piece was selected; `pub` as in `expand`. For
-    each view: its `position`, the `part` that is decided, the selected `square` and the type
-    `to_place` (0: none), int64 [n], and the `outcomes` of its piece, float32 [n, S, 3].
+    packed     uint8 [m, B], observations from before a piece was selected
+    pub        float32, as in `expand`, or None
+    position   int64 [n], each view's row among the positions
+    part       int64 [n], what is decided: `DEPLOY`, `SELECT` or `TARGET`
+    square     int64 [n], the selected piece's
+    to_place   int64 [n], the type to be placed; 0: none
+    outcomes   float32 [n, S, 3], as of `features.outcomes`
     """
 
     packed: Tensor
@@ -63,17 +67,22 @@ class Inputs(NamedTuple):
     outcomes: Tensor
 
 
-class Embedding(NamedTuple):
-    """Of m positions: their squares, float32 [m, S, C], and counts, float32 [m, 51]."""
+class FromToEmbedding(NamedTuple):
+    """Of m positions.
+
+    squares   float32 [m, S, C]
+    counts    float32 [m, 51]
+    """
 
     squares: Tensor
     counts: Tensor
 
-    def take(self, rows: Tensor) -> Embedding:
-        return Embedding(self.squares[rows], self.counts[rows])
+    def take(self, rows: Tensor) -> FromToEmbedding:
+        """These rows, int64 [m]."""
+        return FromToEmbedding(self.squares[rows], self.counts[rows])
 
 
-_NOTHING = Embedding(torch.empty(0), torch.empty(0))
+_NOTHING = FromToEmbedding(torch.empty(0), torch.empty(0))
 
 
 class FromTo(Network):
@@ -89,7 +98,7 @@ class FromTo(Network):
         self.entry = nn.Conv2d(FEATURES, channels, 1)
         self.place = nn.Parameter(torch.zeros(channels, *shape[1:]))  # of each square
         self.counts = nn.Linear(COUNTS, channels)
-        self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
+        self.blocks = nn.ModuleList(ResidualBlock(channels) for _ in range(blocks))
         self.square = nn.Linear(channels, HIDDEN)
         self.outcome = nn.Linear(MET, HIDDEN, bias=False)
         self.met = nn.Parameter(torch.tensor(FIRST_MET))  # straight to the logit
@@ -103,12 +112,12 @@ class FromTo(Network):
             nn.Linear(3 * channels + COUNTS, channels), nn.ReLU(), value_layer(channels)
         )
 
-    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> FromToInputs:
         """Each view has a position of its own; `pub` as in `expand`."""
         own = torch.arange(len(packed), device=packed.device)
         return self._inputs(packed, pub, _positions(packed), own)
 
-    def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> Inputs:
+    def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> FromToInputs:
         """Views share positions: on a CPU each is there once, then the first again up to a multiple
         of `unit`. A GPU would wait for their number."""
         if not on_cpu(packed):
@@ -122,9 +131,9 @@ class FromTo(Network):
 
     def _inputs(
         self, packed: Tensor, pub: Tensor | None, positions: Tensor, position: Tensor
-    ) -> Inputs:
+    ) -> FromToInputs:
         selected, to_place = packed[:, SELECTED], packed[:, TO_PLACE]
-        return Inputs(
+        return FromToInputs(
             positions,
             pub,
             position,
@@ -134,70 +143,70 @@ class FromTo(Network):
             outcomes(packed, self.shape, pub),
         )
 
-    def embed(self, inputs: Inputs) -> Embedding:
+    def embed(self, inputs: FromToInputs) -> FromToEmbedding:
         """A row for each position."""
         return self._embed(inputs.packed, inputs.pub)
 
-    def _embed(self, packed: Tensor, pub: Tensor | None) -> Embedding:
+    def _embed(self, packed: Tensor, pub: Tensor | None) -> FromToEmbedding:
         board, counts = features(packed, self.shape, pub)
         everywhere = self.place + self.counts(counts)[:, :, None, None]
         x = relu(self.entry(board) + everywhere)
         for block in self.blocks:
             x = block(x)
-        return Embedding(x.permute(0, 2, 3, 1).flatten(1, 2), counts)
+        return FromToEmbedding(x.permute(0, 2, 3, 1).flatten(1, 2), counts)
 
-    def _embed_side_by_side(self, packed: Tensor) -> Embedding:
+    def _embed_side_by_side(self, packed: Tensor) -> FromToEmbedding:
         """Without a graph. Threads do not inherit layers of another precision."""
         if torch.is_autocast_enabled("cpu"):
             return self._embed(packed, None)
 
         @torch.inference_mode()
-        def share(rows: slice) -> Embedding:
+        def share(rows: slice) -> FromToEmbedding:
             return self._embed(packed[rows], None)
 
-        return Embedding(
+        return FromToEmbedding(
             *map(torch.cat, zip(*side_by_side(share, shares(len(packed))), strict=True))
         )
 
-    def embed_after(self, inputs: Inputs, before: Any) -> tuple[Embedding, Any]:
+    def embed_after(self, inputs: FromToInputs, before: Any) -> tuple[FromToEmbedding, Any]:
         """The positions of pieces that were selected a moment ago are remembered."""
         places, known = before or ({}, _NOTHING)
         keys = [row.tobytes() for row in inputs.packed.numpy()]
         at = torch.tensor([places.get(key, -1) for key in keys])
         new = (at < 0).nonzero()[:, 0]
         if len(new) == len(at):
-            found = self._embed_side_by_side(inputs.packed)
+            embedding = self._embed_side_by_side(inputs.packed)
         else:
-            found = known.take(at)
+            embedding = known.take(at)
             if len(new):
                 rows = torch.cat([new, new[:1].expand(-len(new) % ROWS)])
                 more = self._embed_side_by_side(inputs.packed[rows])
-                for all_, some in zip(found, more, strict=True):
+                for all_, some in zip(embedding, more, strict=True):
                     all_[new] = some[: len(new)]
-        return found, (dict(zip(keys, range(len(keys)), strict=True)), found)
+        return embedding, (dict(zip(keys, range(len(keys)), strict=True)), embedding)
 
-    def logits(self, embedding: Embedding, inputs: Inputs, legal: Tensor) -> Tensor:
+    def logits(self, embedding: FromToEmbedding, inputs: FromToInputs, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal. On a CPU only the legal squares are looked at,
         which are a tenth."""
         squares, part = embedding.squares, inputs.part
         chosen = self.context(_at(squares, inputs.position, inputs.square))
         none = self.part((part == DEPLOY).long())
         context = torch.where((part == TARGET)[:, None], chosen, none)
-        view, square = looked_at(legal)
+        view, square = mask_indices(legal)
         met = inputs.outcomes[view, square]
         met = torch.cat([met, (met[:, :2] > CERTAIN).float()], 1)
         hidden = self.square(_at(squares, inputs.position[view], square))
         hidden = hidden + context.index_select(0, view) + self.outcome(met)
         with torch.autocast(hidden.device.type, enabled=False):  # as in `last_layer`
-            said = self.policy(relu(hidden).float())
-        said = said.gather(1, part[view, None])[:, 0]
-        said = said + met @ self.met
-        said = said + self.deploy[inputs.to_place[view], square] * (part[view] == DEPLOY)
-        logits = said.new_full(legal.shape, -torch.inf)
-        logits = torch.index_put(logits, (view, square), said)
+            scores = self.policy(relu(hidden).float())
+        scores = scores.gather(1, part[view, None])[:, 0]
+        scores = scores + met @ self.met
+        scores = scores + self.deploy[inputs.to_place[view], square] * (part[view] == DEPLOY)
+        logits = scores.new_full(legal.shape, -torch.inf)
+        logits = torch.index_put(logits, (view, square), scores)
         return logits.masked_fill(~legal.bool(), -torch.inf)
 
-    def value(self, embedding: Embedding, inputs: Inputs) -> Tensor:
+    def value(self, embedding: FromToEmbedding, inputs: FromToInputs) -> Tensor:
         """Values float32 [n] for the acting side: from the means and maxima over the board, the
         counts, and the chosen piece."""
         squares, counts = embedding

@@ -24,25 +24,30 @@ from torch.nn.functional import one_hot, relu
 from stratkit.engine import distinct_views
 from stratkit.engine.diplomacy import ASK_VERB, ASK_WHITHER, NONE, VERBS, VIEW, Graph
 from stratkit.errors import InputError
-from stratkit.nets.network import ROWS, Network, last_layer, looked_at, on_cpu, value_layer
+from stratkit.nets.network import ROWS, Network, last_layer, mask_indices, on_cpu, value_layer
 
 HIDDEN = 32  # of a location and what it is compared with
 COUNTERS, UNIT = 2, 1 / 16  # years, and those without a change: the last features, in this unit
 STAGES = ASK_WHITHER + 1
 # The features of a province end with what is asked there, the own orders, and those of the phase
 # before (cengine/diplomacy/seen.c).
-ASKED, ORDERS = 2, len(VERBS) + 2
+QUERY_FEATURES, ORDERS = 2, len(VERBS) + 2
 OWN = slice(-2 * ORDERS, -ORDERS)
 OURS = 2  # the feature of a unit of the acting power: its type comes before
 
 
-class Inputs(NamedTuple):
+class GraphInputs(NamedTuple):
     """What the network reads of n views, which have m positions.
 
-    Of positions: float32 [m, P, F] and [m, E], and their bytes `key`, uint8 [m, K]. Of each view:
-    its `position`, int64 [n]; own orders so far, with whether a province has been asked, float32
-    [n, P, O]; what is asked, float32 [n, stages * verbs]; `stage`, and provinces, `whom` P for
-    none, int64 [n].
+    provinces    float32 [m, P, F]
+    everywhere   float32 [m, E], what is of no province
+    key          uint8 [m, K], the positions' bytes
+    position     int64 [n], each view's row among the positions
+    orders       float32 [n, P, O], own orders so far, and whether each province's is complete
+    query        float32 [n, stages * verbs], one-hot: stage and verb of the order in the making
+    stage        int64 [n]
+    at           int64 [n], the province whose order it is
+    whom         int64 [n], the province that the order helps; P: none
     """
 
     provinces: Tensor
@@ -50,7 +55,7 @@ class Inputs(NamedTuple):
     key: Tensor
     position: Tensor
     orders: Tensor
-    asked: Tensor
+    query: Tensor
     stage: Tensor
     at: Tensor
     whom: Tensor
@@ -73,17 +78,17 @@ class GraphNet(Network):
         near = near / near.sum(1, keepdim=True).clamp_min(1).sqrt()
         self.register_buffer("near", near, persistent=False)  # the game's, not learned
         self.register_buffer("parent", torch.from_numpy(graph.parent).long(), persistent=False)
-        features = (shape[0] - graph.everywhere) // n - ASKED - ORDERS
+        features = (shape[0] - graph.everywhere) // n - QUERY_FEATURES - ORDERS
         moment = graph.everywhere - STAGES - len(VERBS)
         self.entry = nn.Linear(features, channels)
         self.place = nn.Parameter(torch.randn(n, 1, channels) / 8)
         self.moment = nn.Linear(moment, channels, bias=False)
-        self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
+        self.blocks = nn.ModuleList(GraphBlock(channels) for _ in range(blocks))
         self.square = nn.Linear(channels, HIDDEN)
         self.order = nn.Linear(ORDERS + 1, HIDDEN, bias=False)
         self.coast = nn.Parameter(torch.zeros(len(graph.parent), HIDDEN))
-        asked = 2 * (channels + ORDERS + 1) + STAGES * len(VERBS)
-        self.context = nn.Linear(asked, HIDDEN, bias=False)
+        features_of_query = 2 * (channels + ORDERS + 1) + STAGES * len(VERBS)
+        self.context = nn.Linear(features_of_query, HIDDEN, bias=False)
         self.verb = nn.Linear(2 * HIDDEN, len(VERBS))
         self.policy = nn.Linear(HIDDEN, 1, bias=False)
         for weight in (*self.verb.parameters(), self.policy.weight):
@@ -93,12 +98,12 @@ class GraphNet(Network):
             nn.Linear(channels + moment + HIDDEN, HIDDEN), nn.ReLU(), value_layer(HIDDEN)
         )
 
-    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> GraphInputs:
         """Each view has a position of its own. Nothing public is there to replace."""
         every = torch.arange(len(packed), device=packed.device)
         return self._inputs(packed, self._keys(packed), every, every)
 
-    def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> Inputs:
+    def prepare_shared(self, packed: Tensor, unit: int = ROWS) -> GraphInputs:
         """Views share positions: on a CPU each is there once. A GPU would wait for their number."""
         if not on_cpu(packed):
             return self.prepare(packed)
@@ -107,20 +112,22 @@ class GraphNet(Network):
         rows = torch.from_numpy(first.astype(np.int64))
         return self._inputs(packed, keys[rows], rows, torch.from_numpy(each.astype(np.int64)))
 
-    def _inputs(self, packed: Tensor, keys: Tensor, rows: Tensor, position: Tensor) -> Inputs:
+    def _inputs(self, packed: Tensor, keys: Tensor, rows: Tensor, position: Tensor) -> GraphInputs:
         n, first = len(self.near), self.shape[0] - self.everywhere
         features = packed[:, :first].reshape(len(packed), n, -1)
         moment = packed[rows, first : self.shape[0]].float()
         moment[:, -COUNTERS:] *= UNIT
         moment = torch.cat([moment[:, : -COUNTERS - STAGES - len(VERBS)], moment[:, -COUNTERS:]], 1)
-        at, stage, verb, whom = (self._seen(packed, name)[:, 0].long() for name in _ASKED)
-        asked = one_hot(stage * len(VERBS) + verb, STAGES * len(VERBS)).float()
+        at, stage, verb, whom = (self._seen(packed, name)[:, 0].long() for name in _QUERY)
+        query = one_hot(stage * len(VERBS) + verb, STAGES * len(VERBS)).float()
         done = torch.arange(n, device=packed.device) < at[:, None]
         orders = torch.cat([features[:, :, OWN], done[:, :, None]], 2).float()
         seen = features[rows]
-        seen = torch.cat([seen[:, :, : -ASKED - 2 * ORDERS], seen[:, :, -ORDERS:]], 2).float()
+        seen = torch.cat(
+            [seen[:, :, : -QUERY_FEATURES - 2 * ORDERS], seen[:, :, -ORDERS:]], 2
+        ).float()
         whom = torch.where(whom == NONE, n, whom)
-        return Inputs(seen, moment, keys, position, orders, asked, stage, at, whom)
+        return GraphInputs(seen, moment, keys, position, orders, query, stage, at, whom)
 
     def _seen(self, packed: Tensor, name: str) -> Tensor:
         """The bytes of this part of what a power knows, which is behind the features."""
@@ -132,7 +139,7 @@ class GraphNet(Network):
         """Of each view what all views of its power and phase share."""
         return torch.cat([self._seen(packed, name) for name in ("position", "last", "power")], 1)
 
-    def embed(self, inputs: Inputs) -> Tensor:
+    def embed(self, inputs: GraphInputs) -> Tensor:
         """float32 [m, P, C], a row for each position."""
         return self._embed(inputs.provinces, inputs.everywhere)
 
@@ -144,21 +151,21 @@ class GraphNet(Network):
             x = block(x, self.near)
         return x.transpose(0, 1)
 
-    def embed_after(self, inputs: Inputs, before: Any) -> tuple[Tensor, Any]:
+    def embed_after(self, inputs: GraphInputs, before: Any) -> tuple[Tensor, Any]:
         """The positions of the orders before are remembered."""
         places, known = before or ({}, None)
         keys = [row.tobytes() for row in inputs.key.numpy()]
         at = torch.tensor([places.get(key, -1) for key in keys])
         new = (at < 0).nonzero()[:, 0]
         if known is None or len(new) == len(at):
-            found = self.embed(inputs)
+            embedding = self.embed(inputs)
         else:
-            found = known[at]
+            embedding = known[at]
             if len(new):
-                found[new] = self._embed(inputs.provinces[new], inputs.everywhere[new])
-        return found, (dict(zip(keys, range(len(keys)), strict=True)), found)
+                embedding[new] = self._embed(inputs.provinces[new], inputs.everywhere[new])
+        return embedding, (dict(zip(keys, range(len(keys)), strict=True)), embedding)
 
-    def logits(self, embedding: Tensor, inputs: Inputs, legal: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor, inputs: GraphInputs, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal. Only legal locations count, and those beside
         the unit whose verb is asked."""
         first, n = len(VERBS), len(self.near)
@@ -169,32 +176,33 @@ class GraphNet(Network):
         context = self.context(
             torch.cat([
                 embedding[position, at], orders[rows, at],
-                embedding[position, whom] * helped, orders[rows, whom] * helped, inputs.asked,
+                embedding[position, whom] * helped, orders[rows, whom] * helped, inputs.query,
             ], 1)
         )  # fmt: skip
         verbs, places = legal[:, :first].bool(), legal[:, first:].bool()
         looked = places.clone()
         looked[:, :n] |= (self.near[at] > 0) & (inputs.stage == ASK_VERB)[:, None]
-        row, location = looked_at(looked)
+        row, location = mask_indices(looked)
         province = self.parent[location]
         hidden = self.square(embedding[position[row], province])
         hidden = hidden + self.order(orders[row, province]) + self.coast[location]
         hidden = relu(hidden + context[row]) * looked[row, location, None]
         around = hidden.new_zeros(len(legal), HIDDEN).index_add(0, row, hidden)
         of_verbs = last_layer(self.verb, torch.cat([relu(context), around], 1))
-        found = last_layer(self.policy, hidden)[:, 0]
-        of_places = found.new_zeros(places.shape).index_put((row, location), found)
+        of_locations = last_layer(self.policy, hidden)[:, 0]
+        of_places = of_locations.new_zeros(places.shape)
+        of_places = of_places.index_put((row, location), of_locations)
         logits = torch.cat([of_verbs, of_places], 1)
         return logits.masked_fill(~torch.cat([verbs, places], 1), -torch.inf)
 
-    def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
+    def value(self, embedding: Tensor, inputs: GraphInputs) -> Tensor:
         """Values float32 [n] for the acting side: from sums over the map, and over the provinces
         with which the own orders so far have to do. So the value tells what an order is worth
         before the phase is carried out."""
         position, orders = inputs.position, inputs.orders
         ours = inputs.provinces[:, :, OURS][position] * orders[:, :, -1]
         concerned = orders[:, :, 1:ORDERS].amax(2) + ours > 0
-        row, province = looked_at(concerned)
+        row, province = mask_indices(concerned)
         hidden = torch.cat([embedding[position[row], province], orders[row, province]], 1)
         hidden = relu(self.ordered(hidden)) / 4 * concerned[row, province, None]
         ordered = hidden.new_zeros(len(orders), HIDDEN).index_add(0, row, hidden)
@@ -203,7 +211,7 @@ class GraphNet(Network):
         return last_layer(self.critic, torch.cat([board, ordered], 1))[:, 0]
 
 
-class Block(nn.Module):
+class GraphBlock(nn.Module):
     """A layer of each province and of its neighbours, beside the identity."""
 
     def __init__(self, channels: int) -> None:
@@ -213,8 +221,8 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor, near: Tensor) -> Tensor:
         """x: float32 [P, n, C]; near: [P, P], weights of neighbours."""
-        told = (near @ self.others(x).flatten(1)).view_as(x)
-        return x + relu(self.own(x) + told)
+        from_neighbours = (near @ self.others(x).flatten(1)).view_as(x)
+        return x + relu(self.own(x) + from_neighbours)
 
 
-_ASKED = ("at", "stage", "verb", "whom")
+_QUERY = ("at", "stage", "verb", "whom")

@@ -24,15 +24,19 @@ from stratkit.engine.observation import (
     TO_PLACE,
 )
 from stratkit.engine.stratego import FLAG, PIECE, SIDE, TYPE
-from stratkit.nets.deployment import Embedding, Inputs, WithDeployment
+from stratkit.nets.deployment import DeploymentEmbedding, DeploymentInputs, WithDeployment
 from stratkit.nets.network import ROWS, Network, on_cpu
 
 
 class Seen(NamedTuple):
-    """inputs: of the views as the network sees them. bool [n]: which of these are `mirrored`. bool
-    [n, S]: of views that place the flag, the squares on the left."""
+    """n views as the network sees them.
 
-    inputs: Inputs
+    inputs       of the other network
+    mirrored     bool [n], which of them are mirror images
+    like_image   bool [n, S], of views that place the flag, the squares on the left
+    """
+
+    inputs: DeploymentInputs
     mirrored: Tensor
     like_image: Tensor
 
@@ -60,24 +64,24 @@ class Mirrored(WithDeployment):
         seen, mirrored, like_image = self._see(packed)
         return Seen(super().prepare_shared(seen, unit), mirrored, like_image)
 
-    def embed(self, inputs: Any) -> Embedding:
+    def embed(self, inputs: Any) -> DeploymentEmbedding:
         return super().embed(inputs.inputs)
 
-    def embed_after(self, inputs: Any, before: Any) -> tuple[Embedding, Any]:
+    def embed_after(self, inputs: Any, before: Any) -> tuple[DeploymentEmbedding, Any]:
         return super().embed_after(inputs.inputs, before)
 
-    def logits(self, embedding: Embedding, inputs: Any, legal: Tensor) -> Tensor:
+    def logits(self, embedding: DeploymentEmbedding, inputs: Any, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal. Where the flag is to be placed, a square on
         the left has the logit of its image, whether that is legal or not."""
         _, mirrored, like_image = inputs
         reflected = legal[:, self.image].bool()
-        asked = torch.where(mirrored[:, None], reflected, legal.bool())
-        asked = asked | (reflected & like_image[:, self.image])
-        logits = super().logits(embedding, inputs.inputs, asked)
+        legal_seen = torch.where(mirrored[:, None], reflected, legal.bool())
+        legal_seen = legal_seen | (reflected & like_image[:, self.image])
+        logits = super().logits(embedding, inputs.inputs, legal_seen)
         turned = torch.where(mirrored[:, None] | like_image, logits[:, self.image], logits)
         return turned.masked_fill(~legal.bool(), -torch.inf)
 
-    def value(self, embedding: Embedding, inputs: Any) -> Tensor:
+    def value(self, embedding: DeploymentEmbedding, inputs: Any) -> Tensor:
         return super().value(embedding, inputs.inputs)
 
     def _see(self, packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -100,14 +104,14 @@ class Mirrored(WithDeployment):
         image = self.image.byte()
         other = torch.arange(256, device=packed.device, dtype=torch.uint8)
         other[: len(image)] = image  # and what is no square stays as it is
-        found = packed.clone()
-        found[:, CELLS:] = packed[:, CELLS:][:, self.image]
-        found[:, SELECTED] = other[packed[:, SELECTED].long()]
+        mirrored = packed.clone()
+        mirrored[:, CELLS:] = packed[:, CELLS:][:, self.image]
+        mirrored[:, SELECTED] = other[packed[:, SELECTED].long()]
         plies = packed[:, MOVES:CELLS].view(-1, SHOWN_PLIES, 3)
         squares = other[plies[:, :, :2].long()]
-        found[:, MOVES:CELLS] = torch.cat([squares, plies[:, :, 2:]], 2).flatten(1)
+        mirrored[:, MOVES:CELLS] = torch.cat([squares, plies[:, :, 2:]], 2).flatten(1)
         bit = torch.arange(8, device=packed.device, dtype=torch.uint8)
         bits = (packed[:, ONLY_ATTACKS:MOVES, None] >> bit & 1).flatten(1)
         turned = bits[:, other[: bits.shape[1]].long()].reshape(-1, MOVES - ONLY_ATTACKS, 8)
-        found[:, ONLY_ATTACKS:MOVES] = (turned << bit).sum(2, dtype=torch.uint8)
-        return found
+        mirrored[:, ONLY_ATTACKS:MOVES] = (turned << bit).sum(2, dtype=torch.uint8)
+        return mirrored

@@ -87,13 +87,15 @@ def on_cpu(x: Tensor) -> bool:
     return x.device.type == "cpu"
 
 
-def looked_at(wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows and columns of what is wanted of [n, A], int64 [k]; off the CPU of everything, in
-    order."""
-    if on_cpu(wanted):
-        rows, columns = wanted.nonzero(as_tuple=True)
+def mask_indices(mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows and columns of what is true in `mask`, bool [n, A]: int64 [k] each.
+
+    Off the CPU of everything, in order: the host does not wait for a number of rows.
+    """
+    if on_cpu(mask):
+        rows, columns = mask.nonzero(as_tuple=True)
         return rows, columns
-    every, width = torch.arange(wanted.numel(), device=wanted.device), wanted.shape[1]
+    every, width = torch.arange(mask.numel(), device=mask.device), mask.shape[1]
     return every // width, every % width
 
 

@@ -16,7 +16,7 @@ from stratkit.errors import InputError
 from stratkit.netnames import check_net, hidden_sizes
 from stratkit.nets.network import load_weights
 
-LAST = 0.01  # by which the first weights of the last layer are multiplied
+LAST_LAYER_SCALE = 0.01  # by which the first weights of the last layer are multiplied
 
 
 class PBSNet(nn.Module):
@@ -30,8 +30,8 @@ class PBSNet(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(b) for b in sizes)
         self.last = nn.Linear(widths[-1], hands)
         with torch.no_grad():
-            self.last.weight.mul_(LAST)
-            self.last.bias.mul_(LAST)
+            self.last.weight.mul_(LAST_LAYER_SCALE)
+            self.last.bias.mul_(LAST_LAYER_SCALE)
 
     def forward(self, rows: Tensor) -> Tensor:
         """float32 [n, hands] of rows float32 [n, inputs]."""

@@ -28,7 +28,7 @@ class PlainNet(Network):
         super().__init__()
         self.shape = shape
         self.entry = nn.Conv2d(shape[0], channels, 3, padding=1)
-        self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
+        self.blocks = nn.ModuleList(ResidualBlock(channels) for _ in range(blocks))
         self.policy = nn.Conv2d(channels, 1, 1)
         self.critic = nn.Sequential(nn.Linear(channels, channels), nn.ReLU(), value_layer(channels))
 
@@ -53,7 +53,7 @@ class PlainNet(Network):
         return last_layer(self.critic, embedding.mean((2, 3)))[:, 0]
 
 
-class Block(nn.Module):
+class ResidualBlock(nn.Module):
     """Two convolutions beside the identity, then a relu."""
 
     def __init__(self, channels: int) -> None:
@@ -62,4 +62,5 @@ class Block(nn.Module):
         self.second = nn.Conv2d(channels, channels, 3, padding=1)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, C, H, W] -> [n, C, H, W]."""
         return relu(x + self.second(relu(self.first(x))))

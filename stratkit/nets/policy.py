@@ -66,22 +66,22 @@ def process(
     pi: float32 [n, A], 0 on illegal actions (a row may be 0 throughout, as chance's are). Returns
     the same shape. (Perolat et al. 2022, supplement, "Post-processing of policy".)
     """
-    kept = torch.where(pi >= threshold, pi, 0.0)
-    total = kept.sum(-1, keepdim=True)
-    kept = torch.where(total > 0, kept / total.clamp_min(torch.finfo(pi.dtype).tiny), pi)
+    frequent = torch.where(pi >= threshold, pi, 0.0)
+    total = frequent.sum(-1, keepdim=True)
+    frequent = torch.where(total > 0, frequent / total.clamp_min(torch.finfo(pi.dtype).tiny), pi)
     if not quanta:
-        return kept
-    order = torch.argsort(kept, dim=-1, descending=True, stable=True)
+        return frequent
+    order = torch.argsort(frequent, dim=-1, descending=True, stable=True)
     if ties is not None:
         drawn = ties.argsort(-1)
-        by_chance = torch.argsort(kept.gather(-1, drawn), dim=-1, descending=True, stable=True)
+        by_chance = torch.argsort(frequent.gather(-1, drawn), dim=-1, descending=True, stable=True)
         order = drawn.gather(-1, by_chance)
-    wanted = ((kept.gather(-1, order) - SLACK) * quanta).ceil().clamp_min(0.0)
-    before = wanted.cumsum(-1) - wanted
-    given = torch.minimum(wanted, (quanta - before).clamp_min(0.0))
+    due = ((frequent.gather(-1, order) - SLACK) * quanta).ceil().clamp_min(0.0)
+    before = due.cumsum(-1) - due
+    given = torch.minimum(due, (quanta - before).clamp_min(0.0))
     given[..., 0] += quanta - given.sum(-1)
-    given *= kept.sum(-1, keepdim=True) > 0  # there may be nothing to give away
-    return torch.zeros_like(kept).scatter(-1, order, given / quanta)
+    given *= frequent.sum(-1, keepdim=True) > 0  # there may be nothing to give away
+    return torch.zeros_like(frequent).scatter(-1, order, given / quanta)
 
 
 def draw(pi: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:

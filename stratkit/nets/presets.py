@@ -107,11 +107,11 @@ def _user_class(net: str) -> Callable[[tuple[int, ...], int], Network]:
     if here not in sys.path:
         sys.path.append(here)
     try:
-        found = getattr(importlib.import_module(module), name)
+        cls = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise InputError(f"cannot be imported: {error}", text=net) from None
     except (Exception, SystemExit) as error:
         raise InputError(f"cannot be imported: {one_line(error)}", text=net) from error
-    if not (isinstance(found, type) and issubclass(found, Network)):
+    if not (isinstance(cls, type) and issubclass(cls, Network)):
         raise InputError("no subclass of stratkit.nets.Network", text=net)
-    return found
+    return cls

@@ -28,8 +28,12 @@ HEADS = 3  # deploy, select, target
 SEES_PLAYER = 2  # the first bytes of an observation of Hex, one-hot
 
 
-class Inputs(NamedTuple):
-    """Planes, float32 [n, P, H, W], and which of the policy heads is asked, int64 [n]."""
+class RiseInputs(NamedTuple):
+    """What the network reads of n views.
+
+    planes   float32 [n, P, H, W]
+    head     int64 [n], which of the policy's heads decides
+    """
 
     planes: Tensor
     head: Tensor
@@ -55,7 +59,7 @@ class Rise(Network):
         side = shape[1] * shape[2] if len(shape) == 3 else self.hex_size**2
         self.entry = _conv(planes, channels, 3)
         self.blocks = nn.ModuleList(
-            Block(channels, channels // 2 + i * channels // 4, i >= blocks - EXCITED)
+            BottleneckBlock(channels, channels // 2 + i * channels // 4, i >= blocks - EXCITED)
             for i in range(blocks)
         )
         self.before_policy = _conv(channels, channels, 3)
@@ -66,33 +70,35 @@ class Rise(Network):
             nn.Linear(VALUE_CHANNELS * side, VALUE_HIDDEN), nn.ReLU(), value_layer(VALUE_HIDDEN)
         )
 
-    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> RiseInputs:
         """`pub` as in `expand`; Hex has no such."""
         if self.hex_size:
-            return Inputs(hex_planes(packed, self.hex_size), torch.zeros_like(packed[:, 0]).long())
+            return RiseInputs(
+                hex_planes(packed, self.hex_size), torch.zeros_like(packed[:, 0]).long()
+            )
         shape = (self.shape[0], self.shape[1], self.shape[2])
         head = torch.where(packed[:, PHASE] == 1, 0, 1 + packed[:, STAGE].long())
-        return Inputs(expand(packed, shape, pub), head)
+        return RiseInputs(expand(packed, shape, pub), head)
 
-    def embed(self, inputs: Inputs) -> Tensor:
+    def embed(self, inputs: RiseInputs) -> Tensor:
         """float32 [n, C, H, W]."""
         x = relu(self.entry(inputs.planes))
         for block in self.blocks:
             x = block(x)
         return x
 
-    def logits(self, embedding: Tensor, inputs: Inputs, legal: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor, inputs: RiseInputs, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal."""
         every = last_layer(self.policy, relu(self.before_policy(embedding))).flatten(2)
         logits = every[torch.arange(len(every), device=every.device), inputs.head]
         return logits.masked_fill(~legal.bool(), -torch.inf)
 
-    def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
+    def value(self, embedding: Tensor, inputs: RiseInputs) -> Tensor:
         """Values float32 [n] for the acting side."""
         return last_layer(self.critic, relu(self.before_value(embedding)).flatten(1))[:, 0]
 
 
-class Block(nn.Module):
+class BottleneckBlock(nn.Module):
     """1 x 1, depthwise 3 x 3, 1 x 1, beside the identity; `excited`: squeeze-excitation first."""
 
     def __init__(self, channels: int, inner: int, excited: bool) -> None:
@@ -103,6 +109,7 @@ class Block(nn.Module):
         self.narrow = _conv(inner, channels, 1)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, C, H, W] -> [n, C, H, W]."""
         x = self.excitation(x)
         return x + self.narrow(relu(self.depthwise(relu(self.widen(x)))))  # type: ignore[no-any-return]
 
@@ -116,6 +123,7 @@ class Excitation(nn.Module):
         self.squeeze, self.excite = nn.Linear(channels, half), nn.Linear(half, channels)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, C, H, W] -> [n, C, H, W], each channel weighted."""
         weight = torch.sigmoid(self.excite(relu(self.squeeze(x.mean((2, 3))))))
         return x * weight[:, :, None, None]
 

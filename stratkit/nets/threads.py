@@ -14,7 +14,7 @@ from stratkit.nets.network import ROWS
 from stratkit.threads import search_threads
 
 BLOCK = 64  # rows that a network computes at a time: more leave the caches, fewer cost more each
-LEAST = 16  # rows that are worth another thread
+MIN_ROWS = 16  # rows that are worth another thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,7 +39,7 @@ def side_by_side(compute: Callable[[Item], Result], items: Sequence[Item]) -> li
 def shares(rows: int) -> list[slice]:
     """Rows in blocks for `side_by_side`, equally large and as many for each thread: for who does
     not mind that the rounding depends on the number of threads."""
-    threads = min(search_threads(), -(-rows // LEAST))
+    threads = min(search_threads(), -(-rows // MIN_ROWS))
     number = -(-rows // (BLOCK * threads)) * threads
     size = -(-rows // (ROWS * number)) * ROWS
     return [slice(at, at + size) for at in range(0, rows, size)]

@@ -29,7 +29,11 @@ ROWS = 32  # the heads see a multiple of this
 
 
 class Size(NamedTuple):
-    """Channels of the outer and inner blocks, and how many of each a pyramid has."""
+    """Of a pyramid.
+
+    outer, inner                 channels of its outer and inner blocks
+    outer_blocks, inner_blocks   how many of each it has
+    """
 
     outer: int
     inner: int
@@ -49,6 +53,7 @@ class ConvBlock(nn.Module):
         self.residual = nn.Identity() if same else nn.Conv2d(channels_in, channels, 1, stride)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, channels_in, H, W] -> [n, channels, H / stride, W / stride], rounded up."""
         inner = relu(self.second(relu(self.first(x))))
         return inner + self.residual(x)  # type: ignore[no-any-return]
 
@@ -68,6 +73,10 @@ class DeconvBlock(nn.Module):
         self.residual = nn.Identity() if same else nn.Conv2d(channels_in, channels, 1)
 
     def forward(self, x: Tensor, skip: Tensor) -> Tensor:
+        """x: [n, channels_in, h, w] -> [n, channels, H, W].
+
+        skip: [n, skip, H, W], the input of the symmetric block; H is h, or about 2 h for stride 2.
+        """
         if self.stride == 2:
             board = (skip.shape[2], skip.shape[3])
             first, residual = (strided(layer, x, board) for layer in (self.first, self.residual))
@@ -126,6 +135,7 @@ class Pyramid(nn.Module):
             channels = out
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, channels_in, H, W] -> [n, size.outer, H, W]."""
         x = relu(self.entry(x))
         skips = []
         for block in self.down:
@@ -145,6 +155,7 @@ class PolicyHead(nn.Module):
         self.last = _conv(size.outer, 1)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, channels_in, H, W] -> logits [n, H * W]."""
         return last_layer(self.last, self.pyramid(x)).flatten(1)
 
 
@@ -158,11 +169,12 @@ class ValueHead(nn.Module):
         self.value = value_layer(squares)
 
     def forward(self, x: Tensor) -> Tensor:
+        """[n, channels_in, H, W] -> values [n]."""
         squares = relu(last_layer(self.last, self.pyramid(x))).flatten(1)
         return last_layer(self.value, squares)[:, 0]
 
 
-class Inputs(NamedTuple):
+class UNetInputs(NamedTuple):
     """What a network reads of a batch; made once, given to every network that looks at the
     batch."""
 
@@ -196,11 +208,11 @@ class UNet(Network):
         assert self.critic.last.bias is not None
         nn.init.constant_(self.critic.last.bias, 0.5)
 
-    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> Inputs:
+    def prepare(self, packed: Tensor, pub: Tensor | None = None) -> UNetInputs:
         """What the network reads; `pub` as in `expand`."""
         no_attack = no_attack_ratio(packed)[:, None, None, None].expand(-1, -1, *self.shape[1:])
         planes = expand(packed, self.shape, pub)
-        return Inputs(planes, no_attack, self._selected(packed), *_by_phase(packed))
+        return UNetInputs(planes, no_attack, self._selected(packed), *_by_phase(packed))
 
     def _selected(self, packed: Tensor) -> Tensor:
         _, height, width = self.shape
@@ -211,11 +223,11 @@ class UNet(Network):
         tiled.scatter_(1, place, (kinds > 0).float())
         return tiled.view(-1, height, width, MOVABLE_TYPES).permute(0, 3, 1, 2)
 
-    def embed(self, inputs: Inputs) -> Tensor:
+    def embed(self, inputs: UNetInputs) -> Tensor:
         """The torso: float32 [n, C, H, W]."""
         return self.torso(inputs.planes)  # type: ignore[no-any-return]
 
-    def logits(self, embedding: Tensor, inputs: Inputs, legal: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor, inputs: UNetInputs, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal; each head sees the rows of its phase only."""
         deploy, select, choose = inputs.rows
         parts = [
@@ -226,7 +238,7 @@ class UNet(Network):
         logits = torch.cat(parts).index_select(0, inputs.place)
         return logits.masked_fill(~legal.bool(), -torch.inf)
 
-    def value(self, embedding: Tensor, inputs: Inputs) -> Tensor:
+    def value(self, embedding: Tensor, inputs: UNetInputs) -> Tensor:
         """Values float32 [n] for the acting side."""
         blocks = [x.to(embedding.dtype) for x in (inputs.no_attack, inputs.selected)]
         together = torch.cat([embedding, *blocks], 1)
@@ -261,7 +273,7 @@ def _rows(rows: Tensor, *blocks: Tensor) -> Tensor:
 
 
 def _by_phase(packed: Tensor) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
-    """`Inputs.rows` and `Inputs.place`.
+    """`UNetInputs.rows` and `.place`.
 
     Each phase's rows are padded (with row 0) to a multiple: for a number of rows that it has not
     met, the convolution library takes longer to prepare than to compute.

@@ -91,7 +91,7 @@ def _beside(cells: Bytes, side: Int64s, height: int, width: int) -> Bools:
     grid = (len(cells), height, width)
     own = np.where(movable, type_, FLAG).reshape(grid)
     their = np.pad(np.where(enemy, type_, FLAG).reshape(grid), ((0, 0), (1, 1), (1, 1)))
-    found = np.zeros(grid, bool)
+    loses = np.zeros(grid, bool)
     for up, right in ((0, 1), (2, 1), (1, 0), (1, 2)):
-        found |= _OUTCOME[their[:, up : up + height, right : right + width], own] == WINS
-    return np.asarray(found.reshape(len(cells), -1) & movable)
+        loses |= _OUTCOME[their[:, up : up + height, right : right + width], own] == WINS
+    return np.asarray(loses.reshape(len(cells), -1) & movable)

@@ -14,14 +14,23 @@ from stratkit.notation.squares import move_text
 RANKS = ("F", "S", "2", "3", "4", "5", "6", "7", "8", "9", "10", "B")
 
 _COLOURS = {0: "\x1b[1;31m", 1: "\x1b[1;34m"}
-_LAST = "\x1b[7m"  # the squares of the last move
+_INVERSE = "\x1b[7m"  # the squares of the last move
 _PLAIN = "\x1b[0m"
 _CELL = 5  # characters
 
 
 @dataclass(frozen=True)
 class Style:
-    """The characters of a board; `ranks` by type, `frame` of the board (empty: none)."""
+    """The characters of a board.
+
+    ranks    by type
+    empty    an empty square
+    lake     a lake
+    hidden   a piece that is not known
+    moved    one that is not known, but has moved
+    known    after the rank of one that both sides know
+    frame    of the board; "": none
+    """
 
     ranks: tuple[str, ...]
     empty: str
@@ -102,7 +111,7 @@ def heading(fenfs: Fenfs, view: int | None) -> str:
 
 def _cell(cell: int, colour: bool, style: Style, marked: bool) -> str:
     text = _content(cell, style).ljust(_CELL)
-    codes = (_COLOURS[int(bool(cell & SIDE))] if cell & PIECE else "") + _LAST * marked
+    codes = (_COLOURS[int(bool(cell & SIDE))] if cell & PIECE else "") + _INVERSE * marked
     return f"{codes}{text}{_PLAIN}" if colour and codes else text
 
 

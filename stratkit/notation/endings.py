@@ -36,6 +36,7 @@ class End(NamedTuple):
 
     @classmethod
     def of(cls, prefix: Prefix) -> End:
+        """The ending after a game's first legal actions."""
         red = prefix.returns[RED]
         return cls(prefix.ending, None if red == 0 else RED if red > 0 else BLUE)
 
@@ -47,12 +48,12 @@ class End(NamedTuple):
 def ending_faults(log: Log, free: End) -> list[InputError]:
     """What is wrong with the ending of a log whose moves are legal. `free`: the board's, without
     repetition rules and draw limits."""
-    said = End(log.reason, log.winner)
-    what = _fault(log, said, free)
-    return [InputError(what, text=str(said))] if what else []
+    claim = End(log.reason, log.winner)
+    what = _fault(log, claim, free)
+    return [InputError(what, text=str(claim))] if what else []
 
 
-def _fault(log: Log, said: End, free: End) -> str:
+def _fault(log: Log, claim: End, free: End) -> str:
     if log.reason not in KNOWN:
         return "unknown ending"
     if log.setups is None:
@@ -63,15 +64,15 @@ def _fault(log: Log, said: End, free: End) -> str:
     board = _by_rules(log, free)
     if isinstance(board, str):
         return board
-    if said == board:
+    if claim == board:
         return ""
-    if said.ending == FLAG != board.ending:
-        return _groundless(log, said)
+    if claim.ending == FLAG != board.ending:
+        return _groundless(log, claim)
     if board.ending:
         return f"the result is not that of the board ({board})"
     if log.by_rules:
-        return _groundless(log, said)
-    return _odd_loser(log, said)
+        return _groundless(log, claim)
+    return _odd_loser(log, claim)
 
 
 def _by_rules(log: Log, free: End) -> End | str:
@@ -81,26 +82,26 @@ def _by_rules(log: Log, free: End) -> End | str:
         return free
     limits = {name: log.rules[name] for name in LIMITS}
     for rules in (log.rules, limits):  # moves that repetition rules forbid are told, and no fault
-        found = prefix_by(rules, log)
-        if found.legal == 2 * log.plies:
-            return End.of(found)
-    left = log.plies - found.legal // 2
-    return f"{counted(left, 'move')} after the end of the game ({found.ending})"
+        played = prefix_by(rules, log)
+        if played.legal == 2 * log.plies:
+            return End.of(played)
+    left = log.plies - played.legal // 2
+    return f"{counted(left, 'move')} after the end of the game ({played.ending})"
 
 
-def _groundless(log: Log, said: End) -> str:
+def _groundless(log: Log, claim: End) -> str:
     """Why a claim of an ending on a board that goes on has no ground; "": it may have."""
-    if said.ending == FLAG:
+    if claim.ending == FLAG:
         return "the result says so, but no move captures a flag"
-    if said.ending in LIMITS:
-        if log.rules is None and said.winner is None:
+    if claim.ending in LIMITS:
+        if log.rules is None and claim.winner is None:
             return ""  # nobody knows by which rules it was played
         return f"the result says so, but the rules end no game here, after {log.plies} plies"
     can = _who_can_move(log)
-    if said.ending == NO_MOVE and said.winner is not None:
-        loser = 1 - said.winner
+    if claim.ending == NO_MOVE and claim.winner is not None:
+        loser = 1 - claim.winner
         old = not (log.rules and any(log.rules.values()))
-        if old and (can == [said.winner] or _stuck_by_old_rules(log, said)):
+        if old and (can == [claim.winner] or _stuck_by_old_rules(log, claim)):
             return ""
         can = [loser]
     return f"the result says so, but {' and '.join(_SIDES[side] for side in can)} can move"
@@ -111,25 +112,25 @@ def _who_can_move(log: Log) -> list[int]:
     return [side for side in (RED, BLUE) if dataclasses.replace(last, side=side).legal()]
 
 
-def _stuck_by_old_rules(log: Log, said: End) -> bool:
+def _stuck_by_old_rules(log: Log, claim: End) -> bool:
     """Whether repetition rules of the time leave no move to whoever is on turn."""
     ends = (prefix_by(rules, log) for rules in OLD_RULES)
-    return any(end.legal == 2 * log.plies and End.of(end) == said for end in ends)
+    return any(end.legal == 2 * log.plies and End.of(end) == claim for end in ends)
 
 
-def _odd_loser(log: Log, said: End) -> str:
+def _odd_loser(log: Log, claim: End) -> str:
     """Why an ending off the board cannot be this winner's, or nobody's."""
-    words, on_turn = said.ending.replace("_", " "), log.plies % 2
-    if said.ending in LOST and said.winner is None:
+    words, on_turn = claim.ending.replace("_", " "), log.plies % 2
+    if claim.ending in LOST and claim.winner is None:
         return f"{words} has a loser"
-    if said.ending in ("agreed", "cut") and said.winner is not None:
+    if claim.ending in ("agreed", "cut") and claim.winner is not None:
         return f"{words} has no winner"
-    if said.ending == ILLEGAL_SETUP:
+    if claim.ending == ILLEGAL_SETUP:
         return "the result says so, but both setups are there"
-    if said.ending in ON_TURN and said.winner == on_turn:
+    if claim.ending in ON_TURN and claim.winner == on_turn:
         return f"the result says so, but {_SIDES[on_turn]} was to move"
-    if said.ending == ATTRITION and (
-        said.winner != on_turn or not log.plies or 1 - on_turn in _who_can_move(log)
+    if claim.ending == ATTRITION and (
+        claim.winner != on_turn or not log.plies or 1 - on_turn in _who_can_move(log)
     ):
         return "the result says so, but the last move did not cost the loser's last movable piece"
     return ""

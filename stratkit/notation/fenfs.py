@@ -59,10 +59,15 @@ NONE_MOVED = "-"
 
 @dataclass(frozen=True)
 class Fenfs:
-    """`board` as in the text, A1 first; `side` to move; `ply` from 0; `view` of whom.
+    """A position as a side, or an observer, sees it.
 
-    `moved`, the squares of the pieces that have moved, ascending, is the extension's; None: the
-    text does not say.
+    variant   the board
+    board     letters, A1 first
+    side      to move
+    ply       from 0
+    view      who sees it: RED, BLUE or `OBSERVER`
+    moved     squares of the pieces that have moved, ascending, which the extension tells; None:
+              the text does not say
     """
 
     variant: Variant

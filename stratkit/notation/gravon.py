@@ -11,7 +11,7 @@ from stratkit.notation.gravon_gsn import parse_gsn
 from stratkit.notation.gravon_xml import parse_xml_log
 from stratkit.notation.log import Log
 
-MOST = 1 << 20  # bytes of one log; the longest games need about 40,000
+MAX_LOG = 1 << 20  # bytes of one log; the longest games need about 40,000
 
 
 def is_xml(data: bytes) -> bool:
@@ -26,8 +26,8 @@ def parse_log(data: bytes, name: str) -> Log:
     is `broken`. They have the `name` too.
     """
     with error_context(name):
-        if len(data) > MOST:
-            raise InputError(f"a log of over {MOST >> 20} MiB")
+        if len(data) > MAX_LOG:
+            raise InputError(f"a log of over {MAX_LOG >> 20} MiB")
         if is_xml(data):
             log = parse_xml_log(data)
         elif data.removeprefix(b"\xef\xbb\xbf").startswith(b"#"):

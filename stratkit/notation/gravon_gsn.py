@@ -66,6 +66,7 @@ def _decoded(data: bytes) -> str:
 
 
 def parse_gsn(data: bytes) -> Log:
+    """The log of a file of text, uninterpreted. `InputError`: nothing of it can be used."""
     lines = _Lines(data)
     text = lines.next("the header")
     head = _HEAD.fullmatch(text)
@@ -98,10 +99,10 @@ def parse_gsn(data: bytes) -> Log:
 
 def _gsn_kind(lines: _Lines) -> str:
     text = lines.next("the type of the game")
-    found = _TYPE.fullmatch(text)
-    if not found or int(found[1]) >= len(KINDS):
+    match = _TYPE.fullmatch(text)
+    if not match or int(match[1]) >= len(KINDS):
         raise lines.wrong(f"a type from 0 to {len(KINDS) - 1} is needed, like 'type 0'", text)
-    return list(KINDS)[int(found[1])]
+    return list(KINDS)[int(match[1])]
 
 
 def _gsn_field(lines: _Lines, kind: str) -> tuple[Setup, Setup] | None:
@@ -195,9 +196,9 @@ def _gsn_move(text: str, kind: str, lines: _Lines, number: int) -> bytes | None:
 
 def _split_result(text: str) -> tuple[str, str, str, str] | None:
     """Nicks, ending and winner of a result line; red's nick is the shortest possible."""
-    found = _ENDING.search(text, max(0, len(text) - 30))
-    red, vs, blue = text[: found.start() if found else 0].partition(" vs ")
-    return (red, blue, found[1], found[2]) if found and vs else None
+    match = _ENDING.search(text, max(0, len(text) - 30))
+    red, vs, blue = text[: match.start() if match else 0].partition(" vs ")
+    return (red, blue, match[1], match[2]) if match and vs else None
 
 
 _Result = tuple[tuple[str, str], str, int | None]
@@ -208,13 +209,13 @@ def _gsn_result(lines: _Lines, late: _LateMoves, remarks: list[InputError]) -> _
     rubbish between END and it, END may come after it, and other things after both."""
     ended = lines.number > 0 and lines.lines[lines.number - 1] == "END"
     first = lines.number
-    while not (found := _split_result(text := lines.next("the result"))):
+    while not (fields := _split_result(text := lines.next("the result"))):
         if _HEAD.fullmatch(text) or lines.number == len(lines.lines):
             lines.number = first + 1
             what = "a result like 'RED vs BLUE result 1 winner 0' is needed"
             raise lines.wrong(what, lines.lines[first])
     at = lines.number
-    red, blue, ending, winner = found
+    red, blue, ending, winner = fields
     reason, side = read_result(ending, winner, _WINNERS, lines.where, remarks)
     first = late.read(first) if ended else first
     _tell_first(lines, first, at - 1, "between END and the result, left out", remarks)

@@ -51,8 +51,8 @@ def losses(log: Log, form: str) -> list[str]:
     """What of the log its text in `form`, gsn or xml, does not say as the log does."""
     lost = []
     if log.reason not in _CODES:
-        said = REASONS[_code(log)].replace("_", " ")
-        lost.append(f"Gravon has no ending {log.reason!r}: {said} is written")
+        nearest = REASONS[_code(log)].replace("_", " ")
+        lost.append(f"Gravon has no ending {log.reason!r}: {nearest} is written")
     if any(map(_CONTROL.search, log.players)):
         lost.append("control characters of a nick are written as \ufffd")
     if form == "gsn" and " vs " in f"{log.players[0]} vs"[:-1]:

@@ -47,11 +47,13 @@ BOARD = WIDTH, HEIGHT = 10, 10  # Gravon has no other
 
 
 def read_field(text: str, kind: str, where: str) -> tuple[Setup, Setup]:
+    """Both setups of a field of a log of this kind. `InputError`, at `where`: it is none."""
     with error_context(None, where):
         return parse_field(text, VARIANTS[KINDS[kind]], free=kind == FREE)
 
 
 def read_move(from_: str, to: str, where: str, text: str) -> bytes:
+    """The squares of a move, two bytes. `InputError`, at `where`: `from_` or `to` is none."""
     try:
         return bytes(parse_square(word, WIDTH, HEIGHT) for word in (from_, to))
     except InputError as error:

@@ -30,6 +30,7 @@ _CHILDREN = {
 
 
 def parse_xml_log(data: bytes) -> Log:
+    """The log of a file of XML, uninterpreted. `InputError`: nothing of it can be used."""
     remarks: list[InputError] = []
     elements = [e for e in _elements(data, remarks) if e.name != "stratego"]
     games = [e for e in elements if e.name == "game"]

@@ -57,8 +57,8 @@ def plot(columns: Sequence[tuple[str, SetupFigures]], stream: IO[bytes], form: s
 def _shares(figures: SetupFigures, type_: int) -> npt.NDArray[np.float64]:
     """Per cent of the setups that have the type on a square, [ranks, files]."""
     variant = figures.variant
-    found = figures.maps[type_].reshape(variant.ranks, variant.width)
-    return np.asarray(100 * found / max(1, figures.count))
+    counts = figures.maps[type_].reshape(variant.ranks, variant.width)
+    return np.asarray(100 * counts / max(1, figures.count))
 
 
 def _as_board(axes: Axes, variant: Variant) -> None:

@@ -9,7 +9,7 @@ from stratkit.errors import InputError
 
 Item = TypeVar("Item")
 
-MOST = 1000  # bytes of one line; the longest that means anything has about 120
+MAX_LINE = 1000  # bytes of one line; the longest that means anything has about 120
 
 
 def text_lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, str | InputError]]:
@@ -18,13 +18,13 @@ def text_lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, str | InputEr
     A byte-order mark before the first line is dropped.
     """
     number = 0
-    while raw := stream.readline(MOST + 1):
+    while raw := stream.readline(MAX_LINE + 1):
         number += 1
         where = f"line {number}"
-        if len(raw) > MOST and not raw.endswith(b"\n"):
-            yield number, InputError(f"a line of over {MOST} bytes", file=name, where=where)
+        if len(raw) > MAX_LINE and not raw.endswith(b"\n"):
+            yield number, InputError(f"a line of over {MAX_LINE} bytes", file=name, where=where)
             while raw and not raw.endswith(b"\n"):
-                raw = stream.readline(MOST + 1)
+                raw = stream.readline(MAX_LINE + 1)
             continue
         try:
             yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").strip(" \t\r\n")

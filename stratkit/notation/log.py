@@ -21,20 +21,24 @@ LIMITS = ("max_plies", "max_quiet")  # rules that end games, and their endings
 class Log:
     """What one log says of one game.
 
-    `kind` is Gravon's word for the type of game, "" where it has none; `setups` (red's, blue's,
-    from their owners' views) is None when the game ended before they were complete; `moves` has two
-    bytes a move, its absolute squares; `players` are red's and blue's nicks; `reason` is the ending
-    in one word, the engine's where it has one; `winner` is RED, BLUE or None (a draw).
-
-    `lines` says on which line of the file each move is (empty: it has none). `rescues`, (number of
-    moves before it, text), only put a piece back, and `stamp` are the words of a .gsn's header that
-    nothing else says. `remarks` are faults that the reader survived; `broken` is one that it did
-    not: the moves before it were read.
-
-    The last `late` moves stand after END in the file: they belong to the game as far as they are
-    legal. With `one_digit` every rank was written as one digit, which may count from 0.
-    Pieces of the `open_types` are known to both sides from the start. `rules`: by which it was
-    played; None: nobody knows.
+    variant      the board
+    kind         Gravon's word for the type of game; "": it has none
+    setups       red's and blue's, uint8 [zone], from their owners' views; None: the game ended
+                 before they were complete
+    moves        two bytes a move, its absolute squares
+    players      nicks, red's and blue's
+    reason       the ending in one word, the engine's where it has one
+    winner       RED, BLUE or None (a draw)
+    lines        by move, its line in the file; empty: it has none
+    rescues      (moves before it, text) of what only puts a piece back
+    stamp        the words of a .gsn's header that nothing else says
+    remarks      faults that the reader survived
+    broken       the fault that it did not survive: the moves before it were read
+    late         how many of the last moves stand after END in the file: they belong to the game as
+                 far as they are legal
+    one_digit    whether every rank was written as one digit, which may count from 0
+    open_types   types that both sides know from the start
+    rules        by which it was played; None: nobody knows
     """
 
     variant: Variant
@@ -56,6 +60,7 @@ class Log:
 
     @property
     def plies(self) -> int:
+        """The number of plies."""
         return len(self.moves) // 2
 
     @property

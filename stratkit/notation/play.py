@@ -23,9 +23,13 @@ from stratkit.notation.log import Log
 class Played:
     """A log as far as its moves are legal.
 
-    `log` has these moves only; `boards` are the cells before each of them and at the end, if asked
-    for, bytes [squares] each; `over` names the ending on the board ("": there is none) and `winner`
-    who won there. `remarks` are faults that did not stop the game; `fault` is what did.
+    log       with these moves only
+    boards    the cells before each of them and at the end, bytes [squares] each; empty: nobody
+              needs them
+    over      the ending on the board; "": there is none
+    winner    who won there
+    remarks   faults that did not stop the game
+    fault     what did
     """
 
     log: Log
@@ -93,19 +97,19 @@ def breaches(logs: Sequence[Log], rules: Mapping[str, int]) -> list[int | None]:
 
 
 def _breach(log: Log, rules: Mapping[str, int]) -> int | None:
-    asked = {**rules, "max_quiet": 200} if rules.get("more_squares") else rules
-    found = prefix_by(asked, log)
-    legal = found.legal // 2
-    return None if legal == log.plies or found.ending.startswith("max") else legal
+    in_force = {**rules, "max_quiet": 200} if rules.get("more_squares") else rules
+    played = prefix_by(in_force, log)
+    legal = played.legal // 2
+    return None if legal == log.plies or played.ending.startswith("max") else legal
 
 
 def _play(log: Log, boards: bool) -> Played:
     """A log with setups, played out."""
     game = free_game(log.variant.name)
-    found = prefix(game, log)
-    if found.legal < 2 * log.plies and log.one_digit and not found.ending:
-        log, found = _counted_from_0(game, log, found)
-    legal, end = found.legal // 2, End.of(found)
+    played = prefix(game, log)
+    if played.legal < 2 * log.plies and log.one_digit and not played.ending:
+        log, played = _counted_from_0(game, log, played)
+    legal, end = played.legal // 2, End.of(played)
     over, winner = end
     sound = dataclasses.replace(log, moves=log.moves[: 2 * legal], lines=log.lines[:legal])
     remarks, fault = list(log.remarks), log.broken
@@ -133,14 +137,14 @@ def _play(log: Log, boards: bool) -> Played:
     return Played(sound, cells, over, winner, remarks, fault)
 
 
-def _counted_from_0(game: Game, log: Log, found: Prefix) -> tuple[Log, Prefix]:
+def _counted_from_0(game: Game, log: Log, played: Prefix) -> tuple[Log, Prefix]:
     """The log with ranks from 0 to 9, if that way more of its moves are legal."""
     squares, width = log.variant.squares, log.variant.width
     shift = bytes((square + width) % squares for square in range(256))
     other = dataclasses.replace(log, moves=log.moves.translate(shift))
     longer = prefix(game, other)
-    if longer.legal <= found.legal:
-        return log, found
+    if longer.legal <= played.legal:
+        return log, played
     remark = _at(other, 0, "ranks that are counted from 0")
     return dataclasses.replace(other, remarks=(*log.remarks, remark)), longer
 

@@ -28,10 +28,13 @@ def board_parts() -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What somebody thinks of one ply: the most probable `moves` in its place, as (from, to,
-    probability), and the probability of the one `played`; what the mover expects at its turn,
-    `value` from -1 (lost) to 1, and its `loss`: how much less of the move played than of the most
-    probable one. All of it from what the mover knew."""
+    """What somebody thinks of one ply, by what the mover knew.
+
+    moves    (from, to, probability), the most probable ones in its place
+    played   probability of the one that was played
+    value    what the mover expects at its turn, from -1 (lost) to 1
+    loss     how much less it expects of the move played than of the most probable one
+    """
 
     moves: list[tuple[int, int, float]]
     played: float
@@ -41,9 +44,14 @@ class Opinion:
 
 @dataclass(frozen=True)
 class Shown:
-    """A game that was played out with its boards; `title` is what a list of games calls it,
-    `result` says how it ended. Nicks and all texts may hold anything: they reach the page only as
-    escaped text. `opinions`: of each ply, or none; `analyst` is who has them."""
+    """A game to be shown. Texts may hold anything: they reach the page only as escaped text.
+
+    played     played out, with its boards
+    title      what a list of games calls it
+    result     how it ended
+    opinions   of each ply, or none
+    analyst    who has them
+    """
 
     played: Played
     title: str

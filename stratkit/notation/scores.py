@@ -13,14 +13,18 @@ from stratkit.engine.stratego import FLAG, Variant
 from stratkit.notation.setups import Setup, setup_text
 
 WON, DRAWN, LOST = range(3)
-MOST_SETUPS = 1 << 20  # that are remembered; later ones count for their flag's square only
+MAX_SETUPS = 1 << 20  # that are remembered; later ones count for their flag's square only
 CERTAINTY = 1.96  # standard deviations of an interval of 95 %
 
 
 @dataclass
 class Scores:
-    """Games won, drawn and lost by setups of one variant: `setups`, three numbers by the setup's
-    bytes, and `flags`, int64 [3, zone], by the flag's square in its owner's view."""
+    """Games won, drawn and lost by setups of one variant.
+
+    variant   the board
+    setups    by the setup's bytes, int64 [3]
+    flags     int64 [3, zone], by the flag's square in its owner's view
+    """
 
     variant: Variant
     setups: dict[bytes, Int64s] = field(default_factory=dict)
@@ -36,21 +40,22 @@ class Scores:
         self._meet(setup.tobytes(), np.eye(3, dtype=np.int64)[outcome])
 
     def merge(self, other: Scores) -> None:
+        """Adds the counts of other games."""
         self.flags += other.flags
         for setup, counts in other.setups.items():
             self._meet(setup, counts)
 
     def _meet(self, setup: bytes, counts: Int64s) -> None:
-        if setup in self.setups or len(self.setups) < MOST_SETUPS:
+        if setup in self.setups or len(self.setups) < MAX_SETUPS:
             self.setups[setup] = self.setups.get(setup, 0) + counts
 
     def ordered(self) -> list[tuple[str, list[int]]]:
         """The setups' letters with their numbers, those with most games first."""
-        found = [
+        rows = [
             (setup_text(np.frombuffer(setup, np.uint8)), counts.tolist())
             for setup, counts in self.setups.items()
         ]
-        return sorted(found, key=lambda one: (-sum(one[1]), one[0]))
+        return sorted(rows, key=lambda one: (-sum(one[1]), one[0]))
 
     def json(self) -> dict[str, object]:
         """All numbers; of flags rank by rank from the back."""

@@ -16,9 +16,17 @@ _DATE_IN_NAME = re.compile(r"[.-]([0-9]{4})\.([0-9]{1,2})(?:\.([0-9]{1,2}))?[.-]
 
 @dataclass(frozen=True)
 class Selection:
-    """Words of variants, nicks, results and endings, of which one must fit (none: all do); bounds,
-    both included, of dates, of numbers of moves, and of the game's own number in the inputs, which
-    only their reader counts; and whether the setups must be regular."""
+    """Which games are read. Of words one must fit; none: all do. Bounds are both included.
+
+    variants   words of variants
+    players    nicks
+    results    `red`, `blue`, `draw`
+    endings    words of endings
+    dates      from one date to another
+    moves      from one number of plies to another
+    regular    whether the setups must be regular
+    game       from one of the games' numbers in the inputs to another; only their reader counts it
+    """
 
     variants: tuple[str, ...] = ()
     players: tuple[str, ...] = ()
@@ -50,9 +58,9 @@ class Selection:
 
     def sides(self, log: Log) -> list[int]:
         """The sides of a wanted log that are asked for: of the players who are named, or both."""
-        wanted = {nick.casefold() for nick in self.players}
+        selected = {nick.casefold() for nick in self.players}
         nicks = enumerate(log.players)
-        return [side for side, nick in nicks if not wanted or nick.casefold() in wanted]
+        return [side for side, nick in nicks if not selected or nick.casefold() in selected]
 
     def takes_setup(self, setup: Setup) -> bool:
         """Whether a setup by itself is wanted: it has no player, and no game."""
@@ -67,8 +75,8 @@ EVERYTHING = Selection()
 
 def date_of(name: str) -> Date | None:
     """The date in the name of a log file of Gravon's."""
-    found = _DATE_IN_NAME.search(name)
-    return tuple(int(number) for number in found.groups() if number) if found else None
+    match = _DATE_IN_NAME.search(name)
+    return tuple(int(number) for number in match.groups() if number) if match else None
 
 
 def _within(date: Date | None, first: Date, last: Date) -> bool:

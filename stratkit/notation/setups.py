@@ -142,7 +142,7 @@ def parse_field(text: str, variant: Variant, free: bool = False) -> tuple[Setup,
 def _setups_anywhere(text: str, variant: Variant) -> tuple[Setup, Setup]:
     """The setups of a field whose pieces may stand anywhere."""
     pieces = [piece(content) for content in text]
-    cells = [PIECE | found[0] * SIDE | found[1] if found else 0 for found in pieces]
+    cells = [PIECE | pair[0] * SIDE | pair[1] if pair else 0 for pair in pieces]
     start = Position(variant, np.array(cells, np.uint8), RED)
     return start.setup(RED), start.setup(BLUE)
 

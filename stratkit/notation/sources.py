@@ -29,14 +29,14 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others need unbounded m
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, struct.error)
 _ENCRYPTED = 1
 _HEAD = 256  # bytes that tell what a stream holds
-_MOST_LISTED = 32 << 20  # bytes of a zip's list of contents, which is read whole: 400,000 logs
+_MAX_LISTED = 32 << 20  # bytes of a zip's list of contents, which is read whole: 400,000 logs
 
 
 class Unreadable(InputError):
     """A file that could not even be opened or read."""
 
 
-class Source:
+class NamedStream:
     """One stream: its `name`, its first bytes `head`, and `stream`, which still gives all bytes.
     `compressed`: whether a compressed file holds them.
 
@@ -80,7 +80,7 @@ def errors_of(name: str) -> Iterator[None]:
         raise Unreadable(f"cannot read: {what}", file=name) from None
 
 
-def sources(paths: Sequence[str], suffixes: Sequence[str]) -> Iterator[Source | InputError]:
+def sources(paths: Sequence[str], suffixes: Sequence[str]) -> Iterator[NamedStream | InputError]:
     """Every input under `paths`, in order; what cannot be read gives its error instead.
 
     A path is a file of any name, a folder (searched to its depths, in order of the names, for files
@@ -98,22 +98,22 @@ def sources(paths: Sequence[str], suffixes: Sequence[str]) -> Iterator[Source | 
 
 
 def _not_empty(
-    found: Iterator[Source | InputError], name: str, suffixes: Sequence[str]
-) -> Iterator[Source | InputError]:
-    """`found`; raises `InputError` when it gave nothing."""
+    streams: Iterator[NamedStream | InputError], name: str, suffixes: Sequence[str]
+) -> Iterator[NamedStream | InputError]:
+    """`streams`; raises `InputError` when it gave nothing."""
     empty = True
-    for source in found:
+    for source in streams:
         empty = False
         yield source
     if empty:
         raise InputError(f"holds no {' or '.join(suffixes)} file", file=name)
 
 
-def _wanted(name: str, suffixes: Sequence[str]) -> bool:
+def _has_suffix(name: str, suffixes: Sequence[str]) -> bool:
     return os.path.splitext(plain_name(name))[1].lower() in suffixes
 
 
-def _folder(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
+def _folder(path: str, suffixes: Sequence[str]) -> Iterator[NamedStream | InputError]:
     # A stack and no recursion: folders may be nested deeper than functions can be.
     stack: list[Iterator[os.DirEntry[str]]] = [_entries(path)]
     while stack:
@@ -124,7 +124,7 @@ def _folder(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]
         try:
             if entry.is_dir(follow_symlinks=False):
                 stack.append(_entries(entry.path))
-            elif _wanted(entry.name, [*suffixes, ZIP]):
+            elif _has_suffix(entry.name, [*suffixes, ZIP]):
                 if os.path.exists(entry.path) and not os.path.isfile(entry.path):
                     raise InputError("not a regular file", file=entry.path)
                 yield from _file(entry.path, suffixes)
@@ -137,20 +137,20 @@ def _entries(path: str) -> Iterator[os.DirEntry[str]]:
         return iter(sorted(os.scandir(path), key=lambda entry: entry.name))
 
 
-def _file(path: str, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
+def _file(path: str, suffixes: Sequence[str]) -> Iterator[NamedStream | InputError]:
     if path == STDIN:
-        source = Source(STDIN_NAME, sys.stdin.buffer)
+        source = NamedStream(STDIN_NAME, sys.stdin.buffer)
         yield from _opened(source, sys.stdin.buffer, suffixes)
         return
     with contextlib.ExitStack() as stack:
         with errors_of(path):
             stream = stack.enter_context(open(path, "rb"))
-        yield from _opened(Source(path, stream), stream, suffixes)
+        yield from _opened(NamedStream(path, stream), stream, suffixes)
 
 
 def _opened(
-    source: Source, raw: BinaryIO, suffixes: Sequence[str]
-) -> Iterator[Source | InputError]:
+    source: NamedStream, raw: BinaryIO, suffixes: Sequence[str]
+) -> Iterator[NamedStream | InputError]:
     if not source.head.startswith(_ZIP_MARKS):
         yield source
     elif source.compressed:
@@ -158,10 +158,10 @@ def _opened(
     elif raw.seekable():
         yield from _not_empty(_zip(source.name, raw, suffixes), source.name, suffixes)
     else:  # a zip's contents are listed at its end, so a pipe must be kept until that has come
-        with tempfile.TemporaryFile() as kept:
+        with tempfile.TemporaryFile() as copy:
             with errors_of(source.name):
-                shutil.copyfileobj(source.stream, kept)
-            members = _zip(source.name, kept, suffixes)
+                shutil.copyfileobj(source.stream, copy)
+            members = _zip(source.name, copy, suffixes)
             yield from _not_empty(members, source.name, suffixes)
 
 
@@ -180,8 +180,8 @@ def _check_directory(stream: BinaryIO, name: str) -> None:
     """Raises `InputError` when the list of contents at a zip's end is very long."""
     # Several records may say how long it is: what counts is which of them `ZipFile` goes by.
     end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]
-    if end and end[zipfile._ECD_SIZE] > _MOST_LISTED:  # type: ignore[attr-defined]
-        what = f"zip whose list of contents has over {_MOST_LISTED >> 20} MiB"
+    if end and end[zipfile._ECD_SIZE] > _MAX_LISTED:  # type: ignore[attr-defined]
+        what = f"zip whose list of contents has over {_MAX_LISTED >> 20} MiB"
         raise InputError(what, file=name)
 
 
@@ -197,23 +197,27 @@ def _check_overlaps(archive: zipfile.ZipFile, name: str) -> None:
         end = member.header_offset + 30 + member.compress_size
 
 
-def _zip(name: str, stream: BinaryIO, suffixes: Sequence[str]) -> Iterator[Source | InputError]:
+def _zip(
+    name: str, stream: BinaryIO, suffixes: Sequence[str]
+) -> Iterator[NamedStream | InputError]:
     with errors_of(name):
         _check_directory(stream, name)
         archive = zipfile.ZipFile(stream)
     with archive:
         _check_overlaps(archive, name)
-        wanted = [*suffixes, ZIP]
-        members = [member for member in archive.infolist() if _wanted(member.filename, wanted)]
+        searched = [*suffixes, ZIP]
+        members = [
+            member for member in archive.infolist() if _has_suffix(member.filename, searched)
+        ]
         for member in sorted(members, key=lambda member: member.filename):
             inside = f"{name}/{member.filename}"
             try:
                 with contextlib.ExitStack() as stack:
-                    if _wanted(inside, [ZIP]):
+                    if _has_suffix(inside, [ZIP]):
                         raise InputError("a zip within a zip, not read: unpack it", file=inside)
                     with errors_of(inside):
                         _check_member(member, inside)
                         opened = cast(BinaryIO, stack.enter_context(archive.open(member)))
-                    yield Source(inside, opened)
+                    yield NamedStream(inside, opened)
             except InputError as error:
                 yield error

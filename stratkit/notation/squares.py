@@ -97,5 +97,5 @@ def split_move(text: str) -> tuple[str, str, str] | None:
 
     The separator is empty, a blank, `-`, or `:` (a rescue in old logs of ultimate lightning).
     """
-    found = _MOVE.fullmatch(text)
-    return None if not found else (found[1] + found[2], found[3], found[4] + found[5])
+    match = _MOVE.fullmatch(text)
+    return None if not match else (match[1] + match[2], match[3], match[4] + match[5])

@@ -27,15 +27,17 @@ from stratkit.notation.setups import Setup, variant_of
 
 GENERAL, COLONEL = 9, 8
 OUTCOMES = ("won", "drawn", "lost")
-MOST_DISTINCT = 1 << 20  # setups that are remembered to tell new ones from old ones
+MAX_DISTINCT = 1 << 20  # setups that are remembered to tell new ones from old ones
 
 
 @dataclass
 class SetupFigures:
     """Sums over setups of one variant.
 
-    `maps` int64 [12, zone]: how often each type stands on each own-view square. `sums` are the
-    named sums, of which `figures` makes shares and means.
+    count      of setups
+    maps       int64 [12, zone], how often each type stands on each own-view square
+    sums       by name, of which `figures` makes shares and means
+    distinct   the setups' bytes, `MAX_DISTINCT` at most
     """
 
     variant: Variant
@@ -57,13 +59,14 @@ class SetupFigures:
         self._meet({setup.tobytes() for setup in setups})
 
     def merge(self, other: SetupFigures) -> None:
+        """Adds the figures of other setups of the variant."""
         self.count += other.count
         self.maps += other.maps
         self.sums.update(other.sums)
         self._meet(other.distinct)
 
     def _meet(self, more: set[bytes]) -> None:
-        if len(self.distinct) < MOST_DISTINCT:
+        if len(self.distinct) < MAX_DISTINCT:
             self.distinct |= more
 
     def figures(self) -> dict[str, float]:
@@ -129,12 +132,12 @@ def _beside_flag(
     bombs = np.zeros(len(setups), np.int64)
     squares = np.zeros(len(setups), np.int64)
     for up, right in ((0, 1), (0, -1), (1, 0), (-1, 0)):
-        there = (
+        on_zone = (
             (rank + up >= 0) & (rank + up < ranks) & (file + right >= 0) & (file + right < width)
         )
-        squares += there
-        at = np.where(there, width * (rank + up) + file + right, 0)
-        bombs += there & (np.take_along_axis(setups, at[:, None], 1)[:, 0] == BOMB)
+        squares += on_zone
+        at = np.where(on_zone, width * (rank + up) + file + right, 0)
+        bombs += on_zone & (np.take_along_axis(setups, at[:, None], 1)[:, 0] == BOMB)
     return bombs, squares
 
 
@@ -148,9 +151,17 @@ def _guarded(grid: Bytes, rank: Int64s, file: Int64s) -> Bools:
 
 @dataclass
 class Figures:
-    """Sums over games and setups, which can be added up piece by piece. `players`: by nick, how
-    many games were `won`, `drawn` and `lost`. `attacks`: by nick, what `attacks.count_attacks`
-    counts; None: not counted. `scores`: of setups, by variant, likewise."""
+    """Sums over games and setups, which can be added up piece by piece.
+
+    games                      how many
+    kinds, endings, results    by word, how many games
+    moves                      by number of plies, how many games
+    players                    by nick, how many games were `won`, `drawn` and `lost`
+    setups                     by variant
+    free                       setups that fit no variant
+    attacks                    by nick, what `attacks.count_attacks` counts; None: not counted
+    scores                     of setups, by variant; None: not counted
+    """
 
     games: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
@@ -176,8 +187,8 @@ class Figures:
                 self.players.setdefault(nick, Counter())[outcome] += 1
             for side in selection.sides(log) if log.setups else ():
                 self._add_score(log, side)
-        found = ((log.setups, selection.sides(log)) for log in logs if log.setups)
-        self.add_setups([setups[side] for setups, sides in found for side in sides])
+        with_setups = ((log.setups, selection.sides(log)) for log in logs if log.setups)
+        self.add_setups([setups[side] for setups, sides in with_setups for side in sides])
 
     def _add_score(self, log: Log, side: int) -> None:
         """Adds a game to the score of the setup of one side, if it is regular."""
@@ -209,6 +220,7 @@ class Figures:
         return self.setups.setdefault(name, SetupFigures(VARIANTS[name]))
 
     def merge(self, other: Figures) -> None:
+        """Adds the figures of other games."""
         self.games += other.games
         self.free += other.free
         for mine, others in (

@@ -12,7 +12,13 @@ from stratkit.errors import InputError
 
 @dataclass(slots=True)
 class Element:
-    """An element: the line where it begins, its attributes, and (without children) its text."""
+    """An element of a log.
+
+    name         its tag
+    line         where it begins
+    attributes   by name
+    text         of one without children
+    """
 
     name: str
     line: int
@@ -21,6 +27,7 @@ class Element:
 
     @property
     def where(self) -> str:
+        """Its place in messages."""
         return f"line {self.line}"
 
 

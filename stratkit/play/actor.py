@@ -73,18 +73,18 @@ class Actor:
         from stratkit.players.open import open_player
 
         policy = self.options.policy
-        asked = acting_policy(self.options.actors or "none", policy)
-        self._true_sight = asked.true_sight
-        spec = replace(parse_player(policy), options=asked.options)
+        acting = acting_policy(self.options.actors or "none", policy)
+        self._true_sight = acting.true_sight
+        spec = replace(parse_player(policy), options=acting.options)
         self.player = open_player(spec, self.game, self.options.seed, self.slots).player
 
     def _open_policy(self) -> None:
         """A network that stays as it is."""
         from stratkit.play.follower import acting_policy, open_policy
 
-        options, asked = self.options, acting_policy(self.options.actors or "none")
-        self._true_sight = asked.true_sight
-        entrant = open_policy(options.policy, self.game, options.seed, self.slots, asked.options)
+        options, acting = self.options, acting_policy(self.options.actors or "none")
+        self._true_sight = acting.true_sight
+        entrant = open_policy(options.policy, self.game, options.seed, self.slots, acting.options)
         self.player, self.network, self.step = entrant.player, entrant.sha256, entrant.step
         if entrant.caution:
             self.warn(entrant.caution)
@@ -96,14 +96,14 @@ class Actor:
         specs = {spec.text: spec for spec in self.options.opponents if spec}
         # About half of a player's games wait for it: little padding.
         rows = -(-3 * self.slots // (8 * max(1, len(self.options.opponents))))
-        found = {
+        opponents = {
             text: open_player(spec, self.game, self.options.seed, rows)
             for text, spec in specs.items()
         }
-        for entrant in found.values():
+        for entrant in opponents.values():
             if entrant.caution:
                 self.warn(entrant.caution)
-        return found
+        return opponents
 
     @property
     def _frozen(self) -> list[Player]:

@@ -16,9 +16,13 @@ INTERVAL = 0.05  # seconds from one look at a folder to the next, at least
 
 
 class BackPressure:
-    """Holds self-play back. `given`: how many episodes it may be ahead of the learner; None:
-    `PERIODS_AHEAD` periods of the learner, whose period may change when it is started again.
-    Self-play counts the episodes that it has `begun`, and those `delivered` to the learner."""
+    """Holds self-play back.
+
+    given       how many episodes it may be ahead of the learner; None: `PERIODS_AHEAD` periods
+                of the learner, which may change when it is started again
+    begun       episodes that self-play has begun
+    delivered   episodes that have come to the learner
+    """
 
     def __init__(self, follower: Follower, given: int | None, slots: int) -> None:
         self.follower, self.given, self.slots = follower, given, slots
@@ -89,6 +93,7 @@ class FolderBackPressure(BackPressure, Placement):
 
     @property
     def ranks(self) -> int:
+        """Ranks of the learner."""
         return len(self.follower.learned)
 
     @property

@@ -16,9 +16,13 @@ NOT_PLAYED = "not_played"  # the reason of a game whose player is no longer aske
 
 @dataclass(frozen=True)
 class GameNote:
-    """What an episode does not say of its game. A game that was not played out ended for a
-    `reason`, by an `adjudicator`; `fault` is what the loser's program did wrong; `times` are the
-    seconds that each side used. None: nothing to say."""
+    """What an episode does not say of its game. None: nothing to say.
+
+    reason        why a game ended that was not played out
+    adjudicator   who ended it
+    fault         what the loser's program did wrong
+    times         seconds that each side used
+    """
 
     reason: str | None = None
     adjudicator: str | None = None
@@ -28,8 +32,13 @@ class GameNote:
 
 @dataclass(frozen=True)
 class Finished:
-    """n games that were played: their episodes, who played each side (`seats`, indices of players,
-    int32 [n, players]), their plies, int32 [n], and notes on some of them, by number."""
+    """n games that were played.
+
+    episodes   [n]
+    seats      int32 [n, players], who played each side, as indices of players
+    plies      int32 [n]
+    notes      on some of them, by number
+    """
 
     episodes: Episodes
     seats: npt.NDArray[np.int32]

@@ -69,8 +69,8 @@ def open_policy(
     """The online network of a checkpoint, or the newest that a RUN has published."""
     published = os.path.join(path, POLICY_FILE)
     file = published if path not in SHIPPED and os.path.isfile(published) else path
-    asked = replace(options or NetworkOptions(), net="online")
-    return open_player(PlayerSpec(path, file, NETWORK, asked), game, seed, rows)
+    options_online = replace(options or NetworkOptions(), net="online")
+    return open_player(PlayerSpec(path, file, NETWORK, options_online), game, seed, rows)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,10 @@ ITSELF = "itself"  # among the opponents: the policy
 
 @dataclass(frozen=True, kw_only=True)
 class SelfplayOptions:
-    """The options of `selfplay`; the fields are called as they are. `opponents`: who has the other
-    sides, by turns; None is the policy itself."""
+    """The options of `selfplay`; the fields are called as they are, but for one.
+
+    opponents   who has the other sides, by turns; None is the policy itself
+    """
 
     game: str
     games: int | None
@@ -107,7 +109,7 @@ class SelfplayOptions:
 
     def _check_search(self) -> None:
         """What else is asked for must mean something for examples."""
-        not_said = {
+        at_default = {
             "--policy heuristic": self.policy != HEURISTIC,
             "--actors": self.actors is None,
             "--opponent": not self.opponents,
@@ -121,7 +123,7 @@ class SelfplayOptions:
             "--device": self.device == "cpu",
             "--precision": self.precision in (None, "f32"),
         }
-        for name, fine in not_said.items():
+        for name, fine in at_default.items():
             if not fine:
                 raise UsageError(f"{name} is not for --search, whose games are examples")
         if self.to_folder:

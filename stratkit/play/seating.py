@@ -16,9 +16,13 @@ Opening = Callable[[int], npt.NDArray[np.int32]]  # number -> actions that begin
 
 @dataclass(frozen=True)
 class Seating:
-    """A game to be played: its number; `seats`, who plays each side (indices of players); the
-    actions that begin it, int32 [k], which nobody chooses (given setups); and the policy's `step`
-    (-1: none), which its episode keeps."""
+    """A game to be played.
+
+    number    of the game
+    seats     who plays each side, as indices of players
+    opening   int32 [k], actions that begin it and that nobody chooses (given setups)
+    step      of the policy, which the episode keeps; -1: none
+    """
 
     number: int
     seats: tuple[int, ...]
@@ -27,9 +31,14 @@ class Seating:
 
 
 class Seated(NamedTuple):
-    """Some games to be played, as columns, for thousands of short ones a second: `numbers` int64
-    [n], `seats` int32 [n, players], `steps` int64 [n], and the `openings`, or () where there are
-    none at all. What they mean is said at `Seating`."""
+    """n games to be played, as columns, for thousands of short ones a second. The fields are as in
+    `Seating`.
+
+        numbers    int64 [n]
+        seats      int32 [n, players]
+        steps      int64 [n]
+        openings   int32 [k] each; () where there are none at all
+    """
 
     numbers: npt.NDArray[np.int64]
     seats: npt.NDArray[np.int32]
@@ -38,6 +47,7 @@ class Seated(NamedTuple):
 
     @classmethod
     def of(cls, games: Sequence[Seating]) -> Self:
+        """The games as columns."""
         return cls(
             np.array([game.number for game in games], np.int64),
             np.array([game.seats for game in games], np.int32),

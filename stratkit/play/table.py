@@ -88,7 +88,7 @@ class Table:
         self._numbers = np.zeros(slots, np.int32)
         self._seats = np.full((slots, game.players), -1, np.int32)
         self.slice_length, self.true_sight = slice_length, true_sight
-        self._found: dict[int, SearchLog] = {}  # by row, of the games that a search plays
+        self._search_logs: dict[int, SearchLog] = {}  # by row, of the games that a search plays
         self._first = np.zeros(slots, np.int64)  # where each game's slice begins
         self._opening = np.zeros(slots, np.int32)  # length of each game's opening
         self._live = np.zeros(slots, bool)
@@ -115,9 +115,9 @@ class Table:
 
     def _round(self) -> Finished | None:
         """One action in every live game."""
-        chosen, asked = self._ask()
+        chosen, turns = self._ask()
         values = self.adjudicator is not None
-        self._act(chosen, [(mine, decide(player, views, values)) for mine, player, views in asked])
+        self._act(chosen, [(mine, decide(player, views, values)) for mine, player, views in turns])
         return self._collect()
 
     def _begin_games(self) -> None:
@@ -135,8 +135,8 @@ class Table:
         if self.adjudicator:
             self.adjudicator.begin(rows)
         self._steps[rows] = seated.steps
-        for row in rows.tolist() if self._found else ():
-            self._found.pop(row, None)
+        for row in rows.tolist() if self._search_logs else ():
+            self._search_logs.pop(row, None)
         for player, games, sides in self._seated(rows):
             player.begin(games, sides)
         self._live[rows] = True  # from now on an interrupt has these games to end
@@ -181,13 +181,13 @@ class Table:
             chosen[~self._live] = -1
         chosen[forced] = self._actions[rows[forced], self._numbers[forced]]
         seat = self._seats[rows, np.maximum(self._actors, 0)]
-        asked: list[tuple[Rows, Player, Views]] = []
+        turns: list[tuple[Rows, Player, Views]] = []
         for index, player in enumerate(self.players):
             mine = rows[choosing & (seat == index)]
             if player is not None and len(mine):
                 truth = index == 0 and self.true_sight()
-                asked.append((mine, player, self._views(mine, truth)))
-        return chosen, asked
+                turns.append((mine, player, self._views(mine, truth)))
+        return chosen, turns
 
     def _act(
         self, chosen: npt.NDArray[np.int32], decisions: Sequence[tuple[Rows, Decision]]
@@ -214,7 +214,7 @@ class Table:
         """What networks are to learn of the search of these rows."""
         for k, row in enumerate(rows.tolist()):
             if not np.isnan(values[k]):
-                log = self._found.setdefault(row, SearchLog())
+                log = self._search_logs.setdefault(row, SearchLog())
                 log.note(int(self._numbers[row]), targets.take(slice(k, k + 1)), values[k])
 
     def _views(self, rows: Rows, true_sight: bool) -> Views:
@@ -277,7 +277,7 @@ class Table:
 
     def _search_targets(self, rows: Rows, length: npt.NDArray[np.int64]) -> dict[str, Any]:
         """The columns of a search, if there was any. Slices have none."""
-        logs = [self._found.get(row) for row in rows.tolist()] if self._found else []
+        logs = [self._search_logs.get(row) for row in rows.tolist()] if self._search_logs else []
         if self.slice_length is not None or not any(logs):
             return {}
         parts = [(log or SearchLog()).columns(n) for log, n in zip(logs, length, strict=True)]

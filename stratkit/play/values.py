@@ -45,11 +45,11 @@ class ValueSelfplay:
     def __init__(self, options: SelfplayOptions, say: Callable[[str], None]) -> None:
         assert options.search is not None
         self.options, self.say = options, say
-        self.asked = parse_search(options.search)
+        self.search_options = parse_search(options.search)
         self.game = Game(options.game)
-        self.tree = open_tree(self.game, str(self.asked.search))
+        self.tree = open_tree(self.game, str(self.search_options.search))
         games = options.slots or GAMES
-        self.generator = Generator(self.tree, search_of(self.asked), games, options.seed)
+        self.generator = Generator(self.tree, search_of(self.search_options), games, options.seed)
         self.leaves: Leaves = ExactLeaves()
         self.output: int | None = None  # the descriptor to which examples go
         if options.by_network and not options.follow:
@@ -72,7 +72,7 @@ class ValueSelfplay:
             rules=game.rules,
             inputs=game.pbs_inputs,
             hands=game.hands,
-            search=options_text(self.asked).rstrip(","),
+            search=options_text(self.search_options).rstrip(","),
             seed=self.options.seed,
         )
         with ExampleWriter(stream, header) as writer:  # the header tells a learner the game

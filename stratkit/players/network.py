@@ -37,18 +37,22 @@ class NetworkPlayer(Player):
         self.processing = processing
 
     def policy(self, views: Views) -> Floats:
+        """`PolicyPlayer.policy`."""
         return self._policy(views, values=False)[0]
 
     def act(self, views: Views) -> Decision:
         return self._act(views, values=False)
 
     def act_with_values(self, views: Views) -> Decision:
+        """`ValuePlayer.act_with_values`."""
         return self._act(views, values=True)
 
     def explained(self, log: Callable[[Explanation], None]) -> Player:
+        """`Explainer.explained`."""
         return self._in_stages(log)
 
     def explain(self, views: Views) -> list[Explanation]:
+        """`Explainer.explain`."""
         return self._in_stages().explain(views)
 
     def _in_stages(self, log: Callable[[Explanation], None] | None = None) -> PostprocessedPlayer:

@@ -26,7 +26,8 @@ class Placer(Protocol):
     """
 
     @property
-    def types(self) -> Sequence[int]: ...
+    def types(self) -> Sequence[int]:
+        """The type of each piece to be placed, in order."""
 
     def choose(self, games: Int64s, placed: Squares, legal: Legal) -> Squares:
         """int32 [n]: the square of the next piece in each of the `games` int64 [n]."""

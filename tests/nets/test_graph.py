@@ -16,7 +16,7 @@ from stratkit.engine import Game
 from stratkit.engine.diplomacy import VERBS, Graph, graph_of, map_of
 from stratkit.errors import InputError
 from stratkit.nets import Network, build
-from stratkit.nets.graph import GraphNet, Inputs
+from stratkit.nets.graph import GraphInputs, GraphNet
 
 FVA = Game("diplomacy:fva")
 
@@ -30,7 +30,7 @@ def views(game: Game, longest: int = 60) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.from_numpy(seen.observations), torch.from_numpy(seen.legal)
 
 
-def permuted(inputs: Inputs, new: np.ndarray) -> Inputs:
+def permuted(inputs: GraphInputs, new: np.ndarray) -> GraphInputs:
     """Of the same positions on a map whose province p is called new[p]."""
     old, numbers = torch.from_numpy(np.argsort(new)), torch.from_numpy(np.append(new, len(new)))
     return inputs._replace(
@@ -41,7 +41,9 @@ def permuted(inputs: Inputs, new: np.ndarray) -> Inputs:
     )
 
 
-def said(net: Network, inputs: Inputs, legal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def said(
+    net: Network, inputs: GraphInputs, legal: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     embedding = net.embed(inputs)
     return net.logits(embedding, inputs, legal), net.value(embedding, inputs)
 

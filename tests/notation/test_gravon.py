@@ -9,7 +9,7 @@ from gravon_games import MadeUp, random_setup
 from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import parse_fenfs, position
-from stratkit.notation.gravon import MOST, parse_log
+from stratkit.notation.gravon import MAX_LOG, parse_log
 from stratkit.notation.gravon_text import gsn_text, xml_text
 from stratkit.notation.gravon_words import KINDS
 from stratkit.notation.play import breaches, play_out
@@ -138,7 +138,7 @@ END = len(LINES) - 1
             XML.replace(b"UTF-8", b"klingon"),
             "line 1: not readable as XML: unknown encoding: klingon",
         ),
-        (b"#" * (MOST + 1), "a log of over 1 MiB"),
+        (b"#" * (MAX_LOG + 1), "a log of over 1 MiB"),
     ],
 )
 def test_faults_are_named(data, said):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from stratkit.compressed import compression
 from stratkit.errors import InputError
-from stratkit.notation.sources import Source, Unreadable, sources
+from stratkit.notation.sources import NamedStream, Unreadable, sources
 
 LOGS = (".gsn", ".xml")
 
@@ -99,7 +99,7 @@ def test_damaged_zips_give_sources_or_errors(tmp_path_factory, data):
         whole[data.draw(st.integers(4, len(whole) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(whole[: data.draw(st.integers(4, len(whole)))])
     for source in sources([str(path)], LOGS):
-        if isinstance(source, Source):
+        if isinstance(source, NamedStream):
             try:
                 source.stream.read(1000)
             except InputError as error:
@@ -113,7 +113,7 @@ PLAIN = st.binary(max_size=2000).filter(lambda data: compression(data) is None)
 
 @given(PLAIN, st.integers(1, 300))  # what is compressed is another file
 def test_a_source_gives_all_its_bytes(data, step):
-    source = Source("s", io.BytesIO(data))
+    source = NamedStream("s", io.BytesIO(data))
     assert data.startswith(source.head)
     pieces = iter(lambda: source.stream.read(step), b"")
     assert b"".join(pieces) == data

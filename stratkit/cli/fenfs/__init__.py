@@ -26,4 +26,5 @@ for _sub in (list_games, show, replay, convert, check, stats, legal):
 
 
 def main() -> NoReturn:
+    """The command `fenfs`."""
     run(command, "fenfs")

@@ -46,7 +46,7 @@ from stratkit.games.diplomacy.orders import (
 )
 from stratkit.games.diplomacy.saved import NO_ORDER, has_retreat, lawful
 
-MOST_YEARS = 250  # of a game
+MAX_YEARS = 250  # of a game
 ENDED = "COMPLETED"  # the name of what follows the last phase
 DISLODGED = "*"  # before a unit
 
@@ -83,13 +83,13 @@ def seen(batch: Batch) -> np.ndarray:
 
 def game_json(game: Game, actions: Int32s) -> dict[str, Any]:
     """The game as an object of JSON; what follows the last phase has the name `ENDED`."""
-    map_, found = map_of(game), []
+    map_, phases_json = map_of(game), []
     position = map_.start()
     for position, orders in phases(game, actions):
-        found.append(phase_json(map_, position, orders))
+        phases_json.append(phase_json(map_, position, orders))
         position = map_.resolve(position, orders)
-    found.append({**phase_json(map_, position), "name": ENDED, "orders": {}})
-    return {"map": game.name.partition(":")[2], "rules": dict(game.rules), "phases": found}
+    phases_json.append({**phase_json(map_, position), "name": ENDED, "orders": {}})
+    return {"map": game.name.partition(":")[2], "rules": dict(game.rules), "phases": phases_json}
 
 
 def phase_json(
@@ -99,7 +99,7 @@ def phase_json(
     orders = _none(map_) if orders is None else orders
     by_power: dict[str, list[str]] = {power: [] for power in map_.powers}
     for province, order in enumerate(orders[0].tolist()):
-        power = _orders_there(map_, position, province, order[0])
+        power = _who_orders(map_, position, province, order[0])
         if power is not None:
             by_power[map_.powers[power]].append(order_text(map_, position, province, tuple(order)))
     state = {"units": units(map_, position), "centers": _centres(map_, position)}
@@ -126,7 +126,7 @@ def _centres(map_: DiplomacyMap, position: np.ndarray) -> dict[str, list[str]]:
     return out
 
 
-def _orders_there(map_: DiplomacyMap, position: np.ndarray, province: int, verb: int) -> int | None:
+def _who_orders(map_: DiplomacyMap, position: np.ndarray, province: int, verb: int) -> int | None:
     """The power whose order of a province is written; None: there is nothing to write."""
     phase = int(position["phase"][0])
     moving = phase in (SPRING_MOVES, FALL_MOVES)
@@ -150,7 +150,7 @@ def game_of(data: Any) -> Game:
     if not isinstance(name, str):
         raise InputError("the map is not a name")
     if not isinstance(rules, dict):
-        rules = {"years": MOST_YEARS, "max_quiet": 0}
+        rules = {"years": MAX_YEARS, "max_quiet": 0}
     if not all(type(value) is int for value in rules.values()):
         raise InputError("rules are whole numbers")
     return Game.stored(f"diplomacy:{name}", rules)
@@ -163,8 +163,8 @@ def actions_of(
     that is dislodged is disbanded. What the rules take otherwise than it stands there is told to
     `note`. Raises `InputError` for what is no such game."""
     reading = _Reading(game, note)
-    found = _list(_object(data, "the game"), "phases")
-    saved = [_saved(phase, f"phase {number}") for number, phase in enumerate(found)]
+    phases_json = _list(_object(data, "the game"), "phases")
+    saved = [_saved(phase, f"phase {number}") for number, phase in enumerate(phases_json)]
     for one, then in zip(saved, [*saved[1:], None], strict=True):
         if one.name == ENDED:
             break
@@ -185,10 +185,10 @@ def _saved(phase: Any, what: str) -> _Saved:
     name = str(_object(phase, what).get("name"))
     with error_context(None, name):
         state = _object(phase.get("state") or {}, "state")
-        there = _object(state.get("units") or {}, "units")
-        orders = _object(phase.get("orders") or {}, "orders")
+        units_json = _object(state.get("units") or {}, "units")
+        orders_json = _object(phase.get("orders") or {}, "orders")
         return _Saved(
-            name, *({of: _texts(some[of], of) for of in some} for some in (there, orders))
+            name, *({of: _texts(some[of], of) for of in some} for some in (units_json, orders_json))
         )
 
 
@@ -235,9 +235,9 @@ class _Reading:
         for power in phase.orders:
             if power not in self.map.powers:
                 raise InputError("no power of this map", text=power)
-        there, trapped = units(self.map, position), _trapped(self.map, position)
+        expected, trapped = units(self.map, position), _trapped(self.map, position)
         for power, some in phase.units.items():
-            wrong = sorted((set(some) ^ set(there.get(power, []))) - trapped)
+            wrong = sorted((set(some) ^ set(expected.get(power, []))) - trapped)
             if wrong:
                 raise InputError(f"{power}: other units than play leads to", text=wrong[0])
             for text in sorted({text for text in some if some.count(text) > 1}):
@@ -288,10 +288,10 @@ def _texts(value: Any, power: str) -> Sequence[str]:
 
 
 def _list(value: Mapping[str, Any], key: str) -> Sequence[Any]:
-    found = value.get(key)
-    if not isinstance(found, list):
+    items = value.get(key)
+    if not isinstance(items, list):
         raise InputError(f"no game: it has no list of {key}")
-    return found
+    return items
 
 
 # ---- Orders as actions ----

@@ -63,15 +63,15 @@ def phase_text(board: DiplomacyMap, position: np.ndarray) -> str:
 
 def parse_phase(board: DiplomacyMap, text: str) -> tuple[int, int]:
     """(phase, years since the map's first) of `S1901M`. Raises `InputError`."""
-    found = _PHASE.fullmatch(text)
-    if not found or found[1] + found[3] not in _LETTERS:
+    match = _PHASE.fullmatch(text)
+    if not match or match[1] + match[3] not in _LETTERS:
         raise InputError(
             "a phase is written like S1901M, S1901R, F1901M, F1901R, W1901A", text=text
         )
-    year = int(found[2]) - board.year
+    year = int(match[2]) - board.year
     if not 0 <= year < 256:
         raise InputError(f"years are from {board.year} to {board.year + 255}", text=text)
-    return _LETTERS.index(found[1] + found[3]), year
+    return _LETTERS.index(match[1] + match[3]), year
 
 
 # ---- Units ----

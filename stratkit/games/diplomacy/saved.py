@@ -69,13 +69,13 @@ def lawful(
     }
     phase = int(position["phase"][0])
     if phase == ADJUSTMENTS:
-        kept = _owed(map_, position, orders, after, note)
-        return kept | _disorder(map_, position, kept, after, note)
-    found = _one_each([one for some in orders.values() for one in some], note)
+        adjustments = _owed(map_, position, orders, after, note)
+        return adjustments | _disorder(map_, position, adjustments, after, note)
+    single = _one_each([one for some in orders.values() for one in some], note)
     if phase in (SPRING_RETREATS, FALL_RETREATS):
-        found = [one for one in found if not _is_trapped(map_, position, one, note)]
-        return {one.province: one.order for one in found}
-    return _without_coasts(map_, found, note)
+        single = [one for one in single if not _is_trapped(map_, position, one, note)]
+        return {one.province: one.order for one in single}
+    return _without_coasts(map_, single, note)
 
 
 def has_retreat(map_: DiplomacyMap, position: np.ndarray, province: int) -> bool:
@@ -87,15 +87,15 @@ def _legal(
     map_: DiplomacyMap, position: np.ndarray, power: int, texts: Sequence[str], note: Note
 ) -> list[Given]:
     """The orders of a power that are legal alone."""
-    found = []
+    legal = []
     for text in texts:
         if text.upper() == "WAIVE":
             continue
         try:
-            found.append(Given(*parse_order(map_, position, power, text), text))
+            legal.append(Given(*parse_order(map_, position, power, text), text))
         except VoidOrder:
             note(VOID, text)
-    return found
+    return legal
 
 
 # ---- Moves and retreats ----
@@ -103,16 +103,16 @@ def _legal(
 
 def _one_each(given: Sequence[Given], note: Note) -> list[Given]:
     """One order of each unit; none of those whose orders contradict each other."""
-    found: dict[int, Given] = {}
+    by_province: dict[int, Given] = {}
     torn: set[int] = set()
     for one in given:
-        first = found.setdefault(one.province, one)
+        first = by_province.setdefault(one.province, one)
         if first.order != one.order:
             torn.add(one.province)
             note(CONTRADICTION, one.text)
         elif first is not one:
             note(AGAIN, one.text)
-    return [one for province, one in found.items() if province not in torn]
+    return [one for province, one in by_province.items() if province not in torn]
 
 
 def _is_trapped(map_: DiplomacyMap, position: np.ndarray, one: Given, note: Note) -> bool:
@@ -126,18 +126,18 @@ def _without_coasts(map_: DiplomacyMap, given: Sequence[Given], note: Note) -> d
     """The orders, of which supports name provinces, as actions do; those for a move to another
     coast are left out."""
     orders = {one.province: one.order for one in given}
-    found = {}
+    by_province = {}
     for province, order, text in given:
         verb, whom, whither = order
         if verb == SUPPORT_MOVE and whither >= map_.provinces:
             to = int(map_.parent[whither])
-            moves, _, there = orders.get(whom, NO_ORDER)
-            if moves == MOVE and map_.parent[there] == to and there != whither:
+            moves, _, destination = orders.get(whom, NO_ORDER)
+            if moves == MOVE and map_.parent[destination] == to and destination != whither:
                 note(WRONG_COAST, text)
                 continue
             order = (verb, whom, to)
-        found[province] = order
-    return found
+        by_province[province] = order
+    return by_province
 
 
 # ---- Adjustments ----
@@ -152,17 +152,17 @@ def _owed(
 ) -> dict[int, Order]:
     """So many builds, or disbands, of each power as it may, or must: those that the units `after`
     show, and then the first ones."""
-    kept: dict[int, Order] = {}
+    adjustments: dict[int, Order] = {}
     for number, power in enumerate(map_.powers):
         left = abs(map_.adjustment(position, number))
         given = orders.get(power, ())
         for one in sorted(given, key=lambda one: _is_missed(map_, position, one, after.get(power))):
-            if left and one.province not in kept:
+            if left and one.province not in adjustments:
                 left -= 1
-                kept[one.province] = one.order
+                adjustments[one.province] = one.order
             else:
                 note(TOO_MANY, one.text)
-    return kept
+    return adjustments
 
 
 def _is_missed(
@@ -178,19 +178,19 @@ def _is_missed(
 
 
 def _disorder(
-    map_: DiplomacyMap, position: np.ndarray, kept: Mapping[int, Order], after: Units, note: Note
+    map_: DiplomacyMap, position: np.ndarray, ordered: Mapping[int, Order], after: Units, note: Note
 ) -> dict[int, Order]:
-    """The disbands that powers owe beyond those that were `kept`: of the units that are missing
+    """The disbands that powers owe beyond those that are `ordered`: of the units that are missing
     `after`, if so many are, else as the rules say."""
     before = position["unit"][0]
-    left = map_.resolve(position, orders_array(map_, kept.items()))["unit"][0]
-    found: dict[int, Order] = {}
+    left = map_.resolve(position, orders_array(map_, ordered.items()))["unit"][0]
+    disbands: dict[int, Order] = {}
     for number, power in enumerate(map_.powers):
         own = [p for p in np.flatnonzero(before).tolist() if int(before[p]) & POWER == number]
-        texts = {p: unit_text(map_, p, int(before[p])) for p in own if p not in kept}
+        texts = {p: unit_text(map_, p, int(before[p])) for p in own if p not in ordered}
         taken = {p for p in texts if not left[p]}
         gone = {p for p in texts if power in after and texts[p] not in after[power]}
         for p in sorted(gone if len(gone) == len(taken) else taken):
             note(DISORDER if p in taken else OTHER_DISORDER, texts[p])
-            found[p] = (DISBAND, NONE, NONE)
-    return found
+            disbands[p] = (DISBAND, NONE, NONE)
+    return disbands
