@@ -18,6 +18,8 @@ static const struct {
     {"liars_dice:", sk_open_liars_dice},
     {"hex:", sk_open_hex},
     {"dark_hex:", sk_open_dark_hex},
+    {"phantom_ttt", sk_open_phantom_ttt},
+    {"phantom_ttt:", sk_open_phantom_ttt},
     {"matrix:", sk_open_matrix},
     {"moves:", sk_open_moves},
     {"diplomacy:", sk_open_diplomacy},

@@ -16,6 +16,6 @@ typedef sk_game *sk_opener(const char *parameter, const char *rules, char *error
 
 /* Each in the file of its name; Dark Hex is in hex.c, Diplomacy in diplomacy/game.c. */
 sk_opener sk_open_kuhn, sk_open_leduc, sk_open_liars_dice, sk_open_hex, sk_open_dark_hex,
-    sk_open_matrix, sk_open_moves, sk_open_diplomacy;
+    sk_open_phantom_ttt, sk_open_matrix, sk_open_moves, sk_open_diplomacy;
 
 #endif

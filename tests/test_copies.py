@@ -25,6 +25,7 @@ OTHERS = {
     "liars_dice:": "liars_dice:1x3",
     "matrix:": MATRIX,
     "moves:": "moves:nano",
+    "phantom_ttt:": "phantom_ttt:classical",
 }
 GAMES = [OTHERS.get(name, name) for name in game_names()]
 

@@ -103,7 +103,7 @@ def test_shells_complete_as_the_page_says(tmp_path: pathlib.Path) -> None:
     for words, offered in (
         (
             "deploy-gen --game",
-            "classic barrage duel ultimate mini nano micro barrage-blocked kuhn leduc ",
+            "classic barrage duel ultimate mini nano micro barrage-blocked kuhn leduc phantom_ttt ",
         ),
         ("fenfs", "check convert legal list replay show stats "),
         ("fenfs show --view", "observer red blue "),

@@ -80,6 +80,7 @@ SHARED = {
     "errors",
     "netnames",
     "pictures",
+    "python_class",
     "regular",
     "terminal",
     "threads",

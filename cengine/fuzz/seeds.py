@@ -16,7 +16,7 @@ import numpy as np
 from stratkit.engine import Batch, Game, game_names, sample
 from stratkit.engine.stratego import BOMB, FLAG, VARIANTS
 
-SMALL_GAMES = 6  # in table.c
+SMALL_GAMES = 8  # in table.c
 DIPLOMACY_MAPS = 5  # in adjudicate.c
 NONE = b"\x00"  # of a limit, and of open pieces
 ANY_LIMIT = b"\xff"  # two bytes of it follow
@@ -61,6 +61,7 @@ def seeds() -> dict[str, list[bytes]]:
     found["game_open"] += [b"\xc8duel\nmore_squares=0 max_quiet=0", b"\x00\n=", b"\x10nano\nmax_"]
     for name in (b"liars_dice:2x3", b"liars_dice:4x6", b"hex:3", b"dark_hex:11"):
         found["game_open"].append(b"\xc8" + name + b"\n")
+    found["game_open"].append(b"\xc8phantom_ttt:classical\n")
     for index, name in enumerate(VARIANTS):
         positions = played(name, seed=index)
         for rules in RULES:

@@ -43,8 +43,9 @@ static int32_t variants(void)
 }
 
 /* They come after the variants; those that are read from files have a target of their own. */
-static const char *const small_games[] = {"kuhn",  "leduc",      "liars_dice:2x3",
-                                          "hex:4", "dark_hex:3", "moves:nano"};
+static const char *const small_games[] = {
+    "kuhn",       "leduc",      "liars_dice:2x3", "hex:4",
+    "dark_hex:3", "moves:nano", "phantom_ttt",    "phantom_ttt:classical"};
 
 static sk_game *open_small(int index)
 {
@@ -107,15 +108,19 @@ static void see(table *t, sight *s, int rubbish)
     sk_batch_result(t->batch, s->returns, s->endings, s->plies);
 }
 
-int same_row(const table *t, const sight *a, int32_t row_a, const sight *b, int32_t row_b)
+int same_view(const table *t, const sight *a, int32_t row_a, const sight *b, int32_t row_b)
 {
     size_t actions = (size_t)t->is.actions, bytes = (size_t)t->is.observation_bytes;
     size_t players = (size_t)t->is.players, i = (size_t)row_a, j = (size_t)row_b;
     return a->actors[i] == b->actors[j] && a->endings[i] == b->endings[j]
-           && a->plies[i] == b->plies[j]
            && !memcmp(a->legal + i * actions, b->legal + j * actions, actions)
            && !memcmp(a->packed + i * bytes, b->packed + j * bytes, bytes)
            && !memcmp(a->returns + i * players, b->returns + j * players, players * sizeof(float));
+}
+
+int same_row(const table *t, const sight *a, int32_t row_a, const sight *b, int32_t row_b)
+{
+    return same_view(t, a, row_a, b, row_b) && a->plies[row_a] == b->plies[row_b];
 }
 
 static int is_board(const table *t) { return t->is.height > 0; }

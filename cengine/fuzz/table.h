@@ -31,6 +31,8 @@ void look(table *t);
 /* An action for the row: most often a legal one, now and then any number at all. */
 int32_t take_action(const table *t, int32_t row, input *in);
 int is_legal(const table *t, int32_t row, int32_t action);
+/* Is the same seen there? The second asks for the same number of plies, too. */
+int same_view(const table *t, const sight *a, int32_t row_a, const sight *b, int32_t row_b);
 int same_row(const table *t, const sight *a, int32_t row_a, const sight *b, int32_t row_b);
 /* Applies one action a row and checks that the legal ones did something and the others did nothing.
  */

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # The engine tells the names of games as well, but loading it would keep the shell waiting.
 GAMES = (
     *("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "barrage-blocked"),
-    *("kuhn", "leduc"),
+    *("kuhn", "leduc", "phantom_ttt"),
 )
 
 Function = TypeVar("Function", bound=Callable[..., Any])

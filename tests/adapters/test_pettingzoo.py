@@ -23,7 +23,7 @@ from pettingzoo.test import api_test, seed_test  # noqa: E402
 from stratkit.adapters.pettingzoo import GameEnv  # noqa: E402
 
 MATRIX = f"matrix:{ROOT / 'formats/samples/modified_rps.matrix'}"
-PARAMETERS = {"liars_dice:": "1x6", "hex:": "3", "dark_hex:": "3"}
+PARAMETERS = {"liars_dice:": "1x6", "hex:": "3", "dark_hex:": "3", "phantom_ttt:": "classical"}
 SMALL = {
     "moves:": ["moves:nano", "moves:micro"],
     "matrix:": [MATRIX],

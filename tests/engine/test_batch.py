@@ -31,6 +31,7 @@ from stratkit.errors import InputError
 RPS = pathlib.Path(__file__).parents[2] / "formats/samples/modified_rps.matrix"
 # One of each kind of game that the engine knows.
 GAMES = (*VARIANTS, "kuhn", "leduc", "liars_dice:2x3", "hex:4", "dark_hex:3", f"matrix:{RPS}")
+GAMES += ("phantom_ttt", "phantom_ttt:classical")
 
 
 def test_games_describe_their_moves_returns_and_boards() -> None:

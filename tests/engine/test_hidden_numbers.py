@@ -28,9 +28,11 @@ OTHERS = {
     "liars_dice:": ["liars_dice:1x3"],
     "matrix:": [MATRIX],
     "moves:": ["moves:nano"],
+    "phantom_ttt:": ["phantom_ttt:classical"],
 }
 GAMES = [full for name in game_names() for full in OTHERS.get(name, [name])]
-HIDDEN = {"dark_hex:2:classical", "dark_hex:3:classical", *OTHERS["diplomacy:"]}
+HIDDEN = {"dark_hex:2:classical", "dark_hex:3:classical", "phantom_ttt:classical"}
+HIDDEN |= set(OTHERS["diplomacy:"])
 
 
 @dataclass(frozen=True)

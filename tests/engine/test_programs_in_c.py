@@ -78,6 +78,7 @@ def test_planted_faults_are_found(engine: list[str], tmp_path: pathlib.Path) -> 
 
 SMALL = ["kuhn", "leduc", "liars_dice:1x4", "liars_dice:2x3", "nano", "micro", "moves:nano"]
 SMALL += ["dark_hex:2", "dark_hex:3", "dark_hex:2:classical", "dark_hex:3:classical"]
+SMALL += ["phantom_ttt", "phantom_ttt:classical"]
 
 
 @pytest.fixture

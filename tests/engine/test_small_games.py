@@ -229,7 +229,7 @@ def test_liars_dice_has_the_known_size_and_exploitability(
     assert small_tree.nash_conv(tree) / 2 == pytest.approx(exploitability, abs=0.0005)
 
 
-# --- Hex ---
+# --- Hex and phantom tic-tac-toe ---
 
 
 class SlowHex:
@@ -263,37 +263,67 @@ class SlowHex:
     def beside(self, a: int, b: int) -> set[tuple[int, int]]:
         return {(a, b + 1), (a, b - 1), (a + 1, b), (a - 1, b), (a + 1, b - 1), (a - 1, b + 1)}
 
+    def gain(self) -> int | None:
+        """What player 0 gains; None: the game goes on."""
+        winner = self.winner()
+        if winner is None:
+            return 0 if len(self.stones) == self.size**2 else None
+        return 1 - 2 * winner
+
     def observation(self) -> list[int]:
         player = self.turn % 2
         known = [self.known[player].get(cell) for cell in range(self.size**2)]
         return [1 - player, player, *(int(s == p) for s in known for p in (player, 1 - player))]
 
 
+class SlowTicTacToe(SlowHex):
+    """Phantom tic-tac-toe: a magic square's lines have the sum 15."""
+
+    magic = (2, 7, 6, 9, 5, 1, 4, 3, 8)
+
+    def winner(self) -> int | None:
+        for player in (0, 1):
+            mine = [self.magic[cell] for cell, owner in self.stones.items() if owner == player]
+            if any(sum(three) == 15 for three in itertools.combinations(mine, 3)):
+                return player
+        return None
+
+
+def slow_twin(name: str) -> SlowHex:
+    kind, *rest = name.split(":")
+    if kind == "phantom_ttt":
+        return SlowTicTacToe(3, True, rest == ["classical"])
+    return SlowHex(int(rest[0]), kind == "dark_hex", rest[1:] == ["classical"])
+
+
 @pytest.mark.parametrize(
-    "name", ["hex:2", "hex:3", "hex:5", "dark_hex:3", "dark_hex:4", "dark_hex:3:classical"]
+    "name",
+    [
+        *("hex:2", "hex:3", "hex:5", "dark_hex:3", "dark_hex:4", "dark_hex:3:classical"),
+        *("phantom_ttt", "phantom_ttt:classical"),
+    ],
 )
-def test_hex_agrees_with_its_slow_twin(name: str) -> None:
+def test_stones_agree_with_their_slow_twin(name: str) -> None:
     games, returns = play(name, 150, 4)
-    kind, size, *rule = name.split(":")
     collisions = 0
     for actions, result in zip(games, returns.tolist(), strict=True):
-        slow = SlowHex(int(size), kind == "dark_hex", rule == ["classical"])
+        slow = slow_twin(name)
         seen = sights(name, actions)
         for action, (actor, legal, packed) in zip([*actions, None], seen, strict=True):
-            winner = slow.winner()
-            if winner is not None:
-                assert (actor, legal, result) == (OVER, [], 1 - 2 * winner)
+            gain = slow.gain()
+            if gain is not None:
+                assert (actor, legal, result) == (OVER, [], gain)
                 assert action is None
                 break
             known = slow.known[slow.turn % 2]
             assert actor == slow.turn % 2
-            assert legal == [cell for cell in range(int(size) ** 2) if cell not in known]
+            assert legal == [cell for cell in range(slow.size**2) if cell not in known]
             assert list(packed) == slow.observation()
             assert action is not None
             collisions += action in slow.stones
             slow.play(action)
-    assert set(returns.tolist()) == {-1, 1}
-    assert (collisions > 0) == (kind == "dark_hex")
+    assert set(returns.tolist()) == ({-1, 0, 1} if "ttt" in name else {-1, 1})
+    assert (collisions > 0) == slow.dark
 
 
 def test_dark_hex_in_one_line_of_play() -> None:
@@ -307,6 +337,42 @@ def test_dark_hex_in_one_line_of_play() -> None:
     assert list(seen[4][2]) == [1, 0, *stone, *none * 3, *stone, *none * 4]
     # Player 0 ran into 3; player 1 does not learn that, nor of the stone on 0.
     assert list(seen[5][2]) == [0, 1, *none * 3, *stone, *enemy, *none * 4]
+
+
+def test_phantom_ttt_in_one_line_of_play() -> None:
+    """A collision in the middle: by the classical rule the player tries again."""
+    stone, enemy, none = (1, 0), (0, 1), (0, 0)
+    for name, then in (("phantom_ttt", 0), ("phantom_ttt:classical", 1)):
+        seen = sights(name, [4, 4])
+        assert [actor for actor, _, _ in seen] == [0, 1, then]
+        assert seen[1][1] == list(range(9))
+        mine = stone if then == 0 else enemy
+        assert list(seen[2][2]) == [1 - then, then, *none * 4, *mine, *none * 4]
+
+
+@pytest.mark.parametrize(
+    ("actions", "gain"),
+    [
+        ([0, 3, 1, 4, 2], 1),  # a row
+        ([0, 1, 3, 4, 8, 7], -1),  # a column
+        ([0, 1, 4, 2, 8], 1),  # a diagonal
+        ([0, 1, 2, 4, 3, 5, 7, 6, 8], 0),  # a full board
+    ],
+)
+def test_phantom_ttt_ends(actions: list[int], gain: int) -> None:
+    for name in ("phantom_ttt", "phantom_ttt:classical"):
+        batch = Batch(Game(name), 1)
+        for action in actions:
+            assert batch.actors()[0] >= 0 and batch.returns()[0].tolist() == [0, 0]
+            batch.apply(np.array([action], np.int32))
+        assert batch.actors()[0] == OVER and batch.returns()[0].tolist() == [gain, -gain]
+
+
+@pytest.mark.parametrize("name", ["phantom_ttt", "phantom_ttt:classical"])
+def test_the_longest_game_of_tries(name: str) -> None:
+    """Every cell is tried twice but the last: who has seen all cells has seen the end."""
+    games, _ = play(name, 1000, 6)
+    assert max(map(len, games)) == 17 == Game(name).max_length
 
 
 def test_dark_hex_is_as_large_as_its_slow_twin() -> None:
@@ -371,6 +437,9 @@ def test_hex_is_won_by_whoever_begins() -> None:
         ("dark_hex:12", "a number from 2 to 11"),
         ("dark_hex:3x3", "a number from 2 to 11, with :classical"),
         ("hex:3:classical", "a number from 2 to 11"),
+        ("phantom_ttt:", "abrupt unless it is phantom_ttt:classical"),
+        ("phantom_ttt:abrupt", "abrupt unless it is phantom_ttt:classical"),
+        ("phantom_ttt:classical ", "abrupt unless it is phantom_ttt:classical"),
         ("hex:\n3", "from 2 to 11"),
         ("hex:3\0", "unknown game"),
         ("hex:\ud800", "unknown game"),

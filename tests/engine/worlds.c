@@ -393,7 +393,7 @@ static double chi_square(const sk_game *game, const void *truth, int draws)
 static void count_draws(const char *name, const sk_game *game, int decisions, int draws)
 {
     philox_draws random = numbers(4, 0);
-    at_random = strncmp(name, "dark_hex", 8) == 0;
+    at_random = strncmp(name, "dark_hex", 8) == 0 || strncmp(name, "phantom", 7) == 0;
     for (int last = 0; last < decisions; last++)
         for (int tries = 0; tries < 6; tries++) {
             _Alignas(64) uint8_t truth[ROOM], state[ROOM];

@@ -30,9 +30,12 @@ GAMES = {
     "hex:2": "hex(board_size=2)",
 }
 # Too large to be enumerated in Python: games drawn at random.
+PHANTOM = "phantom_ttt(gameversion={},obstype=reveal-nothing)"
 LARGE = {
     "liars_dice:1x6": "liars_dice",
     "dark_hex:3": DARK_HEX.format(3),
+    "phantom_ttt": PHANTOM.format("abrupt"),
+    "phantom_ttt:classical": PHANTOM.format("classical"),
     "hex:3": "hex(board_size=3)",
     "hex:5": "hex(board_size=5)",
 }
@@ -86,13 +89,16 @@ class Both:
             after.append((action, known, weights))
         return after
 
-    def walk(self, batch: Batch, state: Any, memory: list[Any], reach: list[float]) -> None:
-        """The whole tree below a history."""
-        for action, known, weights in self.compare(batch, state, memory, reach):
+    def walk(
+        self, batch: Batch, state: Any, memory: list[Any], reach: list[float], depth: int = 100
+    ) -> None:
+        """The tree below a history, down to so many actions."""
+        after = self.compare(batch, state, memory, reach)
+        for action, known, weights in after if depth else ():
             below = Batch(batch.game, 1)
             below.copy_row(0, batch, 0)
             below.apply(np.array([action], np.int32))
-            self.walk(below, state.child(action), known, weights)
+            self.walk(below, state.child(action), known, weights, depth - 1)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -123,6 +129,20 @@ def test_games_at_random_are_the_same(name: str, pyspiel: Any) -> None:
             batch.apply(np.array([action], np.int32))
             state.apply_action(action)
     assert both.histories > 5 * DRAWN
+
+
+@pytest.mark.parametrize(
+    ("name", "states"),
+    [
+        ("phantom_ttt", 1 + 1 + 9 + 18),  # what a player tried, and whether the enemy was there
+        ("phantom_ttt:classical", 1 + 1 + 9 + 9 + 9 + 72),  # the own second try may fail, too
+    ],
+)
+def test_the_first_tries_of_phantom_ttt_are_the_same(name: str, states: int, pyspiel: Any) -> None:
+    both, state = Both(), pyspiel.load_game(LARGE[name]).new_initial_state()
+    both.walk(Batch(Game(name), 1), state, [(), ()], [1.0, 1.0], 3)
+    assert both.histories == 1 + 9 + 9 * 9 + 9 * 9 * 8
+    assert len(both.theirs) == states
 
 
 @pytest.mark.parametrize("name", GAMES)

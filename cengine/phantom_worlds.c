@@ -1,4 +1,4 @@
-/* Worlds of Dark Hex: what the enemy did in secret.
+/* Worlds of phantom games: what the enemy did in secret.
  *
  * By the abrupt rule the enemy's turns are slots 1 .. turns, each a cell of its own. Cells that the
  * player found taken lie on slots before that. The other slots hold cells that the player does not
@@ -20,7 +20,7 @@
  * enemy then did not see: one fewer after every try, whatever it found. So a history's probability
  * depends on the numbers of its stones and hits, and not on their order.
  */
-#include "hex.h"
+#include "phantom.h"
 
 enum { NO_CELL = MOST_CELLS, MOST_TURNS = MOST_CELLS, MOST_WAYS = 62 * 62, MOST_TRIES = 100000 };
 
@@ -43,7 +43,7 @@ static void take(enemy_turns *enemy, int cell, int before)
     enemy->taken++;
 }
 
-static enemy_turns recall(const hex *game, const hex_state *state, int player)
+static enemy_turns recall(const phantom *game, const phantom_state *state, int player)
 {
     enemy_turns enemy = {.turns = (state->turns + player) / 2};
     memset(enemy.until, NO_CELL, sizeof enemy.until);
@@ -112,7 +112,7 @@ static void draw_turns(enemy_turns *enemy, uint8_t *tried, philox_draws *draws)
     }
 }
 
-static void put_turns(const hex *game, hex_state *state, int player, const uint8_t *tried,
+static void put_turns(const phantom *game, phantom_state *state, int player, const uint8_t *tried,
                       int turns)
 {
     memset(state->seen[!player], 0, sizeof state->seen[!player]);
@@ -126,20 +126,16 @@ static void put_turns(const hex *game, hex_state *state, int player, const uint8
     }
 }
 
-static int has_won(const hex *game, const hex_state *state, int player)
+/* Would the enemy's turns have ended the game? */
+static int is_over_for(const phantom *game, const phantom_state *state, int enemy)
 {
-    for (int i = 0; i < game->size; i++) {
-        int cell = player == 0 ? i : i * game->size;
-        if (state->owner[cell] == player && sk_hex_connects(game, state, cell))
-            return 1;
-    }
-    return 0;
+    return game->won(game, state, enemy) || sk_phantom_full(game, state);
 }
 
 /* ---- The classical rule ---- */
 
 /* What the player tried, in that order. */
-static int own_tries(const hex *game, const hex_state *state, int player, uint8_t *tries)
+static int own_tries(const phantom *game, const phantom_state *state, int player, uint8_t *tries)
 {
     uint8_t at[2 * MOST_CELLS];
     int n = 0;
@@ -155,7 +151,7 @@ static int own_tries(const hex *game, const hex_state *state, int player, uint8_
 
 /* Of the enemy's turns the stones; `since` are the own stones that a turn is the first to find. How
  * often the enemy has tried is not known, and not read. */
-static enemy_turns recall_stones(const hex *game, const hex_state *state, int player,
+static enemy_turns recall_stones(const phantom *game, const phantom_state *state, int player,
                                  const uint8_t *tries, int n, uint8_t *since)
 {
     enemy_turns enemy = {.turns = player};
@@ -189,7 +185,7 @@ enum { MOST_STONES = MOST_CELLS / 2 + 1, MOST_CHANCES = (MOST_STONES + 2) * (MOS
  * and at the end the product over the h hits of 1 / (the cells that the enemy would not have seen
  * before it, had all hits come after all stones). Any order of these tries gives the same product;
  * that of the stones is in every history and is left out. */
-static void draw_hits(const hex *game, const enemy_turns *enemy, const uint8_t *since,
+static void draw_hits(const phantom *game, const enemy_turns *enemy, const uint8_t *since,
                       enemy_hits *out, philox_draws *draws)
 {
     static const int width = MOST_STONES + 1;
@@ -221,7 +217,7 @@ static void draw_hits(const hex *game, const enemy_turns *enemy, const uint8_t *
 }
 
 /* Numbers all tries anew: how many the enemy's were is not known. */
-static void put_tries(hex_state *state, int player, const uint8_t *tries, int n,
+static void put_tries(phantom_state *state, int player, const uint8_t *tries, int n,
                       const uint8_t *stones, const enemy_hits *enemy)
 {
     const uint8_t *hit = enemy->cells;
@@ -239,28 +235,29 @@ static void put_tries(hex_state *state, int player, const uint8_t *tries, int n,
     }
 }
 
-/* Histories in which the enemy has won are rejected: the game goes on. */
-static const char *reject(const hex *game, hex_state *state, int player, enemy_turns *enemy,
+/* Histories in which the game is over are rejected: it goes on. */
+static const char *reject(const phantom *game, phantom_state *state, int player, enemy_turns *enemy,
                           uint8_t *tried, philox_draws *draws)
 {
     count_ways(enemy);
     for (int i = 0; i < MOST_TRIES; i++) {
         draw_turns(enemy, tried, draws);
         put_turns(game, state, player, tried, enemy->turns);
-        if (!has_won(game, state, !player))
+        if (!is_over_for(game, state, !player))
             return NULL;
     }
     return "no world was found in 100,000 tries";
 }
 
-const char *sk_hex_abrupt_world(const hex *game, hex_state *state, philox_draws *draws)
+const char *sk_phantom_abrupt_world(const phantom *game, phantom_state *state, philox_draws *draws)
 {
     uint8_t tried[MOST_TURNS + 1];
     enemy_turns enemy = recall(game, state, state->next);
     return reject(game, state, state->next, &enemy, tried, draws);
 }
 
-const char *sk_hex_classical_world(const hex *game, hex_state *state, philox_draws *draws)
+const char *sk_phantom_classical_world(const phantom *game, phantom_state *state,
+                                       philox_draws *draws)
 {
     uint8_t tries[MOST_CELLS], stones[MOST_TURNS + 1], since[MOST_TURNS + 2];
     int player = state->next, n = own_tries(game, state, player, tries);
