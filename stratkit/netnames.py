@@ -18,6 +18,7 @@ import re
 from collections.abc import Container, Sequence
 
 from stratkit.errors import InputError, nearest_or_all, shown
+from stratkit.python_class import PYTHON, check_python_name
 
 NETS = ("plain", "fromto", "rise", "graph", "tiny", "small", "paper", "mlp", "pbs")
 # The defaults of those that are sized by channels and blocks.
@@ -25,7 +26,6 @@ SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4", "graph": "32x3"}
 LAYERED = {"mlp": (256, 256), "pbs": (128, 128)}  # by the widths of layers; the defaults
 DEPLOYMENT = "+deployment"  # ends the name of a network with another one for the deployment
 MIRRORED = "+mirrored"  # ends that of such a network that reflects some views
-PYTHON = "py:"  # begins the name of a network of the user's own
 ALLOWED = "STRATKIT_NETS"  # the environment variable
 PRECISIONS = {"cpu": "f32", "cuda": "bf16"}  # of layers by device, where nobody asks for another
 WIDEST, DEEPEST, MOST_CHANNELS, MOST_BLOCKS = 4096, 8, 1024, 100  # of what a name may ask for
@@ -44,9 +44,7 @@ def check_net(net: object) -> None:
         net = without_ending(net)
     kind, colon, sizes = net.partition(":") if isinstance(net, str) else ("", "", "")
     if colon and kind == "py":
-        module, _, name = sizes.partition(":")
-        if not all(word.isidentifier() for word in (*module.split("."), name)):
-            raise InputError("a network of one's own is named py:MODULE:CLASS", text=net)
+        check_python_name(str(net), "a network")
         return
     if kind not in NETS or (colon and kind not in (*LAYERED, *SIZED)):
         ends = f", with {DEPLOYMENT} or {MIRRORED} behind it" if "+" in str(whole) else ""

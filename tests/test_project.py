@@ -76,6 +76,7 @@ SHARED = {
     "errors",
     "netnames",
     "pictures",
+    "python_class",
     "regular",
     "terminal",
     "threads",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
 from collections.abc import Callable
 
 import torch
@@ -15,7 +12,6 @@ from stratkit.errors import InputError, one_line
 from stratkit.netnames import (
     ALLOWED,
     MIRRORED,
-    PYTHON,
     channels_and_blocks,
     check_net,
     has_deployment,
@@ -32,6 +28,7 @@ from stratkit.nets.network import Network
 from stratkit.nets.plain import PlainNet
 from stratkit.nets.rise import Rise, hex_size
 from stratkit.nets.unet import Size, UNet
+from stratkit.python_class import PYTHON, python_class
 
 # The U-Nets. `paper` has the channels of the DeepNash paper; how many blocks its pyramids have is
 # not told there: two of each is a choice.
@@ -102,16 +99,7 @@ def _user_class(net: str) -> Callable[[tuple[int, ...], int], Network]:
     if not is_allowed(net):
         what = f"this network runs code of its own: allow it by {ALLOWED}={net}"
         raise InputError(what, text=net)
-    module, name = net.removeprefix(PYTHON).split(":")
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"cannot be imported: {error}", text=net) from None
-    except (Exception, SystemExit) as error:
-        raise InputError(f"cannot be imported: {one_line(error)}", text=net) from error
-    if not (isinstance(found, type) and issubclass(found, Network)):
+    found = python_class(net)
+    if not issubclass(found, Network):
         raise InputError("no subclass of stratkit.nets.Network", text=net)
     return found

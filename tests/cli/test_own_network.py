@@ -52,8 +52,8 @@ def test_errors_of_its_code_are_one_line(
     monkeypatch.chdir(tmp_path)
     path = write(tmp_path / "a.eps", *episodes("nano", 4))
     texts = {
-        "leaves": ("raise SystemExit(0)", "cannot be imported: SystemExit: 0"),
-        "torn": ("def (", "cannot be imported: SyntaxError: "),
+        "leaves": ("raise SystemExit(0)", "module leaves: SystemExit: 0"),
+        "torn": ("def (", "module torn: SyntaxError: "),
         "unmade": (
             "from stratkit.nets import Network\nclass Net(Network): pass",
             "cannot be made: TypeError: ",
@@ -69,8 +69,8 @@ def test_errors_of_its_code_are_one_line(
     ("net", "what"),
     [
         ("py:pathlib:Path", "no subclass of stratkit.nets.Network"),
-        ("py:pathlib:Pth", "cannot be imported: "),
-        ("py:no_such_module:Net", "cannot be imported: No module named 'no_such_module'"),
+        ("py:pathlib:Pth", "no class Pth in pathlib (did you mean 'Path'?)"),
+        ("py:no_such_module:Net", "no such module: no_such_module"),
     ],
 )
 def test_what_is_no_network(tmp_path: pathlib.Path, net: str, what: str) -> None:

@@ -1,0 +1,47 @@
+"""Classes of the user's own, `py:MODULE:CLASS`: of networks, of algorithms.
+
+Who imports one has made sure that the user has named it: data never name code. This module imports
+neither torch nor numpy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import os
+import sys
+
+from stratkit.errors import InputError, nearest_or_all, one_line
+
+PYTHON = "py:"  # begins such a name
+
+
+def check_python_name(name: str, what: str) -> None:
+    """`InputError`: `what` the class is, such as a network, has another name than
+    `py:MODULE:CLASS`."""
+    module, _, cls = name.removeprefix(PYTHON).partition(":")
+    if not all(word.isidentifier() for word in (*module.split("."), cls)):
+        raise InputError(f"{what} of one's own is named py:MODULE:CLASS", text=name)
+
+
+def python_class(name: str) -> type:
+    """The class `py:MODULE:CLASS`; the folder at work is searched for MODULE, too. What its code
+    prints goes to stderr. `InputError`: there is none, or its module fails."""
+    module, _, cls = name.removeprefix(PYTHON).partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name not in (module, module.partition(".")[0]):
+            raise InputError(f"module {module}: {one_line(error)}", text=name) from error
+        raise InputError(f"no such module: {module}", text=name) from None
+    except (Exception, SystemExit) as error:
+        raise InputError(f"module {module}: {one_line(error)}", text=name) from error
+    kind = getattr(found, cls, None)
+    if not inspect.isclass(kind):
+        classes = [word for word, value in vars(found).items() if inspect.isclass(value)]
+        raise InputError(f"no class {cls} in {module}{nearest_or_all(cls, classes)}", text=name)
+    return kind
