@@ -20,10 +20,11 @@ from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import UsageError, counted, named
 from stratkit.learn.acting import measured
-from stratkit.learn.config import ALGORITHMS
+from stratkit.learn.config import ALGORITHMS, RNAD
 from stratkit.learn.inputs import check_inputs
 from stratkit.learn.observer import Observer
 from stratkit.learn.options import option_name
+from stratkit.learn.python_algorithm import algorithm_kind, name_algorithm
 from stratkit.learn.request import (
     STDIN,
     Outcome,
@@ -38,6 +39,7 @@ from stratkit.learn.request import (
     words_of,
 )
 from stratkit.netnames import allow_net
+from stratkit.python_class import PYTHON
 
 if TYPE_CHECKING:
     from stratkit.learn.tensorboard import Scalars
@@ -136,13 +138,48 @@ def learning_options(*algorithms: str) -> Callable[[Function], Function]:
     return options(*_OF_REQUEST, *(_setting(*one, algorithms) for one in found.items()))
 
 
-@click.command(cls=Tool)
+class _AlgorithmName(OneOf):
+    """The name of an algorithm, which may be `py:MODULE:CLASS`."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value if value.startswith(PYTHON) else super().convert(value, param, ctx)
+
+
+class _Train(Tool):
+    """`train`, whose settings are those of an algorithm of the user's own, where one is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        name = _algorithm_in(args)
+        if name.startswith(PYTHON) and not ctx.resilient_parsing:
+            name_algorithm(name)
+            own = fields_of(name)
+            every = {**all_fields(), **own}
+            self.params = [param for param in self.params if param.name not in every]
+            for field in own.items():
+                _setting(*field, (name,))(self)
+        return super().parse_args(ctx, args)
+
+
+def _algorithm_in(args: Sequence[str]) -> str:
+    """What the last `--algorithm` of a command line names."""
+    name = ""
+    for word, following in zip(args, [*args[1:], ""], strict=True):
+        if word == "--":
+            break
+        if word == "--algorithm":
+            name = following
+        elif word.startswith("--algorithm="):
+            name = word.partition("=")[2]
+    return name
+
+
+@click.command(cls=_Train)
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
 @option(
     "--algorithm WORD",
     "rnad (the default); mmd, magnetic mirror descent; alphaze, from a search; belief, of hidden "
-    "pieces; or rebel, of values at public belief states.",
-    OneOf(tuple(ALGORITHMS)),
+    "pieces; rebel, of values at public belief states; or py:MODULE:CLASS.",
+    _AlgorithmName(tuple(ALGORITHMS)),
 )
 @option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)
 @option("--game", "The game, if a folder is empty at first.", GAME_NAME)
@@ -160,7 +197,7 @@ def command(**options: Any) -> int:
     for word in ("net", "algorithm"):
         options[word] = options[word] or settings.pop(word, None)
     if options["weights"] is not None and not options["resume"]:  # a resumed run has its own
-        _begin_with(options, options["learn"] or settings.get("learn"))
+        _begin_with(options, options.get("learn") or settings.get("learn"))
     return learn("train", request_of(options, settings), options)
 
 
@@ -178,7 +215,8 @@ def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Reque
 
     UsageError: a setting is out of its range.
     """
-    given = {name: options[name] for name in all_fields() if options.get(name) is not None}
+    names = {**all_fields(), **fields_of(options.get("algorithm") or RNAD)}
+    given = {name: options[name] for name in names if options.get(name) is not None}
     with of_command_line():
         check_settings(given, options.get("algorithm"))
     _check_actors({**settings, **given}.get("actors"))
@@ -217,7 +255,7 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
             _scalars(options["tensorboard"]) as scalars,
             closing(_Logger(progress, request, scalars, opponent)) as logger,
         ):
-            learned = train_values if ALGORITHMS[algorithm_of(request)].examples else train
+            learned = train_values if algorithm_kind(algorithm_of(request)).examples else train
             outcome = learned(request, signals.stop, logger, warn)
     return _conclude(outcome, signals, request)
 
@@ -230,7 +268,7 @@ def _opponent(text: str, request: Request) -> Opponent:
     from stratkit.models.shipped import SHIPPED
     from stratkit.players.registry import HUMAN, NETWORK
 
-    if ALGORITHMS[algorithm_of(request)].hidden:
+    if algorithm_kind(algorithm_of(request)).hidden:
         raise UsageError("--eval needs a network that plays, and a belief network does not")
     opponent = parse_opponent(text)
     player = read_player(opponent.player)

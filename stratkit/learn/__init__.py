@@ -15,6 +15,7 @@ optimizer.py    one update of any algorithm: chunks, threads, ranks, precision, 
 schedule.py     how rates fall with the steps
 memory.py       how many views have room in the memory of the device
 config.py       every setting, and the algorithms by name
+python_algorithm.py  those, and a class of the user's own
 acting.py       what learning asks of the search of self-play
 options.py      settings as fields of dataclasses
 presets.py      settings that go with a kind of network

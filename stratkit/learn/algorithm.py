@@ -12,6 +12,9 @@ One update goes through the methods in this order:
     loss                        part by part of the steps
     outputs                     again, if the graphs of all chunks would not fit into memory
     after_step                  once, after the optimizer's step
+
+An algorithm with `minibatches` (PPO) has several of Adam's steps in an update: each by the outputs
+and the loss of some of the steps, whose targets stay.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from __future__ import annotations
 import copy
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import torch
@@ -27,8 +30,9 @@ from torch import Tensor
 
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.learn.config import ALGORITHMS, AdamConfig
+from stratkit.learn.config import AdamConfig
 from stratkit.learn.data import StepBatch
+from stratkit.learn.python_algorithm import algorithm_kind
 from stratkit.learn.ranks import ALONE
 from stratkit.nets import Network, build, place
 
@@ -54,6 +58,7 @@ class HasMetrics(Protocol):
 F = TypeVar("F", bound=HasMetrics)  # what `forward` computes of each view
 T = TypeVar("T")  # the targets of each step
 Outputs = tuple[Tensor, ...]  # of the trained network, each [m, ...]
+Steps = slice | Tensor  # some of the steps [n] of a batch: neighbours, or int64 rows
 
 
 class Algorithm(ABC, Generic[F, T]):
@@ -73,6 +78,7 @@ class Algorithm(ABC, Generic[F, T]):
     network_names: tuple[str, ...] = ("online", "average")  # the average is for play
     loss_metrics: tuple[str, ...]
     view_metrics: tuple[str, ...]
+    slices = False  # whether it learns from slices of games, too
     ranks = ALONE
 
     def __init__(
@@ -83,7 +89,7 @@ class Algorithm(ABC, Generic[F, T]):
         seed: int,
         device: torch.device = CPU,
     ) -> None:
-        self.net, self.config = net, config
+        self.net, self.config, self.seed = net, config, seed
         online = self.untrained(game, seed)
         place(online, device)
         copies = (copy.deepcopy(online).requires_grad_(False) for _ in self.network_names[1:])
@@ -133,9 +139,15 @@ class Algorithm(ABC, Generic[F, T]):
         """What all steps [n] of whole episodes, or of slices, are to learn. `outputs`, `forward`:
         of all views. `counts`: float32 [P], how many steps of each player all ranks learn from."""
 
+    def minibatches(self, learned: Tensor, step: int) -> Iterable[Tensor] | None:
+        """Of which steps each of Adam's steps in update number `step` has the loss: int64 rows,
+        some of those that are learned from, `learned` [m]. Equally many on all ranks. None: Adam
+        has one step, of all."""
+        return None
+
     @abstractmethod
     def loss(
-        self, batch: StepBatch, steps: slice, outputs: Outputs, forward: F, targets: T
+        self, batch: StepBatch, steps: Steps, outputs: Outputs, forward: F, targets: T
     ) -> tuple[Tensor, Tensor]:
         """The loss of some steps, and its metrics [number of `loss_metrics`]. Losses and metrics of
         parts add up to the whole's. `outputs`: of the view of each of these steps, with a graph;
@@ -159,7 +171,7 @@ def open_algorithm(
     device: torch.device = CPU,
 ) -> Algorithm[Any, Any]:
     """The algorithm of this name with untrained networks (`nets.build`), on a device."""
-    entry = ALGORITHMS[name]
+    entry = algorithm_kind(name)
     if entry.examples:
         raise InputError(f"{name} learns from examples of values, not from episodes")
     kind = getattr(importlib.import_module(entry.module), entry.name)

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
+from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import AlphaZeConfig
 from stratkit.learn.data import StepBatch
@@ -97,7 +97,7 @@ class AlphaZe(Algorithm[Forward, Targets]):
         return Targets(batch.target, estimate, weight, parts)
 
     def loss(
-        self, batch: StepBatch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+        self, batch: StepBatch, steps: Steps, outputs: Outputs, forward: Forward, targets: Targets
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         target, estimate, weight, parts = (x[steps] for x in targets)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from stratkit.engine import Game
-from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
+from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import BeliefConfig
 from stratkit.learn.data import StepBatch
@@ -65,7 +65,7 @@ class Belief(Algorithm[Forward, Targets]):
         return Targets((batch.player >= 0) / counts.sum().clamp_min(1))
 
     def loss(
-        self, batch: StepBatch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+        self, batch: StepBatch, steps: Steps, outputs: Outputs, forward: Forward, targets: Targets
     ) -> tuple[Tensor, Tensor]:
         log_p, uniform = outputs
         loss = -(targets.weight[steps] * log_p).sum()

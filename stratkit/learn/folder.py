@@ -15,10 +15,10 @@ from stratkit.errors import InputError, error_context
 from stratkit.learn.config import RNAD
 from stratkit.learn.metrics import as_line, open_metrics
 from stratkit.learn.observer import Observer
+from stratkit.learn.python_algorithm import algorithm_kind
 from stratkit.learn.request import (
     Request,
     Settings,
-    check_algorithm,
     check_settings,
     without_former,
 )
@@ -175,7 +175,7 @@ def read_checkpoint(path: Path, inputs: Mapping[str, int] | None = None) -> Resu
         schema.convert(metadata, _Resumed, "metadata")
         check_net(metadata["net"])
         algorithm = metadata.get("algorithm", RNAD)
-        check_algorithm(algorithm)
+        algorithm_kind(algorithm)
         config = without_former(metadata["config"], algorithm)
         check_settings(config, algorithm)
         inputs = metadata["inputs"] if inputs is None else inputs

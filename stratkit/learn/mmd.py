@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
+from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import StepBatch
@@ -262,6 +262,7 @@ class MMD(Algorithm[Forward, Targets]):
     config: MMDConfig
     loss_metrics = ("policy_loss", "value_loss", "clipped", "explained")
     view_metrics = ("entropy", "kl", "value")
+    slices = True
 
     def untrained(self, game: Game, seed: int) -> Network:
         if self.config.deployment_only and not has_deployment(self.net):
@@ -328,7 +329,7 @@ class MMD(Algorithm[Forward, Targets]):
         return Targets(advantage / batch.unit, estimate, weight, parts)
 
     def loss(
-        self, batch: StepBatch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+        self, batch: StepBatch, steps: Steps, outputs: Outputs, forward: Forward, targets: Targets
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         advantage, estimate, weight, parts = (x[steps] for x in targets)

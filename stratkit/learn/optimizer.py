@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.optim.adam import adam
 
 from stratkit.errors import InputError
-from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs
+from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.config import AdamConfig, RunConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.memory import fitting
@@ -27,6 +27,20 @@ from stratkit.storage.checkpoints import tensors_of
 
 Result = TypeVar("Result")
 MEASURED = 1024  # views that tell what one of them needs
+
+
+class _Known(NamedTuple):
+    """What is known of a batch when the gradient is computed.
+
+    outputs: of all views, without a graph. forward, targets: as `Algorithm` makes them.
+    counts: float32 [P], steps of each player that all ranks learn from.
+    """
+
+    batch: StepBatch
+    outputs: Outputs
+    forward: Any
+    targets: Any
+    counts: Tensor
 
 
 class Optimizer:
@@ -82,36 +96,64 @@ class Optimizer:
         counts = self.ranks.sum(batch.step_counts())
         with torch.no_grad():
             targets = algorithm.targets(batch, outputs, forward, counts)
+        known = _Known(batch, outputs, forward, targets, counts)
+        minibatches = algorithm.minibatches(batch.learned, self.step)
+        if minibatches is None:
+            metrics = [self._descend(known, self._split(len(batch.player)), views, graphs)]
+        else:
+            metrics = [self._descend_again(known, rows) for rows in minibatches]
+        names = (*algorithm.loss_metrics, *algorithm.view_metrics, "grad_norm")
+        means = (sum(values) / len(metrics) for values in zip(*metrics, strict=True))
+        schedule = algorithm.after_step(self.step)
+        self.step += 1
+        return {**dict(zip(names, means, strict=True)), **schedule}
+
+    def _descend(
+        self,
+        known: _Known,
+        steps: Sequence[Steps],
+        views: Sequence[slice | Tensor],
+        graphs: Sequence[Outputs | None],
+    ) -> list[float]:
+        """One of Adam's steps, by the loss of some steps, in parts. `views`: theirs, in parts, and
+        the outputs' graph of each where it was kept. Returns the metrics of losses and views, and
+        the norm of the gradient."""
+        batch, number = known.batch, len(self.algorithm.loss_metrics)
         self._sums.clear()
-        number = len(algorithm.loss_metrics)
         losses, means = self._sums.metrics[:number], self._sums.metrics[number:]
-        means += forward.metrics[batch.view[batch.learned]].sum(0)
-        grad_outputs = tuple(torch.zeros_like(x) for x in outputs)
-        steps = self._split(len(batch.player))
-        parts = self._each(lambda part: self._loss(batch, part, outputs, forward, targets), steps)
+        means += known.forward.metrics[batch.view[batch.learned]].sum(0)
+        grad_outputs = tuple(torch.zeros_like(x) for x in known.outputs)
+        parts = self._each(lambda part: self._loss(known, part), steps)
         for part, (metrics, gradients) in zip(steps, parts, strict=True):
             losses += metrics
             for of_views, of_steps in zip(grad_outputs, gradients, strict=True):
                 of_views.index_add_(0, batch.view[part], of_steps)
-        rows: Sequence[slice | Tensor] = views
-        if algorithm.sparse:
-            rows = self._touched(grad_outputs)
-            graphs = [None] * len(rows)
+        if self.algorithm.sparse:
+            touched = torch.stack([x.reshape(len(x), -1).ne(0).any(1) for x in grad_outputs]).any(0)
+            views = self._rows(touched)
+            graphs = [None] * len(views)
         for gradient in self._each(
-            lambda part, graph: self._backward(batch, part, graph, grad_outputs), rows, graphs
+            lambda part, graph: self._backward(batch, part, graph, grad_outputs), views, graphs
         ):
             self._sums.add(gradient)
         self.ranks.sum(self._sums.flat)
-        means /= counts.sum().clamp_min(1)
+        means /= known.counts.sum().clamp_min(1)
         grad_norm = self._optimizer_step()
-        schedule = algorithm.after_step(self.step)
-        self.step += 1
-        return {
-            **dict(zip(algorithm.loss_metrics, losses.tolist(), strict=True)),
-            **dict(zip(algorithm.view_metrics, means.tolist(), strict=True)),
-            "grad_norm": grad_norm,
-            **schedule,
-        }
+        return [*losses.tolist(), *means.tolist(), grad_norm]
+
+    def _descend_again(self, known: _Known, steps: Tensor) -> list[float]:
+        """The same by a minibatch, int64 rows, whose views are evaluated again: the weights have
+        moved since."""
+        touched = torch.zeros(len(known.batch.observations), dtype=torch.bool, device=self.device)
+        touched[known.batch.view[steps]] = True
+        views = self._rows(touched)
+        keep = len(views) <= self.config.threads and not self.algorithm.sparse
+        found = list(self._each(lambda part: self._outputs(known.batch, part, keep), views))
+        for part, outputs in zip(views, found, strict=True):
+            for old, new in zip(known.outputs, outputs, strict=True):
+                old[part] = new.detach()
+        parts = [steps[part] for part in self._split(len(steps))]
+        return self._descend(known, parts, views, found if keep else [None] * len(views))
 
     # ---- the parts of an update ----
 
@@ -145,10 +187,14 @@ class Optimizer:
                 detached = tuple(x.detach() for x in outputs)
                 return outputs, self.algorithm.forward(views, detached, self.step)
 
-    def _touched(self, grad_outputs: Sequence[Tensor]) -> list[Tensor]:
-        """The rows of the views that have a gradient, in parts as those of `_split`. Some that have
-        none may be among them: of an amount of rows, too, networks like to have met it before."""
-        touched = torch.stack([x.reshape(len(x), -1).ne(0).any(1) for x in grad_outputs]).any(0)
+    def _outputs(self, batch: StepBatch, part: slice | Tensor, keep: bool) -> Outputs:
+        """The outputs alone, with their graph if it is kept."""
+        with self._autocast(), torch.set_grad_enabled(keep):
+            return self.algorithm.outputs(self._views(batch, part))
+
+    def _rows(self, touched: Tensor) -> list[Tensor]:
+        """The rows of the views `touched`, bool [u], in parts as those of `_split`. Others may be
+        among them: of an amount of rows, too, networks like to have met it before."""
         first = touched.byte().argsort(descending=True, stable=True)
         number, unit = int(touched.sum()), self.config.rows
         first = first[: max(1, number + -number % unit)].sort().values
@@ -163,11 +209,10 @@ class Optimizer:
         wanted = self.config.precision == "bf16"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
 
-    def _loss(
-        self, batch: StepBatch, part: slice, outputs: Outputs, forward: Any, targets: Any
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def _loss(self, known: _Known, part: Steps) -> tuple[Tensor, tuple[Tensor, ...]]:
         """The metrics of the loss of some steps, and its gradient with respect to the outputs of
         each of these steps."""
+        batch, outputs, forward, targets, _ = known
         view = batch.view[part]
         leaves = tuple(x[view].requires_grad_() for x in outputs)
         loss, metrics = self.algorithm.loss(batch, part, leaves, forward, targets)
@@ -178,10 +223,7 @@ class Optimizer:
     ) -> tuple[Tensor, ...]:
         """The gradient with respect to the parameters that comes through some views. They are
         evaluated again where their graph was not kept."""
-        if outputs is None:
-            views = self._views(batch, part)
-            with self._autocast():
-                outputs = self.algorithm.outputs(views)
+        outputs = outputs or self._outputs(batch, part, True)
         onward = [gradient[part] for gradient in grad_outputs]
         return torch.autograd.grad(outputs, self.adam.parameters, onward)
 

@@ -41,7 +41,7 @@ class Options:
         for one in fields(self):
             _check(one, getattr(self, one.name))
         for one in fields(self):
-            if start := one.metadata["floor_of"]:
+            if start := one.metadata.get("floor_of"):
                 floor, begun = getattr(self, one.name), getattr(self, start)
                 if begun < floor:
                     what = f"{option_name(start)} is below {option_name(one.name)}, {floor:g}"
@@ -53,7 +53,7 @@ class Options:
         begin at it, as a preset may say. `InputError`: a floor is out of its range."""
         out, known = dict(values), {one.name: one for one in fields(cls)}
         for name, one in known.items():
-            start = one.metadata["floor_of"]
+            start = one.metadata.get("floor_of")
             if start and name in out:
                 _check(one, out[name])
                 out.setdefault(start, max(out[name], known[start].default))
@@ -66,8 +66,8 @@ class Options:
 
 def _check(one: Field[Any], value: Any) -> None:
     """Raises `InputError` unless this field may have the value."""
-    words = one.metadata["words"]
-    for limit, bound in one.metadata["limits"].items():
+    words = one.metadata.get("words")
+    for limit, bound in one.metadata.get("limits", {}).items():
         if not _COMPARISONS[limit](value, bound):  # NaN fails every comparison
             what = f"{option_name(one.name)} must be {limit.replace('_', ' ')} {bound}"
             raise InputError(what, text=value)

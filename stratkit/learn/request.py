@@ -15,7 +15,7 @@ from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from stratkit.errors import InputError, UsageError, error_context, nearest, nearest_or_all, shown
+from stratkit.errors import InputError, UsageError, error_context, nearest, one_line
 from stratkit.learn.config import (
     ALGORITHMS,
     RNAD,
@@ -25,6 +25,7 @@ from stratkit.learn.config import (
     RunConfig,
 )
 from stratkit.learn.options import option_name
+from stratkit.learn.python_algorithm import algorithm_kind, name_algorithm
 from stratkit.netnames import PRECISIONS, check_new_net, preset_of
 
 STDIN = "-"
@@ -71,7 +72,7 @@ class Request:
         if self.net:
             check_new_net(self.net)
         if self.algorithm:
-            check_algorithm(self.algorithm)
+            name_algorithm(self.algorithm)
         if not (self.resume or self.start):
             algorithm = self.algorithm or RNAD
             if self.net:
@@ -178,14 +179,14 @@ def resolve(
     drawn = {"seed": int.from_bytes(os.urandom(4))}
     known = fields_of(algorithm)
     on_device = {name: value for name, value in _ON_DEVICE[device].items() if name in known}
-    presets = ALGORITHMS[algorithm].presets
+    presets = algorithm_kind(algorithm).presets
     preset = {**presets.get(preset_of(net, presets), {}), **on_device}
     return _settings(algorithm, {**drawn, **(stored or preset), **file, **options})
 
 
 def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
     """The settings of a run by this algorithm, by name."""
-    entry = ALGORITHMS[algorithm]
+    entry = algorithm_kind(algorithm)
     found = (*fields(entry.run), *fields(entry.config))
     return {one.name: one for one in found}
 
@@ -212,7 +213,7 @@ def help_of(name: str, algorithms: Sequence[str] = tuple(ALGORITHMS)) -> str:
     known = [one for one in algorithms if name in fields_of(one)]
     by_help: dict[str, list[str]] = {}
     for one in known:
-        by_help.setdefault(fields_of(one)[name].metadata["help"], []).append(one)
+        by_help.setdefault(fields_of(one)[name].metadata.get("help", ""), []).append(one)
     if len(by_help) > 1:
         return "; ".join(f"{', '.join(who)}: {help_of(name, who)}" for who in by_help.values())
     (text,) = by_help
@@ -229,12 +230,13 @@ def help_of(name: str, algorithms: Sequence[str] = tuple(ALGORITHMS)) -> str:
 
 def words_of(name: str, algorithms: Sequence[str]) -> tuple[str, ...]:
     """The words that a setting may have, if they are the same for all of these algorithms."""
-    known = {fields_of(one)[name].metadata["words"] for one in algorithms if name in fields_of(one)}
+    having = (one for one in algorithms if name in fields_of(one))
+    known = {fields_of(one)[name].metadata.get("words", ()) for one in having}
     return next(iter(known)) if len(known) == 1 else ()
 
 
 def _defaults_of(name: str, algorithm: str) -> str:
-    known = ALGORITHMS[algorithm].presets
+    known = algorithm_kind(algorithm).presets
     presets = [f"{net} {_text(p[name])}" for net, p in known.items() if name in p]
     return "; ".join(
         [_text(fields_of(algorithm)[name].default), *filter(None, [", ".join(presets)])]
@@ -249,19 +251,20 @@ def _text(value: object) -> str:
 
 def _settings(algorithm: str, values: Mapping[str, Any]) -> Settings:
     typed = _typed_all(values, algorithm)
-    entry = ALGORITHMS[algorithm]
+    entry = algorithm_kind(algorithm)
     run = {one.name for one in fields(entry.run)}
-    return Settings(
-        algorithm,
-        entry.run(**{name: value for name, value in typed.items() if name in run}),
-        entry.config(**{k: v for k, v in typed.items() if k not in run}),
-    )
+    of_run = entry.run(**{name: value for name, value in typed.items() if name in run})
+    try:
+        hyper = entry.config(**{k: v for k, v in typed.items() if k not in run})
+    except ValueError as error:  # of a class of the user's own
+        raise InputError(one_line(error)) from error
+    return Settings(algorithm, of_run, hyper)
 
 
 def _typed_all(values: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
     known, every = fields_of(algorithm), all_fields()
     for name in values:
-        if name not in every:
+        if name not in known and name not in every:
             raise InputError(f"unknown setting {name!r}{nearest(name, known)}")
         if name not in known:
             raise InputError(f"{option_name(name)} is no setting of the algorithm {algorithm}")
@@ -282,12 +285,6 @@ def _typed(name: str, value: Any, known: Mapping[str, Field[Any]]) -> Any:
     raise InputError(f"{name} must be {wanted}", text=value)
 
 
-def check_algorithm(name: object) -> None:
-    """Raises `InputError` unless this is the name of an algorithm."""
-    if not isinstance(name, str) or name not in ALGORITHMS:
-        raise InputError(f"unknown algorithm {shown(name)}{nearest_or_all(str(name), ALGORITHMS)}")
-
-
 def read_file(path: str | None, algorithm: str | None = None) -> dict[str, Any]:
     """The settings in a TOML file, if there is one, under the fields' names; `net` and `algorithm`
     may be among them. `algorithm`: what the command line says of it.
@@ -306,7 +303,7 @@ def read_file(path: str | None, algorithm: str | None = None) -> dict[str, Any]:
             raise InputError(f"not TOML: {error}") from None
         values = {name.replace("-", "_"): value for name, value in found.items()}
         words = {name: values.pop(name) for name in WORDS if name in values}
-        check_algorithm(words.get("algorithm", RNAD))
+        algorithm_kind(words.get("algorithm", RNAD))
         check_settings(values, algorithm or words.get("algorithm"))
         if "net" in words:
             check_new_net(words["net"])
@@ -319,4 +316,4 @@ def check_settings(values: Mapping[str, Any], algorithm: str | None = None) -> N
     fitting = (one for one in ALGORITHMS if values.keys() <= fields_of(one).keys())
     algorithm = algorithm or next(fitting, RNAD)
     typed = _typed_all(values, algorithm)
-    _settings(algorithm, ALGORITHMS[algorithm].config.completed(typed))
+    _settings(algorithm, algorithm_kind(algorithm).config.completed(typed))

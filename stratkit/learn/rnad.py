@@ -19,7 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs
+from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import StepBatch
@@ -316,7 +316,7 @@ class RNaD(Algorithm[Forward, Targets]):
         return Targets(batch.flat(trace.q_correction), batch.flat(trace.value), weight, parts)
 
     def loss(
-        self, batch: StepBatch, steps: slice, outputs: Outputs, forward: Forward, targets: Targets
+        self, batch: StepBatch, steps: Steps, outputs: Outputs, forward: Forward, targets: Targets
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         view, action, weight = batch.view[steps], batch.action[steps], targets.weight[steps]

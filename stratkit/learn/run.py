@@ -18,7 +18,7 @@ from typing import Any, cast
 from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError, error_context
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.config import ALGORITHMS, RNAD, AlphaZeConfig, RunConfig
+from stratkit.learn.config import RNAD, AlphaZeConfig, RunConfig
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.data import Layout
 from stratkit.learn.exploded import are_finite, check_update
@@ -27,6 +27,7 @@ from stratkit.learn.metrics import Stats, batch_stats, metrics_of
 from stratkit.learn.observer import Observer
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.pipes import POLL
+from stratkit.learn.python_algorithm import algorithm_kind
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
 from stratkit.learn.request import Outcome, Request
 from stratkit.learn.source import Plan, PreparedBatch, Source
@@ -114,7 +115,7 @@ class _Run:
             strict=request.strict,
             part=(ranks.rank, ranks.size),
             pin=self.device.type != "cpu",
-            slices=ALGORITHMS[self.algorithm].slices,
+            slices=algorithm_kind(self.algorithm).slices,
         )
 
     def _settle(self, game: Game) -> Plan:
@@ -128,7 +129,7 @@ class _Run:
         if not episodes:
             raise InputError(f"{self.ranks.size} ranks need a larger batch", text=self.config.batch)
         own, only = has_deployment(self.net), self.settings.hyper.deployment_only
-        learns = ALGORITHMS[self.algorithm]
+        learns = algorithm_kind(self.algorithm)
         searched = self.settings.hyper.searched
         layout = Layout(self.config.rows, own, only, learns.hidden, searched)
         imitates = isinstance(self.settings.hyper, AlphaZeConfig) and not searched
