@@ -256,7 +256,7 @@ def draw(plies: Array, means: Array, picture: str) -> None:
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("belief", metavar="BELIEF")
-    parser.add_argument("player", metavar="PLAYER", nargs="?", default="barrage-v0")
+    parser.add_argument("player", metavar="PLAYER", nargs="?", default="barrage-easy")
     parser.add_argument("games", metavar="GAMES", nargs="?", default=12, type=int)
     parser.add_argument("seed", metavar="SEED", nargs="?", default=977, type=int)
     parser.add_argument("picture", metavar="PICTURE", nargs="?", default="")

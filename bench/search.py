@@ -86,7 +86,7 @@ def main(keys: str, player: str, game: str, turns: int, threads: list[int]) -> N
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("keys", metavar="KEYS", nargs="?", default=KEYS)
-    parser.add_argument("player", metavar="PLAYER", nargs="?", default="barrage-v0")
+    parser.add_argument("player", metavar="PLAYER", nargs="?", default="barrage-easy")
     parser.add_argument("game", metavar="GAME", nargs="?", default="barrage")
     parser.add_argument("turns", metavar="TURNS", nargs="?", default=200, type=int)
     parser.add_argument("threads", metavar="THREADS", nargs="*", default=[1, 2], type=int)

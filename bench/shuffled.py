@@ -1,6 +1,6 @@
 """Setups on stdin, each with its pieces in a random order on its squares:
 
-    deploy-gen --game barrage -n 80000 --from barrage-v1 | python bench/shuffled.py SEED
+    deploy-gen --game barrage -n 80000 --from barrage-easy | python bench/shuffled.py SEED
 
 A belief network that learns from games which begin so knows what moves tell, and nothing of setups.
 Its games stand on the squares on which the player would place its pieces.

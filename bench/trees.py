@@ -2,8 +2,8 @@
 
     python bench/trees.py [TREES [NODES [PLIES]]]
 
-Games of `barrage-v0` are played for some plies. One world of each is searched by that network, all
-at once, on one core. Prints CPU times.
+Games of `barrage-easy` are played for some plies. One world of each is searched by that network,
+all at once, on one core. Prints CPU times.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def positions(network: Evaluator, games: int, plies: int) -> Batch:
 
 def main(games: int, nodes: int, plies: int) -> None:
     torch.set_num_threads(1)
-    player = open_player(parse_player("barrage-v0"), Game("barrage"), 1, 256).player
+    player = open_player(parse_player("barrage-easy"), Game("barrage"), 1, 256).player
     assert isinstance(player, NetworkPlayer)
     roots = positions(player.evaluator, games, plies)
     network = Timed(player.evaluator.net, player.evaluator.network, -(-roots.size // 8) * 8)

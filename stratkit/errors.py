@@ -17,9 +17,12 @@ ALIKE = (
 )
 FEW = 20  # choices that an error may list
 
-# What other programs call it, without dashes, and our names: the first that is a choice is meant.
+# What other programs, and our pages of old, call it, without dashes, and our names: the first that
+# is a choice is meant.
 SYNONYMS = {
+    "barrage-v1": ("barrage-easy",),
     "batch-size": ("batch",),
+    "classic-v2": ("classic-easy",),
     "continue": ("resume",),
     "count": ("stats",),
     "cuda": ("device",),

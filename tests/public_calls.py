@@ -120,7 +120,7 @@ def bits(n: int = 3) -> dict[str, Any]:
 
 @functools.cache
 def network() -> Any:
-    return stratkit.load("barrage-v0", rows=2)
+    return stratkit.load("barrage-easy", rows=2)
 
 
 @functools.cache
@@ -463,7 +463,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Board.push": lambda: (board().push, {"move": "C1C2"}),
     "Board.piece_at": lambda: (board().piece_at, {"square": "A1"}),
     "Board.fenfs": lambda: (board().fenfs, {"view": 0, "extended": True}),
-    "load": lambda: (stratkit.load, {"player": "barrage-v0", "net": None, "rows": 2}),
+    "load": lambda: (stratkit.load, {"player": "barrage-easy", "net": None, "rows": 2}),
     "TrainedNetwork.policy": lambda: (network().policy, views()),
     "TrainedNetwork.values": lambda: (
         network().values,

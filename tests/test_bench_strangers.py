@@ -15,7 +15,7 @@ def test_a_player_knows_its_own_setups_best(tmp_path: pathlib.Path) -> None:
     uniform = tmp_path / "uniform.setups"
     words = ("--game", "barrage", "--from", "uniform", "-n", 40, "--seed", 3, "-o", uniform)
     assert here("deploy-gen", *words).status == 0
-    command = [sys.executable, ROOT / "bench/strangers.py", "barrage-v3", "barrage", uniform, 12, 9]
+    command = [sys.executable, ROOT / "bench/strangers.py", "barrage", "barrage", uniform, 12, 9]
     done = subprocess.run(
         [*map(str, command)], capture_output=True, text=True, timeout=PATIENCE, check=True
     )

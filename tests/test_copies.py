@@ -108,7 +108,7 @@ def test_states_of_another_engine_are_refused() -> None:
 
 @pytest.mark.parametrize("way", [copy.deepcopy, pickled])
 def test_a_loaded_network_says_the_same(way: Callable[[Any], Any]) -> None:
-    network = stratkit.load("barrage-v0", rows=4)
+    network = stratkit.load("barrage-easy", rows=4)
     batch = Batch(network.game, 3)
     observed, legal = batch.observe(), batch.legal()
     policy = network.policy(observed, legal)

@@ -8,6 +8,7 @@ from running import click_command, here
 from stratkit.engine import game_names
 from stratkit.errors import FEW, SYNONYMS, nearest, nearest_or_all
 from stratkit.learn.config import ALGORITHMS
+from stratkit.models.shipped import SHIPPED
 from stratkit.netnames import NETS
 
 OPTIONS = ["-n", "--seed", "--lr", "--batch", "--target-rate", "--steps", "--no-wait", "--device"]
@@ -59,8 +60,8 @@ def test_many_words_are_not_listed() -> None:
 
 
 def test_every_synonym_is_one_of_a_word_that_exists() -> None:
-    """Of an option, a subcommand, a game or a word of an option."""
-    known = {*game_names(), "cuda", *click_command("fenfs").commands}  # type: ignore[attr-defined]
+    """Of an option, a subcommand, a game, a network or a word of an option."""
+    known = {*game_names(), *SHIPPED, "cuda", *click_command("fenfs").commands}  # type: ignore[attr-defined]
     for name in ("deploy-gen", "match", "rate", "selfplay", "train"):
         names = [word for param in click_command(name).params for word in param.opts]
         known |= {word.strip("-") for word in names}

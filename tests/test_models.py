@@ -51,7 +51,7 @@ def test_a_file_says_what_it_is(files: dict[str, pathlib.Path]) -> None:
         for other in set(kinds.values()) - {kind}:
             with pytest.raises(InputError, match=f"{kind.title}, where {other.title} is needed: "):
                 model.must_be(other)
-    assert open_model("barrage-v1").name == "barrage-v1"
+    assert open_model("barrage-easy").name == "barrage-easy"
 
 
 @pytest.mark.parametrize(("algorithm", "said"), [("belief", BELIEF), ("rebel", VALUES)])

@@ -144,8 +144,8 @@ def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> Non
     where = "import stratkit.engine as e; print(e.__file__)"
     file = execute(installed / "bin/python", "-c", where, cwd=tmp_path).strip()
     assert pathlib.Path(file).is_relative_to(installed)
-    player = ("barrage-v0", "random", "--game", "barrage", "-n", "2")
-    assert "barrage-v0" in execute(installed / "bin/match", *player, "-o", "-", cwd=tmp_path)
+    player = ("barrage-easy", "random", "--game", "barrage", "-n", "2")
+    assert "barrage-easy" in execute(installed / "bin/match", *player, "-o", "-", cwd=tmp_path)
     games = tmp_path / "g.jsonl"
     players = ["random", "heuristic", "--game", "classic", "-n", "20"]
     execute(installed / "bin/match", *players, "-o", games, cwd=tmp_path)
@@ -176,7 +176,7 @@ def test_logs_ratings_and_our_simple_players_need_no_torch(
     checkpoint = samples / "checkpoint.safetensors"
     before = sorted(os.listdir(tmp_path))
     for name, *arguments in (
-        ("match", "random", "barrage-v0", "--game", "barrage", "-n", 2, "-o", "b.jsonl"),
+        ("match", "random", "barrage-easy", "--game", "barrage", "-n", 2, "-o", "b.jsonl"),
         ("selfplay", "--game", "mini", "-n", 2, "--policy", checkpoint, "-o", "b.eps"),
         ("deploy-gen", "--game", "mini", "-n", 1, "--from", checkpoint),
         ("train", "games.eps", "--out", "run", "--steps", 1),

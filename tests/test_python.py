@@ -73,7 +73,7 @@ def test_a_network_comes_from_a_run_a_file_or_by_its_name(made: pathlib.Path) ->
     first, last = (path for _, path in list_checkpoints(made / "run")[-2:])
     assert stratkit.load(made / "run").file == str(last)
     assert stratkit.load(first).step == 1 and stratkit.load(str(last)).step == 2
-    shipped = stratkit.load("barrage-v0", rows=1)
+    shipped = stratkit.load("barrage-easy", rows=1)
     assert shipped.game.name == "barrage"
     board = stratkit.Board("barrage")
     policy = shipped.policy(board.batch.observe(), board.batch.legal())
@@ -82,7 +82,7 @@ def test_a_network_comes_from_a_run_a_file_or_by_its_name(made: pathlib.Path) ->
 
 def test_what_is_no_network_is_refused(made: pathlib.Path) -> None:
     for player, net, what in (
-        ("barrage-v9", None, "did you mean 'barrage-v"),
+        ("barrage-v1", None, "did you mean 'barrage-easy'"),
         (made, None, "no checkpoint in its folder checkpoints"),
         (made / "x.eps", None, "not a checkpoint"),
         (made / "run", "targt", "it has .*target"),

@@ -1,6 +1,6 @@
 """Why does a player attack pieces that it knows to be stronger? By its policy, and by what follows.
 
-    python examples/players/attacks.py barrage-v1 [GAMES [SEED]]
+    python examples/players/attacks.py barrage-easy [GAMES [SEED]]
 
 It plays GAMES (100) against itself. At each turn the probabilities of all moves are summed, so the
 share of attacks on known pieces that lose the attacker alone is expected, not counted. Each such

@@ -1,7 +1,7 @@
 """Do the values of a player come true? What it expects against what it gets, by ply.
 
-    selfplay --policy barrage-v1 --game barrage -n 1000 -o games.eps
-    python examples/players/calibration.py barrage-v1 games.eps calibration.png
+    selfplay --policy barrage-easy --game barrage -n 1000 -o games.eps
+    python examples/players/calibration.py barrage-easy games.eps calibration.png
 
 Prints a table: of each span of plies the mean results of positions by expected value, the share of
 the results' variance that the values explain, and the mean error of a group's expected value.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Learns on a machine with a GPU, much as classic-v5 did:
+# Learns on a machine with a GPU, much as the network classic did:
 #
 #   gpu.sh RUN GAME PLAYER NET
 #
@@ -9,12 +9,12 @@
 # time, since a GPU takes as long for few. On each of the other cores a self-play meets the POOL.
 # Ctrl-C ends all of it, and saves RUN. What else is wanted of train goes into TRAIN. CORES (all but
 # 3), SLOTS, the games on the GPU (2048), and DEVICE (cuda) are for other machines. The commands that
-# made classic-v3 to classic-v5 are in bench/learning-classic.md.
+# made it are in bench/learning-classic.md.
 #
-# Setups of barrage-v3, barrage-v4 and classic-v5 have half their temperature, by export.py. Whoever
+# Setups of barrage and classic have half their temperature, by export.py. Whoever
 # goes on from one gives them back what they had, and halves it again in what became of it:
 #
-#   export.py classic-v5 begin.safetensors online -32 2
+#   export.py classic begin.safetensors online -32 2
 #   gpu.sh run classic ./begin.safetensors fromto:64x4+mirrored
 #   export.py run end.safetensors average -32 .5
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac

@@ -13,10 +13,7 @@ from stratkit.errors import InputError, nearest
 if TYPE_CHECKING:
     from stratkit.storage.checkpoints import StrPath
 
-SHIPPED = (
-    *("barrage-v0", "barrage-v1", "barrage-v2", "barrage-v3", "barrage-v4"),
-    *("classic-v1", "classic-v2", "classic-v3", "classic-v4", "classic-v5"),
-)
+SHIPPED = ("barrage", "barrage-easy", "classic", "classic-easy")
 
 
 def shipped_file(name: str) -> str:

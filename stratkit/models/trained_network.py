@@ -78,7 +78,7 @@ class TrainedNetwork:
 @checked
 def load(player: StrPath, net: str | None = None, rows: Rows = 64) -> TrainedNetwork:
     """The network of a RUN's newest checkpoint, of a checkpoint file, or of the player of that name
-    that comes with stratkit (`barrage-v1`).
+    that comes with stratkit (`barrage`).
 
     `net`: which network, by a name that the checkpoint lists; without it the one that `match` would
     let play. `rows`: it computes so many views at a time on the CPU, and fills up the last ones, so

@@ -103,6 +103,10 @@ def _open_policy(
     network = NetworkPlayer(evaluator, game, setting.seed, post.processing(deploying=False))
     shipped = spec.spec in SHIPPED
     name = spec.name or (spec.spec if shipped else _name(model.file, model.step))
+    cautions = (
+        _same_name(spec.spec) if shipped else None,
+        _learned_otherwise(model.metadata, game, name, model.file),
+    )
     return Entrant(
         name=name,
         player=post_processed(network, searching, post, setting.rows),
@@ -110,7 +114,7 @@ def _open_policy(
         f"{spec.spec if shipped else path_text(model.file)}",
         sha256=checkpoint_hash(model.file),
         step=model.step,
-        caution=_learned_otherwise(model.metadata, game, name, model.file),
+        caution="; ".join(filter(None, cautions)) or None,
         reproducible=searching.time is None,
         belief=belief,
     )
@@ -231,6 +235,12 @@ def _open_exact(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Playe
         raise UsageError(f"search={spec.options.search} {what}", text=spec.text)
     name, text = spec.name or spec.spec, f"{options_text(spec.options)}{spec.spec}"
     return Entrant(name, open_exact(game, spec.options, setting.seed), text)
+
+
+def _same_name(name: str) -> str | None:
+    """Says that a file or folder here has the name of a network that comes with stratkit."""
+    said = f"{name} is the network that comes with stratkit, and what lies here is ./{name}"
+    return said if os.path.exists(name) else None
 
 
 def _learned_otherwise(metadata: Mapping[str, Any], game: Game, name: str, file: str) -> str | None:

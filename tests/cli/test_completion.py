@@ -45,14 +45,7 @@ def test_options_are_completed(name: str) -> None:
         (
             "deploy-gen --game mini --from",
             "b",
-            [
-                "file,b",
-                "plain,barrage-v0",
-                "plain,barrage-v1",
-                "plain,barrage-v2",
-                "plain,barrage-v3",
-                "plain,barrage-v4",
-            ],
+            ["file,b", "plain,barrage", "plain,barrage-easy"],
         ),
         ("exploit", "k", ["plain,kuhn"]),
         ("exploit kuhn", "r", ["file,r", "plain,random"]),

@@ -41,7 +41,7 @@ def test_the_whole_chain_is_recorded_and_explained(tmp_path: pathlib.Path) -> No
 
 def test_a_record_with_an_old_key_is_rated_and_resumed(tmp_path: pathlib.Path) -> None:
     """Releases before called repeat-threats= shuttle=; such a record differs in nothing else."""
-    players = "preset=deepnash,name=N,barrage-v0", "random"
+    players = "preset=deepnash,name=N,barrage-easy", "random"
     options = ("--game", "barrage", "-n", 2, "--max-plies", 30, "--seed", 5)
     new, old = tmp_path / "new.jsonl", tmp_path / "old.jsonl"
     assert run("match", *players, *options, "-o", new).status == 0

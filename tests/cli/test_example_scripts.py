@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from running import ROOT, run
+from storage.stored import save_network
+from stratkit.engine import Game
 from stratkit.storage.checkpoints import load_network
 
 EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
@@ -31,8 +33,8 @@ def test_a_decision_is_read_from_its_log() -> None:
 
 def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And setups are made surer: logits twice as far apart."""
-    shipped, file = SHIPPED / "barrage-v1.safetensors", tmp_path / "a.safetensors"
-    monkeypatch.setattr(sys, "argv", ["", "barrage-v1", str(file), "online", "-32", ".5"])
+    shipped, file = SHIPPED / "barrage-easy.safetensors", tmp_path / "a.safetensors"
+    monkeypatch.setattr(sys, "argv", ["", "barrage-easy", str(file), "online", "-32", ".5"])
     runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
     old, new = (load_network(path, None)[0] for path in (shipped, file))
     changed = {name for name in old if (old[name] != new[name]).any()}
@@ -43,13 +45,14 @@ def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
 
 
 def test_setups_of_another_player(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "a.safetensors"
-    words = ("classic-v3", str(file), "online", "-32", "classic-v4")
-    monkeypatch.setattr(sys, "argv", ["", *words])
-    runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
+    other, file = tmp_path / "other.safetensors", tmp_path / "a.safetensors"
+    for made, setups in ((other, ".5"), (file, other)):
+        words = ("classic-easy", made, "online", "-32", setups)
+        monkeypatch.setattr(sys, "argv", ["", *map(str, words)])
+        runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
     mixed, metadata, _ = load_network(file, None)
     play, place = (
-        load_network(SHIPPED / f"{name}.safetensors", None) for name in (words[0], words[-1])
+        load_network(path, None) for path in (SHIPPED / "classic-easy.safetensors", other)
     )
     assert metadata["parents"] == [play[1]["sha256"], place[1]["sha256"]]
     for name, weights in mixed.items():
@@ -62,15 +65,16 @@ def test_few_games_have_no_means(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     one = ("--game", "barrage", "-n", 1, "--seed", 1, "-o", tmp_path / "one.eps")
     assert run("selfplay", *one).status == 0
-    monkeypatch.setattr(sys, "argv", ["", "barrage-v0", "one.eps", "a.png"])
+    monkeypatch.setattr(sys, "argv", ["", "barrage-easy", "one.eps", "a.png"])
     runpy.run_path(str(ROOT / "examples" / CALIBRATION), run_name="__main__")
     assert pathlib.Path("a.png").stat().st_size > 0
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """A folder with mini.eps and games.jsonl: a game each, of random players."""
+    """A folder with mini.eps and games.jsonl, a game each of random players; and a network."""
     folder = tmp_path_factory.mktemp("played")
+    save_network(folder / "plain", "plain", Game("mini"))
     two = ("selfplay", "--game", "mini", "-n", 1, "--seed", 1, "-o", folder / "mini.eps")
     one = ("match", "random", "heuristic", "--game", "mini", "-n", 2, "-o", folder / "games.jsonl")
     assert [run(*words).status for words in (two, one)] == [0, 0]
@@ -86,36 +90,44 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
             "a b c d e f",
             "usage: export.py [-h] CHECKPOINT|RUN|PLAYER FILE [NET] [LOST] [SETUPS]",
         ),
-        (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online x", "export.py: LOST is no finite"),
-        (EXPORT, f"{SHIPPED}/barrage-v1.safetensors a online nan", "export.py: LOST is no finite"),
-        (EXPORT, f"{SHIPPED}/barrage-v0.safetensors a online -16", "export.py: a net that has no"),
+        (EXPORT, f"{SHIPPED}/barrage-easy.safetensors a online x", "export.py: LOST is no finite"),
         (
             EXPORT,
-            f"{SHIPPED}/barrage-v1.safetensors a online -16 0",
+            f"{SHIPPED}/barrage-easy.safetensors a online nan",
+            "export.py: LOST is no finite",
+        ),
+        (EXPORT, "plain a online -16", "export.py: a net that has no"),
+        (
+            EXPORT,
+            f"{SHIPPED}/barrage-easy.safetensors a online -16 0",
             "export.py: a temperature of SETUPS",
         ),
-        (EXPORT, f"{SHIPPED}/barrage-v0.safetensors a online -16 1", "export.py: a net that has"),
+        (EXPORT, "plain a online -16 1", "export.py: a net that has"),
         (
             EXPORT,
-            "barrage-v2 a online -16 barrage-v3",
+            "barrage-easy a online -16 barrage",
             "export.py: SETUPS of a player of barrage with the net fromto:32x3+mirrored, not",
         ),
         (
             EXPORT,
-            "barrage-v1 a online -16 classic-v1",
+            "barrage-easy a online -16 classic-easy",
             "export.py: SETUPS of a player of classic with",
         ),
-        (EXPORT, "barrage-v2 a online -16 nowhere", "export.py: nowhere: no such file or folder"),
+        (EXPORT, "barrage a online -16 nowhere", "export.py: nowhere: no such file or folder"),
         (EXPORT, "nowhere a", "export.py: nowhere: no such file or folder"),
         (CALIBRATION, "a", "usage: calibration.py [-h] PLAYER EPISODES PICTURE"),
         (CALIBRATION, "nowhere a b", "calibration.py: no such file or folder"),
-        (CALIBRATION, "barrage-v0 mini.eps c", "calibration.py: mini.eps: games of mini, and barr"),
+        (
+            CALIBRATION,
+            "barrage-easy mini.eps c",
+            "calibration.py: mini.eps: games of mini, and barr",
+        ),
         (
             LOST,
-            "barrage-v0 nobody games.jsonl",
+            "barrage-easy nobody games.jsonl",
             "lost_attacks.py: no game of a player of this name",
         ),
-        (ATTACKS, "barrage-v1 many", "usage: attacks.py [-h] PLAYER [GAMES] [SEED]"),
+        (ATTACKS, "barrage-easy many", "usage: attacks.py [-h] PLAYER [GAMES] [SEED]"),
         (ATTACKS, "nowhere", "attacks.py: no such file or folder"),
         (SEARCH, "log", "usage: search_picture.py [-h] LOG PICTURE.png [N]"),
         (SEARCH, "nowhere a", "search_picture.py: nowhere: no such file"),

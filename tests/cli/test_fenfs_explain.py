@@ -33,7 +33,7 @@ def played() -> Played:
 
 @pytest.fixture(scope="module")
 def analyst() -> Analyst:
-    return Analyst("barrage-v0")
+    return Analyst("barrage-easy")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 @pytest.fixture(scope="module")
 def page(record: pathlib.Path) -> pathlib.Path:
     path = record.with_suffix(".html")
-    assert fenfs("replay", "--explain", "barrage-v0", record, "-o", path) == (0, "", [])
+    assert fenfs("replay", "--explain", "barrage-easy", record, "-o", path) == (0, "", [])
     return path
 
 
@@ -135,7 +135,7 @@ def test_opinions_are_a_function_of_what_the_mover_knew(analyst: Analyst, played
 
 
 def test_a_belief_by_setups_knows_the_game_so_far(played: Played) -> None:
-    analyst = Analyst("search=mmd,rollouts=96,depth=0,belief=setups,barrage-v0")
+    analyst = Analyst("search=mmd,rollouts=96,depth=0,belief=setups,barrage-easy")
     search = analyst.explanation(played.log, 4).search
     assert search is not None and 1 < search.effective < search.candidates
 
@@ -151,7 +151,7 @@ def test_steps_show_opinions_and_mistakes(browser: Browser, page: pathlib.Path) 
         one = found[ply - 1]
         told = browser.evaluate(text)
         side = ("red", "blue")[(ply - 1) % 2]
-        assert told.startswith(f"{side} expected {one['value']:+.2f}; barrage-v0 plays ")
+        assert told.startswith(f"{side} expected {one['value']:+.2f}; barrage-easy plays ")
         shares = [int(share) for share in re.findall(r"(\d+) %", told)]
         expected = [*(100 * share for *_, share in one["moves"]), 100 * one["played"]]
         assert shares == pytest.approx(expected, abs=0.51)
@@ -187,7 +187,7 @@ def test_show_explains_a_ply_of_any_file_with_games(
             out.write(log, log.name)
     texts = []
     for source in ([GSN], [record], ["--game", 2, archive]):
-        status, text, _ = fenfs("show", "--ply", 2, "--explain", "barrage-v0", *source)
+        status, text, _ = fenfs("show", "--ply", 2, "--explain", "barrage-easy", *source)
         assert status == 0
         assert "red to move, ply 2, seen by red" in text and "\nvalue +" in text
         assert "E10 C10 scout on a hidden piece" in text
@@ -197,14 +197,14 @@ def test_show_explains_a_ply_of_any_file_with_games(
 
 def test_what_cannot_be_explained(record: pathlib.Path, tmp_path: pathlib.Path) -> None:
     other = LOGS / "duell.2005.4.1.2.gsn"
-    net = ["--explain", "barrage-v0"]
+    net = ["--explain", "barrage-easy"]
     for arguments, status, what in (
         (["show", *net, GSN], 2, "--explain needs the --ply N of a game"),
         (["show", *net, "--ply", 72, GSN], 3, "over after 71 plies: '--ply 72'"),
         (["show", *net, "--ply", 71, GSN], 3, "over after 71 plies: '--ply 71'"),
-        (["show", *net, "--ply", 1, other], 3, "not a game of barrage, which barrage-v0 plays"),
+        (["show", *net, "--ply", 1, other], 3, "not a game of barrage, which barrage-easy plays"),
         (["show", *net, "--ply", 1, "--view", "red", GSN], 2, "no --view, --last or picture"),
-        (["replay", *net, other], 1, f"{other}: not a game of barrage, which barrage-v0 plays"),
+        (["replay", *net, other], 1, f"{other}: not a game of barrage, which barrage-easy plays"),
         (["replay", "--explain", "random", GSN], 2, "only a network's moves can be explained"),
         (["replay", "--explain", tmp_path / "none", GSN], 1, "none: no such file"),
     ):

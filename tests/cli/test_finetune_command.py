@@ -119,13 +119,15 @@ def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:
     what = "a policy, where a checkpoint is needed: train --weights begins with it"
     for given, file in (
         (source / "policy.safetensors", source / "policy.safetensors"),
-        ("barrage-v1", ROOT / "stratkit/models/trained/barrage-v1.safetensors"),
+        ("barrage-easy", ROOT / "stratkit/models/trained/barrage-easy.safetensors"),
     ):
         done = run("finetune", given, more, "--out", tmp_path / "x")
         assert (done.status, done.error_line) == (1, f"finetune: {file}: {what}")
         assert not (tmp_path / "x").exists()
-    done = run("finetune", "barage-v1", more, "--out", tmp_path / "x")
-    assert done.err == "finetune: barage-v1: no such file or folder (did you mean 'barrage-v1'?)\n"
+    done = run("finetune", "barage-easy", more, "--out", tmp_path / "x")
+    assert (
+        done.err == "finetune: barage-easy: no such file or folder (did you mean 'barrage-easy'?)\n"
+    )
     toml = tmp_path / "x.toml"
     toml.write_text('net = "small"')
     done = run("finetune", source, more, "--out", tmp_path / "y", "--config", toml)

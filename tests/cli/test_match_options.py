@@ -76,7 +76,7 @@ def test_rules(tmp_path: pathlib.Path) -> None:
 
 def test_a_key_of_before_says_its_name_of_today(tmp_path: pathlib.Path) -> None:
     """On the command line; a record that holds it is read without a word."""
-    call = ("shuttle=off,barrage-v0", "random", "-n", 2, "--game", "barrage", "--max-plies", 4)
+    call = ("shuttle=off,barrage-easy", "random", "-n", 2, "--game", "barrage", "--max-plies", 4)
     out = tmp_path / "g.jsonl"
     done = run("match", *call, "--seed", 1, "-o", out)
     assert done.status == 0

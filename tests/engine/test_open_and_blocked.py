@@ -133,7 +133,7 @@ def test_nothing_is_deployed_on_a_lake() -> None:
 
 def test_a_network_of_the_same_army_plays_among_other_lakes(tmp_path: pathlib.Path) -> None:
     out = tmp_path / "games.jsonl"
-    done("match", "barrage-v0", "random", "-n", 2, "--game", "barrage-blocked", "--slots", 2,
+    done("match", "barrage-easy", "random", "-n", 2, "--game", "barrage-blocked", "--slots", 2,
          "--max-plies", 6, "--seed", 1, "-q", "-o", out)  # fmt: skip
     assert json.loads(out.read_text().splitlines()[0])["game"] == "barrage-blocked"
 

@@ -154,7 +154,7 @@ def redealt(arbiter: Arbiter, seed: int) -> list[int]:
 def test_nothing_hidden_is_sent(name: str, side: int) -> None:
     hint = None
     if name == "barrage":
-        player = open_player(parse_player("barrage-v0"), Game(name), 0, 1).player
+        player = open_player(parse_player("barrage-easy"), Game(name), 0, 1).player
         assert isinstance(player, Explainer)
         hint = player
     others = fights = 0

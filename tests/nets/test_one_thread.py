@@ -42,7 +42,7 @@ def two() -> Iterator[None]:
 
 
 def test_a_policy() -> None:
-    open_player(parse_player("barrage-v0"), Game("barrage"), 1, 1)
+    open_player(parse_player("barrage-easy"), Game("barrage"), 1, 1)
     assert torch.get_num_threads() == 1
 
 
@@ -60,7 +60,7 @@ def test_beliefs(tmp_path: pathlib.Path) -> None:
     game = Game("mini")
     net = BeliefNet("plain:4x1", game, 1)
     weights = {f"online/{name}": t.numpy() for name, t in net.state_dict().items()}
-    metadata = load_checkpoint(weights_file("barrage-v0"))[1]
+    metadata = load_checkpoint(weights_file("barrage-easy"))[1]
     metadata |= {"algorithm": "belief", "game": "mini", "net": "plain:4x1"}
     metadata |= {"networks": ["online"]}
     save_checkpoint(tmp_path / "b.safetensors", weights, metadata)

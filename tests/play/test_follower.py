@@ -202,7 +202,7 @@ NO_KEYS = "post: self-play takes keys of a PLAYER, key=value,...: "
         ("colour=red", "post: unknown option 'colour': 'colour=red,policy'"),
         ("time=9", "post: time= needs search=mmd|pimc|pc-pimc: 'time=9,policy'"),
         *((text, f"{NO_KEYS}{text!r}") for text in ("py:evil:P", "ucc:./evil", "random", "human",
-          "rubbish", "", "none,none", "barrage-v4", "threshold=.1,random", "policy", "a\nb")),
+          "rubbish", "", "none,none", "barrage", "threshold=.1,random", "policy", "a\nb")),
         ({"threshold": 0.1}, NO_KEYS + repr(str({"threshold": 0.1}))),
         (
             "search=mmd,rollouts=4,belief=/etc/passwd",

@@ -144,7 +144,11 @@ def test_who_resigns_is_no_opponent() -> None:
     ("words", "status", "what"),
     [
         (("kuhn", "--opponent", "heuristic"), 1, "heuristic does not play kuhn"),
-        (("mini", "--opponent", "barrage-v1"), 1, "barrage-v1: a policy for barrage, not for mini"),
+        (
+            ("mini", "--opponent", "barrage-easy"),
+            1,
+            "barrage-easy: a policy for barrage, not for mini",
+        ),
         (("mini", "--opponent", "heuristc"), 1, "did you mean 'heuristic'"),
         (("mini", "--opponent", "worlds=3,random"), 2, "worlds= needs search="),
         (

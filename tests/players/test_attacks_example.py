@@ -28,7 +28,7 @@ lost = SimpleNamespace(**runpy.run_path(str(PLAYERS / "lost_attacks.py")))
 def test_moves_have_the_probabilities_of_both_their_actions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    network = stratkit.load("barrage-v1", rows=4)
+    network = stratkit.load("barrage-easy", rows=4)
     seen = [turn for turn, _ in zip(script.turns(network, 4, seed=3), range(24), strict=False)]
     assert any(turn.lost.any() for turn in seen)
     for turn in seen[::5]:
@@ -96,12 +96,12 @@ def test_what_justifies_a_lost_attack(q: tuple[float, ...], error: float, kind: 
 
 def test_every_lost_attack_of_a_match_is_looked_at(tmp_path: pathlib.Path) -> None:
     games = tmp_path / "games.jsonl"
-    two = ("name=a,barrage-v0", "name=b,barrage-v0", "--game", "barrage", "-n", 16, "--seed", 3)
+    two = ("name=a,barrage-easy", "name=b,barrage-easy", "--game", "barrage", "-n", 16, "--seed", 3)
     assert run("match", *two, "-o", games).status == 0
     done = run("fenfs", "stats", "--attacks", "--json", games)
     counts = json.loads(done.out)["inputs"]["attacks"]["a"]
     assert counts["known_lost"] > 0
-    search = "search=mmd,rollouts=32,depth=0,barrage-v0"
+    search = "search=mmd,rollouts=32,depth=0,barrage-easy"
     told = subprocess.run(
         [sys.executable, PLAYERS / "lost_attacks.py", search, "a", games],
         capture_output=True, text=True, check=True,

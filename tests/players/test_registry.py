@@ -64,7 +64,7 @@ def test_help_and_completion_have_each_key() -> None:
 
 
 def test_an_old_name_is_read_and_not_shown() -> None:
-    old, new = (parse_player(f"{key}=off,barrage-v0") for key in ("shuttle", "repeat-threats"))
+    old, new = (parse_player(f"{key}=off,barrage-easy") for key in ("shuttle", "repeat-threats"))
     assert old.options == new.options and not old.options.post.repeat_threats
     assert options_text(old.options.post) == "repeat-threats=off,"
     assert "shuttle" not in here("match", "--help").out
@@ -79,7 +79,7 @@ def test_text_and_options_are_one() -> None:
     """What a record says of a network's options asks for the same again."""
     for texts in (DEEPNASH, {"bounds": "off", "ties": "random"}, {"memory": "renormalised"}):
         asked = read_options(PostProcessing, texts)
-        spec = parse_player(f"net=average,{options_text(asked)}barrage-v0")
+        spec = parse_player(f"net=average,{options_text(asked)}barrage-easy")
         assert spec.options == NetworkOptions("average", asked)
     for texts in (
         ATARAXOS,
@@ -87,13 +87,13 @@ def test_text_and_options_are_one() -> None:
         {"search": "mmd", "worlds": "7", "belief": "policy", "time": ".5"},
     ):
         searching = read_options(SearchOptions, texts)
-        spec = parse_player(f"{options_text(searching)}barrage-v0")
+        spec = parse_player(f"{options_text(searching)}barrage-easy")
         assert spec.options == NetworkOptions(searching=searching)
         assert parse_player(f"{options_text(searching)}heuristic").options == searching
 
 
 def test_explicit_keys_override_the_preset() -> None:
-    asked = parse_player("quanta=4,preset=deepnash,barrage-v0").options.post
+    asked = parse_player("quanta=4,preset=deepnash,barrage-easy").options.post
     assert asked == read_options(PostProcessing, {**PRESETS["deepnash"], "quanta": "4"})
 
 

@@ -244,7 +244,7 @@ def test_each_world_has_its_nodes_or_a_share_of_them(
 
 def test_the_preset_of_the_paper_plays(tmp_path: pathlib.Path) -> None:
     """Its three worlds, with fewer nodes than its 800."""
-    told, player = tmp_path / "told", "nodes=9,preset=alphaze,barrage-v0"
+    told, player = tmp_path / "told", "nodes=9,preset=alphaze,barrage-easy"
     done = run("match", player, "random", "--game", "barrage", "-n", 2, "--max-plies", 4,
                "--seed", 1, "--explain", told, "-o", tmp_path / "games")  # fmt: skip
     assert done.status == 0, done.err
@@ -316,7 +316,7 @@ def test_worlds_meet_what_memory_excludes(plies: int) -> None:
 
 def test_a_search_goes_with_all_of_deepnash() -> None:
     player = open_player(
-        parse_player("search=mmd,rollouts=16,depth=1,preset=deepnash,barrage-v0"),
+        parse_player("search=mmd,rollouts=16,depth=1,preset=deepnash,barrage-easy"),
         Game("barrage"), 1, 8,
     ).player  # fmt: skip
     assert isinstance(player, PostprocessedPlayer) and isinstance(player.search, SearchStage)
@@ -431,8 +431,8 @@ def test_a_record_that_is_no_legal_game_is_refused() -> None:
 
 def test_a_match_says_which_player_a_clock_bounds_and_goes_on_alike(tmp_path: pathlib.Path) -> None:
     file, log = tmp_path / "games.jsonl", tmp_path / "log"
-    deep = "name=deep,search=mmd,rollouts=16,depth=1,barrage-v0"
-    words = ["match", deep, "barrage-v0", "-n", 2, "--game", "barrage", "--seed", 1, "-o", file]
+    deep = "name=deep,search=mmd,rollouts=16,depth=1,barrage-easy"
+    words = ["match", deep, "barrage-easy", "-n", 2, "--game", "barrage", "--seed", 1, "-o", file]
     assert run(*words, "--explain", log, "--max-plies", 8).status == 0
     whole = file.read_bytes()
     assert "reproducible" not in whole.decode() and " q " in log.read_text()

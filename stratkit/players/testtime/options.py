@@ -95,6 +95,6 @@ DEEPNASH = {
     "repeat-threats": "off",
     "bounds": ".05",
 }
-# What paid most with barrage-v1, at little cost (bench/strength.md, stratkit-players(7)).
+# What paid most with barrage-easy, at little cost (bench/strength.md, stratkit-players(7)).
 FAST = {"threshold": ".1", "quanta": "8"}
 PRESETS: Mapping[str, Mapping[str, str]] = {"deepnash": DEEPNASH, "fast": FAST}
