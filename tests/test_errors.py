@@ -43,7 +43,7 @@ def test_what_is_near_is_offered(word: str, choices: list[str], meant: str) -> N
         ("nobody", ["bot.py", "random"]),
         ("target", ["online", "average"]),
         ("chess", game_names()),
-        ("ppo", ALGORITHMS),
+        ("dqn", ALGORITHMS),
     ],
 )
 def test_what_is_not_near_is_not_offered_but_few_words_are_listed(

@@ -177,8 +177,9 @@ def _algorithm_in(args: Sequence[str]) -> str:
 @click.argument("inputs", nargs=-1, metavar="[FILE|DIR|-]...")
 @option(
     "--algorithm WORD",
-    "rnad (the default); mmd, magnetic mirror descent; alphaze, from a search; belief, of hidden "
-    "pieces; rebel, of values at public belief states; or py:MODULE:CLASS.",
+    "rnad (the default); mmd, magnetic mirror descent; ppo; nashpg, ppo with a magnet; alphaze, "
+    "from a search; belief, of hidden pieces; rebel, of values at public belief states; or "
+    "py:MODULE:CLASS.",
     _AlgorithmName(tuple(ALGORITHMS)),
 )
 @option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)

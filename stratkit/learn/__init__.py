@@ -3,10 +3,12 @@
 algorithm.py    what the optimizer needs of an algorithm
 rnad.py         R-NaD, from top to bottom
 mmd.py          magnetic mirror descent, likewise
+nashpg.py       PPO, and NashPG
 alphaze.py      AlphaZero's loss: what a search has found
 belief.py       beliefs about hidden pieces
 rebel.py        ReBeL's value network, from examples of values
 v_trace.py      R-NaD's value estimates
+advantages.py   MMD's and PPO's advantages and values
 averaging.py    networks that follow the trained one
 losses.py       losses that algorithms have in common
 step_weights.py what each step counts in the loss, and outcomes

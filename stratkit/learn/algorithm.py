@@ -78,7 +78,7 @@ class Algorithm(ABC, Generic[F, T]):
     network_names: tuple[str, ...] = ("online", "average")  # the average is for play
     loss_metrics: tuple[str, ...]
     view_metrics: tuple[str, ...]
-    slices = False  # whether it learns from slices of games, too
+    slices = False  # of one's own: whether it learns from slices of games, too
     ranks = ALONE
 
     def __init__(

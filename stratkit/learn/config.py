@@ -21,6 +21,7 @@ from stratkit.learn.presets import (
     BELIEF_PRESETS,
     MMD_PRESETS,
     PBS_PRESETS,
+    PPO_PRESETS,
     PRESETS,
 )
 from stratkit.learn.schedule import annealed
@@ -266,6 +267,51 @@ class MMDConfig(PlayConfig):
 
 
 @dataclass(frozen=True)
+class PPOConfig(PlayConfig):
+    """The hyper-parameters of PPO. The defaults are NashPG's (arXiv 2510.18183, and its authors'
+    version for OpenSpiel), without its magnet. What MMD has, too, has its name and means the
+    same."""
+
+    lr: float = option(1e-3, "learning rate of Adam, at first", more_than=0, less_than=1e6)
+    b1: float = option(0.9, "decay of Adam's first moment", at_least=0, less_than=1)
+    eps: float = option(1e-5, "epsilon of Adam", at_least=1e-30, less_than=1e6)
+    grad_norm: float = option(
+        0.5, "clip the global norm of the gradient to this; 0: do not", at_least=0
+    )
+    epochs: int = option(
+        4, "how often an update learns from each decision", at_least=1, at_most=1000
+    )
+    minibatches: int = option(
+        4, "gradient steps of an epoch, each by a part of the batch", at_least=1, at_most=10_000
+    )
+    ratio_clip: float = option(
+        0.2, "an action whose pi/mu is this far from 1 is pushed no further; inf", more_than=0
+    )
+    advantage_lambda: float = option(
+        0.95, "lambda of the advantage; 1: by the game's end alone", at_least=0, at_most=1
+    )
+    value_weight: float = option(
+        0.5, "weight of the value's squared error in the loss", more_than=0, less_than=1e6
+    )
+    entropy_weight: float = option(
+        0.1, "weight of the policy's entropy in the loss", at_least=0, less_than=1e6
+    )
+    average_rate: float = _average_rate(0.003)
+
+
+@dataclass(frozen=True)
+class NashPGConfig(PPOConfig):
+    """The hyper-parameters of NashPG: PPO's and the magnet's."""
+
+    magnet_weight: float = option(
+        0.2, "weight of KL(pi|magnet) in the loss", at_least=0, less_than=1e6
+    )
+    magnet_every: int = option(
+        40, "updates after which the magnet becomes a copy of the policy", at_least=1
+    )
+
+
+@dataclass(frozen=True)
 class AlphaZeConfig(PlayConfig):
     """The hyper-parameters of AlphaZero's loss. The defaults of self-play are AlphaZe**'s
     (Blüml, Czech, Kersting 2023), but that moves are drawn, and roots have noise."""
@@ -380,6 +426,10 @@ RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 ALGORITHMS: Mapping[str, AlgorithmKind] = {
     RNAD: AlgorithmKind(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
     "mmd": AlgorithmKind(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", slices=True),
+    "ppo": AlgorithmKind(PPOConfig, PPO_PRESETS, "stratkit.learn.nashpg", "PPO", slices=True),
+    "nashpg": AlgorithmKind(
+        NashPGConfig, PPO_PRESETS, "stratkit.learn.nashpg", "NashPG", slices=True
+    ),
     "alphaze": AlgorithmKind(AlphaZeConfig, ALPHAZE_PRESETS, "stratkit.learn.alphaze", "AlphaZe"),
     "belief": AlgorithmKind(
         BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", hidden=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 
@@ -9,3 +10,16 @@ def value_loss(value: Tensor, estimate: Tensor, weight: Tensor) -> Tensor:
     """sum over steps of weight (v - v_hat)^2; all float32 [n]. (The paper says "norm"; it is the
     square, without 1/2.)"""
     return (weight * (value - estimate.detach()).square()).sum()
+
+
+def surrogate_loss(ratio: Tensor, advantage: Tensor, weight: Tensor, clip: float) -> Tensor:
+    """- sum over steps of weight min(r A, r_clipped A), r within 1 - clip and 1 + clip (Schulman et
+    al. 2017, PPO). All float32 [n]; ratio: pi(a_t) / mu(a_t), with a graph."""
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    return -(weight * torch.minimum(ratio * advantage, clipped * advantage)).sum()
+
+
+def magnet_loss(pi: Tensor, log_pi: Tensor, log_magnet: Tensor, weight: Tensor) -> Tensor:
+    """sum over steps of weight KL(pi | magnet), exact over all actions. pi, log_pi: float32 [n, A],
+    with a graph, 0 on illegal actions; log_magnet: the same, or [n, 1] where all are alike."""
+    return (weight * (pi * (log_pi - log_magnet)).sum(1)).sum()

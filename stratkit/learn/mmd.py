@@ -3,9 +3,8 @@ al. 2022, arXiv 2206.05825; with a clipped ratio and annealing as in Ataraxos, a
 from top to bottom:
 
     reference_update   one whole update on one screen
-    estimates          each player's advantages and values
     largest            the steps that are learned from
-    losses             the clipped gain, the distances to the magnet and to mu
+    behaviour_loss     the distance to mu; the other losses are PPO's, too
     MMD                all of it in parts, for the optimizer
 
 At an information set, mirror descent goes from the policy mu to the pi that maximises
@@ -29,15 +28,15 @@ from torch import Tensor, nn
 
 from stratkit.engine import Game
 from stratkit.errors import InputError
+from stratkit.learn.advantages import estimates
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import StepBatch
-from stratkit.learn.losses import value_loss
+from stratkit.learn.losses import magnet_loss, surrogate_loss, value_loss
 from stratkit.learn.ranks import ALONE, Ranks
 from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
-from stratkit.learn.v_trace import scan
 from stratkit.netnames import DEPLOYMENT, has_deployment
 from stratkit.nets import Network, legal_policy
 from stratkit.nets.deployment import WithDeployment
@@ -108,87 +107,7 @@ def reference_update(
     return policy_loss.item(), critic_loss.item()
 
 
-# ---- Advantages and values ----
-
-
-class Estimates(NamedTuple):
-    """Of the acting player, float32 [T, B]: its value at each step, and the advantage of its action
-    there. Both are 0 on padding, and where nothing is learned."""
-
-    value: Tensor
-    advantage: Tensor
-
-
-def estimates(
-    value: Tensor,
-    ratio: Tensor,
-    player: Tensor,
-    rewards: Tensor,
-    learned: Tensor,
-    *,
-    value_lambda: float = 1.0,
-    advantage_lambda: float = 1.0,
-    rho_bar: float = float("inf"),
-    c_bar: float = 1.0,
-) -> Estimates:
-    """lambda-returns, and generalised advantages (Schulman et al. 2016), corrected for episodes of
-    another policy as v-trace does (Espeholt et al. 2018), for any number of players (gamma = 1).
-
-    value: float32 [T, B], the network's, for the acting player.
-    ratio: float32 [T, B], pi(a_t) / mu(a_t).
-    player: integer [T, B], 0 to P - 1; -1 is padding, which may stand before or after an episode.
-    rewards: float32 [T, B, P], the game's reward of each player after the action.
-    learned: bool [T, B]; of other steps only value and ratio count. Such is a player's last step in
-    a slice: its value stands for what follows.
-
-    Each player has a chain of its own steps, and what the others do between two of them is chance
-    to it. Where w is the ratio of a step, o the product of the others' ratios until the next own
-    step, and r all its rewards until then:
-
-        delta       = r + v' - v
-        correction  = min(w o, rho_bar) delta + lambda min(w o, c_bar) correction'
-        value       = v + correction                                        by value_lambda
-        advantage   = min(o, rho_bar) delta + lambda min(o, c_bar) correction'  by advantage_lambda
-
-    The own ratio is not in the advantage: it is in the loss. The estimates of all players are
-    computed side by side, as arrays [T, P, B]; each step then keeps that of its own player.
-    """
-    v, w = (x.detach().double()[:, None] for x in (value, ratio))
-    r = rewards.movedim(2, 1).double()
-    players = torch.arange(rewards.shape[2], device=player.device)
-    own = (player[:, None] == players[:, None]).double()
-    known = own * learned[:, None]
-    # Another player acts. On padding both are 0, which clears what is carried.
-    other = (player >= 0)[:, None].double() - own
-
-    later, others, next_v = _until_next(own, other, v, w, r)
-    delta = r + later + next_v - v
-    both = w * others
-
-    def correction(decay: float) -> Tensor:
-        """Of this own step, or of the next."""
-        error = known * both.clamp_max(rho_bar) * delta
-        return scan(error, own * decay * both.clamp_max(c_bar) + other)
-
-    advantage = (
-        others.clamp_max(rho_bar) * delta
-        + advantage_lambda * others.clamp_max(c_bar) * correction(advantage_lambda)[1:]
-    )
-    value_estimate = v + correction(value_lambda)[:-1]
-    return Estimates(*((known * x).sum(1).to(value) for x in (value_estimate, advantage)))
-
-
-def _until_next(
-    own: Tensor, other: Tensor, v: Tensor, w: Tensor, r: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """What lies between a step and the player's next own step: its rewards, the product of the
-    others' ratios, and the network's value there. All float64 [T, P, B], or [T, 1, B]."""
-    carried = scan(
-        torch.stack([other * r, 1 - other, own * v], 1),
-        torch.stack([other, other * w, other], 1),
-        last=own.new_tensor([0.0, 1.0, 0.0])[:, None, None],
-    )
-    return carried[1:].unbind(1)  # type: ignore[return-value]
+# ---- The steps that are learned from ----
 
 
 def largest(advantage: Tensor, weight: Tensor, quantile: float, ranks: Ranks = ALONE) -> Tensor:
@@ -208,19 +127,6 @@ def largest(advantage: Tensor, weight: Tensor, quantile: float, ranks: Ranks = A
 
 
 # ---- Losses ----
-
-
-def surrogate_loss(ratio: Tensor, advantage: Tensor, weight: Tensor, clip: float) -> Tensor:
-    """- sum over steps of weight min(r A, r_clipped A), r within 1 - clip and 1 + clip (Schulman et
-    al. 2017, PPO). All float32 [n]; ratio: pi(a_t) / mu(a_t), with a graph."""
-    clipped = ratio.clamp(1 - clip, 1 + clip)
-    return -(weight * torch.minimum(ratio * advantage, clipped * advantage)).sum()
-
-
-def magnet_loss(pi: Tensor, log_pi: Tensor, log_magnet: Tensor, weight: Tensor) -> Tensor:
-    """sum over steps of weight KL(pi | magnet), exact over all actions. pi, log_pi: float32 [n, A],
-    with a graph, 0 on illegal actions; log_magnet: the same, or [n, 1] where all are alike."""
-    return (weight * (pi * (log_pi - log_magnet)).sum(1)).sum()
 
 
 def behaviour_loss(log_ratio: Tensor, weight: Tensor) -> Tensor:
@@ -262,7 +168,6 @@ class MMD(Algorithm[Forward, Targets]):
     config: MMDConfig
     loss_metrics = ("policy_loss", "value_loss", "clipped", "explained")
     view_metrics = ("entropy", "kl", "value")
-    slices = True
 
     def untrained(self, game: Game, seed: int) -> Network:
         if self.config.deployment_only and not has_deployment(self.net):

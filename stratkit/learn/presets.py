@@ -88,6 +88,15 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 
+# 400 games of Leduc poker are 1,024 decisions of each player, the paper's batch.
+PPO_PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "plain": {"batch": 8},
+    "tiny": {"batch": 8},
+    "small": {"batch": 64, "lr": 5e-4, "chunk": 2048},
+    "paper": {"lr": 1e-4},
+    "mlp": {"batch": 400, "chunk": 1 << 20},
+}
+
 _BELIEF_SMALL = {"batch": 32, "lr": 1e-2, "b1": 0.9, "grad_norm": 1.0}
 PBS_PRESETS: Mapping[str, Mapping[str, Any]] = {"pbs": {"batch": 512, "save_every": 2000}}
 

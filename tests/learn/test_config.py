@@ -15,6 +15,7 @@ from stratkit.learn.config import (
     BeliefConfig,
     CommonRunConfig,
     MMDConfig,
+    NashPGConfig,
     ReBeLConfig,
     RNaDConfig,
     RunConfig,
@@ -61,7 +62,7 @@ def test_later_sources_win() -> None:
 
 
 def test_settings_of_run_and_algorithm_have_different_names() -> None:
-    kinds = RunConfig, RNaDConfig, MMDConfig, BeliefConfig, ReBeLConfig, AlphaZeConfig
+    kinds = RunConfig, RNaDConfig, MMDConfig, BeliefConfig, ReBeLConfig, AlphaZeConfig, NashPGConfig
     run, rnad, mmd, *others = (set(kind.__dataclass_fields__) for kind in kinds)
     every = rnad.union(mmd, *others)
     assert not run & every and set(all_fields()) == run | every
@@ -130,7 +131,7 @@ def test_files(tmp_path: pathlib.Path) -> None:
     assert refusal("algorithm = 'rmad'") == "unknown algorithm 'rmad' (did you mean 'rnad'?)"
     assert (
         refusal("algorithm = [1]")
-        == "unknown algorithm '[1]': choose one of rnad, mmd, alphaze, belief, rebel"
+        == "unknown algorithm '[1]': choose one of rnad, mmd, ppo, nashpg, alphaze, belief, rebel"
     )
     assert refusal("sizes = 'x'") == "sizes must be whole numbers: 'x'"
     assert refusal("lr = 'x'") == "lr must be a number: 'x'"
@@ -161,17 +162,15 @@ def test_files(tmp_path: pathlib.Path) -> None:
 
 
 def test_help_tells_the_defaults() -> None:
-    said = (
-        "pad the different states of a step to a multiple of this (rnad, mmd, alphaze, belief: 128)"
-    )
-    assert help_of("rows") == said
+    said = "pad the different states of a step to a multiple of this "
+    assert help_of("rows") == f"{said}(rnad, mmd, ppo, nashpg, alphaze, belief: 128)"
     assert help_of("batch").startswith("episodes a step, or examples (rebel) (default: 768; ")
     assert "default" not in help_of("seed")
     assert "unit of returns (default: 0.05; plain 0.1" in help_of("eta")
     assert "(mmd: uniform)" in help_of("magnet")
     assert "; mmd: 0; graph 0.25, mlp 1)" in help_of("lr_power")
     assert help_of("rho").endswith("(rnad, mmd: inf)")
-    assert help_of("value_weight").endswith("(mmd: 1; graph 0.5; alphaze: 1)")
+    assert help_of("value_weight").endswith("(mmd: 1; graph 0.5; ppo, nashpg: 0.5; alphaze: 1)")
     assert help_of("eta_floor").endswith("(mmd: 0; plain 0.01, tiny 0.01)")
     assert help_of("halve").endswith("(rebel: none)")
     assert help_of("actors").startswith("rnad: self-play plays the raw or the processed policy (")

@@ -16,18 +16,17 @@ from torch import Tensor
 from learn.games import as_parts, episodes, gradient, optimizer
 from stratkit.engine import Game
 from stratkit.errors import InputError
+from stratkit.learn.advantages import estimates
 from stratkit.learn.algorithm import DistinctViews
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import Layout, StepBatch, make_batch
+from stratkit.learn.losses import magnet_loss, surrogate_loss
 from stratkit.learn.mmd import (
     MMD,
     NETWORKS,
     behaviour_loss,
-    estimates,
     largest,
-    magnet_loss,
     reference_update,
-    surrogate_loss,
 )
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve

@@ -34,6 +34,7 @@ def check_published(run: pathlib.Path, others: tuple[str, ...]) -> None:
     [
         ("rnad", ("target", "average"), {}),
         ("mmd", ("average",), {}),
+        ("nashpg", ("average", "magnet"), {}),
         ("alphaze", ("average",), {"targets": "played"}),
         ("belief", ("average",), {}),
     ],

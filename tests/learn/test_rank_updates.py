@@ -54,6 +54,7 @@ def test_what_ranks_gather() -> None:
         ("mmd", {"advantage_filter": 0.75}),
         ("mmd", {"weight_by": "game"}),
         ("mmd", {"weight_by": "game", "advantage_filter": 0.5}),
+        ("nashpg", {"epochs": 1, "minibatches": 1}),
         ("rnad", {"weight_by": "game"}),
         ("alphaze", {"weight_by": "game", "targets": "played"}),
     ],
