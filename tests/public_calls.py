@@ -394,6 +394,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     ),
     "flip_cells": lambda: {"cells": position().cells},
     "variant": lambda: {"name": "mini"},
+    "differ_by_lakes": lambda: {"one": "barrage", "other": "barrage-blocked"},
     "open_types": lambda: {"rules": {"open": 3}},
     "placements": lambda: {"variant": NANO, "setup": setup()},
     "setup_of": lambda: {"variant": NANO, "actions": placed()},

@@ -160,7 +160,7 @@ def test_all_that_is_imported_is_a_stated_dependency() -> None:
 
 # What only some games have anything to do with: modules of the engine, and attributes of a game.
 OF_ONE_GAME = r"stratkit\.engine\.(stratego|diplomacy|combat|observation|worlds)\b"
-ATTRIBUTES_OF_ONE_GAME = {"start_bytes", "is_stratego"}
+ATTRIBUTES_OF_ONE_GAME = {"start_bytes"}
 
 
 def game_knowledge(path: pathlib.Path) -> list[str]:
@@ -185,6 +185,67 @@ def test_learning_and_play_know_no_game(tmp_path: pathlib.Path) -> None:
         nodes.cache_clear()
         imports.cache_clear()
         assert len(game_knowledge(tmp_path / "a.py")) == 1, code
+
+
+# Who may ask which game it is: the engine, which plays it, and the kits and texts of each game.
+MAY_ASK = ("engine", "games", "notation")
+NAMES = {name.strip(":") for name in game_names()} - {"moves"}  # a common word, too
+ABOUT_ONE = re.compile(rf"(is|of|plays)_(stratego|{'|'.join(NAMES)})")
+
+
+def names_a_game(node: ast.AST) -> bool:
+    """Whether an expression is a game's name, the beginning of one, or the list of variants."""
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return any(map(names_a_game, node.elts))
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value.partition(":")[0] in NAMES
+    return isinstance(node, ast.Name) and node.id == "VARIANTS"
+
+
+def questions(path: pathlib.Path) -> list[str]:
+    """Where a file asks which game it is."""
+    found = [f"{path.name}: {name}" for name in imports(path) if re.search(r"\.\w+Kit$", name)]
+    for node in nodes(path):
+        asks = False
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.FunctionDef(name=name):
+                asks = bool(ABOUT_ONE.fullmatch(name))
+            case ast.Compare():
+                asks = any(map(names_a_game, [node.left, *node.comparators]))
+            case ast.Call(func=ast.Attribute(value=value, attr="get")):
+                asks = isinstance(value, ast.Name) and names_a_game(value)
+            case ast.Call(func=ast.Attribute(attr="startswith" | "removeprefix")):
+                asks = any(map(names_a_game, node.args))
+            case ast.MatchValue(value=value):
+                asks = names_a_game(value)
+            case ast.JoinedStr(values=[first, *_]):
+                asks = names_a_game(first) and ":" in ast.unparse(first)
+        if asks:
+            found.append(f"{path.name}:{getattr(node, 'lineno', 0)}: {ast.unparse(node)}")
+    return found
+
+
+def test_nobody_asks_which_game_it_is(tmp_path: pathlib.Path) -> None:
+    """What differs from game to game is in the engine's description and in the game's kit."""
+    rooms = [room for room in ROOMS if room not in MAY_ASK]
+    paths = tracked("stratkit/*.py", *(f"stratkit/{room}/**/*.py" for room in rooms))
+    assert len(paths) > 150
+    assert [question for path in paths for question in questions(path)] == []
+    for code in (
+        "game.is_stratego",
+        "def is_hex(game): pass",
+        "game.name in VARIANTS",
+        "VARIANTS.get(game.name)",
+        "game.name.startswith('diplomacy:')",
+        "game.name == 'kuhn'",
+        "game.name in ('barrage', 'classic')",
+        "f'hex:{size}'",
+        "from stratkit.games.hex import HexKit",
+    ):
+        (tmp_path / "a.py").write_text(code)
+        nodes.cache_clear()
+        imports.cache_clear()
+        assert len(questions(tmp_path / "a.py")) == 1, code
 
 
 def test_no_function_is_long() -> None:

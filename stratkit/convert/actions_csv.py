@@ -47,9 +47,7 @@ def bare_csv(raw: Raw, selection: Selection) -> str:
     except IllegalAction as error:
         raise InputError(f"not a game of {header.game}: {error}") from None
     names, actions = kit_of(rules).action_names(), episode.actions.tolist()
-    texts = [
-        names[0 if a == CHANCE else a, action] for a, action in zip(actors, actions, strict=True)
-    ]
+    texts = [names[actor, action] for actor, action in zip(actors, actions, strict=True)]
     blank = [""] * len(actions)
     return _lines(raw, actors, actions, (texts, blank, blank), episode.returns.tolist(), episode)
 

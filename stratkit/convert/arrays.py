@@ -15,7 +15,6 @@ import numpy.typing as npt
 from stratkit.arguments import checked
 from stratkit.compressed import decompressed
 from stratkit.engine import Game, IllegalAction, Replay, replay_columns
-from stratkit.engine.batch import CHANCE
 from stratkit.errors import InputError, error_context
 from stratkit.games.table import kit_of
 from stratkit.storage.episodes import EpisodeReader, Episodes, Header, SeenGames
@@ -37,8 +36,8 @@ class EpisodeArrays:
 
     `actions`, one row each of all T actions, game after game: `game` int64, the row of `games`;
     `index` int64, the number of the action in its game; `actor` int8, the player (-1: chance);
-    `action` int32, in the acting side's frame; `text` str, in Stratego the square, otherwise the
-    number; `mu` float32, the probability with which it was chosen, NaN where nobody chose; `legal`
+    `action` int32, in the acting side's frame; `text` str, what the game calls it, or the number;
+    `mu` float32, the probability with which it was chosen, NaN where nobody chose; `legal`
     int32, how many actions were legal; `root_value` float32, of a search, where there is one.
 
     `truncated`: a line for each file that ends too early. `duplicates`: games left out, because
@@ -157,7 +156,7 @@ def _actions(
         "index": np.arange(len(actor)) - np.repeat(first, together.length),
         "actor": actor,
         "action": together.actions,
-        "text": kit_of(game).action_names()[np.where(actor == CHANCE, 0, actor), together.actions],
+        "text": kit_of(game).action_names()[actor, together.actions],
         "mu": together.mu,
         "legal": np.concatenate(legal),
     }

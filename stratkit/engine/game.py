@@ -130,7 +130,6 @@ class Game:
         self.observation_bytes: int = is_.observation_bytes
         # Of the expanded observation: planes (C, H, W), or a vector (C,).
         self.shape: tuple[int, ...] = (is_.planes, is_.height, is_.width)[: 3 if is_.height else 1]
-        self.is_stratego = len(self.shape) == 3  # only its variants are seen as planes
         # Rows and columns of the board that people see; None: the game has none.
         self.board = (is_.board_height, is_.board_width) if is_.board_height else None
         self.actions_per_ply: int = is_.actions_per_ply

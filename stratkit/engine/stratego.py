@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
@@ -126,6 +126,16 @@ def variant(name: str) -> Variant:
     if name not in VARIANTS:
         raise InputError(f"{name!r} is no variant of Stratego{nearest_or_all(name, VARIANTS)}")
     return VARIANTS[name]
+
+
+@checked
+def differ_by_lakes(one: str, other: str) -> bool:
+    """Whether two names are variants that differ by their lakes only: what players see of both has
+    the same shape."""
+    if not {one, other} <= set(VARIANTS):
+        return False
+    first, second = VARIANTS[one], VARIANTS[other]
+    return replace(first, name=other, lakes=second.lakes) == second
 
 
 @checked

@@ -3,6 +3,8 @@
 kit.py        the interface, and the plain kit of a game that adds nothing
 heuristic.py  rules of thumb, as a policy and values
 table.py      which game has which kit; nobody else asks which game it is
+cards.py      Kuhn and Leduc poker
+dice.py       Liar's dice
 hex.py        Hex and Dark Hex
 
 `stratego/` and `diplomacy/` have what those add.

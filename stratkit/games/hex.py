@@ -7,6 +7,10 @@ bottom, player 1, O, left and right.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy.typing as npt
+
 from stratkit.arrays import Bytes
 from stratkit.games.kit import Kit, TurnText
 
@@ -19,10 +23,19 @@ class HexKit(Kit):
 
     draws = True
 
-    def turn(self, side: int, packed: Bytes) -> TurnText:
+    def action_names(self) -> npt.NDArray[Any]:
+        names = super().action_names()
+        names[:] = [cell_text(self._size, cell) for cell in range(self.game.actions)]
+        return names
+
+    @property
+    def _size(self) -> int:
         assert self.game.board
-        size = self.game.board[0]
-        return TurnText(draw_hex(size, side, packed), "cell", lambda move: cell_text(size, move[0]))
+        return self.game.board[0]
+
+    def turn(self, side: int, packed: Bytes) -> TurnText:
+        board = draw_hex(self._size, side, packed)
+        return TurnText(board, "cell", lambda move: cell_text(self._size, move[0]))
 
 
 def cell_text(size: int, cell: int) -> str:

@@ -68,9 +68,9 @@ class Kit:
         return None
 
     def action_names(self) -> npt.NDArray[Any]:
-        """What a player's actions are called, str [players, actions]."""
+        """What actions are called, str [players + 1, actions]: each player's, and chance's."""
         names = [str(action) for action in range(self.game.actions)]
-        return np.array([names] * self.game.players, object)
+        return np.array([names] * (self.game.players + 1), object)
 
     def transcript(self, actions: Int32s) -> tuple[tuple[str, str] | None, list[str]]:
         """A whole game, int32 [T]: its setups, if it has any, and its moves, as records have

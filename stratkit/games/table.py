@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import VARIANTS
+from stratkit.games.cards import CardsKit
+from stratkit.games.dice import DiceKit
 from stratkit.games.diplomacy.kit import DiplomacyKit
 from stratkit.games.hex import HexKit
 from stratkit.games.kit import Kit
@@ -16,6 +18,10 @@ from stratkit.games.stratego.kit import StrategoKit
 # By the name in cengine/games.c, which ends in a colon where a parameter follows.
 KITS: dict[str, type[Kit]] = {
     **dict.fromkeys(VARIANTS, StrategoKit),
+    "kuhn": CardsKit,
+    "leduc": CardsKit,
+    "leduc:": CardsKit,
+    "liars_dice:": DiceKit,
     "hex:": HexKit,
     "dark_hex:": HexKit,
     "diplomacy:": DiplomacyKit,

@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from stratkit.engine import Game
-from stratkit.engine.stratego import VARIANTS
+from stratkit.engine.stratego import differ_by_lakes
 from stratkit.errors import InputError, error_context
 from stratkit.models.shipped import SHIPPED, shipped_file, weights_file
 from stratkit.storage.checkpoints import StrPath, load_network, policy_stamp, read_policy
@@ -93,7 +93,7 @@ class PolicyModel(Model):
     title, source = "a policy", "train makes one"
 
     def _fits(self, game: Game) -> bool:
-        return self.game == game.name or _other_lakes(self.game, game)
+        return self.game == game.name or differ_by_lakes(self.game, game.name)
 
     def evaluator(self, game: Game, rows: int, elastic: bool = False) -> Evaluator:
         """Its network; `rows` and `elastic` as in `Evaluator`. `InputError`: the weights are
@@ -178,11 +178,3 @@ def model_of(
     """What these weights are, by their metadata."""
     kind = _KINDS.get(metadata.get("algorithm"), PolicyModel)
     return kind(file, part, weights, metadata)
-
-
-def _other_lakes(learned: str, game: Game) -> bool:
-    """Whether that variant differs from this game by its lakes only: views have the same shape."""
-    one, other = VARIANTS.get(learned), VARIANTS.get(game.name)
-    if one is None or other is None:
-        return False
-    return replace(one, name=other.name, lakes=other.lakes) == other

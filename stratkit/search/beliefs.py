@@ -31,7 +31,7 @@ from stratkit.engine import (
 )
 from stratkit.engine.history import Walk, placing_actions
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import NO_PIECE, VARIANTS
+from stratkit.engine.stratego import NO_PIECE, variant
 from stratkit.errors import InputError
 from stratkit.nets.belief import BeliefEvaluator
 from stratkit.search.blueprint import Blueprint
@@ -241,13 +241,13 @@ class Past:
 def past(worlds: Batch, root: Root) -> Past | None:
     """The past of worlds of a decision; None: it is not known. `InputError`: the game's history is
     none of these worlds."""
-    kind = VARIANTS.get(worlds.game.name)
-    if kind is None:
-        histories = worlds.histories()
-        return None if histories is None else Past(worlds.game, root.side, histories)
+    histories = worlds.histories()
+    if histories is not None:
+        return Past(worlds.game, root.side, histories)
     history = root.history()
     if history is None:
         return None
+    kind = variant(worlds.game.name)  # moves are public, setups are not
     setups = Walk.of(kind, history).setups(worlds, 1 - root.side)
     actions = np.tile(history, (worlds.size, 1))
     first = kind.pieces * (1 - root.side)  # red deploys first

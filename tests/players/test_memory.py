@@ -86,7 +86,7 @@ def test_the_entries_of_both_public_tensors() -> None:
         player.policy(scene.views())
     scene.play(*WASTE)
     for mode, player in watched.items():
-        seen = player._show(scene.views(), np.ones(1, bool))
+        seen = player.turns.show(scene.views(), np.ones(1, bool))
         assert seen.pub is not None
         planes[mode] = seen.pub[0].reshape(2, TYPES, -1)
     enemy, own = scene.seen("C4"), scene.seen("E2")

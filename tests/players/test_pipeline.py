@@ -289,11 +289,11 @@ def test_a_plan_is_of_one_move() -> None:
     player = post_processed(raw, PostProcessing(quanta=8))
     scene = Scene("M:A1 L:F1 X:F6 Y:A6")  # flags, and a piece each
     player.act(Views.of_one(scene.batch, 0, 0))
-    (plan,) = filter(None, player._plans.values())
+    (plan,) = filter(None, player.turns.plans.values())
     assert list(plan.destinations) == [5]
     for action in (5, 4, 0, 1, 4, 5, 1, 0, 5):  # to and fro, and once more
         scene.batch.apply(np.array([action], np.int32))
     view = Views.of_one(scene.batch, 0, 9)
-    assert player._planned(view, np.array([0])) == {}
+    assert player.turns.planned(view, np.array([0])) == {}
     plan.plies = 4
-    assert player._planned(view, np.array([0])) == {0: (plan, 5)}
+    assert player.turns.planned(view, np.array([0])) == {0: (plan, 5)}

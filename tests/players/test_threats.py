@@ -95,8 +95,8 @@ def test_the_policy_is_without_them_unless_nothing_is_left() -> None:
     before, after = free.policy(scene.views())[0], player.policy(scene.views())[0]
     start, end = scene.move("B4B3")
     assert after.sum() == pytest.approx(1) and after[start] < before[start]
-    assert end not in player._plans[0, 0].destinations[start][0]
-    assert end in free._plans[0, 0].destinations[start][0]
+    assert end not in player.turns.plans[0, 0].destinations[start][0]
+    assert end in free.turns.plans[0, 0].destinations[start][0]
 
     alone = Scene("M:A1 k:B3 B:A4 B:B5 B:A3 B:B2 Y:A6 q:C4 P:F6", two_squares=5, more_squares=0)
     player = post_processed(sharp_player(alone.game), PostProcessing(repeat_threats=False))
@@ -108,4 +108,4 @@ def test_the_policy_is_without_them_unless_nothing_is_left() -> None:
     free = post_processed(sharp_player(alone.game), PostProcessing(threshold=1e-9))
     before, after = free.policy(alone.views()), player.policy(alone.views())
     np.testing.assert_allclose(after, before, atol=1e-6)
-    assert len(player._plans[0, 0].destinations[alone.seen("B4")][0]) == 2
+    assert len(player.turns.plans[0, 0].destinations[alone.seen("B4")][0]) == 2

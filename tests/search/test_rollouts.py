@@ -32,7 +32,7 @@ def begun(name: str) -> Batch:
     batch.reset()
     rng = np.random.default_rng(7)
     numbers, played = 0, 0
-    while played < (15 if batch.game.is_stratego else 1):
+    while played < (15 if batch.game.actions_per_ply > 1 else 1):
         chosen = np.full(ROWS, -1, np.int32)
         batch.draw_chance(3, np.arange(ROWS), np.full(ROWS, numbers, np.int32), chosen)
         acting = np.flatnonzero(batch.actors() >= 0)

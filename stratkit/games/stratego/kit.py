@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from stratkit.arrays import Bytes, Int32s
@@ -45,9 +44,10 @@ class StrategoKit(Kit):
 
     def action_names(self) -> npt.NDArray[Any]:
         """Squares."""
-        kind, actions = self.variant, range(self.game.actions)
-        frames = [[kind.framed(side, action) for action in actions] for side in (0, 1)]
-        return np.array([[square_text(a, kind.width) for a in frame] for frame in frames], object)
+        names = super().action_names()
+        for side in (0, 1):
+            names[side] = [self._square(side, square) for square in range(self.game.actions)]
+        return names
 
     def transcript(self, actions: Int32s) -> tuple[tuple[str, str] | None, list[str]]:
         """A game that ended before both sides had deployed has neither setups nor moves."""

@@ -14,6 +14,7 @@ import numpy as np
 from stratkit.arrays import Float64s, Int64s
 from stratkit.engine import Game, PublicTree, Subgames, sample
 from stratkit.errors import InputError, UsageError
+from stratkit.games.table import kit_of
 from stratkit.players.player import Decision, Floats, Games, Player, Sides, Views
 from stratkit.players.searching.options import SearchOptions
 from stratkit.search.leaves import ExactLeaves
@@ -148,9 +149,8 @@ class PBSPlayer(Player):
         lines = [f"hand {hand}: {how}"]
         for who, player in (("own", side), ("opponent", 1 - side)):
             lines.append(f"  {who + ' hands':14} {_numbers(solved.at(node, player))}")
-        lines += [
-            f"  action {action:<7} {p:.3f}" for action, p in zip(actions, chosen, strict=True)
-        ]
+        names = kit_of(self.game).action_names()[side, actions]
+        lines += [f"  {name:14} {p:.3f}" for name, p in zip(names, chosen, strict=True)]
         return "\n".join(lines)
 
     def _solved_at(self, seat: int, infoset: int) -> Solved:
