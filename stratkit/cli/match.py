@@ -45,7 +45,6 @@ class Limit(click.ParamType[int]):
 
 @click.command(
     cls=MatchTool,
-    renamed={"--max-quiet": "--max-no-attack"},
     short_help="Play matches between players, and record every game.",
 )
 @click.argument("players", nargs=-1, metavar="PLAYER PLAYER...", type=PLAYER)

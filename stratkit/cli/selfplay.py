@@ -38,11 +38,6 @@ if TYPE_CHECKING:
     from stratkit.storage.episodes import Episodes
 
 
-def _warn_cut(ctx: click.Context, param: click.Parameter, value: object) -> None:
-    if value:
-        warn(f"{param.opts[0]} does nothing any more and will be removed")
-
-
 class Part(click.ParamType[tuple[int, int]]):
     """I/N: part I of N."""
 
@@ -57,9 +52,7 @@ class Part(click.ParamType[tuple[int, int]]):
         return int(match[1]), int(match[2])
 
 
-@click.command(
-    cls=Tool, renamed={"--lead": "--max-ahead"}, short_help="Play games of a policy against itself."
-)
+@click.command(cls=Tool, short_help="Play games of a policy against itself.")
 @option("--game G", "The game to play.", GAME_NAME, required=True)
 @option("-n GAMES", "How many games.", click.IntRange(0, 2**62), name="games")
 @option("--follow", "Play on as the learner publishes new weights in RUN (--policy).")
@@ -111,14 +104,12 @@ class Part(click.ParamType[tuple[int, int]]):
     click.IntRange(1, 1024),
     default=1,
 )
-@click.option("--groups", hidden=True, expose_value=False, callback=_warn_cut)
 @device_option
 @option(
     "--precision WORD",
     "Numbers of the network's layers: f32 or bf16 (default: f32; cuda: bf16).",
     OneOf(("f32", "bf16")),
 )
-@click.option("--half", is_flag=True, hidden=True, expose_value=False, callback=_warn_cut)
 @option("--max-actions N", "Cut games after N actions.", click.IntRange(1))
 @option(
     "--slice N",

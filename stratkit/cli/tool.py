@@ -16,7 +16,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
 import click
@@ -108,23 +108,7 @@ class _Standard(click.Command):
 
 
 class Tool(_Standard):
-    """A command with -q, -v, --version and --help. `renamed`: options by their names of the release
-    before, which still work."""
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        self.renamed: Mapping[str, str] = settings.pop("renamed", {})
-        super().__init__(*args, **settings)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        for at, word in enumerate(args):
-            name, *value = word.split("=", 1)
-            if word == "--":
-                break
-            if name in self.renamed:
-                args[at] = "=".join([self.renamed[name], *value])
-                if not ctx.resilient_parsing:
-                    warn(f"{name} is now called {self.renamed[name]}")
-        return super().parse_args(ctx, args)
+    """A command with -q, -v, --version and --help."""
 
 
 class ToolGroup(_Standard, click.Group):

@@ -30,13 +30,12 @@ class Kind:
 
 @dataclass(frozen=True)
 class Option:
-    """What the text of an option means, and its help: one sentence without a full stop. `alias`: a
-    name that it had before, which is read and not shown. `needs`: another key, without which it
-    would do nothing; or `KEY=WORD|WORD`, a key with one of these values."""
+    """What the text of an option means, and its help: one sentence without a full stop. `needs`:
+    another key, without which it would do nothing; or `KEY=WORD|WORD`, a key with one of these
+    values."""
 
     kind: Kind
     help: str
-    alias: str | None = None
     needs: str | None = None
 
     def serves(self, given: Mapping[str, str]) -> bool:
@@ -45,11 +44,9 @@ class Option:
         return not key or (key in given and (not words or given[key] in words.split("|")))
 
 
-def option(
-    default: Any, kind: Kind, help: str, alias: str | None = None, needs: str | None = None
-) -> Any:
+def option(default: Any, kind: Kind, help: str, needs: str | None = None) -> Any:
     """A field of a dataclass of options. Its key is its name, with dashes."""
-    said = Option(kind, help, alias, needs)
+    said = Option(kind, help, needs)
     return dataclasses.field(default=default, metadata={"option": said})
 
 

@@ -43,8 +43,6 @@ def parse_player(text: str, kinds: Sequence[PlayerKind] = KINDS) -> PlayerSpec:
         raise UsageError("a player needs a SPEC after its options", where="PLAYER", text=text)
     kind = kind_of(spec, kinds)
     name = given.pop("name", None)
-    aliases = {option.alias: key for key, option in kind.accepted() if option.alias}
-    given = {aliases.get(key, key): value for key, value in given.items()}
     try:
         _check_keys(given, kind, kinds)
         if name is not None and not name.isprintable():
@@ -95,8 +93,7 @@ def _check_keys(given: Mapping[str, str], kind: PlayerKind, kinds: Sequence[Play
         others = [other.name for other in kinds if key in {key for key, _ in other.accepted()}]
         if others:
             raise ValueError(f"{key}= is for {' and '.join(others)}")
-        known = {key: option.alias for other in kinds for key, option in other.accepted()}
-        words = ["name", *known, *filter(None, known.values())]
+        words = ["name", *(key for other in kinds for key, _ in other.accepted())]
         raise ValueError(f"unknown option {key!r}{nearest(key, words)}")
 
 

@@ -68,22 +68,9 @@ def test_rules(tmp_path: pathlib.Path) -> None:
     path.write_bytes(whole[: len(whole) // 2])
     done = run("match", *TWO, "-n", 8, "-o", path, "--resume", "--max-plies", 32)
     assert done.status == 1 and "rules max_plies is another: '31 there, 32 now'" in done.err
-    done = run("match", *TWO, "-n", 8, "-o", path, "--resume", "--max-quiet=off")
+    done = run("match", *TWO, "-n", 8, "-o", path, "--resume", "--max-no-attack=off")
     assert done.status == 0
-    assert done.err.startswith("match: --max-quiet is now called --max-no-attack\n")
     assert path.read_bytes() == whole
-
-
-def test_a_key_of_before_says_its_name_of_today(tmp_path: pathlib.Path) -> None:
-    """On the command line; a record that holds it is read without a word."""
-    call = ("shuttle=off,barrage-easy", "random", "-n", 2, "--game", "barrage", "--max-plies", 4)
-    out = tmp_path / "g.jsonl"
-    done = run("match", *call, "--seed", 1, "-o", out)
-    assert done.status == 0
-    assert done.err.startswith("match: shuttle= is now called repeat-threats=\n")
-    out.write_bytes(out.read_bytes().replace(b"repeat-threats=off", b"shuttle=off"))
-    again = run("match", "-n", 2, "-o", out, "--resume")
-    assert again.status == 0 and "now called" not in again.err
 
 
 def test_pairs_share_the_setups(tmp_path: pathlib.Path) -> None:

@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
@@ -250,24 +249,6 @@ def test_a_learner_that_had_got_further_goes_on_from_its_checkpoint(tmp_path: pa
                 first.kill()
         (tmp_path / "run/checkpoints/step-00000006.safetensors").unlink(missing_ok=True)
     assert (tmp_path / "run/checkpoints/step-00000005.safetensors").exists()
-
-
-def test_options_of_the_release_before(tmp_path: pathlib.Path) -> None:
-    """One has a new name; the others are ignored. Each says so."""
-    playing = ("selfplay", "--game", "mini", "-n", 20, "--seed", 1)
-    now, before = run(*playing), run(*playing, "--groups", 2, "--half")
-    assert before.data == now.data and before.err.splitlines() == [
-        "selfplay: --groups does nothing any more and will be removed",
-        "selfplay: --half does nothing any more and will be removed",
-    ]
-    publish(tmp_path, "plain", batch=4)
-    following = ("selfplay", "--game", "nano", "--policy", tmp_path, "--follow", "--seed", 1)
-    for old in (("--lead", 3), ("--lead=3",)):
-        done = run(*following, *old)
-        first, second = done.err.splitlines()
-        assert first == "selfplay: --lead is now called --max-ahead"
-        assert second.startswith("selfplay: --max-ahead is less than the 4 episodes")
-    assert not re.search("--(lead|groups|half)", run("selfplay", "--help").out)
 
 
 def test_too_few_ahead_for_a_batch(tmp_path: pathlib.Path) -> None:

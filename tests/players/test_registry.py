@@ -13,7 +13,6 @@ from stratkit.players.registry import NETWORK, STRONG, NetworkOptions, words_of
 from stratkit.players.searching.options import ALPHAZE, ATARAXOS, SearchOptions
 from stratkit.players.spec import parse_player
 from stratkit.players.testtime.options import DEEPNASH, FAST, PRESETS, PostProcessing
-from stratkit.storage.records import RENAMED_KEYS
 from stratkit.ucc.kind import PLAYERS, ProgramOptions
 
 KEYS = {"name", *(key for kind in PLAYERS for key, _ in kind.accepted())}
@@ -61,18 +60,6 @@ def test_help_and_completion_have_each_key() -> None:
     for key in KEYS:
         assert re.search(rf"^  {key}=\S", done.out, re.MULTILINE), key
         assert key == "name" or words_of(PLAYERS).count(f"{key}=") == 1
-
-
-def test_an_old_name_is_read_and_not_shown() -> None:
-    old, new = (parse_player(f"{key}=off,barrage-easy") for key in ("shuttle", "repeat-threats"))
-    assert old.options == new.options and not old.options.post.repeat_threats
-    assert options_text(old.options.post) == "repeat-threats=off,"
-    assert "shuttle" not in here("match", "--help").out
-
-
-def test_records_know_each_old_name() -> None:
-    accepted = [pair for kind in PLAYERS for pair in kind.accepted()]
-    assert {option.alias: key for key, option in accepted if option.alias} == RENAMED_KEYS
 
 
 def test_text_and_options_are_one() -> None:
@@ -137,7 +124,7 @@ def test_explicit_keys_override_the_preset() -> None:
         ("quanta=4,heuristic", "quanta= is for networks"),
         ("setup=a,random", "setup= is for people"),
         ("time=3,run", "time= needs search="),
-        ("shutle=off,run", "unknown option 'shutle' (did you mean 'shuttle'?)"),
+        ("shuttle=off,run", "unknown option 'shuttle'"),
         ("treshold=.1,run", "unknown option 'treshold' (did you mean 'threshold'?)"),
     ],
 )

@@ -48,7 +48,7 @@ class PostProcessing:
         "off", one_of("off", "on", "renormalised"), "exclude types that would have attacked before"
     )
     repeat_threats: bool = option(
-        True, switch(), "allow a piece to threaten the same piece over and over", alias="shuttle"
+        True, switch(), "allow a piece to threaten the same piece over and over"
     )
     bounds: float | None = option(
         None,
