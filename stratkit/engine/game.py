@@ -131,7 +131,9 @@ class Game:
         # Of the expanded observation: planes (C, H, W), or a vector (C,).
         self.shape: tuple[int, ...] = (is_.planes, is_.height, is_.width)[: 3 if is_.height else 1]
         # Rows and columns of the board that people see; None: the game has none.
-        self.board = (is_.board_height, is_.board_width) if is_.board_height else None
+        self.board: tuple[int, int] | None = (
+            (is_.board_height, is_.board_width) if is_.board_height else None
+        )
         self.actions_per_ply: int = is_.actions_per_ply
         self.unit: float = is_.unit  # what returns are divided by where games are compared
         self.largest_return: float = is_.largest_return  # values beyond it count as that
