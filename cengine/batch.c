@@ -24,6 +24,8 @@ static void *state_at(const sk_batch *batch, int32_t row)
 
 const sk_game *sk_batch_game(const sk_batch *batch) { return batch->game; }
 
+int32_t sk_batch_size(const sk_batch *batch) { return batch->size; }
+
 const void *sk_batch_state(const sk_batch *batch, int32_t row) { return state_at(batch, row); }
 
 sk_batch *sk_batch_open(const sk_game *game, int32_t size, int32_t threads)

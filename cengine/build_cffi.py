@@ -31,6 +31,18 @@ def declarations() -> str:
     return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
 
 
+# What a game in Python is called back by; stratkit/engine/python_game.py defines them.
+CALLBACKS = """
+extern "Python" {
+    int32_t sk_python_reset(void *, uint8_t *, uint8_t *, float *);
+    int32_t sk_python_apply(void *, uint8_t *, int32_t, int32_t, uint8_t *, float *);
+    void sk_python_observe(void *, const uint8_t *, uint8_t *);
+    void sk_python_chance(void *, const uint8_t *, const uint8_t *, double *);
+    int32_t sk_python_redeal(void *, uint8_t *, uint64_t);
+}
+"""
+
+
 def relative(path: pathlib.Path) -> str:
     """setuptools wants sources relative to the project's root."""
     return str(path.relative_to(FOLDER.parent))
@@ -54,7 +66,7 @@ COMPILE_FLAGS = [
 LINK_FLAGS = ["-O3", "-flto=auto", "-pthread", *EXTRA_FLAGS]
 
 ffibuilder = cffi.FFI()
-ffibuilder.cdef(declarations())
+ffibuilder.cdef(declarations() + CALLBACKS)
 ffibuilder.set_source(
     "stratkit.engine._engine",
     "#include <stddef.h>\n#include <stdint.h>\n"

@@ -2,8 +2,8 @@
  *
  * The build hands both files to cffi as they stand, so they hold declarations only. Arrays are the
  * caller's, row-major and contiguous; `n` counts rows. No function keeps a pointer it was given,
- * calls back, or allocates after an object was opened. A returned `const char *` that names an
- * error is static text; NULL means success.
+ * calls back, or allocates after an object was opened; only games of the caller's are called back.
+ * A returned `const char *` that names an error is static text; NULL means success.
  */
 
 /* ---- Games (game.h says what a game is) ---- */
@@ -58,6 +58,31 @@ void sk_outcomes(int32_t width, int32_t height, const uint8_t *packed, int64_t n
  * power of two of slots. */
 int64_t sk_distinct_rows(const uint8_t *a, int32_t a_bytes, const uint8_t *b, int32_t b_bytes,
                          int64_t n, int32_t *table, int64_t slots, int64_t *first, int64_t *each);
+
+/* ---- A game whose rules are the caller's ---- */
+
+/* Each function gets `self` and the caller's bytes of a state. Several threads may call at once. */
+typedef struct {
+    /* Makes zeros the first state, and says of it what `apply` does. */
+    int32_t (*reset)(void *self, uint8_t *state, uint8_t *legal, float *returns);
+    /* Applies the game's action number `plies`, counted from 1. Returns who acts then: a player, -1
+     * (chance) or -2 (over). Writes legal [actions], or returns [players] of a game that is over.
+     * Legal is what it was: a game that is another one when it is played again may get an action
+     * that is not. */
+    int32_t (*apply)(void *self, uint8_t *state, int32_t action, int32_t plies, uint8_t *legal,
+                     float *returns);
+    /* What the acting player may know, to packed [observation_bytes], which come as zeros. */
+    void (*observe)(void *self, const uint8_t *state, uint8_t *packed);
+    /* The probability of each outcome that is legal, in this order; they come as all alike. */
+    void (*chance)(void *self, const uint8_t *state, const uint8_t *legal, double *probabilities);
+    /* Makes the state a world of the acting player (game.h); 0, or 1 if it cannot. NULL: there are
+     * no worlds. */
+    int32_t (*redeal)(void *self, uint8_t *state, uint64_t seed);
+} sk_callbacks;
+
+/* At most 128 actions. NULL: out of memory. */
+sk_game *sk_game_called(sk_callbacks calls, void *self, int32_t players, int32_t actions,
+                        int32_t max_length, int32_t state_bytes, int32_t observation_bytes);
 
 /* ---- Batches: `size` states of one game, stepped together on `threads` threads ---- */
 

@@ -80,6 +80,8 @@ const char *sk_tree_intern(sk_tree *tree, const void *state, int player, int32_t
     assert(n > 0 && n <= SK_MOST_ACTIONS);
     int32_t *slot = slot_of(tree, new);
     if (!*slot) {
+        if (tree->whole_infosets && new >= tree->whole_infosets)
+            return "not the same game when it is played again";
         *slot = (int32_t) new + 1;
         tree->n_infosets++;
         tree->n_actions += n;
@@ -209,6 +211,7 @@ const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_b
 void sk_tree_keep(sk_tree *tree, sk_batch *states, int32_t *depths)
 {
     tree->kept = states;
+    tree->whole_infosets = sk_batch_size(states);
     tree->kept_depths = depths;
 }
 
@@ -243,6 +246,8 @@ const char *sk_tree_grow(sk_tree *tree, int64_t steps, int32_t *whole)
     for (; !wrong && steps > 0 && tree->depth; steps--)
         wrong = advance(tree);
     *whole = !wrong && !tree->depth;
+    if (*whole)
+        tree->whole_infosets = tree->n_infosets;
     return wrong;
 }
 

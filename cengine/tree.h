@@ -77,6 +77,8 @@ struct sk_tree {
 
     sk_batch *kept; /* gets the first state of each information set, or NULL */
     int32_t *kept_depths;
+    /* How many sets there are, where that is known before they are enumerated again; else 0. */
+    int64_t whole_infosets;
 
     world *worlds; /* the path of tree_worlds.c, and its states */
     uint8_t *world_states;

@@ -1,4 +1,4 @@
-"""Classes of the user's own, `py:MODULE:CLASS`: of networks, of algorithms.
+"""Classes of the user's own, `py:MODULE:CLASS`: of networks, of algorithms, of games.
 
 Who imports one has made sure that the user has named it: data never name code. This module imports
 neither torch nor numpy.
@@ -6,15 +6,38 @@ neither torch nor numpy.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import inspect
 import os
 import sys
+import threading
 
 from stratkit.errors import InputError, nearest_or_all, one_line
 
 PYTHON = "py:"  # begins such a name
+
+
+class PrintingAside:
+    """A context in which `print` goes to stderr: records may go to stdout. Games with programs are
+    played in threads: the last one to leave puts stdout back."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._stdout = threading.Lock(), 0, sys.stdout
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._stdout, sys.stdout = sys.stdout, sys.stderr
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                sys.stdout = self._stdout
+
+
+printing_aside = PrintingAside()
 
 
 def check_python_name(name: str, what: str) -> None:
@@ -32,7 +55,7 @@ def python_class(name: str) -> type:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with printing_aside:
             found = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name not in (module, module.partition(".")[0]):

@@ -49,6 +49,7 @@ class Batch:
             raise MemoryError(f"{size} states of {game.name}")
         self.handle = ffi.gc(handle, lib.sk_batch_close)
         self.game, self.size, self.threads = game, size, threads
+        game.check()
 
     def clone(self) -> Self:
         """A batch of the same states, which goes on by itself. `copy` and `pickle` do it, too."""
@@ -70,6 +71,7 @@ class Batch:
         """Begins these rows (all of them by default) from the start of the game."""
         which = indices("rows", np.arange(self.size) if rows is None else rows, self.size)
         lib.sk_batch_reset(self.handle, pointer("rows", which, "int32", which.shape), len(which))
+        self.game.check()
 
     @checked
     def start(self, row: int, start: bytes) -> None:
@@ -83,6 +85,7 @@ class Batch:
         if wrong != ffi.NULL:
             lib.sk_batch_start(self.handle, row, b"", 0)
             raise InputError(text(wrong))
+        self.game.check()
 
     def save(self, row: int) -> bytes:
         """`row` as a start position; its history is lost. Raises `ValueError` between two plies."""
@@ -141,6 +144,7 @@ class Batch:
         shape = (self.size, self.game.observation_bytes)
         out = np.empty(shape, np.uint8) if out is None else out
         lib.sk_batch_view(self.handle, ffi.NULL, ffi.NULL, self._packed("out", out))
+        self.game.check()
         return out
 
     def view(self, actors: Int8s, legal: Bytes, packed: Bytes) -> None:
@@ -151,6 +155,7 @@ class Batch:
             self._legal("legal", legal),
             self._packed("packed", packed),
         )
+        self.game.check()
 
     def apply(self, actions: Int32s) -> None:
         """One action a row, int32 [size]; -1 leaves the row alone.
@@ -159,6 +164,7 @@ class Batch:
         were, all others have advanced.
         """
         row = lib.sk_batch_apply(self.handle, pointer("actions", actions, "int32", (self.size,)))
+        self.game.check()
         if row >= 0:
             raise IllegalAction(row, int(actions[row]))
 
@@ -173,6 +179,7 @@ class Batch:
             pointer("numbers", numbers, "int32", (self.size,)),
             filled("chosen", chosen, "int32", (self.size,)),
         )
+        self.game.check()
 
     def result(self) -> tuple[Float32s, Bytes, Int32s]:
         """Returns float32 [size, players] (zeros while running), ending codes uint8 [size] (indices

@@ -9,7 +9,9 @@ from typing import Any, Self
 
 from stratkit.arguments import checked
 from stratkit.engine.library import ffi, lib, text
+from stratkit.engine.python_game import PythonGame
 from stratkit.errors import InputError, nearest_or_all, printable, shown
+from stratkit.python_class import PYTHON, check_python_name
 from stratkit.regular import open_regular
 
 
@@ -19,7 +21,7 @@ def game_names() -> list[str]:
 
 
 FILED = ("matrix:", "diplomacy:")  # what follows may be the name of a file
-_named: set[str] = set()  # games with a file that the user has named
+_named: set[str] = set()  # games with a file or a class that the user has named
 
 
 def _file_of(name: str) -> str | None:
@@ -56,9 +58,8 @@ def _check_file(name: str) -> None:
     _named.add(name)
 
 
-def _file_hash(name: str) -> str | None:
-    """SHA-256 of the file that a game's name gives, after the colon; None: there is none."""
-    file = _file_of(name)
+def _hash_of(file: str | None) -> str | None:
+    """SHA-256 of the file."""
     if file is None:
         return None
     with open_regular(os.fsdecode(_bytes(file))) as stream:
@@ -73,6 +74,37 @@ def _opened_again(name: str, rules: Mapping[str, int], file_hash: str | None) ->
     return game
 
 
+def _in_c(name: str, rules: Mapping[str, int]) -> Any:
+    """A game of the engine's own. `InputError`: there is none of this name and these rules."""
+    kind, colon, _ = name.partition(":")
+    if kind + colon not in game_names():
+        hint = nearest_or_all(kind + colon, game_names())
+        raise InputError(f"unknown game {shown(name)}{hint}")
+    for key in rules:
+        if not (key.isascii() and key.isidentifier()):
+            raise InputError(f"game {printable(name)}: unknown rule {shown(key)}")
+    _check_file(name)
+    words = " ".join(f"{key}={int(value)}" for key, value in rules.items())
+    error = ffi.new("char[200]")
+    handle = lib.sk_game_open(_bytes(name), words.encode(errors="replace"), error, len(error))
+    if handle == ffi.NULL:
+        wrong = ffi.string(error).decode(errors="replace")
+        raise InputError(printable(f"game {name}: {wrong}"))
+    return ffi.gc(handle, lib.sk_game_close)
+
+
+def _in_python(name: str, rules: Mapping[str, int]) -> PythonGame | None:
+    """The game `py:MODULE:CLASS`, which the user names; None: the name is another one."""
+    if not name.startswith(PYTHON):
+        return None
+    check_python_name(name, "a game")
+    if rules:
+        raise InputError(printable(f"game {name}: this game has no rules to set"))
+    game = PythonGame(name)
+    _named.add(name)
+    return game
+
+
 class Game:
     """A game of the engine, opened by name.
 
@@ -83,8 +115,8 @@ class Game:
     2 ** side over the sides that `two_squares` and `more_squares` do not bind. `rules` has `open`
     and `waived` only if they are not 0. Raises `InputError` for an unknown name or rule.
 
-    A name such as `matrix:FILE` opens that file, a regular one. Who has the name from a file of
-    data calls `stored`.
+    A name such as `matrix:FILE` opens that file, a regular one, and `py:MODULE:CLASS` imports that
+    module, whose class is a game in Python. Who has the name from a file of data calls `stored`.
 
     A game does not change: a copy is the game itself. `pickle` keeps its name and rules.
     """
@@ -92,36 +124,24 @@ class Game:
     @classmethod
     @checked
     def stored(cls, name: str, rules: Mapping[str, int] | None = None) -> Game:
-        """The game that data name: a header, metadata. They name no files, or reading them would
-        read others. `InputError`: the name has a file in it, and nobody has opened that game by
-        `Game` before, as the command line does."""
-        if name not in _named and _file_of(name) is not None:
-            what = "unknown, and data open no file: only the command line does, by --game"
+        """The game that data name: a header, metadata. They name no files or classes, or reading
+        them would read others and run code. `InputError`: the name has one in it, and nobody has
+        opened that game by `Game` before, as the command line does."""
+        if name not in _named and (name.startswith(PYTHON) or _file_of(name) is not None):
+            do = "run no code" if name.startswith(PYTHON) else "open no file"
+            what = f"unknown, and data {do}: only the command line does, by --game"
             raise InputError(printable(f"game {name}: {what} (fenfs: --allow-game)"))
         return cls(name, rules)
 
     @checked
     def __init__(self, name: str, rules: Mapping[str, int] | None = None) -> None:
-        kind, colon, _ = name.partition(":")
-        if kind + colon not in game_names():
-            hint = nearest_or_all(kind + colon, game_names())
-            raise InputError(f"unknown game {shown(name)}{hint}")
-        for key in rules or {}:
-            if not (key.isascii() and key.isidentifier()):
-                raise InputError(f"game {printable(name)}: unknown rule {shown(key)}")
-        _check_file(name)
-        words = " ".join(f"{key}={int(value)}" for key, value in (rules or {}).items())
-        error = ffi.new("char[200]")
-        handle = lib.sk_game_open(_bytes(name), words.encode(errors="replace"), error, len(error))
-        if handle == ffi.NULL:
-            wrong = ffi.string(error).decode(errors="replace")
-            raise InputError(printable(f"game {name}: {wrong}"))
-        self.handle = ffi.gc(handle, lib.sk_game_close)
+        self._python = _in_python(name, rules or {})
+        self.handle = self._python.handle if self._python else _in_c(name, rules or {})
         self.name = name
-        self.file_hash = _file_hash(name)
+        self.file_hash = _hash_of(self._python.path if self._python else _file_of(name))
         self.rules = self._rules()
         is_ = ffi.new("sk_description *")
-        lib.sk_game_describe(handle, is_)
+        lib.sk_game_describe(self.handle, is_)
         self.players: int = is_.players
         self.actions: int = is_.actions
         self.max_length: int | None = is_.max_length or None
@@ -141,6 +161,12 @@ class Game:
         self.public_bytes: int = is_.public_bytes
         self.pbs_inputs = 1 + self.public_bytes + 2 * self.hands  # of a row of `Subgames.inputs`
         self.endings = self._endings()
+
+    def check(self) -> None:
+        """Raises what was wrong with a game in Python since it was opened: `StratkitError`, or an
+        interrupt. What calls its class calls this afterwards."""
+        if self._python:
+            self._python.check()
 
     def _rules(self) -> dict[str, int]:
         out = ffi.new("char[400]")

@@ -137,6 +137,7 @@ class SearchTrees:
             writable(self._legal),
             writable(self._packed),
         )
+        self.game.check()
         return self._packed[: self._rows], self._legal[: self._rows]
 
     def tell(self, policy: Float32s, values: Float32s) -> None:
@@ -175,6 +176,7 @@ class SearchTrees:
         return size.simulations, size.evaluations, size.bytes
 
     def _raise(self, wrong: Any) -> None:
+        self.game.check()
         if wrong == ffi.NULL:
             return
         if text(wrong) == "out of memory":

@@ -140,6 +140,7 @@ def _replay_some(
         writable(out.returns[first:last]),
         writable(out.endings[first:last]),
     )
+    game.check()
     if fault.episode >= 0:
         index = int(fault.action)
         action = int(actions[begin + offsets[fault.episode] + index]) if index >= 0 else None
@@ -185,6 +186,7 @@ def legal_prefix(game: Game, actions: Int32s, start: bytes = b"") -> Prefix:
         writable(returns),
         writable(endings),
     )
+    game.check()
     if fault.episode >= 0 and fault.action < 0:
         raise IllegalAction(0, None, 0)
     legal = total if fault.episode < 0 else int(fault.action)

@@ -50,7 +50,9 @@ class Tree:
     def __init__(
         self, game: Game, most_histories: Most = MAX_HISTORIES, most_bytes: Most = MAX_BYTES
     ) -> None:
-        if game.players == 2 and lib.sk_tree_exceeds(game.handle, float(most_histories)):
+        too_large = game.players == 2 and lib.sk_tree_exceeds(game.handle, float(most_histories))
+        game.check()
+        if too_large:
             raise InputError(_too_large(game, most_histories))
         self.game, self._limits = game, (most_histories, most_bytes)
         self._handle = handle = self._opened()
@@ -78,6 +80,7 @@ class Tree:
         whole = ffi.new("int32_t *")
         while not whole[0]:
             wrong = lib.sk_tree_grow(handle, STEP, whole)
+            self.game.check()
             if wrong == ffi.NULL:
                 continue
             if text(wrong) == "too large to enumerate":
@@ -189,6 +192,7 @@ class Tree:
         whole = ffi.new("int32_t *")
         while not whole[0]:
             wrong = lib.sk_tree_worlds(self._handle, STEP, writable(values), writable(best), whole)
+            self.game.check()
             if wrong != ffi.NULL:
                 raise InputError(f"{self.game.name}: {text(wrong)}")
         weight = self.sums(best)[self.owner]

@@ -110,6 +110,7 @@ def worlds(
     row = batch._row("row", row)
     out = Batch(batch.game, n, threads)
     wrong = lib.sk_batch_redeal(out.handle, batch.handle, row, seed, Stream.WORLDS, game, number)
+    batch.game.check()
     if wrong != ffi.NULL:
         raise ValueError(f"{batch.game.name}: {text(wrong)}")
     return out

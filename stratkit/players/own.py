@@ -13,7 +13,6 @@ import importlib
 import inspect
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_type_hints
 
@@ -26,6 +25,7 @@ from stratkit.players.options import switch
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
 from stratkit.players.registry import Setting
 from stratkit.players.spec import PlayerSpec, split_options
+from stratkit.python_class import printing_aside
 from stratkit.storage.columns import MU_ROUNDING
 
 PREFIX = "py:"
@@ -49,7 +49,7 @@ def open_own(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
     values = _values(cls, given, {"game": game, "seed": setting.seed}, spec.text)
     called = spec.name or name
     try:
-        with _printing_aside:
+        with printing_aside:
             player = _guarded(cls, called)(**values)
     except (Exception, SystemExit) as error:
         raise InputError(f"{target}: {one_line(error)}", text=spec.text) from error
@@ -72,33 +72,10 @@ def _guarded(cls: Any, called: str) -> Any:
     return guarded
 
 
-class _PrintingAside:
-    """A context in which `print` goes to stderr: records may go to stdout. Games with programs are
-    played in threads: the last one to leave puts stdout back."""
-
-    def __init__(self) -> None:
-        self._lock, self._inside, self._stdout = threading.Lock(), 0, sys.stdout
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._inside:
-                self._stdout, sys.stdout = sys.stdout, sys.stderr
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                sys.stdout = self._stdout
-
-
-_printing_aside = _PrintingAside()
-
-
 @contextlib.contextmanager
 def _errors_of(what: str) -> Iterator[None]:
     try:
-        with _printing_aside:
+        with printing_aside:
             yield
     except StratkitError:
         raise
@@ -186,7 +163,7 @@ def _class(module: str, name: str, text: str) -> Any:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        with _printing_aside:
+        with printing_aside:
             found = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name not in (module, module.partition(".")[0]):
