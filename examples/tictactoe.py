@@ -1,7 +1,7 @@
 """Tic-tac-toe as a game in Python, for the engine to play.
 
-selfplay --game py:tictactoe:TicTacToe -n 100 | train - --out run --net mlp:32 --steps 10 --batch 8
-exploit py:tictactoe:Late uniform run
+selfplay --game py:tictactoe:TicTacToe -n 100 -o games.eps
+match search=pimc,nodes=50,worlds=1,random name=b,random -n 20 --game py:tictactoe:TicTacToe
 """
 
 LINES = ("012", "345", "678", "036", "147", "258", "048", "246")
@@ -40,6 +40,9 @@ class TicTacToe:
         """Of the player to act: the first mover's stones are 1, the other's are 2."""
         own = sum(state > 0) % 2 + 1
         return [*(state == own), *(state == 3 - own)]
+
+    def redeal(self, state, rng):
+        pass  # nothing is hidden; for search=pimc
 
 
 class Late(TicTacToe):

@@ -28,7 +28,8 @@ MODULES = [
     *("stratkit.notation.board", "stratkit.models.trained_network", "stratkit.convert.arrays"),
     "stratkit.adapters.pettingzoo",
 ]
-NO_DOORS = {"stratkit.engine.library", "stratkit.engine._engine"}  # nobody else may import them
+# Nobody else may import them.
+NO_DOORS = {f"stratkit.engine.{name}" for name in ("library", "_engine", "python_game")}
 Call = tuple[Callable[..., Any], dict[str, Any]]
 
 MINI, NANO = VARIANTS["mini"], VARIANTS["nano"]

@@ -123,7 +123,7 @@ class PythonGame:
 
     def check(self) -> None:
         """Raises what was wrong since the game was opened: `StratkitError`, or an interrupt."""
-        if isinstance(self._error, Exception | SystemExit):
+        if isinstance(self._error, _Wrong):
             what = printable(f"game {self.name}: {self._error}")
             raise StratkitError(what) from self._error.__cause__
         if self._error is not None:
@@ -216,7 +216,6 @@ def _whole(method: str, value: Any, least: int, most: int) -> int:
 # What C calls. After an error nobody acts any more.
 
 
-@ffi.def_extern(name="sk_python_reset", error=OVER)  # type: ignore[misc]
 def _reset(handle: Any, at: Any, legal: Any, returns: Any) -> int:
     game: PythonGame = ffi.from_handle(handle)
 
@@ -228,7 +227,6 @@ def _reset(handle: Any, at: Any, legal: Any, returns: Any) -> int:
     return game.call("reset", begin, OVER)
 
 
-@ffi.def_extern(name="sk_python_apply", error=OVER)  # type: ignore[misc]
 def _apply(handle: Any, at: Any, action: int, plies: int, legal: Any, returns: Any) -> int:
     game: PythonGame = ffi.from_handle(handle)
 
@@ -242,14 +240,12 @@ def _apply(handle: Any, at: Any, action: int, plies: int, legal: Any, returns: A
     return game.call(f"apply: action {action}", go_on, OVER)
 
 
-@ffi.def_extern(name="sk_python_observe")  # type: ignore[misc]
 def _observe(handle: Any, at: Any, packed: Any) -> None:
     game: PythonGame = ffi.from_handle(handle)
     seen = game.call("observe", lambda: game.observed(game.state(at)), b"")
     ffi.buffer(packed, len(seen))[:] = seen
 
 
-@ffi.def_extern(name="sk_python_chance")  # type: ignore[misc]
 def _chance(handle: Any, at: Any, legal: Any, probabilities: Any) -> None:
     game: PythonGame = ffi.from_handle(handle)
     n = sum(ffi.buffer(legal, game.actions)[:])
@@ -257,7 +253,6 @@ def _chance(handle: Any, at: Any, legal: Any, probabilities: Any) -> None:
     ffi.buffer(probabilities, len(chances))[:] = chances
 
 
-@ffi.def_extern(name="sk_python_redeal", error=1)  # type: ignore[misc]
 def _redeal(handle: Any, at: Any, seed: int) -> int:
     game: PythonGame = ffi.from_handle(handle)
 
@@ -266,3 +261,13 @@ def _redeal(handle: Any, at: Any, seed: int) -> int:
         return 0
 
     return game.call("redeal", deal, 1)
+
+
+for _function, _failed in (
+    (_reset, OVER),
+    (_apply, OVER),
+    (_observe, None),
+    (_chance, None),
+    (_redeal, 1),
+):
+    ffi.def_extern(name=f"sk_python{_function.__name__}", error=_failed)(_function)
