@@ -20,7 +20,7 @@ GUIDES = sorted((ROOT / "docs").glob("*.md"))
 MADE = {
     "bot": ("", {"greedy.jsonl": 500}),
     "cluster": ("step", {"run/policy.safetensors": 500}),
-    "extend": ("rm:1000", {"kuhn.jsonl": 500, "pg.jsonl": 500}),
+    "extend": ("rm:1000", {"kuhn.jsonl": 500, "ttt.jsonl": 500, "pg.jsonl": 500}),
     "first-agent": (
         "12 games of barrage; Elo with 95 % intervals of differences from the anchors",
         {"ratings.png": 5000, "ratings.html": 5000, "run.png": 5000, "run/metrics.jsonl": 100},

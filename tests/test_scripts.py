@@ -16,7 +16,7 @@ FILES = sorted(path for at in ("examples", "bench") for path in (ROOT / at).rglo
 # What is imported, and does nothing by itself.
 MODULES = ("bench/command_line.py", "examples/linear_net.py",
            "examples/policy_gradient.py", "examples/players/greedy.py",
-           "examples/replicator.py")  # fmt: skip
+           "examples/replicator.py", "examples/tictactoe.py")  # fmt: skip
 PYTHON = [
     str(path.relative_to(ROOT))
     for path in FILES
