@@ -12,7 +12,8 @@ from torch import Tensor
 
 from learn.games import as_parts, episodes, gradient, optimizer
 from running import PATIENCE
-from stratkit.learn.data import Layout, StepBatch, make_batch
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks
 from stratkit.learn.request import resolve
@@ -70,7 +71,7 @@ def test_ranks_of_unequal_parts_are_as_one(algorithm: str, options: dict[str, ob
         return optimizer("plain", game, settings, ranks=ranks)
 
     def batch(first: int, end: int) -> StepBatch:
-        return make_batch(game, as_parts(game, found[first:end]), Layout(16))
+        return make_batch(game, as_parts(game, found[first:end]), BatchSpec(16))
 
     one = learner()
     for _ in range(3):
