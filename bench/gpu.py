@@ -26,7 +26,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from stratkit.engine import Game
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.data import Layout, StepBatch, make_batch
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.replayed import EpisodeChunk
 from stratkit.learn.request import resolve
@@ -324,7 +325,7 @@ def random_batch(game: Game, states: int = 0, games_wanted: int = 0) -> StepBatc
             there, count = there + int(episodes.length.sum()), count + len(episodes)
             if there >= states and count >= games_wanted:
                 break
-    return make_batch(game, parts, Layout(128))
+    return make_batch(game, parts, BatchSpec(128))
 
 
 @torch.no_grad()

@@ -12,9 +12,9 @@ import torch
 
 from stratkit.engine import Game, PublicTree, Subgames, Tree
 from stratkit.errors import StratkitError
-from stratkit.learn.config import ReBeLConfig
-from stratkit.learn.rebel import Buffer, ValueLearner
-from stratkit.nets.pbs import build_pbs
+from stratkit.learn.buffer import BufferedOptimizer
+from stratkit.learn.config import ReBeLConfig, RunConfig
+from stratkit.learn.rebel import ReBeL
 from stratkit.search.generate import Examples, Generator, examples_of
 from stratkit.search.leaves import ExactLeaves, NetworkLeaves
 from stratkit.search.safe import PBSSearch, play_through
@@ -22,7 +22,7 @@ from stratkit.search.subgame import SOLVERS, Leaves
 from stratkit.search.value_error import random_states
 from stratkit.solve.exploitability import evaluate
 
-GAMES, BATCH, USES, POINTS = 128, 512, 8, 5
+GAMES, BATCH, POINTS = 128, 512, 5
 LEARNING, PLAYING, REPEATS = PBSSearch("cfr-avg", 32), PBSSearch("cfr-avg", 128), 64
 
 parser = argparse.ArgumentParser(
@@ -68,14 +68,13 @@ def exploitability(leaves: Leaves) -> float:
 
 print("solved leaves", "", f"{exploitability(ExactLeaves(16)):.4f}", sep="\t", flush=True)
 for name, made in (("self-play", of_selfplay), ("random", of_random_states)):
-    learner = ValueLearner(build_pbs("pbs:128x128", game, seed), ReBeLConfig(), BATCH)
-    buffer = Buffer(100_000, game.pbs_inputs, game.hands, seed)
-    source = made(NetworkLeaves(learner.network))
+    algorithm = ReBeL("pbs:128x128", game, ReBeLConfig(), seed)
+    learner = BufferedOptimizer(algorithm, RunConfig(batch=BATCH, seed=seed))
+    source = made(NetworkLeaves(algorithm.trained))
     for point in range(POINTS + 1):
-        while buffer.added < examples * point // POINTS:
-            some = next(source)
-            buffer.add(some.rows, some.values)
-            while (learner.step + 1) * BATCH <= USES * buffer.added:
-                learner.update(buffer)
-        found = exploitability(NetworkLeaves(learner.average))
-        print(name, buffer.added, f"{found:.4f}", sep="\t", flush=True)
+        while learner.added < examples * point // POINTS:
+            learner.add(next(source))
+            while learner.due:
+                learner.learn()
+        found = exploitability(NetworkLeaves(algorithm.networks["average"]))
+        print(name, learner.added, f"{found:.4f}", sep="\t", flush=True)

@@ -246,7 +246,6 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     signals = _Signals()
     with Progress(request.steps, "step", tool, log_every=_seconds(options)) as progress:
         progress.doing("loading torch")
-        from stratkit.learn.rebel_run import train_values
         from stratkit.learn.run import train
         from stratkit.nets.threads import one_thread
 
@@ -256,8 +255,7 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
             _scalars(options["tensorboard"]) as scalars,
             closing(_Logger(progress, request, scalars, opponent)) as logger,
         ):
-            learned = train_values if algorithm_kind(algorithm_of(request)).examples else train
-            outcome = learned(request, signals.stop, logger, warn)
+            outcome = train(request, signals.stop, logger, warn)
     return _conclude(outcome, signals, request)
 
 
@@ -269,7 +267,7 @@ def _opponent(text: str, request: Request) -> Opponent:
     from stratkit.models.shipped import SHIPPED
     from stratkit.players.registry import HUMAN, NETWORK
 
-    if algorithm_kind(algorithm_of(request)).hidden:
+    if algorithm_kind(algorithm_of(request)).batches.hidden:
         raise UsageError("--eval needs a network that plays, and a belief network does not")
     opponent = parse_opponent(text)
     player = read_player(opponent.player)

@@ -7,6 +7,7 @@ nashpg.py       PPO, and NashPG
 alphaze.py      AlphaZero's loss: what a search has found
 belief.py       beliefs about hidden pieces
 rebel.py        ReBeL's value network, from examples of values
+buffer.py       the newest examples, and updates from draws of them
 v_trace.py      R-NaD's value estimates
 advantages.py   MMD's and PPO's advantages and values
 averaging.py    networks that follow the trained one
@@ -22,10 +23,12 @@ acting.py       what learning asks of the search of self-play
 options.py      settings as fields of dataclasses
 presets.py      settings that go with a kind of network
 request.py      what `train` is asked for, and where its settings come from
-inputs.py       whether the inputs are episodes, and who makes some of what is none
+inputs.py       whether the inputs can be read, and who makes some of what is none
 replayed.py     the episodes of a batch, replayed, and what is wrong with them
 data.py         episodes -> batches: steps, and the different views in them
-source.py       where episodes come from: pipes, files, folders
+batch_spec.py   what an algorithm's batches hold
+streams.py      what is in a stream, episodes or examples, and batches made of it
+source.py       where they come from: pipes, files, folders
 pipes.py        several pipes, side by side
 window.py       old episodes that are learned from again
 consumed.py     from how many episodes of which files a run has learned
@@ -33,8 +36,8 @@ metrics.py      the metrics of a step
 curves.py       the metrics of several runs as a picture
 tensorboard.py  the same for TensorBoard
 ranks.py        several learners that work as one
+rank_state.py   what each of them has of its own, in a checkpoint
 observer.py     who is told how a run goes
 folder.py       a run's folder: its lock, its checkpoints
 run.py          the loop around all of it: published weights, checkpoints, metrics
-rebel_run.py    the same for ReBeL, from examples
 """

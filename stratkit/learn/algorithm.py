@@ -1,9 +1,10 @@
 """What the learner needs of an algorithm.
 
 An algorithm is a file of its own that reads like its paper: `rnad.py`, `mmd.py`, `alphaze.py`,
-`belief.py`. It knows networks, targets and losses. It knows neither chunks nor threads, precision
-and Adam: those are the optimizer's (`optimizer.py`), which in turn knows no algorithm. Losses and
-gradients are summed over ranks there; targets that depend on the whole batch ask `ranks`.
+`belief.py`, `rebel.py`. It knows networks, targets and losses. It knows neither chunks nor threads,
+precision and Adam: those are the optimizer's (`optimizer.py`), which in turn knows no algorithm.
+Losses and gradients are summed over ranks there; targets that depend on the whole batch ask
+`ranks`.
 
 One update goes through the methods in this order:
 
@@ -29,11 +30,11 @@ import torch
 from torch import Tensor
 
 from stratkit.engine import Game
-from stratkit.errors import InputError
 from stratkit.learn.config import AdamConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.python_algorithm import algorithm_kind
 from stratkit.learn.ranks import ALONE
+from stratkit.models.first_weights import begin_with
 from stratkit.nets import Network, build, place
 
 CPU = torch.device("cpu")
@@ -161,6 +162,15 @@ class Algorithm(ABC, Generic[F, T]):
     def after_load(self) -> None:
         """The weights of all networks have been replaced by a checkpoint's."""
 
+    def begin_with(self, path: str) -> None:
+        """Gives all networks the weights of another checkpoint, RUN or policy. `InputError`: it is
+        of another kind."""
+        begin_with(self.networks, self.net, path)
+
+    def measured(self) -> Mapping[str, Any]:
+        """What else the line of a step at a checkpoint is to say, where that takes its time."""
+        return {}
+
 
 def open_algorithm(
     name: str,
@@ -172,8 +182,6 @@ def open_algorithm(
 ) -> Algorithm[Any, Any]:
     """The algorithm of this name with untrained networks (`nets.build`), on a device."""
     entry = algorithm_kind(name)
-    if entry.examples:
-        raise InputError(f"{name} learns from examples of values, not from episodes")
     kind = getattr(importlib.import_module(entry.module), entry.name)
     made: Algorithm[Any, Any] = kind(net, game, config, seed, device)
     return made

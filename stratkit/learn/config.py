@@ -1,9 +1,9 @@
 """Every setting of a training run, and the algorithms by name.
 
-`RunConfig` says how a run goes about it, whatever it learns (of ReBeL, only `CommonRunConfig`).
-Each algorithm has a dataclass of its hyper-parameters. Both are configuration, command line and
-help at once: a setting is a field with a default, a help text and a range, and its option is its
-name, with - for _. This module imports neither torch nor numpy: `train --help` needs it.
+`RunConfig` says how a run goes about it, whatever it learns. Each algorithm has a dataclass of its
+hyper-parameters. Both are configuration, command line and help at once: a setting is a field with a
+default, a help text and a range, and its option is its name, with - for _. This module imports
+neither torch nor numpy: `train --help` needs it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from stratkit.errors import InputError
 from stratkit.learn.acting import check_actors, processed, with_true_sight
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.options import Options, option
 from stratkit.learn.presets import (
     ALPHAZE_PRESETS,
@@ -25,6 +26,7 @@ from stratkit.learn.presets import (
     PRESETS,
 )
 from stratkit.learn.schedule import annealed
+from stratkit.netnames import DEFAULT_PBS
 
 
 def _average_rate(default: float) -> Any:
@@ -33,8 +35,8 @@ def _average_rate(default: float) -> Any:
 
 
 @dataclass(frozen=True)
-class CommonRunConfig(Options):
-    """What every run has."""
+class RunConfig(Options):
+    """How a run uses the machine and its folder."""
 
     batch: int = option(768, "episodes a step, or examples (rebel)", at_least=1, less_than=2**31)
     save_every: int = option(100, "steps between two checkpoints", at_least=1, less_than=2**31)
@@ -48,12 +50,6 @@ class CommonRunConfig(Options):
         at_least=0,
         less_than=2**64,
     )
-
-
-@dataclass(frozen=True)
-class RunConfig(CommonRunConfig):
-    """How a run that learns from episodes uses the machine and its folder."""
-
     rows: int = option(
         128, "pad the different states of a step to a multiple of this", at_least=1, less_than=2**31
     )
@@ -116,6 +112,11 @@ class AdamConfig(Options):
     @property
     def searched(self) -> bool:
         """Whether it learns from searched games."""
+        return False
+
+    @property
+    def imitates(self) -> bool:
+        """Whether it learns the actions that were played, whoever played them."""
         return False
 
 
@@ -361,6 +362,10 @@ class AlphaZeConfig(PlayConfig):
     def searched(self) -> bool:
         return self.targets == "search"
 
+    @property
+    def imitates(self) -> bool:
+        return not self.searched
+
     def __post_init__(self) -> None:
         super().__post_init__()
         check_actors(self.actors, self.true_sight > 0)
@@ -405,41 +410,46 @@ class ReBeLConfig(AdamConfig):
 
 
 class AlgorithmKind(NamedTuple):
-    """An entry of `ALGORITHMS`. `config`: its hyper-parameters; `presets`: settings by the kind of
-    network, which replace the defaults; `module`, `name`: the class that implements it, a
-    `learn.algorithm.Algorithm`; `slices`: it learns from slices of games, too; `hidden`: it learns
-    what players do not know, from games of anybody; `examples`: it learns from examples of values
-    instead of episodes, and `name` is another class; `run`: the settings of its runs."""
+    """An entry of `ALGORITHMS`.
+
+    config   its hyper-parameters
+    presets  settings by the kind of network, which replace the defaults
+    module   where the class is that implements it
+    name     of that class, a `learn.algorithm.Algorithm`
+    batches  what it learns from
+    net      its default network; None: the one of the observation's shape
+    """
 
     config: type[AdamConfig]
     presets: Mapping[str, Mapping[str, Any]]
     module: str
     name: str
-    slices: bool = False
-    hidden: bool = False
-    examples: bool = False
-    run: type[CommonRunConfig] = RunConfig
+    batches: BatchSpec = BatchSpec()
+    net: str | None = None
 
 
-REBEL = "rebel"
 RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 ALGORITHMS: Mapping[str, AlgorithmKind] = {
     RNAD: AlgorithmKind(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
-    "mmd": AlgorithmKind(MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", slices=True),
-    "ppo": AlgorithmKind(PPOConfig, PPO_PRESETS, "stratkit.learn.nashpg", "PPO", slices=True),
+    "mmd": AlgorithmKind(
+        MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", BatchSpec(slices=True)
+    ),
+    "ppo": AlgorithmKind(
+        PPOConfig, PPO_PRESETS, "stratkit.learn.nashpg", "PPO", BatchSpec(slices=True)
+    ),
     "nashpg": AlgorithmKind(
-        NashPGConfig, PPO_PRESETS, "stratkit.learn.nashpg", "NashPG", slices=True
+        NashPGConfig, PPO_PRESETS, "stratkit.learn.nashpg", "NashPG", BatchSpec(slices=True)
     ),
     "alphaze": AlgorithmKind(AlphaZeConfig, ALPHAZE_PRESETS, "stratkit.learn.alphaze", "AlphaZe"),
     "belief": AlgorithmKind(
-        BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", hidden=True
+        BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", BatchSpec(hidden=True)
     ),
-    REBEL: AlgorithmKind(
+    "rebel": AlgorithmKind(
         ReBeLConfig,
         PBS_PRESETS,
         "stratkit.learn.rebel",
-        "ValueLearner",
-        examples=True,
-        run=CommonRunConfig,
+        "ReBeL",
+        BatchSpec(examples=True),
+        DEFAULT_PBS,
     ),
 }

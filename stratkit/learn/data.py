@@ -13,6 +13,7 @@ from torch import Tensor
 
 from stratkit.arrays import Bools, Bytes
 from stratkit.engine import Batch, Game, Replay, begins_unsure, distinct_views, hidden_types
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.replayed import EpisodeChunk, against, refuse, replayed, views_before
 from stratkit.storage.columns import WHOLE_SHARE, Episodes
 
@@ -108,30 +109,16 @@ class StepBatch:
         return out
 
 
+PLAIN = BatchSpec()
+
+
 def step_counts(player: Tensor, players: int) -> Tensor:
     """N_k, how many steps of player k there are: float32 [players]. player: integer [n], 0 to
     players - 1, or -1 for an action that nobody sampled."""
     return (player[:, None] == torch.arange(players, device=player.device)).float().sum(0)
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How the steps of episodes are laid out as a batch, its views padded to a multiple of `rows`.
-
-    `own_deployment`: placing pieces is learned by another network, from outcomes;
-    `deployment_only`: nothing else is learned. `hidden`: only moments at which a side on a board
-    begins a move, whoever made it, and the enemy has a hidden piece; their types, as of
-    `engine.hidden_types`, follow each observation. `searched`: with what a search found.
-    """
-
-    rows: int = 1
-    own_deployment: bool = False
-    deployment_only: bool = False
-    hidden: bool = False
-    searched: bool = False
-
-
-def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layout()) -> StepBatch:
+def make_batch(game: Game, chunks: Sequence[EpisodeChunk], spec: BatchSpec = PLAIN) -> StepBatch:
     """Replays the episodes and lays their steps out as a batch.
 
     InputError, with file, episode and action: an illegal action or target, a wrong end, play that
@@ -140,25 +127,25 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], layout: Layout = Layo
     episodes = Episodes.concat([chunk.episodes for chunk in chunks])
     endings = np.concatenate([np.array(chunk.endings)[chunk.episodes.ending] for chunk in chunks])
     # Of a slice's game most actions come before it. They are replayed, but nobody looks at them.
-    sliced = episodes.first is not None and not (layout.hidden or layout.searched)
-    played = replayed(game, chunks, episodes, endings, not layout.hidden, views=not sliced)
+    sliced = episodes.first is not None and not (spec.hidden or spec.searched)
+    played = replayed(game, chunks, episodes, endings, not spec.hidden, views=not sliced)
     # An episode that is no slice has ended, even if its game went on.
     ended = (endings != "") | (episodes.first is None)
     observations, legal = played.observations, played.legal
-    placing = played.given & layout.own_deployment
-    if layout.hidden:
+    placing = played.given & spec.own_deployment
+    if spec.hidden:
         truth = truths(game, episodes)
         observations = np.concatenate([observations, truth], axis=1)
         kept, episode, player, actor = _moments(episodes, played, truth)
     else:
         frozen = np.repeat(against(chunks), episodes.length) & np.isnan(episodes.mu)
-        whole = placing if layout.deployment_only else ~frozen
+        whole = placing if spec.deployment_only else ~frozen
         kept, episode, player, actor = _steps(episodes, played, ended, placing, whole)
     if sliced:
         observations, legal = views_before(game, episodes, kept)
-    observations, legal, view = _views(observations, legal, kept, layout.rows)
+    observations, legal, view = _views(observations, legal, kept, spec.rows)
     target, root_value = None, None
-    if layout.searched:
+    if spec.searched:
         target, root_value = _searches(chunks, episodes, played, kept)
     placed = (actor >= 0).nonzero()[0]
     moment = _moment(actor >= 0, episode)

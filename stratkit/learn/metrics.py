@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from stratkit.errors import InputError
+from stratkit.learn.data import StepBatch
 from stratkit.learn.source import PreparedBatch
 from stratkit.regular import open_regular
 from stratkit.storage import schema
@@ -21,13 +22,23 @@ Stats = dict[str, Any]  # of a rank's batch: JSON
 
 
 def batch_stats(prepared: PreparedBatch) -> Stats:
-    """Sums over the episodes of a batch, and how far its rank has read. Of games that go on, only
-    that they are there is known."""
-    batch, progress = prepared.batch, prepared.progress
+    """How far its rank has read with a batch and, of episodes, sums over them."""
+    progress = prepared.progress
+    games = _sums_of(prepared.batch) if isinstance(prepared.batch, StepBatch) else {}
+    return {
+        "episodes": prepared.fresh,
+        **games,
+        "consumed": progress.consumed,
+        "complete": sorted(progress.complete),
+        "duplicates": progress.duplicates,
+    }
+
+
+def _sums_of(batch: StepBatch) -> Stats:
+    """Sums over the episodes of a batch. Of games that go on, only that they are there is known."""
     steps, returns = batch.steps[batch.steps >= 0], batch.returns[batch.ended]
     endings = zip(batch.endings, batch.ended.tolist(), strict=True)
     return {
-        "episodes": prepared.fresh,
         "ended": len(returns),
         "states": batch.states,
         "length": int(batch.lengths[batch.ended].sum()),
@@ -39,24 +50,24 @@ def batch_stats(prepared: PreparedBatch) -> Stats:
         "begun": int(steps.sum()),  # at which steps, of the episodes that know it
         "oldest": int(steps.min()) if len(steps) else None,
         "aged": len(steps),
-        "consumed": progress.consumed,
-        "complete": sorted(progress.complete),
-        "duplicates": progress.duplicates,
     }
 
 
 def metrics_of(
     step: int,
     stats: Sequence[Stats],
-    update: Mapping[str, float],
+    update: Mapping[str, Any],
     seconds: Mapping[str, float],
     so_far: Mapping[str, int],
 ) -> dict[str, Any]:
     """The fields of a line after optimizer step number `step`.
 
     stats: of each rank's batch. update: the metrics of `Optimizer.update`. seconds: of rank 0.
-    so_far: `episodes` and `duplicates` of the run.
+    so_far: `episodes`, or `examples`, and `duplicates` of the run.
     """
+    if "examples" in so_far:  # which are of no games
+        done = {"step": step, "examples": so_far["examples"], **update}
+        return {**done, "seconds": dict(seconds), "time": time.time()}
 
     def total(name: str) -> int:
         return sum(one[name] for one in stats)

@@ -1,7 +1,7 @@
 """The optimizer: one update of any algorithm, by chunks, threads and ranks.
 
-It knows no algorithm (`algorithm.py`), and needs of a batch its views, its steps, and which view
-each step has.
+It knows no algorithm (`algorithm.py`), and needs of a batch its different views (`observations`,
+`legal`), which `view` each step has, which steps are `learned` from, and their `step_counts`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from torch.optim.adam import adam
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.config import AdamConfig, RunConfig
-from stratkit.learn.data import StepBatch
 from stratkit.learn.memory import fitting
 from stratkit.learn.ranks import ALONE, Ranks
 from stratkit.nets.threads import one_thread
-from stratkit.storage.checkpoints import tensors_of
+from stratkit.storage.checkpoints import Tensors, tensors_of
 
 Result = TypeVar("Result")
 MEASURED = 1024  # views that tell what one of them needs
+
+
+LearnedBatch = Any  # `data.StepBatch`, or `buffer.ExampleBatch`
 
 
 class _Known(NamedTuple):
@@ -36,7 +38,7 @@ class _Known(NamedTuple):
     counts: float32 [P], steps of each player that all ranks learn from.
     """
 
-    batch: StepBatch
+    batch: LearnedBatch
     outputs: Outputs
     forward: Any
     targets: Any
@@ -60,6 +62,9 @@ class Optimizer:
     Several ranks, each with its part of a batch, do the same update as one that has all of it:
     counts are those of all ranks, gradients are summed. Targets that depend on the whole batch see
     to that by themselves (`Algorithm.ranks`).
+
+    To a run it is a learner: `add` takes a batch of the source, `learn` makes an update while one
+    is `due`.
     """
 
     def __init__(
@@ -72,6 +77,7 @@ class Optimizer:
         self.algorithm, self.config, self.device = algorithm, config, device
         self.ranks = algorithm.ranks = ranks or ALONE
         self.step, self.chunk = 0, config.chunk
+        self._next: LearnedBatch = None
         self.adam = Adam(list(algorithm.trained.parameters()), algorithm.config)
         sums = len(algorithm.loss_metrics) + len(algorithm.view_metrics)
         self._sums = _Sums(self.adam.parameters, sums)
@@ -79,7 +85,22 @@ class Optimizer:
         one_thread()
         self._pool = ThreadPoolExecutor(config.threads, "learner", one_thread)
 
-    def update(self, batch: StepBatch) -> dict[str, float]:
+    def add(self, batch: Any) -> None:
+        """Takes the next batch of a source."""
+        self._next = batch
+
+    @property
+    def due(self) -> bool:
+        """Whether what was added is enough for an update; the same on all ranks."""
+        return self._next is not None
+
+    def learn(self) -> dict[str, float]:
+        """The update that is due. Returns its metrics."""
+        assert self._next is not None
+        batch, self._next = self._next, None
+        return self.update(batch)
+
+    def update(self, batch: LearnedBatch) -> dict[str, float]:
         """One optimizer step on `batch`. Returns its metrics: of the loss and of the views (see
         `Algorithm`), `grad_norm` before it is clipped, and the schedule's."""
         batch = batch.to(self.device)
@@ -99,7 +120,7 @@ class Optimizer:
         known = _Known(batch, outputs, forward, targets, counts)
         minibatches = algorithm.minibatches(batch.learned, self.step)
         if minibatches is None:
-            metrics = [self._descend(known, self._split(len(batch.player)), views, graphs)]
+            metrics = [self._descend(known, self._split(len(batch.view)), views, graphs)]
         else:
             metrics = [self._descend_again(known, rows) for rows in minibatches]
         names = (*algorithm.loss_metrics, *algorithm.view_metrics, "grad_norm")
@@ -157,7 +178,7 @@ class Optimizer:
 
     # ---- the parts of an update ----
 
-    def _fitting(self, batch: StepBatch) -> int:
+    def _fitting(self, batch: LearnedBatch) -> int:
         """The chunk of each thread for which the memory that is free now has room."""
         part = slice(0, min(len(batch.observations), MEASURED))
 
@@ -177,7 +198,7 @@ class Optimizer:
             size += -size % unit
         return [slice(at, min(at + size, rows)) for at in range(0, rows, size)]
 
-    def _forward(self, batch: StepBatch, part: slice, keep: bool) -> tuple[Outputs, Any]:
+    def _forward(self, batch: LearnedBatch, part: slice, keep: bool) -> tuple[Outputs, Any]:
         """What the networks say of some views; the outputs with their graph if it is kept."""
         views = self._views(batch, part)
         with self._autocast():
@@ -187,7 +208,7 @@ class Optimizer:
                 detached = tuple(x.detach() for x in outputs)
                 return outputs, self.algorithm.forward(views, detached, self.step)
 
-    def _outputs(self, batch: StepBatch, part: slice | Tensor, keep: bool) -> Outputs:
+    def _outputs(self, batch: LearnedBatch, part: slice | Tensor, keep: bool) -> Outputs:
         """The outputs alone, with their graph if it is kept."""
         with self._autocast(), torch.set_grad_enabled(keep):
             return self.algorithm.outputs(self._views(batch, part))
@@ -200,7 +221,7 @@ class Optimizer:
         first = first[: max(1, number + -number % unit)].sort().values
         return [first[part] for part in self._split(len(first), unit // self.config.threads)]
 
-    def _views(self, batch: StepBatch, part: slice | Tensor) -> DistinctViews:
+    def _views(self, batch: LearnedBatch, part: slice | Tensor) -> DistinctViews:
         return DistinctViews(self.algorithm.prepare(batch.observations[part]), batch.legal[part])
 
     def _autocast(self) -> torch.autocast:
@@ -219,7 +240,11 @@ class Optimizer:
         return metrics, torch.autograd.grad(loss, leaves)
 
     def _backward(
-        self, batch: StepBatch, part: slice | Tensor, outputs: Outputs | None, grad_outputs: Outputs
+        self,
+        batch: LearnedBatch,
+        part: slice | Tensor,
+        outputs: Outputs | None,
+        grad_outputs: Outputs,
     ) -> tuple[Tensor, ...]:
         """The gradient with respect to the parameters that comes through some views. They are
         evaluated again where their graph was not kept."""
@@ -259,6 +284,13 @@ class Optimizer:
             for moment, tensors in self.adam.moments.items():
                 out[f"optimizer/{moment}/{name}"] = tensors[at].cpu().numpy()
         return out
+
+    def own(self) -> dict[str, NDArray[Any]]:
+        """What of its state is this rank's alone."""
+        return {}
+
+    def load_own(self, parts: Sequence[Tensors], episodes: int) -> None:
+        """Goes on from what `own` of each rank gave, behind so many episodes or examples."""
 
     def load(self, tensors: Mapping[str, NDArray[np.float32]], step: int) -> None:
         """Goes on from `tensors()` of an optimizer that had done `step` updates.

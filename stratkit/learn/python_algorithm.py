@@ -10,6 +10,7 @@ from dataclasses import MISSING, fields
 from typing import get_type_hints
 
 from stratkit.errors import InputError, named, nearest_or_all, one_line, shown
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import ALGORITHMS, AdamConfig, AlgorithmKind, RunConfig
 from stratkit.python_class import PYTHON, check_python_name, python_class
 
@@ -58,7 +59,7 @@ def _python_kind(name: str) -> AlgorithmKind:
         raise InputError(what, text=name)
     _check_fields(config, name)
     module, _, word = name.removeprefix(PYTHON).partition(":")
-    return AlgorithmKind(config, {}, module, word, slices=cls.slices)
+    return AlgorithmKind(config, {}, module, word, BatchSpec(slices=cls.slices))
 
 
 def _check_fields(config: type[AdamConfig], name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ class EpisodeChunk:
 
     def __len__(self) -> int:
         return len(self.episodes)
+
+    def __getitem__(self, part: slice) -> EpisodeChunk:
+        return replace(self, episodes=self.episodes[part])
 
 
 def check_slices(header: Header, taken: bool, why: str) -> None:

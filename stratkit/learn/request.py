@@ -20,7 +20,6 @@ from stratkit.learn.config import (
     ALGORITHMS,
     RNAD,
     AdamConfig,
-    CommonRunConfig,
     PlayConfig,
     RunConfig,
 )
@@ -154,7 +153,7 @@ class Settings:
     """All settings of a run: `run`, and `hyper` of its `algorithm`."""
 
     algorithm: str
-    run: CommonRunConfig
+    run: RunConfig
     hyper: AdamConfig
 
     def to_json(self) -> dict[str, Any]:
@@ -186,16 +185,14 @@ def resolve(
 
 def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
     """The settings of a run by this algorithm, by name."""
-    entry = algorithm_kind(algorithm)
-    found = (*fields(entry.run), *fields(entry.config))
+    found = (*fields(RunConfig), *fields(algorithm_kind(algorithm).config))
     return {one.name: one for one in found}
 
 
 def without_former(stored: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
     """The settings that a checkpoint has stored, without those that older versions stored for an
     algorithm that never read them."""
-    former = {one.name for one in (*fields(RunConfig), *fields(PlayConfig))}
-    gone = former - fields_of(algorithm).keys()
+    gone = {one.name for one in fields(PlayConfig)} - fields_of(algorithm).keys()
     return {name: value for name, value in stored.items() if name not in gone}
 
 
@@ -251,11 +248,11 @@ def _text(value: object) -> str:
 
 def _settings(algorithm: str, values: Mapping[str, Any]) -> Settings:
     typed = _typed_all(values, algorithm)
-    entry = algorithm_kind(algorithm)
-    run = {one.name for one in fields(entry.run)}
-    of_run = entry.run(**{name: value for name, value in typed.items() if name in run})
+    run = {one.name for one in fields(RunConfig)}
+    of_run = RunConfig(**{name: value for name, value in typed.items() if name in run})
+    others = {name: value for name, value in typed.items() if name not in run}
     try:
-        hyper = entry.config(**{k: v for k, v in typed.items() if k not in run})
+        hyper = algorithm_kind(algorithm).config(**others)
     except ValueError as error:  # of a class of the user's own
         raise InputError(one_line(error)) from error
     return Settings(algorithm, of_run, hyper)

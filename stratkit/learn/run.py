@@ -1,4 +1,4 @@
-"""A training run: the loop around the optimizer, and what it writes into its folder RUN
+"""A training run: the loop around a learner, and what it writes into its folder RUN
 (formats/run.md).
 
 RUN/policy.safetensors is the acting network, for self-play; RUN/checkpoints/ has all that is needed
@@ -13,14 +13,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError, error_context
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.config import RNAD, AlphaZeConfig, RunConfig
+from stratkit.learn.buffer import BufferedOptimizer
+from stratkit.learn.config import RNAD
 from stratkit.learn.consumed import Consumed
-from stratkit.learn.data import Layout
 from stratkit.learn.exploded import are_finite, check_update
 from stratkit.learn.folder import ResumePoint, RunFolder, open_run, read_checkpoint
 from stratkit.learn.metrics import Stats, batch_stats, metrics_of
@@ -28,13 +28,14 @@ from stratkit.learn.observer import Observer
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.pipes import POLL
 from stratkit.learn.python_algorithm import algorithm_kind
+from stratkit.learn.rank_state import collected, parts_of
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
 from stratkit.learn.request import Outcome, Request
-from stratkit.learn.source import Plan, PreparedBatch, Source
+from stratkit.learn.source import PreparedBatch, Source
+from stratkit.learn.streams import EpisodeStreams, ExampleStreams, Plan
 from stratkit.learn.window import Kept, open_window, to_tensors
-from stratkit.models.first_weights import begin_with
 from stratkit.netnames import default_net, has_deployment
-from stratkit.storage.checkpoints import Tensors, checkpoint_path, publish_policy
+from stratkit.storage.checkpoints import checkpoint_path, publish_policy
 from stratkit.storage.progress import METRICS
 
 __all__ = ["METRICS", "Outcome", "Request", "train"]
@@ -83,7 +84,7 @@ def train(
 
 
 class _Run:
-    """A run of one rank: its source, its optimizer and, of rank 0, what is written."""
+    """A run of one rank: its source, its learner and, of rank 0, what is written."""
 
     def __init__(
         self,
@@ -97,6 +98,8 @@ class _Run:
         self.request, self.ranks, self.stop, self.observer = request, ranks, stop, observer
         self.metadata = metadata = dict(point.metadata) if point else {}
         self.algorithm = point.algorithm if point else request.algorithm or RNAD
+        self.kind = algorithm_kind(self.algorithm)
+        self.unit = self.kind.batches.unit
         self.device = device_of(request.device)
         self.episodes = int(metadata.get("episodes", 0))
         self.began = [self.episodes, time.time_ns()]
@@ -104,41 +107,46 @@ class _Run:
         self.duplicates = [0] * ranks.size
         self.point = point
         self.window: Kept | None = None  # old episodes, behind the last step
+        self.published = 0  # the period of the newest publication
+        self.covered = -1  # episodes of the last checkpoint
         self.saving = 0.0  # seconds of the checkpoint after the step before
         self.error: Exception | None = None  # that ended the inputs
         self.closing = contextlib.ExitStack()
+        pin = self.device.type != "cpu"
         self.source = Source(
             request.inputs,
+            ExampleStreams() if self.kind.batches.examples else EpisodeStreams(pin),
             game=game,
             consumed=self.consumed.files,
             wait=request.wait,
             strict=request.strict,
             part=(ranks.rank, ranks.size),
-            pin=self.device.type != "cpu",
-            slices=algorithm_kind(self.algorithm).slices,
         )
 
     def _settle(self, game: Game) -> Plan:
         """Chooses network and settings, which may depend on the game; once, before anything is
         learned. How batches of this rank are made follows from them."""
-        self.net = self.request.net or self.metadata.get("net") or default_net(game.shape)
-        stored = self.metadata.get("config", {})
+        stored, known = self.metadata.get("config", {}), self.metadata.get("net")
+        self.net = self.request.net or known or self.kind.net or default_net(game.shape)
         self.settings = self.request.resolve(self.net, stored, self.algorithm, self.request.device)
-        self.config = cast(RunConfig, self.settings.run)
-        episodes = share(self.config.batch, self.ranks.rank, self.ranks.size)
-        if not episodes:
+        self.config, hyper = self.settings.run, self.settings.hyper
+        size = share(self.config.batch, self.ranks.rank, self.ranks.size)
+        if not size:
             raise InputError(f"{self.ranks.size} ranks need a larger batch", text=self.config.batch)
-        own, only = has_deployment(self.net), self.settings.hyper.deployment_only
-        learns = algorithm_kind(self.algorithm)
-        searched = self.settings.hyper.searched
-        layout = Layout(self.config.rows, own, only, learns.hidden, searched)
-        imitates = isinstance(self.settings.hyper, AlphaZeConfig) and not searched
-        needs = "" if learns.hidden or imitates else self.algorithm + " of searches" * searched
-        # Each of several ranks has a window of its own, which no checkpoint holds.
-        tensors = self.point.tensors if self.point and self.ranks.size == 1 else {}
-        window = open_window(self.settings, tensors)
+        spec = replace(
+            self.kind.batches,
+            rows=self.config.rows,
+            own_deployment=has_deployment(self.net),
+            deployment_only=hyper.deployment_only,
+            searched=hyper.searched,
+        )
+        named = f"{self.algorithm} of searches" if spec.searched else self.algorithm
+        sampled = "" if spec.hidden or hyper.imitates else named
+        parts = parts_of(self.point.tensors) if self.point else []
+        own = parts[self.ranks.rank] if len(parts) == self.ranks.size else {}
+        window = open_window(self.settings, own)
         self.window = window.kept() if window else None
-        return Plan(episodes, layout, window, needs)
+        return Plan(0 if spec.examples else size, spec, window, sampled)
 
     def close(self) -> None:
         self.source.stop()
@@ -153,31 +161,37 @@ class _Run:
             self._begin(game)
         if game is None:
             return Outcome(0, 0, None, stopped=True)
-        self._open_optimizer(game)
+        self._open_learner(game)
         if rank == 0:
-            self.folder.begin(self.optimizer.step, self._checkpoint_metadata())
-        begun = self.optimizer.step
+            self.folder.begin(self.learner.step, self._checkpoint_metadata())
+        begun = self.learner.step
         self._publish()
         self._save()
+        self._learn(0.0, 0.0, [{}])  # what a smaller --uses has left, if anything
         for prepared, waited, stats in self._batches():
-            self._step(prepared, waited, stats)
+            self._count(prepared, stats)
+            self.learner.add(prepared.batch)
+            if not self.learner.due:  # but whoever follows may wait for what was consumed
+                self._publish()
+            self._learn(waited, prepared.seconds, stats)
         self._save()
         self._publish()
         dropped = self.source.dropped
         return Outcome(
-            self.optimizer.step,
+            self.learner.step,
             self.episodes,
-            checkpoint_path(self.request.run, self.optimizer.step),
+            checkpoint_path(self.request.run, self.learner.step),
             self.stop(),
             self.error,
             tuple(dropped.truncated),
             dropped.left_over,
             rank,
             begun,
-            unfilled=dropped.unfilled,
+            self.unit,
+            dropped.unfilled,
         )
 
-    def _open_optimizer(self, game: Game) -> None:
+    def _open_learner(self, game: Game) -> None:
         run, settings = self.request.run, self.settings
         self.folder = RunFolder(run, self.point, game, self.net, settings, self.observer)
         self.closing.callback(self.folder.close)
@@ -185,14 +199,17 @@ class _Run:
             self.algorithm, self.net, game, self.settings.hyper, self.config.seed, self.device
         )
         if self.request.weights and not self.point:
-            begin_with(algorithm.networks, self.net, self.request.weights)
-        self.optimizer = Optimizer(algorithm, self.config, self.ranks, self.device)
+            algorithm.begin_with(self.request.weights)
+        learner: Any = BufferedOptimizer if self.kind.batches.examples else Optimizer
+        self.learner: Optimizer = learner(algorithm, self.config, self.ranks, self.device)
         if self.point:
             with error_context(os.fspath(self.point.path)):
-                self.optimizer.load(self.point.tensors, int(self.point.metadata["step"]))
-                if not are_finite(self.optimizer.adam.parameters):
+                self.learner.load(self.point.tensors, int(self.point.metadata["step"]))
+                self.learner.load_own(parts_of(self.point.tensors), self.episodes)
+                if not are_finite(self.learner.adam.parameters):
                     raise InputError("its weights are not all finite")
-            self.folder.saved = -1 if self.point.fresh else self.optimizer.step
+            self.folder.saved = -1 if self.point.fresh else self.learner.step
+            self.covered = self.episodes
 
     def _begin(self, game: Game | None) -> None:
         """Tells the other ranks what is to be done."""
@@ -231,14 +248,18 @@ class _Run:
         """Batches, the seconds waited for each, and the statistics of all ranks' batches, as long
         as all ranks have one."""
         since = time.perf_counter()
-        steps = self.request.steps
-        while steps is None or self.optimizer.step < steps:
+        while not self._enough:
             prepared = self._next(since)
             stats = self.ranks.exchange(batch_stats(prepared) if prepared else self._final_note())
             if self._ended(stats) or prepared is None:
                 return
             yield prepared, time.perf_counter() - since, stats
             since = time.perf_counter()
+
+    @property
+    def _enough(self) -> bool:
+        """Whether all steps are done."""
+        return self.request.steps is not None and self.learner.step >= self.request.steps
 
     def _next(self, since: float) -> PreparedBatch | None:
         """The next batch of this rank; None: there is none, and `error` may say why."""
@@ -275,57 +296,68 @@ class _Run:
             self.duplicates[rank] = one.get("duplicates", self.duplicates[rank])
         return bool(over)
 
-    # ---- a step ----
+    # ---- steps ----
 
-    def _step(self, prepared: PreparedBatch, waited: float, stats: Sequence[Stats]) -> None:
-        start = time.perf_counter()
-        metrics = self.optimizer.update(prepared.batch)
-        self._check_update(metrics, max(one["largest_return"] for one in stats))
+    def _count(self, prepared: PreparedBatch, stats: Sequence[Stats]) -> None:
+        """What all ranks have consumed with their next batches."""
         self.window = prepared.window
         for rank, one in enumerate(stats):
             self.episodes += one["episodes"]
             self.consumed.add(one["consumed"], one["complete"])
             self.duplicates[rank] = one["duplicates"]
-        updated = time.perf_counter()
-        if self.optimizer.step % self.config.publish_every == 0:
-            self._publish()
-        done = time.perf_counter()
-        seconds = {
-            "wait": waited,
-            "replay": prepared.seconds,
-            "update": updated - start,
-            "save": done - updated + self.saving,
-        }
-        if self.ranks.rank == 0:
-            so_far = {"episodes": self.episodes, "duplicates": sum(self.duplicates)}
-            self.folder.log(metrics_of(self.optimizer.step, stats, metrics, seconds, so_far))
-        # The line first: who goes on from a checkpoint drops lines that are too new, but could not
-        # make up one that is missing.
-        if self.optimizer.step % self.config.save_every == 0:
-            self._save()
-        self.saving = time.perf_counter() - done
+
+    def _learn(self, waited: float, replaying: float, stats: Sequence[Stats]) -> None:
+        """All updates that are due, which of episodes is one; the first has waited."""
+        alone = self.ranks.size == 1
+        while self.learner.due and not self._enough and not (alone and self.stop()):
+            start = time.perf_counter()
+            metrics: Mapping[str, Any] = self.learner.learn()
+            self._check_update(metrics, max(one.get("largest_return", 1.0) for one in stats))
+            updated = time.perf_counter()
+            seconds = {"wait": waited, "replay": replaying, "update": updated - start}
+            waited = replaying = 0.0
+            if not self.learner.due and self._period > self.published:
+                self._publish()
+            done = time.perf_counter()
+            seconds["save"] = done - updated + self.saving
+            at_checkpoint = self.learner.step % self.config.save_every == 0
+            if self.ranks.rank == 0:
+                if at_checkpoint:
+                    metrics = {**metrics, **self.learner.algorithm.measured()}
+                so_far = {f"{self.unit}s": self.episodes, "duplicates": sum(self.duplicates)}
+                self.folder.log(metrics_of(self.learner.step, stats, metrics, seconds, so_far))
+            # The line first: who goes on from a checkpoint drops lines that are too new, but could
+            # not make up one that is missing.
+            if at_checkpoint:
+                self._save()
+            self.saving = time.perf_counter() - done
 
     def _check_update(self, metrics: Mapping[str, float], largest_return: float) -> None:
         """`Exploded`: the update has made the weights useless. They are the same on all ranks,
         and so is the answer."""
-        algorithm, adam = self.optimizer.algorithm, self.optimizer.adam
+        algorithm, adam = self.learner.algorithm, self.learner.adam
         names = (*algorithm.loss_metrics, *algorithm.view_metrics, "grad_norm")
         last = checkpoint_path(self.request.run, self.folder.saved)
         sizes, unit = [metrics[name] for name in names], max(1.0, largest_return**2)
-        check_update(self.optimizer.step, sizes, adam.parameters, last, unit)
+        check_update(self.learner.step, sizes, adam.parameters, last, unit)
 
     # ---- what is written ----
 
     def _metadata(self) -> dict[str, Any]:
-        step = self.optimizer.step
+        step = self.learner.step
         acting = self.settings.hyper.acting(step)
         return {**self.folder.metadata(step, self.episodes), "post": acting}
 
     def _checkpoint_metadata(self) -> dict[str, Any]:
-        networks = list(self.optimizer.algorithm.networks)
+        networks = list(self.learner.algorithm.networks)
         return self.folder.checkpoint_metadata(self._metadata(), networks, self.consumed.files)
 
+    @property
+    def _period(self) -> int:
+        return self.learner.step // self.config.publish_every
+
     def _publish(self) -> None:
+        self.published = self._period
         if self.ranks.rank:
             return
         metadata = {
@@ -334,18 +366,21 @@ class _Run:
             "learned": self.consumed.learned,
             "began": self.began,
         }
-        acting = next(iter(self.optimizer.algorithm.networks))
-        publish_policy(self.request.run, self.optimizer.weights(acting), metadata)
+        acting = next(iter(self.learner.algorithm.networks))
+        publish_policy(self.request.run, self.learner.weights(acting), metadata)
 
     def _save(self) -> None:
-        """Writes a checkpoint, unless there is one of this step; then what it has passed may go."""
-        if self.optimizer.step != self.folder.saved:
-            self.folder.saved = self.optimizer.step
+        """Writes a checkpoint, unless there is one of this step that covers what was consumed; then
+        what it has passed may go."""
+        step = self.learner.step
+        if step != self.folder.saved or self.episodes != self.covered:
+            self.folder.overwrite |= step == self.folder.saved
+            self.folder.saved, self.covered = step, self.episodes
+            window = to_tensors(self.folder.game, self.window) if self.window else {}
+            own = collected({**self.learner.own(), **window}, self.ranks)
             if self.ranks.rank == 0:
                 self.consumed.forget_missing()
-                tensors: Tensors = self.optimizer.tensors()
-                if self.window and self.ranks.size == 1:
-                    tensors = {**tensors, **to_tensors(self.folder.game, self.window)}
+                tensors = {**self.learner.tensors(), **own}
                 self.folder.save(tensors, self._checkpoint_metadata())
         if self.request.consume:
             self._consume()

@@ -1,7 +1,7 @@
-"""Where episodes come from: streams, files and folders, read ahead in a background thread.
+"""Where batches come from: streams, files and folders, read ahead in a background thread.
 
-The thread also replays them, so that reading, replay and learning overlap. What it hands over is a
-batch and how far it has read, which a checkpoint keeps.
+The thread also makes the batches, so that reading, replay and learning overlap. What it hands over
+is a batch and how far it has read, which a checkpoint keeps.
 """
 
 from __future__ import annotations
@@ -13,17 +13,15 @@ import queue
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import BinaryIO
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
-from stratkit.learn.data import Layout, StepBatch, make_batch
 from stratkit.learn.pipes import POLL, is_pipe, keep_small, side_by_side
-from stratkit.learn.replayed import EpisodeChunk, check_sampled, check_slices
 from stratkit.learn.request import STDIN
-from stratkit.learn.window import Kept, Window
-from stratkit.storage.episodes import EpisodeReader, Header, SeenGames
+from stratkit.learn.streams import AnyHeader, Chunk, EpisodeStreams, Plan, Streams
+from stratkit.learn.window import Kept
 from stratkit.storage.shards import list_shards, rank_of
 
 STDIN_NAME = "standard input"
@@ -31,24 +29,12 @@ AHEAD = 1  # batches that wait for the learner, beside the one that is being mad
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Of batches: how many episodes, how their steps are laid out, and the old episodes that come
-    with the new ones, if any. `sampled`: the algorithm, by name, that needs actions which were
-    sampled with a known probability; "": it takes games of anybody."""
-
-    size: int
-    layout: Layout = field(default_factory=Layout)
-    window: Window | None = None
-    sampled: str = ""
-
-
-@dataclass(frozen=True)
 class Progress:
     """How far the inputs were read when a batch was complete, or at their end.
 
-    `consumed`: by file (not stdin) with episodes in this batch, how many of its episodes are in
-    this batch or in earlier ones. `complete`: the files of folders that turned out, since the batch
-    before, to have nothing left to learn beside this batch.
+    `consumed`: by file (not stdin) with episodes (or examples) in this batch, how many of its
+    episodes are in this batch or in earlier ones. `complete`: the files of folders that turned out,
+    since the batch before, to have nothing left to learn beside this batch.
     """
 
     consumed: Mapping[str, int]
@@ -58,10 +44,15 @@ class Progress:
 
 @dataclass(frozen=True)
 class PreparedBatch:
-    """A batch, how far the inputs were read, the seconds that replaying took, how many of its
-    episodes are new, and what the window of old ones, if any, holds behind it."""
+    """A batch, as its streams make it, and what belongs to it.
 
-    batch: StepBatch
+    progress  how far the inputs were read
+    seconds   that making it took
+    fresh     how many of its episodes are new
+    window    what the window of old ones, if any, holds behind it
+    """
+
+    batch: Any
     progress: Progress
     seconds: float
     fresh: int
@@ -95,46 +86,44 @@ def plain_path(path: str) -> str:
 
 
 class Source:
-    """Batches of episodes from `paths`: `-` (stdin), files, folders of `.eps` files.
+    """Batches of what `streams` read, episodes or examples, from `paths`: `-` (stdin), files,
+    folders of such files.
 
     Folders are watched for new files when `wait`. Each pass reads the whole files in the order of
     their names; of several ranks (`part`: which of how many) each reads its own. Several pipes are
     read side by side. `consumed`: from how many episodes of which file an earlier run has learned,
     in the order of reading; they are skipped, and their games count as met. Nothing is skipped in
     pipes. `game`: the game that the episodes must be of, if it is known. `strict`: a truncated
-    stream is an error (`CheckFailed`), instead of a line in `dropped`. `slices`: of games may be
-    learned from. The thread makes batches once `begin` has said how.
+    stream is an error (`CheckFailed`), instead of a line in `dropped`. The thread makes batches
+    once `begin` has said how.
     """
 
     def __init__(
         self,
         paths: Sequence[str],
+        streams: Streams[Any, Any, Any] | None = None,
         *,
         game: Game | None = None,
         consumed: Mapping[str, int] | None = None,
         wait: bool = True,
         strict: bool = False,
         part: tuple[int, int] = (0, 1),
-        pin: bool = False,
-        slices: bool = False,
     ) -> None:
-        self.slices = slices
-        self.pin = pin  # batches are for a GPU
+        self.streams: Streams[Any, Any, Any] = streams or EpisodeStreams()
         self.paths = tuple(path if path == STDIN else plain_path(path) for path in paths)
         self.part = part
         self.plan = Plan(1)
         self.wait, self.strict = wait, strict
         self.dropped = Dropped()
         self._game = game
-        self._first: tuple[Header, str] | None = None  # that has named the game, and where
+        self._first: tuple[AnyHeader, str] | None = None  # that has named the game, and where
         self.pipes = tuple(path for path in self.paths if is_pipe(path))
         # Episodes still to be passed over.
         self._skip = {k: n for k, n in (consumed or {}).items() if k not in self.pipes}
-        self._opened: dict[str, Iterator[EpisodeChunk]] = {}  # files behind what was passed over
+        self._opened: dict[str, Iterator[Chunk]] = {}  # files behind what was passed over
         self._consumed = dict(consumed or {})
         self.final: Progress | None = None  # at the end of the inputs, once `next` has told it
         self._sizes: dict[str, int] = {}  # of a folder's files that were read and are not complete
-        self._seen = SeenGames()
         self._duplicates = 0
         self._known = threading.Event()  # the game is known, or will never be
         self._begun = threading.Event()  # `plan` is known, or will never be
@@ -157,7 +146,7 @@ class Source:
         if self._game is None:
             self._known.wait(timeout)
         if self._game is None and self._known.is_set():
-            raise self._error or InputError("no episodes", file=" ".join(self.paths))
+            raise self._error or InputError(f"no {self.streams.unit}s", file=" ".join(self.paths))
         return self._game
 
     def begin(self, plan: Plan) -> None:
@@ -208,36 +197,33 @@ class Source:
 
     def _batches(self) -> None:
         self._pass_over()
-        chunks: list[EpisodeChunk] = []
+        chunks: list[Chunk] = []
         for chunk in self._chunks():
-            rest = chunk
-            while len(rest) >= (missing := self.plan.size - sum(map(len, chunks))):
-                self._hand_over([*chunks, _cut(rest, 0, missing)])
+            rest, size = chunk, self.plan.size or len(chunk)
+            while len(rest) >= (missing := size - sum(map(len, chunks))):
+                self._hand_over([*chunks, rest[:missing]])
                 if self._stopped.is_set():
                     return
-                chunks, rest = [], _cut(rest, missing, len(rest))
+                chunks, rest = [], rest[missing:]
             if len(rest):
                 chunks.append(rest)
         self.dropped.left_over = sum(map(len, chunks))
         window = self.plan.window
         self.dropped.unfilled = window.missing if window else 0
 
-    def _hand_over(self, chunks: Sequence[EpisodeChunk]) -> None:
+    def _hand_over(self, chunks: Sequence[Chunk]) -> None:
         assert self._game is not None
         start = time.perf_counter()
         with self._making:
             if self._stopped.is_set():
                 return
-            window = self.plan.window
-            old = window.meet(chunks) if window else []
-            batch = make_batch(self._game, [*chunks, *old], self.plan.layout)
-            batch = batch.pinned() if self.pin else batch
+            batch = self.streams.batch(self._game, chunks, self.plan)
         seconds = time.perf_counter() - start
         fresh = sum(map(len, chunks))
-        kept = window.kept() if window else None
+        kept = self.plan.window.kept() if self.plan.window else None
         self._put(PreparedBatch(batch, self._progress(chunks), seconds, fresh, kept))
 
-    def _progress(self, chunks: Sequence[EpisodeChunk]) -> Progress:
+    def _progress(self, chunks: Sequence[Chunk]) -> Progress:
         passing = (STDIN_NAME, *self.pipes)
         touched = dict.fromkeys(chunk.file for chunk in chunks if chunk.file not in passing)
         for chunk in chunks:
@@ -249,7 +235,7 @@ class Source:
         consumed = {file: self._consumed[file] for file in touched}
         return Progress(consumed, frozenset(done), self._duplicates)
 
-    def _chunks(self) -> Iterator[EpisodeChunk]:
+    def _chunks(self) -> Iterator[Chunk]:
         together = self.pipes if len(self.pipes) > 1 else ()
         for path in self.paths:
             if path not in together:
@@ -258,7 +244,7 @@ class Source:
                 inputs = {pipe: self._input(pipe) for pipe in together}
                 yield from side_by_side(inputs, self._stopped)
 
-    def _input(self, path: str) -> Iterator[EpisodeChunk]:
+    def _input(self, path: str) -> Iterator[Chunk]:
         if path == STDIN:
             # Not sys.stdin: a thread that waits in it would keep the interpreter from ending.
             with (
@@ -271,10 +257,10 @@ class Source:
         else:
             yield from self._file(path)
 
-    def _file(self, path: str) -> Iterator[EpisodeChunk]:
+    def _file(self, path: str) -> Iterator[Chunk]:
         return self._opened.pop(path, None) or self._open(path)
 
-    def _open(self, path: str) -> Iterator[EpisodeChunk]:
+    def _open(self, path: str) -> Iterator[Chunk]:
         with error_context(path, only=OSError), open(path, "rb") as stream:
             yield from self._read(stream, path)
 
@@ -296,11 +282,11 @@ class Source:
         inside = path in (_join(folder, name) for folder in self.paths)
         return path in self.paths or (inside and rank_of(name, ranks) == rank)
 
-    def _folder(self, folder: str) -> Iterator[EpisodeChunk]:
+    def _folder(self, folder: str) -> Iterator[Chunk]:
         done: set[str] = set()
-        rank, ranks = self.part
+        ending, (rank, ranks) = self.streams.ending, self.part
         while not self._stopped.is_set():
-            mine = [name for name in list_shards(folder) if rank_of(name, ranks) == rank]
+            mine = [name for name in list_shards(folder, ending) if rank_of(name, ranks) == rank]
             fresh = [name for name in mine if name not in done]
             self._forget(folder, done.difference(mine))
             done.intersection_update(mine)
@@ -314,11 +300,11 @@ class Source:
             if not fresh:
                 self._stopped.wait(POLL)
 
-    def _measured(self, path: str, chunks: Iterator[EpisodeChunk]) -> Iterator[EpisodeChunk]:
+    def _measured(self, path: str, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """The same. How many episodes the file has is known before its last chunk is handed on:
         nothing may come behind the batch that it is in."""
         episodes = self._consumed.get(path, 0)
-        last: EpisodeChunk | None = None
+        last: Chunk | None = None
         try:
             for found in chunks:
                 if last is not None:
@@ -342,29 +328,29 @@ class Source:
             if path not in self._sizes:
                 self._consumed.pop(path, None)
 
-    def _read(self, stream: BinaryIO, name: str) -> Iterator[EpisodeChunk]:
+    def _read(self, stream: BinaryIO, name: str) -> Iterator[Chunk]:
         """The episodes of a stream; the first ones are passed over if an earlier run had them."""
         if len(self.pipes) > 1:
             keep_small(stream)
-        reader = EpisodeReader(stream, name, self._seen, whole=False)
+        reader = self.streams.reader(stream, name)
         header = reader.open()
         with self._meeting:
             self._check(header, name)
-        counted = 0
-        for episodes in reader.frames():
+        counted = read = 0
+        for frame in reader.frames():
             with self._meeting:
                 if reader.header is not header:
                     header = reader.header
                     self._check(header, name)
                 self._duplicates += reader.duplicates - counted
                 counted = reader.duplicates
-            skipped = min(self._skip.get(name, 0), len(episodes))
+            chunk = self.streams.chunk(frame, header, name, read)
+            read += len(chunk)
+            skipped = min(self._skip.get(name, 0), len(chunk))
             if skipped:
                 self._skip[name] -= skipped
-            if skipped < len(episodes):
-                against = header.opponent is not None
-                played = not header.sampled
-                yield EpisodeChunk(episodes[skipped:], header.endings, name, against, played)
+            if skipped < len(chunk):
+                yield chunk[skipped:]
             if self._stopped.is_set():
                 return
         with self._meeting:
@@ -372,29 +358,26 @@ class Source:
         if reader.truncated:
             self._drop(name, reader.truncated)
 
-    def _check(self, header: Header, name: str) -> None:
+    def _check(self, header: AnyHeader, name: str) -> None:
         with error_context(name):
-            whole = "of which this algorithm needs whole ones (mmd takes both)"
-            check_slices(header, self.slices, whole)
             game = Game.stored(header.game, header.rules)
         if self._game is None:
             self._first = header, name  # before the game, for which `begin` waits
             self._game = game
             self._known.set()
         self._begun.wait()
-        self._check_plan(header, name)
         if game.name != self._game.name:
-            what = f"episodes of {game.name}; this run learns {self._game.name}"
+            what = f"{self.streams.unit}s of {game.name}; this run learns {self._game.name}"
             raise InputError(what, file=name)
         if game.rules != self._game.rules:
-            what = f"episodes by other rules than this run's {self._game.rules}"
+            what = f"{self.streams.unit}s by other rules than this run's {self._game.rules}"
             raise InputError(what, file=name, text=game.rules)
+        self._check_plan(header, name)
 
-    def _check_plan(self, header: Header, name: str) -> None:
+    def _check_plan(self, header: AnyHeader, name: str) -> None:
+        assert self._game is not None
         with error_context(name):
-            only = self.plan.layout.deployment_only
-            check_slices(header, not only, "where --learn deployment needs whole ones")
-            check_sampled(header, self.plan.sampled)
+            self.streams.check(header, self._game, self.plan)
 
     def _drop(self, name: str, truncated: str) -> None:
         if self.strict:
@@ -405,7 +388,3 @@ class Source:
 def _join(folder: str, name: str) -> str:
     """The path of a file in a folder, as a checkpoint has it."""
     return plain_path(os.path.join(folder, name))
-
-
-def _cut(chunk: EpisodeChunk, first: int, last: int) -> EpisodeChunk:
-    return replace(chunk, episodes=chunk.episodes[first:last])

@@ -14,7 +14,7 @@ from stratkit.arrays import Float32s
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.netnames import check_net, hidden_sizes
-from stratkit.nets.network import load_weights
+from stratkit.nets.network import last_layer, load_weights
 
 LAST_LAYER_SCALE = 0.01  # by which the first weights of the last layer are multiplied
 
@@ -37,7 +37,7 @@ class PBSNet(nn.Module):
         """float32 [n, hands] of rows float32 [n, inputs]."""
         for layer, norm in zip(self.layers, self.norms, strict=True):
             rows = gelu(norm(layer(rows)), approximate="tanh")
-        return self.last(rows)  # type: ignore[no-any-return]
+        return last_layer(self.last, rows)
 
 
 def build_pbs(net: str, game: Game, seed: int) -> PBSNet:

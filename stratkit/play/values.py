@@ -109,6 +109,8 @@ class _Learner:
     def wait(self) -> None:
         """Until the learner has consumed enough; takes over what it has published."""
         self._look()
+        if self.follower.publish_every > 1:  # else the learner publishes after every frame
+            self.pressure.check()
         while self.pressure.in_flight >= self.pressure.max_ahead:
             self._pause()
             self._look()

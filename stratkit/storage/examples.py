@@ -117,12 +117,17 @@ class ExampleReader(PartReader[Values]):
     """
 
     stream_name, kind, kept = "a stream of examples", "examples", "examples"
+    duplicates = 0  # nothing tells an example from another
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         super().__init__(stream, name)
         self.header: ExampleHeader | None = None
 
     def __iter__(self) -> Iterator[Values]:
+        return self.frames()
+
+    def frames(self) -> Iterator[Values]:
+        """The examples of each frame that has any, in the order of the stream."""
         while (frame := self._next_frame()) is not None:
             values = self._take(frame)
             if values is not None:

@@ -37,11 +37,11 @@ def episodes_in(name: str) -> int:
     return int(match[2]) - int(match[1]) + 1 if match else 0
 
 
-def list_shards(folder: str) -> list[str]:
-    """The whole episode files in a folder, in the order of their names; half-written ones have
-    temporary names."""
+def list_shards(folder: str, ending: str = ".eps") -> list[str]:
+    """The whole files in a folder whose names have this ending, in the order of their names:
+    half-written ones have temporary names."""
     names = sorted(os.listdir(folder))
-    return [name for name in names if name.endswith(".eps") and not name.startswith(TEMPORARY)]
+    return [name for name in names if name.endswith(ending) and not name.startswith(TEMPORARY)]
 
 
 def unread(folder: str, learned: Sequence[int]) -> list[int]:

@@ -211,8 +211,8 @@ def test_a_run_goes_on_from_other_weights(
     examples: pathlib.Path, trained: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     words = ("train", examples, "--out", tmp_path / "run", *LEARN[:2], "--steps", 0)
-    idle = run(*words, "--threads", 8)
-    assert idle.status == 2 and "--threads is no setting of the algorithm rebel" in idle.err
+    idle = run(*words, "--weight-by", "game")
+    assert idle.status == 2 and "--weight-by is no setting of the algorithm rebel" in idle.err
     assert run(*words, "--weights", trained).status == 0
     begun = load_checkpoint(tmp_path / "run" / CHECKPOINT.format(0))[0]
     last = load_checkpoint(trained / CHECKPOINT.format(24))[0]
@@ -256,7 +256,10 @@ def test_bad_input_is_refused_in_one_line(
     )
     other = tmp_path / "other"
     words = ("train", "-", "--out", other, *LEARN, "--game", "liars_dice:1x3", "--steps", 0)
-    assert run(*words).status == 0
+    assert run(*words, "--publish-every", 2).status == 0
+    words = ("--policy", other, "--follow", "--max-ahead", 1, "--search", "cfr")
+    said = refused("selfplay", "--game", "liars_dice:1x3", *words, status=2)
+    assert "--max-ahead is less than the 64 episodes from one publication to the next" in said
     said = refused(*learn, "--net", "pbs:16x16", "--weights", other)
     assert f"network pbs:16x16 for liars_dice:1x3, for a run with pbs:16x16 for {GAME}" in said
     said = refused("match", f"search=cfr,{other}", "random", "--game", GAME, "-n", 2, "-o", "x")
@@ -264,7 +267,6 @@ def test_bad_input_is_refused_in_one_line(
     for repeats in (0, 10**9):
         said = refused("exploit", GAME, "search=cfr,random", "--repeats", repeats, status=2)
         assert "2<=x<=10000" in said
-    assert "on the CPU" in refused(*learn, "--device", "cuda", status=2)
     assert "has the network pbs:16x16" in refused(
         "train", examples, "--out", trained, "--resume", "--net", "pbs:8x8"
     )

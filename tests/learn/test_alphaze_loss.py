@@ -15,8 +15,9 @@ from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.acting import with_true_sight
 from stratkit.learn.alphaze import AlphaZe
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import AlphaZeConfig
-from stratkit.learn.data import Layout, make_batch
+from stratkit.learn.data import make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve
 from stratkit.learn.window import Window
@@ -62,7 +63,7 @@ def test_the_loss_is_equation_5(name: str, net: str, share: float) -> None:
     """Term by term in plain Python, from the episodes themselves; and so are its gradients."""
     game, found = searched(name)
     learner = optimizer(net, game, setting(net, root_value=share, value_weight=0.5))
-    batch = make_batch(game, as_parts(game, found), Layout(16, searched=True))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(16, searched=True))
     logits, value = outputs_of(learner, batch)
     algorithm = learner.algorithm
     assert isinstance(algorithm, AlphaZe)
@@ -120,7 +121,7 @@ def test_updates_come_to_the_targets() -> None:
     """What is learned again and again is the mean target of each view."""
     game, found = searched("hex:3", 3)
     learner = optimizer("mlp:64", game, setting("mlp:64", lr=0.01, decay=0.0))
-    batch = make_batch(game, as_parts(game, found), Layout(16, searched=True))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(16, searched=True))
     first = learner.update(batch)
     for _ in range(150):
         last = learner.update(batch)
@@ -193,7 +194,7 @@ def test_targets_that_cannot_be_learned_are_refused() -> None:
 
     def refusal(changed: Episode) -> str:
         with pytest.raises(InputError) as caught:
-            make_batch(game, as_parts(game, [found[0], changed]), Layout(searched=True))
+            make_batch(game, as_parts(game, [found[0], changed]), BatchSpec(searched=True))
         return str(caught.value)
 
     said = refusal(replace(one, targets=None))

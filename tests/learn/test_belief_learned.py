@@ -13,8 +13,9 @@ from stratkit.engine import Batch, Game, hidden_types, worlds
 from stratkit.engine.observation import PHASE, STAGE
 from stratkit.engine.stratego import NO_PIECE, Position
 from stratkit.learn.algorithm import open_algorithm
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import BeliefConfig, RunConfig
-from stratkit.learn.data import Layout, make_batch
+from stratkit.learn.data import make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.replayed import EpisodeChunk
 from stratkit.nets.belief import BeliefEvaluator
@@ -35,7 +36,7 @@ def test_what_is_learned_is_the_posterior() -> None:
     optimizer = Optimizer(algorithm, RunConfig(threads=1))
     first = None
     for at in range(0, 8000, 100):
-        batch = make_batch(GAME, [chunk(episodes[at : at + 100])], Layout(hidden=True))
+        batch = make_batch(GAME, [chunk(episodes[at : at + 100])], BatchSpec(hidden=True))
         metrics = optimizer.update(batch)
         first = first or metrics
     assert first["nats"] == pytest.approx(first["uniform"], abs=1e-5)  # untrained
@@ -72,7 +73,7 @@ def distances(episode: Episode, network: BeliefEvaluator) -> tuple[float, float]
 
 def test_a_batch_has_the_moments_at_which_a_move_begins() -> None:
     episodes = played(GAME, 20)
-    batch = make_batch(GAME, [chunk(episodes)], Layout(hidden=True))
+    batch = make_batch(GAME, [chunk(episodes)], BatchSpec(hidden=True))
     size = GAME.observation_bytes
     seen = batch.observations.numpy()[batch.view.numpy()]
     assert (seen[:, PHASE] == 0).all() and (seen[:, STAGE] == 0).all()
@@ -96,7 +97,7 @@ def test_games_that_nobody_sampled_will_do() -> None:
     episodes = played(GAME, 5)
     given = [dataclasses.replace(e, mu=np.full(len(e.mu), np.nan, np.float32)) for e in episodes]
     one, other = (
-        make_batch(GAME, [chunk(some)], Layout(hidden=True)) for some in (episodes, given)
+        make_batch(GAME, [chunk(some)], BatchSpec(hidden=True)) for some in (episodes, given)
     )
     np.testing.assert_array_equal(one.observations, other.observations)
     np.testing.assert_array_equal(one.player, other.player)

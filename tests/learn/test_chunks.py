@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from learn.games import as_parts, episodes, gradient, optimizer
 from learn.test_rnad_update import setting, vector_batch
 from stratkit.engine import Game
-from stratkit.learn.data import Layout, StepBatch, make_batch
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.memory import kept_bytes
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.rnad import NETWORKS
@@ -53,7 +54,7 @@ def learners(
         game, batch = Game("kuhn"), vector_batch(rows=64)[1]
     else:
         game, found = episodes("nano", 6)
-        batch = make_batch(game, as_parts(game, found), Layout(64))
+        batch = make_batch(game, as_parts(game, found), BatchSpec(64))
     old = optimizer(net, game, setting(sizes=(4,), lr=1e-3, **options))
     for _ in range(5):
         old.update(batch)

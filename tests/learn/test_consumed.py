@@ -17,7 +17,8 @@ from stratkit.errors import InputError
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.observer import Observer
 from stratkit.learn.run import Request, train
-from stratkit.learn.source import Plan, Source
+from stratkit.learn.source import Source
+from stratkit.learn.streams import Plan
 from stratkit.storage.checkpoints import read_policy
 from stratkit.storage.episodes import PLAYED, Episodes, EpisodeWriter, Header
 from stratkit.storage.shards import shard_name, unread

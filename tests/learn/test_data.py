@@ -9,12 +9,13 @@ import torch
 from learn.games import as_parts, changed, episodes, given_setup
 from stratkit.engine import replay
 from stratkit.errors import InputError
-from stratkit.learn.data import Layout, make_batch
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.data import make_batch
 
 
 def test_a_batch_is_the_replayed_steps_and_their_different_views() -> None:
     game, found = episodes("mini", 3)
-    batch = make_batch(game, as_parts(game, found), Layout(rows=50))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(rows=50))
     different = int(batch.view.max()) + 1
     assert len(batch.observations) % 50 == 0 and 0 <= len(batch.observations) - different < 50
     assert different < batch.states == len(batch.player)  # all games begin alike
@@ -39,7 +40,7 @@ def test_a_batch_is_the_replayed_steps_and_their_different_views() -> None:
 
 def test_grid_and_flat() -> None:
     game, found = episodes("mini", 3)
-    batch = make_batch(game, as_parts(game, found), Layout(rows=64))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(rows=64))
     number = torch.arange(len(batch.player)) + 1.0
     grid = batch.grid(number)
     starts = np.cumsum([0, *batch.lengths.tolist()])

@@ -12,8 +12,9 @@ from learn.games import as_parts, episodes, optimizer
 from learn.test_learned_slices import cut, targets_of
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import MMDConfig
-from stratkit.learn.data import Layout, make_batch
+from stratkit.learn.data import make_batch
 from stratkit.learn.mmd import MMD
 from stratkit.learn.request import resolve
 from stratkit.nets import legal_policy
@@ -51,7 +52,7 @@ def test_it_comes_to_the_equilibrium_of_setups() -> None:
     network come to its regularised equilibrium, from the games' outcomes alone."""
     game, found = episodes("nano", 300, seed=3)
     batch = make_batch(
-        game, as_parts(game, found), Layout(1, own_deployment=True, deployment_only=True)
+        game, as_parts(game, found), BatchSpec(1, own_deployment=True, deployment_only=True)
     )
     assert batch.states == NANO * len(found) and bool(batch.by_outcome.all())
     keys = [(tuple(e.actions[:3].tolist()), tuple(e.actions[3:6].tolist())) for e in found]
@@ -93,7 +94,7 @@ def test_it_comes_to_the_equilibrium_of_setups() -> None:
 def test_a_setup_is_judged_by_its_game_s_outcome() -> None:
     """Its value's target is the outcome; its advantage what the value lacks, in the game's unit."""
     game, found = episodes("nano", 8)
-    batch = make_batch(game, as_parts(game, found), Layout(own_deployment=True))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(own_deployment=True))
     batch, setup = replace(batch, unit=4.0), batch.by_outcome
     targets, value = targets_of(game, batch, value_lambda=0.3, advantage_lambda=0.3)
     episode = torch.repeat_interleave(torch.arange(len(found)), batch.lengths)
@@ -110,7 +111,7 @@ def test_of_slices_the_last_one_teaches_the_setup() -> None:
         parts = cut(one, 9)
         assert len(parts) > 1
         for part in parts:
-            batch = make_batch(game, as_parts(game, [part]), Layout(own_deployment=True))
+            batch = make_batch(game, as_parts(game, [part]), BatchSpec(own_deployment=True))
             placing = batch.player[batch.by_outcome].tolist()
             assert placing == ([0, 0, 0, 1, 1, 1] if part is parts[-1] else [])
 
@@ -119,7 +120,7 @@ def test_slices_of_nothing_but_setups_change_nothing() -> None:
     """As the first ones of games whose deployment is longer than a slice."""
     game, found = episodes("nano", 3)
     parts = as_parts(game, [cut(one, 3)[0] for one in found])
-    batch = make_batch(game, parts, Layout(8, own_deployment=True))
+    batch = make_batch(game, parts, BatchSpec(8, own_deployment=True))
     assert not batch.states and len(batch.observations) == 8
     settings = resolve("plain+deployment", {}, {}, {"seed": 1, "advantage_filter": 0.5}, "mmd")
     learner = optimizer("plain+deployment", game, settings)
@@ -133,7 +134,7 @@ def test_filter_and_explained_variance_are_those_of_play() -> None:
     """All setups are learned from, whatever the filter keeps, and explain nothing."""
     game, found = episodes("nano", 6)
     chunks = as_parts(game, found)
-    batch = make_batch(game, chunks, Layout(own_deployment=True))
+    batch = make_batch(game, chunks, BatchSpec(own_deployment=True))
     weights = {}
     for quantile in (0.0, 0.75):
         config = MMDConfig(advantage_filter=quantile)
@@ -160,7 +161,7 @@ def test_play_stays_as_it_is() -> None:
     learner = optimizer("plain+deployment", game, settings)
     before = {net: learner.weights(net) for net in learner.algorithm.networks}
     before = {net: {k: w.copy() for k, w in found.items()} for net, found in before.items()}
-    batch = make_batch(game, as_parts(game, found), Layout(16, True, True))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(16, True, True))
     for _ in range(2):
         learner.update(batch)
     for net, weights in before.items():

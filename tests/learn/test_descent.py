@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from learn.games import as_parts, episodes, optimizer
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import AdamConfig
-from stratkit.learn.data import Layout, make_batch
+from stratkit.learn.data import make_batch
 from stratkit.learn.optimizer import Adam
 from stratkit.learn.request import resolve
 
@@ -22,7 +23,7 @@ def test_the_first_step_follows_the_gradient(net: str, threads: int) -> None:
     config = resolve(net, {}, {}, {"threads": threads, "seed": 1, "b1": 0.0, "lr": 0.01})
     learner = optimizer(net, game, config)
     before = {name: p.detach().clone() for name, p in learner.algorithm.trained.named_parameters()}
-    learner.update(make_batch(game, as_parts(game, found), Layout(128)))
+    learner.update(make_batch(game, as_parts(game, found), BatchSpec(128)))
     for name, parameter in learner.algorithm.trained.named_parameters():
         gradient = parameter.grad
         assert gradient is not None

@@ -13,8 +13,9 @@ from learn.test_learned_slices import cut, keyed, targets_of
 from stratkit.engine import Game, replay_many
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import MMDConfig
-from stratkit.learn.data import Layout, StepBatch, make_batch
+from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.mmd import MMD
 from stratkit.learn.step_weights import explained
 from stratkit.storage.episodes import Episode
@@ -29,9 +30,9 @@ def against(game: Game, found: list[Episode]) -> list[Episode]:
     return out
 
 
-def batch_of(game: Game, found: list[Episode], layout: Layout | None = None) -> StepBatch:
+def batch_of(game: Game, found: list[Episode], layout: BatchSpec | None = None) -> StepBatch:
     chunks = [replace(chunk, against=True) for chunk in as_parts(game, found)]
-    return make_batch(game, chunks, layout or Layout())
+    return make_batch(game, chunks, layout or BatchSpec())
 
 
 def test_the_other_side_s_decisions_are_no_steps() -> None:
@@ -88,7 +89,7 @@ def test_slices_are_learned_as_whole_games_are(length: int) -> None:
 def test_a_deployment_network_learns_from_its_own_setups() -> None:
     game, found = episodes("nano", 4)
     found = against(game, found)
-    batch = batch_of(game, found, Layout(own_deployment=True, deployment_only=True))
+    batch = batch_of(game, found, BatchSpec(own_deployment=True, deployment_only=True))
     assert batch.states == int(batch.by_outcome[batch.learned].sum()) > 0
     learned = batch.player[batch.learned]
     assert learned.tolist() == [k % 2 for k in range(4) for _ in range(batch.states // 4)]

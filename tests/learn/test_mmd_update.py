@@ -18,8 +18,9 @@ from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.advantages import estimates
 from stratkit.learn.algorithm import DistinctViews
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import MMDConfig
-from stratkit.learn.data import Layout, StepBatch, make_batch
+from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.losses import magnet_loss, surrogate_loss
 from stratkit.learn.mmd import (
     MMD,
@@ -44,7 +45,7 @@ def setting(**options: object) -> Settings:
 def a_batch(**options: object) -> tuple[Optimizer, StepBatch]:
     game, found = episodes("nano", 12)
     learner = optimizer("plain", game, setting(**options))
-    return learner, make_batch(game, as_parts(game, found), Layout(16))
+    return learner, make_batch(game, as_parts(game, found), BatchSpec(16))
 
 
 def weights(learner: Optimizer, network: str) -> Tensor:

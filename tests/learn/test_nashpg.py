@@ -20,8 +20,9 @@ from learn.test_mmd_exact import exact_values, games_of, reach_of
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import NashPGConfig, PPOConfig
-from stratkit.learn.data import Layout, StepBatch, make_batch
+from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.nashpg import NETWORKS, NashPG, normalised, reference_update, shuffled
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks
@@ -39,7 +40,7 @@ def a_batch(algorithm: str = "nashpg", **options: object) -> tuple[Optimizer, St
     """Drawn games among them; returns in a unit that is not 1."""
     game, found = episodes("nano", 12)
     learner = optimizer("plain", game, setting(algorithm, **options))
-    return learner, replace(make_batch(game, as_parts(game, found), Layout(16)), unit=2.0)
+    return learner, replace(make_batch(game, as_parts(game, found), BatchSpec(16)), unit=2.0)
 
 
 def weights(learner: Optimizer, network: str) -> Tensor:

@@ -13,7 +13,8 @@ from learn.test_rnad_update import setting, vector_batch
 from nets.drawn import drawn
 from running import run
 from stratkit.engine import Game
-from stratkit.learn.data import Layout, make_batch
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.data import make_batch
 from stratkit.nets import build, place
 from stratkit.nets.evaluator import Evaluator
 
@@ -21,7 +22,7 @@ from stratkit.nets.evaluator import Evaluator
 @pytest.mark.parametrize(("net", "games"), [("plain", 6), ("tiny", 2)])
 def test_bfloat16_is_nearly_float32(net: str, games: int) -> None:
     game, found = episodes("nano", games)
-    batch = make_batch(game, as_parts(game, found), Layout(32))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(32))
     metrics, gradients = [], []
     for precision in ("f32", "bf16"):
         learner = optimizer(net, game, setting(precision=precision, chunk=64))
@@ -41,7 +42,7 @@ def test_what_a_head_says_has_more_digits_than_bfloat16(net: str) -> None:
         game, batch = Game("kuhn"), vector_batch(rows=64)[1]
     else:
         game, found = episodes("nano", 2)
-        batch = make_batch(game, as_parts(game, found), Layout(32))
+        batch = make_batch(game, as_parts(game, found), BatchSpec(32))
     network = drawn(build(net, game, 1))
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         for output in network(batch.observations, batch.legal):
@@ -116,7 +117,7 @@ def test_float32_is_float32_where_there_could_be_less(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("net", ["tiny", "small"])
 def test_a_gpu_does_the_same_step(net: str) -> None:
     game, found = episodes("mini", 4)
-    batch = make_batch(game, as_parts(game, found), Layout(32))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(32))
     gradients = []
     for device in ("cpu", "cuda"):
         learner = optimizer(net, game, setting(chunk=64), device=torch.device(device))

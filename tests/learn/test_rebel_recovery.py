@@ -17,9 +17,8 @@ import pytest
 from stratkit.engine import Game, PublicTree
 from stratkit.errors import InputError
 from stratkit.learn.config import ReBeLConfig
-from stratkit.learn.observer import Observer
-from stratkit.learn.rebel_run import train_values
 from stratkit.learn.request import Request
+from stratkit.learn.run import train
 from stratkit.search.generate import Generator
 from stratkit.search.safe import PBSSearch
 from stratkit.search.subgame import nothing
@@ -51,7 +50,7 @@ def request_of(folder: pathlib.Path, name: str) -> Request:
 
 
 def learn(request: Request, warn: Callable[[str], None] = print) -> None:
-    train_values(request, lambda: False, Observer(), warn)
+    train(request, warn=warn)
 
 
 def last(folder: pathlib.Path, name: str) -> tuple[int, str]:

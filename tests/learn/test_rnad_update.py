@@ -15,8 +15,9 @@ from learn.versus import share_of_wins
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import RNaDConfig
-from stratkit.learn.data import Layout, StepBatch, make_batch
+from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve
 from stratkit.learn.rnad import NETWORKS, RNaD, mixture, reference_update
@@ -39,7 +40,7 @@ def hyper(learner: Optimizer) -> RNaDConfig:
 
 def a_batch(seed: int = 0, rows: int = 1) -> tuple[Optimizer, StepBatch]:
     game, found = episodes("nano", 12, seed)
-    batch = make_batch(game, as_parts(game, found), Layout(rows))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(rows))
     return optimizer("plain", game, setting()), batch
 
 
@@ -91,7 +92,7 @@ def vector_batch(rows: int) -> tuple[Optimizer, StepBatch]:
     table = Table(game, [RandomPlayer(1)], Seatings(seatings), slots=40, seed=1)
     found = [one for finished in table.rounds() if finished for one in finished.episodes]
     learner = optimizer("mlp:16", game, setting())
-    return learner, make_batch(game, as_parts(game, found), Layout(rows))
+    return learner, make_batch(game, as_parts(game, found), BatchSpec(rows))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -121,7 +122,7 @@ def test_what_looks_the_same_is_evaluated_once_and_teaches_the_same(threads: int
 def test_an_update_is_the_reference_update(net: str, threads: int, chunk: int, vote: str) -> None:
     """Which is the algorithm as the paper writes it, and torch's own Adam."""
     game, found = episodes("nano", 12)
-    batch = make_batch(game, as_parts(game, found), Layout(16))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(16))
     settings = setting(
         lr=1e-3, sizes=(4,), b1=0.5, eps=1e-3, threads=threads, chunk=chunk, weight_by=vote
     )
@@ -253,7 +254,7 @@ def test_padding_teaches_nothing() -> None:
 def test_parts_give_the_gradient_of_the_whole() -> None:
     """Counts are those of the whole batch, gradients are summed."""
     game, found = episodes("nano", 6)
-    batch = make_batch(game, as_parts(game, found), Layout(30))
+    batch = make_batch(game, as_parts(game, found), BatchSpec(30))
     gradients = []
     for threads in (1, 3):
         learner = optimizer("tiny", game, setting(threads=threads))

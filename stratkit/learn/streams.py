@@ -1,0 +1,182 @@
+"""What the streams of a source hold, episodes or examples, and how batches are made of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, BinaryIO, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+
+from stratkit.engine import Game, PublicTree
+from stratkit.errors import InputError
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.data import StepBatch, make_batch
+from stratkit.learn.replayed import EpisodeChunk, check_sampled, check_slices
+from stratkit.learn.window import Window
+from stratkit.search.rows import RowCheck
+from stratkit.storage.episodes import EpisodeReader, Episodes, Header, SeenGames
+from stratkit.storage.examples import ExampleHeader, ExampleReader, Values
+
+MAX_CHECKED = 1_000_000  # nodes of a public tree that is opened to check examples: 2 s, .5 GB
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How batches are made.
+
+    size     episodes a batch; 0: each frame of a stream is one
+    spec     what they hold
+    window   the old episodes that come with the new ones, if any
+    sampled  the algorithm, by name, that needs actions which were sampled with a known
+             probability; "": it takes games of anybody
+    """
+
+    size: int
+    spec: BatchSpec = field(default_factory=BatchSpec)
+    window: Window | None = None
+    sampled: str = ""
+
+
+class Chunk(Protocol):
+    """Some episodes or examples of one `file`."""
+
+    @property
+    def file(self) -> str: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, part: slice) -> Self: ...
+
+
+class AnyHeader(Protocol):
+    """What the header of every stream says."""
+
+    @property
+    def game(self) -> str: ...
+    @property
+    def rules(self) -> Mapping[str, int]: ...
+
+
+H = TypeVar("H", bound=AnyHeader)
+C = TypeVar("C", bound=Chunk)
+B = TypeVar("B", covariant=True)
+
+
+class StreamReader(Protocol):
+    """Reads one stream: its headers, and what is in its frames."""
+
+    truncated: str | None
+    duplicates: int
+
+    @property
+    def header(self) -> Any: ...
+    def open(self) -> Any: ...
+    def frames(self) -> Iterator[Any]: ...
+
+
+class Streams(ABC, Generic[H, C, B]):
+    """Streams of one kind.
+
+    unit    what is counted in them, for messages
+    ending  of the names of such files in a folder
+    """
+
+    unit: str
+    ending: str
+
+    @abstractmethod
+    def reader(self, stream: BinaryIO, name: str) -> StreamReader:
+        """Of a stream that is called `name` in messages."""
+
+    @abstractmethod
+    def chunk(self, frame: Any, header: H, name: str, before: int) -> C:
+        """What a frame has, `before` which the stream has had so many."""
+
+    @abstractmethod
+    def check(self, header: H, game: Game, plan: Plan) -> None:
+        """`InputError`: nothing that can be learned from."""
+
+    @abstractmethod
+    def batch(self, game: Game, chunks: Sequence[C], plan: Plan) -> B:
+        """A batch of these chunks. `InputError`: something in them is wrong."""
+
+
+class EpisodeStreams(Streams[Header, EpisodeChunk, StepBatch]):
+    """Episodes, of which a game counts once; a batch has their steps, replayed."""
+
+    unit, ending = "episode", ".eps"
+
+    def __init__(self, pin: bool = False) -> None:
+        self.pin = pin  # batches are for a GPU
+        self._seen = SeenGames()
+
+    def reader(self, stream: BinaryIO, name: str) -> EpisodeReader:
+        return EpisodeReader(stream, name, self._seen, whole=False)
+
+    def chunk(self, frame: Episodes, header: Header, name: str, before: int) -> EpisodeChunk:
+        against, played = header.opponent is not None, not header.sampled
+        return EpisodeChunk(frame, header.endings, name, against, played)
+
+    def check(self, header: Header, game: Game, plan: Plan) -> None:
+        whole = "of which this algorithm needs whole ones (mmd takes both)"
+        check_slices(header, plan.spec.slices, whole)
+        only = plan.spec.deployment_only
+        check_slices(header, not only, "where --learn deployment needs whole ones")
+        check_sampled(header, plan.sampled)
+
+    def batch(self, game: Game, chunks: Sequence[EpisodeChunk], plan: Plan) -> StepBatch:
+        old = plan.window.meet(chunks) if plan.window else []
+        batch = make_batch(game, [*chunks, *old], plan.spec)
+        return batch.pinned() if self.pin else batch
+
+
+@dataclass(frozen=True)
+class ExampleChunk:
+    """Examples of `file`, in which so many are `before` them."""
+
+    values: Values
+    file: str
+    before: int
+
+    def __len__(self) -> int:
+        return len(self.values.rows)
+
+    def __getitem__(self, part: slice) -> ExampleChunk:
+        values = Values(self.values.rows[part], self.values.values[part])
+        return replace(self, values=values, before=self.before + (part.start or 0))
+
+
+class ExampleStreams(Streams[ExampleHeader, ExampleChunk, Values]):
+    """Examples of values; a batch has those of a frame, as they come."""
+
+    unit, ending = "example", ".pbs"
+    _game: Game
+
+    def reader(self, stream: BinaryIO, name: str) -> ExampleReader:
+        return ExampleReader(stream, name)
+
+    def chunk(self, frame: Values, header: ExampleHeader, name: str, before: int) -> ExampleChunk:
+        return ExampleChunk(frame, name, before)
+
+    def check(self, header: ExampleHeader, game: Game, plan: Plan) -> None:
+        if (header.inputs, header.hands) != (game.pbs_inputs, game.hands):
+            raise InputError(f"examples of other widths than {game.name} has")
+
+    def batch(self, game: Game, chunks: Sequence[ExampleChunk], plan: Plan) -> Values:
+        self._game = game
+        for chunk in chunks:
+            fault = self._row_check.fault(*chunk.values) if self._row_check else None
+            if fault:
+                where = f"example {chunk.before + fault[0] + 1}"
+                raise InputError(fault[1], file=chunk.file, where=where)
+        rows, values = zip(*(chunk.values for chunk in chunks), strict=True)
+        return Values(np.concatenate(rows), np.concatenate(values))
+
+    @cached_property
+    def _row_check(self) -> RowCheck | None:
+        """None: the game's public states are too many to be enumerated beside learning."""
+        try:
+            return RowCheck(PublicTree(self._game, MAX_CHECKED))
+        except InputError:
+            return None
