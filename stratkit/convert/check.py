@@ -12,7 +12,17 @@ from typing import IO, TYPE_CHECKING, Any
 
 from stratkit.convert.games import Game, NotFromTheStart, games, in_order
 from stratkit.convert.options import CheckOptions
-from stratkit.convert.raw import JSON, LOG, POSITION, RECORD, SETUP, Raw, chunks, is_of_orders
+from stratkit.convert.raw import (
+    Raw,
+    RawEpisode,
+    RawJson,
+    RawLog,
+    RawPosition,
+    RawRecord,
+    RawSetup,
+    chunks,
+    is_of_orders,
+)
 from stratkit.convert.sink import Names, new_file
 from stratkit.convert.tally import Tally
 from stratkit.errors import InputError, Say, error_context
@@ -113,7 +123,7 @@ def check_chunk(
     for finding, item in zip(findings, chunk, strict=True):
         if isinstance(item, InputError):
             finding.faults.append(item)
-        elif item.form in (POSITION, SETUP):
+        elif isinstance(item, RawPosition | RawSetup):
             finding.text = _line(item)
         elif is_of_orders(item):
             if not selection.by_log:
@@ -126,10 +136,10 @@ def check_chunk(
     for (finding, item), game in zip(played, found, strict=True):
         if game is None:
             continue  # nobody asked for it
-        if item.form != LOG:
+        if isinstance(item, RawRecord | RawEpisode):
             finding.faults += _header_faults(item)
         _enter_record(finding, item, matches)
-        if isinstance(game, NotFromTheStart):
+        if isinstance(game, NotFromTheStart) and isinstance(item, RawEpisode):
             finding.faults += _replay_faults(item)
         elif isinstance(game, InputError):
             finding.faults.append(game)
@@ -143,8 +153,8 @@ def check_chunk(
 
 def _enter_record(finding: Finding, raw: Raw, matches: dict[int, str]) -> None:
     """Enters the players and the place of a record; `matches` are those of the chunk so far."""
-    if raw.form == RECORD:
-        header, record = raw.data
+    if isinstance(raw, RawRecord):
+        header, record = raw.header, raw.record
         match = matches.get(id(header)) or matches.setdefault(id(header), match_key(header))
         finding.players = header.players
         finding.place = Place(match, record.number, raw.name)
@@ -152,9 +162,9 @@ def _enter_record(finding: Finding, raw: Raw, matches: dict[int, str]) -> None:
 
 def _contradictions(game: Game) -> list[InputError]:
     """What a record says of its game that its own moves and result contradict."""
-    if game.raw.form != RECORD:
+    if not isinstance(game.raw, RawRecord):
         return []
-    header, record = game.raw.data
+    header, record = game.raw.header, game.raw.record
     faults, moves = [], len(record.moves.split())
     if record.plies != moves:
         faults.append(InputError(f"it says {record.plies} plies, but has {moves} moves"))
@@ -186,21 +196,21 @@ def _check_diplomacy(finding: Finding, raw: Raw, keep: bool) -> None:
         return
     finding.faults += filter(None, [played.fault])
     finding.notes += played.notes
-    if keep and raw.form == JSON:
+    if keep and isinstance(raw, RawJson):
         finding.text = json_text(played)
-    elif keep and raw.form == RECORD:
+    elif keep and isinstance(raw, RawRecord):
         header, record = record_of(raw, played)
         finding.header, finding.text = header_line(header).decode(), record_line(record).decode()
 
 
-def _header_faults(raw: Raw) -> list[InputError]:
+def _header_faults(raw: RawRecord | RawEpisode) -> list[InputError]:
     """Why `match`, `train` or `rate` refuse the header of a record or an episode: its rules are
     unknown, or a player plays against itself."""
     from stratkit.engine import Game as Rules
     from stratkit.games.kit import Notation
     from stratkit.games.table import kit_class
 
-    header, _ = raw.data
+    header = raw.header
     faults = []
     try:
         if kit_class(header.game).notation is Notation.LOG:  # else that is a fault of its own
@@ -212,12 +222,13 @@ def _header_faults(raw: Raw) -> list[InputError]:
 
 def _twice(raw: Raw) -> list[InputError]:
     """Why a game between two of a record does not count: both are the same player."""
-    if raw.form == RECORD and len(raw.data[1].players) == 2 == 1 + len(set(raw.data[1].players)):
+    players = raw.record.players if isinstance(raw, RawRecord) else ()
+    if len(players) == 2 == 1 + len(set(players)):
         return [InputError("a player against itself", file=raw.name)]
     return []
 
 
-def _replay_faults(raw: Raw) -> list[InputError]:
+def _replay_faults(raw: RawEpisode) -> list[InputError]:
     """What is wrong with an episode that begins within a game, repetition rules aside: they depend
     on the moves before it."""
     from stratkit.engine import Game as Rules
@@ -225,7 +236,7 @@ def _replay_faults(raw: Raw) -> list[InputError]:
     from stratkit.notation.endings import NO_MOVE
     from stratkit.notation.log import LIMITS
 
-    header, episode = raw.data
+    header, episode = raw.header, raw.episode
     limits = {name: header.rules.get(name, 0) for name in LIMITS}
     try:
         game = Rules.stored(header.game, {**dict.fromkeys(Rules(header.game).rules, 0), **limits})
@@ -250,12 +261,12 @@ def _replay_faults(raw: Raw) -> list[InputError]:
 
 def _waived(raw: Raw) -> int:
     """A bit for each side that the repetition rules did not bind."""
-    if raw.form == LOG:
+    if isinstance(raw, RawEpisode):
+        return int(raw.header.rules.get("waived", 0))
+    if not isinstance(raw, RawRecord):
         return 0
-    header, game = raw.data
-    if raw.form != RECORD:
-        return int(header.rules.get("waived", 0))
-    return sum(1 << side for side, i in enumerate(game.players) if not header.players[i].bound)
+    seats = enumerate(raw.record.players)
+    return sum(1 << side for side, i in seats if not raw.header.players[i].bound)
 
 
 def _find_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
@@ -266,10 +277,11 @@ def _find_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
     by_rule: dict[tuple[str, int, int], list[tuple[Finding, Game]]] = {}
     for finding, game in sound:
         own = {"two_squares": two_squares, "more_squares": 1}
-        rules = own if game.raw.form == LOG else game.raw.data[0].rules
+        raw = game.raw
+        rules = raw.header.rules if isinstance(raw, RawRecord | RawEpisode) else own
         for rule in own:
             if rules.get(rule):
-                asked = rule, rules[rule], _waived(game.raw)
+                asked = rule, rules[rule], _waived(raw)
                 by_rule.setdefault(asked, []).append((finding, game))
     for (rule, number, waived), some in by_rule.items():
         try:
@@ -293,18 +305,18 @@ def _sound_part(game: Game) -> tuple[str, str]:
     from stratkit.notation.gravon_text import gsn_text, xml_text
     from stratkit.storage.records import header_line, record_line
 
-    if game.raw.form == LOG:
+    if isinstance(game.raw, RawLog):
         return "", (xml_text if is_xml(game.raw.data) else gsn_text)(game.log)
-    if game.raw.form == RECORD:
+    if isinstance(game.raw, RawRecord):
         header, record = record_of(game)
         return header_line(header).decode(), record_line(record).decode()
     return "", ""  # of episodes `train` itself keeps what is whole
 
 
-def _line(item: Raw) -> str:
+def _line(item: RawPosition | RawSetup) -> str:
     from stratkit.notation.setups import setup_text
 
-    return f"{item.data if item.form == POSITION else setup_text(item.data)}\n"
+    return f"{item.fenfs if isinstance(item, RawPosition) else setup_text(item.setup)}\n"
 
 
 class Salvage(contextlib.AbstractContextManager["Salvage"]):

@@ -14,13 +14,12 @@ from stratkit.compressed import plain_name
 from stratkit.convert.games import Game, games, in_order
 from stratkit.convert.options import EPISODES, FILES, GAMES, NO_GAME, VIEWS, ConvertOptions
 from stratkit.convert.raw import (
-    EPISODE,
-    LOG,
-    POSITION,
-    POSITIONS,
-    RECORD,
-    SETUP,
     Raw,
+    RawEpisode,
+    RawPosition,
+    RawPositions,
+    RawRecord,
+    RawSetup,
     chunks,
     is_of_orders,
 )
@@ -87,9 +86,11 @@ def convert_chunk(chunk: list[Raw | InputError], options: ConvertOptions) -> lis
             piece.faults.append(item)
         elif is_of_orders(item) and options.to in ("json", "games"):
             _guarded(piece, _diplomacy, item, options)
-        elif item.form in (POSITION, SETUP):
-            _guarded(piece, _position if item.form == POSITION else _setup, item, options)
-        elif options.to == "csv" and item.form == EPISODE and _has_no_log(item):
+        elif isinstance(item, RawPosition):
+            _guarded(piece, _position, item, options)
+        elif isinstance(item, RawSetup):
+            _guarded(piece, _setup, item, options)
+        elif options.to == "csv" and isinstance(item, RawEpisode) and _has_no_log(item):
             _guarded(piece, _bare_episode, item, options)
         else:
             played.append((piece, item))
@@ -123,7 +124,7 @@ def _game(piece: Piece, game: Game, options: ConvertOptions) -> None:
     if played.fault and not options.salvage:
         return
     piece.sound = True
-    stays = options.to in FILES or (options.to == "games" and raw.form == RECORD)
+    stays = options.to in FILES or (options.to == "games" and isinstance(raw, RawRecord))
     if played.log.setups is None and not stays:
         piece.notes.append(f"{raw.name}: ended before the setups were complete: left out")
         return
@@ -196,16 +197,16 @@ def _write_json(piece: Piece, game: Game, options: ConvertOptions) -> None:
     raise InputError("JSON is for games of Diplomacy")
 
 
-def _has_no_log(raw: Raw) -> bool:
+def _has_no_log(raw: RawEpisode) -> bool:
     """Whether an episode is of a game that is written otherwise, or begins within a game."""
     from stratkit.games.kit import Notation
     from stratkit.games.table import kit_class
 
-    notation = kit_class(raw.data[0].game).notation
-    return notation is not Notation.LOG or bool(raw.data[1].start)
+    notation = kit_class(raw.header.game).notation
+    return notation is not Notation.LOG or bool(raw.episode.start)
 
 
-def _bare_episode(piece: Piece, raw: Raw, options: ConvertOptions) -> None:
+def _bare_episode(piece: Piece, raw: RawEpisode, options: ConvertOptions) -> None:
     from stratkit.convert.actions_csv import HEAD, bare_csv
 
     piece.header, piece.text, piece.sound = HEAD, bare_csv(raw, options.selection), True
@@ -231,12 +232,15 @@ _WRITERS: dict[str, Callable[[Piece, Game, ConvertOptions], None]] = {
 
 def _file_name(game: Game, suffix: str) -> str:
     """What a file of this game alone would be called."""
-    if game.raw.form == POSITIONS:
-        stem = f"{_stem(game.raw.file)}-{game.raw.data[0][0]}"
-    elif game.raw.form == LOG:
-        stem = _stem(game.raw.file)
+    raw, kind = game.raw, game.log.kind or game.log.variant.name
+    if isinstance(raw, RawPositions):
+        stem = f"{_stem(raw.file)}-{raw.lines[0][0]}"
+    elif isinstance(raw, RawRecord):
+        stem = f"{kind}-{raw.record.number}"
+    elif isinstance(raw, RawEpisode):
+        stem = f"{kind}-{raw.episode.number}"
     else:
-        stem = f"{game.log.kind or game.log.variant.name}-{game.raw.data[1].number}"
+        stem = _stem(raw.file)
     return f"{stem}.{suffix}"
 
 
@@ -244,14 +248,14 @@ def _stem(path: str) -> str:
     return os.path.splitext(plain_name(os.path.basename(path)))[0]
 
 
-def _position(piece: Piece, raw: Raw, options: ConvertOptions) -> None:
+def _position(piece: Piece, raw: RawPosition, options: ConvertOptions) -> None:
     """Enters a FENfS into the piece: again as one, or the setups of a start."""
     from dataclasses import replace
 
     from stratkit.notation.fenfs import seen_by, start_setups
     from stratkit.notation.setups import setup_text
 
-    fenfs = raw.data
+    fenfs = raw.fenfs
     if options.to == "fenfs":
         if options.moved and fenfs.moved is None:
             raise InputError("this FENfS does not say which pieces have moved")
@@ -267,12 +271,12 @@ def _position(piece: Piece, raw: Raw, options: ConvertOptions) -> None:
     piece.sound = True
 
 
-def _setup(piece: Piece, raw: Raw, options: ConvertOptions) -> None:
+def _setup(piece: Piece, raw: RawSetup, options: ConvertOptions) -> None:
     """Enters a setup, which stays one."""
     from stratkit.notation.setups import setup_text
 
     if options.to != "setups":
         raise InputError(f"a setup is no game: --to {options.to} needs games")
     piece.sound = True
-    if options.selection.takes_setup(raw.data):
-        piece.text = f"{setup_text(raw.data)}\n"
+    if options.selection.takes_setup(raw.setup):
+        piece.text = f"{setup_text(raw.setup)}\n"

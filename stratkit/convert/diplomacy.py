@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stratkit.arrays import Bytes, Int32s
-from stratkit.convert.raw import EPISODE, JSON, MAX_JSON, RECORD, Raw
+from stratkit.convert.raw import MAX_JSON, Raw, RawEpisode, RawJson, RawRecord
 from stratkit.engine import Game as Rules
 from stratkit.engine.diplomacy import DiplomacyMap, map_of
 from stratkit.engine.replay import Prefix, legal_prefix
@@ -55,32 +55,32 @@ class Played(NamedTuple):
 def play(raw: Raw) -> Played:
     """The item, which is a game of Diplomacy, played. Raises `InputError`."""
     notes: list[InputError] = []
-    if raw.form == JSON:
+    returns, claim = None, ""
+    if isinstance(raw, RawJson):
         data = _object(raw.data)
         rules = game_of(data)
-        actions = actions_of(rules, data, notes.append)
-        said, players, claim = None, tuple(map_of(rules).powers), ""
+        players, actions = tuple(map_of(rules).powers), actions_of(rules, data, notes.append)
+    elif isinstance(raw, RawRecord):
+        header, record = raw.header, raw.record
+        rules, actions = Rules.stored(header.game, header.rules), _numbers(record.moves)
+        players = tuple(header.players[i].name for i in record.players)
+        returns, claim = tuple(record.returns), record.reason
     else:
-        header, game = raw.data
-        rules = Rules.stored(header.game, header.rules)
-        said = tuple(game.returns)
-        claim = game.reason if raw.form == RECORD else header.endings[game.ending]
-        if raw.form == RECORD:
-            actions = _numbers(game.moves)
-            players = tuple(header.players[i].name for i in game.players)
-        else:
-            actions, players = game.actions, tuple(map_of(rules).powers)
-            if game.start:
-                raise InputError("begins within a game: only whole games are looked at")
+        assert isinstance(raw, RawEpisode)
+        episode, rules = raw.episode, Rules.stored(raw.header.game, raw.header.rules)
+        players, actions = tuple(map_of(rules).powers), episode.actions
+        returns, claim = tuple(episode.returns), raw.header.endings[episode.ending]
+        if episode.start:
+            raise InputError("begins within a game: only whole games are looked at")
     inside = (actions >= 0) & (actions < rules.actions)
     end = legal_prefix(rules, actions if inside.all() else actions[: int(inside.argmin())])
     if end.legal < len(actions):
         fault = InputError(f"action {end.legal + 1}, {actions[end.legal]}, is not legal")
-    elif said is not None and claim != end.ending and (end.ending or claim in rules.endings):
+    elif returns is not None and claim != end.ending and (end.ending or claim in rules.endings):
         what = f"the result is not that of the board ({end.ending or 'not ended'})"
         fault = InputError(what, text=claim)
-    elif said is not None and end.ending and said != tuple(end.returns.tolist()):
-        text = " ".join(f"{value:g}" for value in said)
+    elif returns is not None and end.ending and returns != tuple(end.returns.tolist()):
+        text = " ".join(f"{value:g}" for value in returns)
         fault = InputError(f"the result is not that of the board ({end.ending})", text=text)
     else:
         return Played(rules, actions, end, players, None, _one_of_a_kind(notes, raw.name))
@@ -127,7 +127,9 @@ def json_text(played: Played) -> str:
 
 def file_name(raw: Raw, played: Played) -> str:
     """What a file of this game alone would be called."""
-    number = raw.number if raw.form == JSON else raw.data[1].number
+    number = raw.number
+    if isinstance(raw, RawRecord | RawEpisode):
+        number = (raw.record if isinstance(raw, RawRecord) else raw.episode).number
     return f"{_NOT_IN_NAMES.sub('-', played.rules.name)}-{number}.json"
 
 
@@ -138,19 +140,19 @@ def record_of(raw: Raw, played: Played) -> tuple[RecordHeader, GameRecord]:
     from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, result_of
 
     moves, end = " ".join(map(str, played.actions.tolist())), played.end
-    if raw.form == RECORD:
-        header, record = raw.data
-        return header, replace(record, moves=moves)
+    if isinstance(raw, RawRecord):
+        return raw.header, replace(raw.record, moves=moves)
     rules, seats, returns = played.rules, played.rules.players, tuple(end.returns.tolist())
-    spec, setups, number, sha = "human", None, 0, None
-    if raw.form == JSON:
+    spec, setups, number, seed, sha = "human", None, 0, 0, None
+    if isinstance(raw, RawJson):
         setups = {"from": "json", "sha256": hashlib.sha256(raw.data).hexdigest()}
-    else:
-        spec, number, sha = "selfplay", raw.data[1].number, raw.data[0].network
+    elif isinstance(raw, RawEpisode):
+        spec, number = "selfplay", raw.episode.number
+        seed, sha = raw.header.seed, raw.header.network
     header = RecordHeader(
         game=rules.name,
         rules=rules.rules,
-        seed=raw.data[0].seed if raw.form == EPISODE else 0,
+        seed=seed,
         games=1,
         players=tuple(RecordPlayer(name, spec, sha) for name in played.players),
         setups=setups,

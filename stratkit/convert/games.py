@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from stratkit.convert.raw import JSON, LOG, POSITIONS, RECORD, Raw
+from stratkit.convert.raw import Raw, RawEpisode, RawJson, RawLog, RawPositions, RawRecord
 from stratkit.errors import InputError, StratkitError, error_context
 
 if TYPE_CHECKING:
@@ -69,16 +69,19 @@ def log_of(raw: Raw) -> Log:
     """The log that the raw item is; raises `InputError`."""
     from stratkit.notation.gravon import parse_log
 
-    if raw.form == LOG:
+    if isinstance(raw, RawLog):
         return parse_log(raw.data, raw.name)
     with error_context(raw.name):
-        if raw.form == JSON:
+        if isinstance(raw, RawJson):
             raise InputError("a game of Diplomacy: check, convert and show read it")
-        if raw.form == POSITIONS:
+        if isinstance(raw, RawPositions):
             from stratkit.notation.rejoin import game_of
 
-            return game_of(raw.data)
-        return _log_of_record(*raw.data) if raw.form == RECORD else _log_of_episode(*raw.data)
+            return game_of(raw.lines)
+        if isinstance(raw, RawRecord):
+            return _log_of_record(raw.header, raw.record)
+        assert isinstance(raw, RawEpisode)
+        return _log_of_episode(raw.header, raw.episode)
 
 
 def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stratkit.convert.games import Game, games
-from stratkit.convert.raw import LOG, POSITION, SETUP, Raw, form_of
+from stratkit.convert.raw import NO_GAMES, Raw, RawLog, form_of
 from stratkit.convert.tally import Tally, sound
 from stratkit.errors import InputError
 
@@ -57,7 +57,7 @@ def games_only(chunk: list[Raw | InputError]) -> list[Raw | InputError]:
     """The items; of positions and setups, which are no games, one error for each file."""
     items: dict[object, Raw | InputError] = {}
     for at, item in enumerate(chunk):
-        if isinstance(item, Raw) and item.form in (POSITION, SETUP):
+        if isinstance(item, NO_GAMES):
             items[item.file] = InputError("a game is needed", file=item.file)
         else:
             items[at] = item
@@ -82,7 +82,7 @@ def sound_games(
 def is_log(source: NamedStream) -> bool:
     """Whether a source is a log of Gravon."""
     try:
-        return bool(source.head.strip()) and form_of(source) == LOG
+        return bool(source.head.strip()) and form_of(source) is RawLog
     except InputError:
         return False
 

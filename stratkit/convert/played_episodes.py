@@ -13,7 +13,7 @@ from typing import IO, BinaryIO, cast
 import numpy as np
 
 from stratkit.convert.games import Game
-from stratkit.convert.raw import EPISODE
+from stratkit.convert.raw import RawEpisode
 from stratkit.convert.records import record_of
 from stratkit.engine import Game as Rules
 from stratkit.engine.replay import legal_prefix
@@ -35,7 +35,7 @@ def episode_of(game: Game) -> tuple[Header, Episode]:
 
     `InputError`: free setups, which no actions place; a move that the rules of its record forbid.
     """
-    if game.raw.form == EPISODE:
+    if isinstance(game.raw, RawEpisode):
         raise InputError("an episode already: --to episodes takes logs and records")
     log, variant = game.log, game.log.variant
     assert log.setups is not None

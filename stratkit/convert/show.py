@@ -12,11 +12,11 @@ from stratkit.convert.games import Game
 from stratkit.convert.lines import each_position, is_log, sound_games, texts
 from stratkit.convert.options import NO_GAME, VIEWS, ShowOptions
 from stratkit.convert.raw import (
-    EPISODE,
-    JSON,
-    RECORD,
     SUFFIXES,
     Raw,
+    RawEpisode,
+    RawJson,
+    RawRecord,
     form_of,
     is_of_orders,
     numbered,
@@ -165,7 +165,7 @@ class Drawn:
 
 def _holds_games(source: NamedStream) -> bool:
     with contextlib.suppress(InputError):
-        return is_log(source) or form_of(source) in (RECORD, EPISODE, JSON)
+        return is_log(source) or form_of(source) in (RawRecord, RawEpisode, RawJson)
     return False
 
 

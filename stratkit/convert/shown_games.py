@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stratkit.convert.games import log_of
-from stratkit.convert.raw import RECORD, Raw
+from stratkit.convert.raw import RawRecord
 from stratkit.errors import InputError, UsageError, printable
 from stratkit.storage.streams import input_name, open_plain
 
@@ -99,7 +99,7 @@ def _played(header: RecordHeader, record: GameRecord, file: str) -> Played | Non
     from stratkit.notation.play import play_out
 
     try:
-        log = log_of(Raw(RECORD, file, None, (header, record), 0))
+        log = log_of(RawRecord(file=file, header=header, record=record))
     except InputError:
         return None
     if not log.plies:

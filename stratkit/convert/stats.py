@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stratkit.convert.games import Chunk, games, in_order
 from stratkit.convert.options import StatsOptions
-from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
+from stratkit.convert.raw import Raw, RawPosition, RawSetup, chunks
 from stratkit.convert.stats_table import table
 from stratkit.convert.tally import Tally
 from stratkit.errors import InputError, Say, printable
@@ -99,11 +99,11 @@ def stats_chunk(
     for item in chunk:
         if isinstance(item, InputError):
             faults.append(item)
-        elif item.form == SETUP:
-            setups.append(item.data)
-        elif item.form == POSITION:
+        elif isinstance(item, RawSetup):
+            setups.append(item.setup)
+        elif isinstance(item, RawPosition):
             try:
-                setups += start_setups(item.data) if item.data.ply == 0 else []
+                setups += start_setups(item.fenfs) if item.fenfs.ply == 0 else []
             except InputError as error:
                 error.file = item.name
                 faults.append(error)
