@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stratkit.convert.games import Game
+from stratkit.convert.games import PlayedGame
 from stratkit.convert.raw import Raw, RawEpisode
 from stratkit.engine import Game as Rules
 from stratkit.engine import IllegalAction, replay
@@ -52,7 +52,7 @@ def bare_csv(raw: RawEpisode, selection: Selection) -> str:
     return _lines(raw, actors, actions, (texts, blank, blank), episode.returns.tolist(), episode)
 
 
-def game_csv(game: Game) -> str:
+def game_csv(game: PlayedGame) -> str:
     """The lines of a game of Stratego that was played out with its boards. `InputError`: of free
     setups there are no actions."""
     log, kind = game.log, game.log.variant

@@ -27,9 +27,16 @@ if TYPE_CHECKING:
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
-class Played(NamedTuple):
-    """A game as far as it is legal: its rules, actions int32 [T] and how they end, who played, what
-    is wrong with it, and `notes`: what the rules do not take as it stands in the file."""
+class PlayedDiplomacy(NamedTuple):
+    """A game as far as it is legal.
+
+    rules     the game
+    actions   int32 [T]
+    end       how they end
+    players   by power
+    fault     what is wrong with it
+    notes     what the rules do not take as it stands in the file
+    """
 
     rules: Rules
     actions: Int32s
@@ -52,7 +59,7 @@ class Played(NamedTuple):
         yield position, None
 
 
-def play(raw: Raw) -> Played:
+def play(raw: Raw) -> PlayedDiplomacy:
     """The item, which is a game of Diplomacy, played. Raises `InputError`."""
     notes: list[InputError] = []
     returns, claim = None, ""
@@ -83,9 +90,9 @@ def play(raw: Raw) -> Played:
         text = " ".join(f"{value:g}" for value in returns)
         fault = InputError(f"the result is not that of the board ({end.ending})", text=text)
     else:
-        return Played(rules, actions, end, players, None, _one_of_a_kind(notes, raw.name))
+        return PlayedDiplomacy(rules, actions, end, players, None, _one_of_a_kind(notes, raw.name))
     fault.file = raw.name
-    return Played(rules, actions[: end.legal], end, players, fault)
+    return PlayedDiplomacy(rules, actions[: end.legal], end, players, fault)
 
 
 def _one_of_a_kind(notes: list[InputError], file: str) -> tuple[InputError, ...]:
@@ -120,12 +127,12 @@ def _numbers(words: str) -> Int32s:
 # ---- Out ----
 
 
-def json_text(played: Played) -> str:
+def json_text(played: PlayedDiplomacy) -> str:
     """The game as JSON, in a line."""
     return json.dumps(game_json(played.rules, played.actions)) + "\n"
 
 
-def file_name(raw: Raw, played: Played) -> str:
+def file_name(raw: Raw, played: PlayedDiplomacy) -> str:
     """What a file of this game alone would be called."""
     number = raw.number
     if isinstance(raw, RawRecord | RawEpisode):
@@ -133,7 +140,7 @@ def file_name(raw: Raw, played: Played) -> str:
     return f"{_NOT_IN_NAMES.sub('-', played.rules.name)}-{number}.json"
 
 
-def record_of(raw: Raw, played: Played) -> tuple[RecordHeader, GameRecord]:
+def record_of(raw: Raw, played: PlayedDiplomacy) -> tuple[RecordHeader, GameRecord]:
     """The game as a record, with the header that belongs before it."""
     from msgspec.structs import replace
 
@@ -171,23 +178,27 @@ def record_of(raw: Raw, played: Played) -> tuple[RecordHeader, GameRecord]:
     )
 
 
-def title(played: Played) -> str:
+def title(played: PlayedDiplomacy) -> str:
     """Who played, and how it ended."""
     seats = zip(played.map.powers, played.players, strict=True)
     who = ", ".join(power if power == name else f"{power} {shown(name)}" for power, name in seats)
     return f"{printable(played.rules.name)}: {who}; {played.end.ending or 'cut'}"
 
 
-def phase_lines(played: Played, phase: tuple[np.ndarray, Bytes | None]) -> str:
+def phase_lines(played: PlayedDiplomacy, phase: tuple[np.ndarray, Bytes | None]) -> str:
     """A phase in words: of each power its centres, and its orders, or its units where there are
     none."""
     from stratkit.games.diplomacy.games import phase_json
 
     position, orders = phase
-    told = phase_json(played.map, position, orders)
-    lines = [told["name"]]
+    phase_object = phase_json(played.map, position, orders)
+    lines = [phase_object["name"]]
     for power in played.map.powers:
-        some = told["state"]["units"][power] if orders is None else told["orders"][power]
-        count = len(told["state"]["centers"][power])
+        some = (
+            phase_object["state"]["units"][power]
+            if orders is None
+            else phase_object["orders"][power]
+        )
+        count = len(phase_object["state"]["centers"][power])
         lines.append(f"{power} ({count}): {', '.join(some) or '-'}")
     return "\n".join(lines) + "\n"

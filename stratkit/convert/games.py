@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 Chunk = list[Raw | InputError]
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end a command
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end a command
 
 
 class NotFromTheStart(InputError):
@@ -29,8 +29,12 @@ class NotFromTheStart(InputError):
 
 
 @dataclass(frozen=True)
-class Game:
-    """A game that was played out; `raw` is what it was read from."""
+class PlayedGame:
+    """A game that was played out.
+
+    raw      what it was read from
+    played   its log, as far as its moves are legal
+    """
 
     raw: Raw
     played: Played
@@ -43,26 +47,26 @@ class Game:
 
 def games(
     raws: Sequence[Raw], selection: Selection, boards: bool = False
-) -> list[Game | InputError | None]:
+) -> list[PlayedGame | InputError | None]:
     """What became of each raw item, which must be a log, a record or an episode: the game, the
     fault for which it could not be read, or None: nobody wants it."""
     from stratkit.notation.play import play_out
 
-    found: list[Game | InputError | None] = []
-    wanted: list[tuple[int, Log]] = []
+    outcomes: list[PlayedGame | InputError | None] = []
+    selected: list[tuple[int, Log]] = []
     for raw in raws:
         try:
             log = log_of(raw)
         except InputError as error:
-            found.append(error)
+            outcomes.append(error)
             continue
         if selection.takes(log, raw.file):
-            wanted.append((len(found), log))
-        found.append(None)
-    played = play_out([(raws[i].name, log) for i, log in wanted], boards)
-    for (i, _), game in zip(wanted, played, strict=True):
-        found[i] = Game(raws[i], game)
-    return found
+            selected.append((len(outcomes), log))
+        outcomes.append(None)
+    played = play_out([(raws[i].name, log) for i, log in selected], boards)
+    for (i, _), game in zip(selected, played, strict=True):
+        outcomes[i] = PlayedGame(raws[i], game)
+    return outcomes
 
 
 def log_of(raw: Raw) -> Log:
@@ -206,7 +210,7 @@ def _answers(
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _be_quiet)
     try:
         with _signals_held():  # a pool that is half started cannot be ended
-            pool.submit(_be_there)
+            pool.submit(_do_nothing)
         waiting: deque[Future[Answer]] = deque()
         for chunk in chunks:
             waiting.append(pool.submit(task, chunk))
@@ -223,14 +227,14 @@ def _answers(
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
     """Signals that end the command wait until the block ends."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _be_there() -> None:
+def _do_nothing() -> None:
     """Nothing to do: processes start with the first task."""
 
 
@@ -241,7 +245,7 @@ def _be_quiet() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):  # they go to all processes at a terminal
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -26,7 +26,7 @@ LOG_SUFFIXES = (".gsn", ".xml")
 SUFFIXES = (*LOG_SUFFIXES, ".fenfs", ".setups", ".jsonl", ".eps", ".json")
 
 # A worker gets so many games, or lines, or so many bytes of them, at a time.
-GAMES, LINES, BYTES = 64, 4096, 1 << 20
+MAX_GAMES, MAX_LINES, MAX_BYTES = 64, 4096, 1 << 20
 
 MAX_JSON = 64 << 20  # bytes of a game of Diplomacy
 MAX_PLIES = 65535  # of a game that is put together from positions
@@ -122,17 +122,17 @@ def is_of_orders(item: Raw | InputError) -> bool:
 
 
 def chunks(
-    inputs: Sequence[str], together: bool = False, wanted: tuple[int, int] | None = None
+    inputs: Sequence[str], together: bool = False, numbers: tuple[int, int] | None = None
 ) -> Iterator[list[Raw | InputError]]:
     """All items of the inputs, in order, some at a time. What cannot be read gives its error.
-    `together`: positions of consecutive plies are one item. `wanted`: as in `numbered`."""
+    `together`: positions of consecutive plies are one item. `numbers`: as in `numbered`."""
     chunk: list[Raw | InputError] = []
     size = 0
-    items = numbered(_items(inputs), itertools.count(1), wanted)
+    items = numbered(_items(inputs), itertools.count(1), numbers)
     for item in _together(items) if together else items:
         more = item.size if isinstance(item, Raw) else 0
-        most = LINES if isinstance(item, NO_GAMES) else GAMES
-        if chunk and (len(chunk) >= most or size + more > BYTES):
+        most = MAX_LINES if isinstance(item, NO_GAMES) else MAX_GAMES
+        if chunk and (len(chunk) >= most or size + more > MAX_BYTES):
             yield chunk
             chunk, size = [], 0
         chunk.append(item)
@@ -143,19 +143,19 @@ def chunks(
 
 def numbered(
     items: Iterable[Raw | InputError],
-    numbers: Iterator[int],
-    wanted: tuple[int, int] | None = None,
+    counter: Iterator[int],
+    numbers: tuple[int, int] | None = None,
 ) -> Iterator[Raw | InputError]:
-    """The items with the games numbered. `wanted`: only the games from one number to another, both
+    """The items with the games numbered. `numbers`: only the games from one number to another, both
     included, and errors; nothing after them is read."""
     for item in items:
         number = 0
         if isinstance(item, NUMBERED):
-            item = dataclasses.replace(item, number=next(numbers))
+            item = dataclasses.replace(item, number=next(counter))
             number = item.number
-        if wanted and number > wanted[1]:
+        if numbers and number > numbers[1]:
             return
-        if not wanted or isinstance(item, InputError) or number >= max(1, wanted[0]):
+        if not numbers or isinstance(item, InputError) or number >= max(1, numbers[0]):
             yield item
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from stratkit.convert.raw import RawEpisode, RawLog, RawPositions, RawRecord
 
 if TYPE_CHECKING:
-    from stratkit.convert.games import Game
+    from stratkit.convert.games import PlayedGame
     from stratkit.storage.records import GameRecord, RecordHeader
 
 
-def record_of(game: Game) -> tuple[RecordHeader, GameRecord]:
+def record_of(game: PlayedGame) -> tuple[RecordHeader, GameRecord]:
     """The record of a game that was played out, and the header that belongs before it.
 
     A record stays what it was, but for moves that were cut off, and plies and returns that do not
@@ -30,7 +30,7 @@ def record_of(game: Game) -> tuple[RecordHeader, GameRecord]:
     return _of_episode(game, game.raw) if isinstance(game.raw, RawEpisode) else _of_log(game)
 
 
-def _of_log(game: Game) -> tuple[RecordHeader, GameRecord]:
+def _of_log(game: PlayedGame) -> tuple[RecordHeader, GameRecord]:
     """Each log, or game of positions, has a header of its own: players and variant may be others.
 
     The rules are those under which it can be replayed: without repetition rules and draw limits.
@@ -66,7 +66,7 @@ def _no_rules(name: str) -> dict[str, int]:
     return dict.fromkeys(Rules(name).rules, 0)
 
 
-def _of_episode(game: Game, raw: RawEpisode) -> tuple[RecordHeader, GameRecord]:
+def _of_episode(game: PlayedGame, raw: RawEpisode) -> tuple[RecordHeader, GameRecord]:
     from stratkit.storage.records import RecordHeader, RecordPlayer
 
     header = RecordHeader(
@@ -81,7 +81,7 @@ def _of_episode(game: Game, raw: RawEpisode) -> tuple[RecordHeader, GameRecord]:
     return header, _record(game, raw.episode.number, None)
 
 
-def _record(game: Game, number: int, adjudicator: str | None) -> GameRecord:
+def _record(game: PlayedGame, number: int, adjudicator: str | None) -> GameRecord:
     from stratkit.notation.setups import setup_text
     from stratkit.notation.squares import move_words
     from stratkit.storage.records import GameRecord, result_of
