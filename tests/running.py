@@ -195,7 +195,7 @@ def _read(pipe: int) -> bytes:
 def here(name: str, *arguments: object) -> Done:
     """Runs the command in the tests' own process, which is much faster than one of its own."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2))
-    messages.Session.tool, messages.Session.level = name, 0
+    messages.RunningCommand.tool, messages.RunningCommand.level = name, 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             status = tool._invoke(click_command(name), name, [str(word) for word in arguments])

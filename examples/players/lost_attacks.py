@@ -19,7 +19,7 @@ from collections import Counter
 
 import numpy as np
 
-from stratkit.convert.games import Game, games
+from stratkit.convert.games import PlayedGame, games
 from stratkit.convert.raw import Raw, chunks
 from stratkit.errors import InputError, StratkitError
 from stratkit.match.analysis import Analyst
@@ -73,7 +73,7 @@ def main(player: str, name: str, *records: str) -> None:
     print(", ".join(f"{kinds[kind]} {kind}" for kind in sorted(kinds)) or "none")
 
 
-def looked_at(analyst: Analyst, name: str, game: Game) -> list[str]:
+def looked_at(analyst: Analyst, name: str, game: PlayedGame) -> list[str]:
     """The kinds of a game's lost attacks by this player, after a line for each."""
     kinds = []
     for ply in lost_attacks(game.played):

@@ -53,18 +53,18 @@ def command(
     from stratkit.learn import curves
     from stratkit.pictures import form_of
 
-    form, found = form_of(output), []
+    form, histories = form_of(output), []
     for path in runs:
         with error_context(path, only=OSError):
-            found.append(curves.read_run(path))
+            histories.append(curves.read_run(path))
     if not fields:
-        known = {name for run in found for name in run.numbers}
+        known = {name for run in histories for name in run.numbers}
         fields = tuple(name for name in (*FIELDS, ELO) if name in known)
         if not fields:
             raise InputError("no usual metric to draw: choose with --field", file=runs[0])
-    curves.check_fields(found, fields)
+    curves.check_fields(histories, fields)
     with open_output(output, force, binary=True) as stream:
-        curves.plot(found, fields, stream, form, over or "step", smooth)
+        curves.plot(histories, fields, stream, form, over or "step", smooth)
 
 
 def main() -> NoReturn:

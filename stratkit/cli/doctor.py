@@ -25,26 +25,31 @@ UNIFORM_OF_KUHN = 11 / 24  # how exploitable uniform play of Kuhn poker is
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was found about a `subject`, and what to do. `broken`: something is wrong that should
-    work; otherwise a remedy is only for those who want more."""
+class Diagnosis:
+    """What was found about one subject.
+
+    subject   what was looked at
+    state     how it is
+    remedy    what to do about it; of what is not `broken` it is only for those who want more
+    broken    whether something is wrong that should work
+    """
 
     subject: str
-    said: str
+    state: str
     remedy: str | None = None
     broken: bool = False
 
     def text(self) -> str:
         """One line, and one for the remedy."""
-        line = f"{self.subject:<12}{self.said}"
+        line = f"{self.subject:<12}{self.state}"
         return line if self.remedy is None else f"{line}\n{'':<12}-> {self.remedy}"
 
 
-def examine(tools: Iterable[str]) -> Iterator[Finding]:
+def examine(tools: Iterable[str]) -> Iterator[Diagnosis]:
     """All findings; `tools` are the names of the commands."""
     folder = Path(__file__).parents[1]
-    yield Finding("stratkit", f"{__version__}, {_megabytes(folder)} MB in {folder}")
-    yield Finding("python", f"{sys.version.split()[0]}, {sys.executable}")
+    yield Diagnosis("stratkit", f"{__version__}, {_megabytes(folder)} MB in {folder}")
+    yield Diagnosis("python", f"{sys.version.split()[0]}, {sys.executable}")
     yield from _packages()
     yield _engine()
     yield _machine()
@@ -56,70 +61,70 @@ def examine(tools: Iterable[str]) -> Iterator[Finding]:
     yield from _commands(tools)
 
 
-def _packages() -> Iterator[Finding]:
-    found = {name: _version(name) for name in NEEDED}
-    missing = [name for name, version in found.items() if version is None]
-    have = ", ".join(f"{name} {version}" for name, version in found.items() if version)
-    yield Finding("packages", have)
+def _packages() -> Iterator[Diagnosis]:
+    versions = {name: _version(name) for name in NEEDED}
+    missing = [name for name, version in versions.items() if version is None]
+    have = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+    yield Diagnosis("packages", have)
     if missing:
         names = " ".join(missing)
-        yield Finding("packages", f"missing: {names}", f"pip install {names}", broken=True)
+        yield Diagnosis("packages", f"missing: {names}", f"pip install {names}", broken=True)
 
 
-def _engine() -> Finding:
+def _engine() -> Diagnosis:
     """Whether the C engine is there and knows how Kuhn poker is played."""
     try:
         from stratkit.engine import Game, Tree
         from stratkit.solve.exploitability import evaluate
 
         tree = Tree(Game("kuhn"))
-        found = evaluate(tree, tree.uniform()).exploitability
+        exploitability = evaluate(tree, tree.uniform()).exploitability
     except Exception as error:  # whatever a broken installation raises
-        return Finding("engine", one_line(error), "pip install stratkit again (gcc)", broken=True)
-    if abs(found - UNIFORM_OF_KUHN) > 1e-12:
-        said = f"Kuhn poker comes out as {found}, not {UNIFORM_OF_KUHN}"
-        return Finding("engine", said, "make test tells what is wrong", broken=True)
-    return Finding("engine", "works: Kuhn poker is solved as it should be")
+        return Diagnosis("engine", one_line(error), "pip install stratkit again (gcc)", broken=True)
+    if abs(exploitability - UNIFORM_OF_KUHN) > 1e-12:
+        state = f"Kuhn poker comes out as {exploitability}, not {UNIFORM_OF_KUHN}"
+        return Diagnosis("engine", state, "make test tells what is wrong", broken=True)
+    return Diagnosis("engine", "works: Kuhn poker is solved as it should be")
 
 
-def _machine() -> Finding:
+def _machine() -> Diagnosis:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     cores = len(os.sched_getaffinity(0))
     free = shutil.disk_usage(".").free / 2**30
-    said = f"{cores} cores for this process, {memory:.0f} GiB of memory, {free:.0f} GiB free here"
-    return Finding("machine", said)
+    state = f"{cores} cores for this process, {memory:.0f} GiB of memory, {free:.0f} GiB free here"
+    return Diagnosis("machine", state)
 
 
-def _torch() -> Iterator[Finding]:
+def _torch() -> Iterator[Diagnosis]:
     """torch, and the GPU as torch sees it; the only reason to import torch."""
     try:
         import torch
     except ModuleNotFoundError:
         use = "missing: networks do not play, and nothing learns"
-        yield Finding("torch", use, "pip install torch (README.md has a smaller one, for CPUs)")
+        yield Diagnosis("torch", use, "pip install torch (README.md has a smaller one, for CPUs)")
         return
     except Exception as error:  # a library that it cannot load
-        yield Finding("torch", one_line(error), "pip install torch again", broken=True)
+        yield Diagnosis("torch", one_line(error), "pip install torch again", broken=True)
         return
     size = _megabytes(Path(torch.__file__).parent)
-    yield Finding("torch", f"{torch.__version__}, {size} MB, {torch.get_num_threads()} threads")
+    yield Diagnosis("torch", f"{torch.__version__}, {size} MB, {torch.get_num_threads()} threads")
     if not torch.cuda.is_available():
         kind = "none that torch can use" if torch.version.cuda else "none: this torch is for CPUs"
-        yield Finding("GPU", kind)
+        yield Diagnosis("GPU", kind)
         return
     for number in range(torch.cuda.device_count()):
         is_ = torch.cuda.get_device_properties(number)
-        said = f"{is_.name}, {is_.total_memory / 2**30:.0f} GiB, CUDA {torch.version.cuda}"
+        state = f"{is_.name}, {is_.total_memory / 2**30:.0f} GiB, CUDA {torch.version.cuda}"
         try:
             ones = torch.ones(64, 64, device=f"cuda:{number}")
             sound = float((ones @ ones).sum()) == 64.0**3
         except RuntimeError as error:
-            sound, said = False, f"{said}: {one_line(error)}"
+            sound, state = False, f"{state}: {one_line(error)}"
         what = None if sound else "it does not compute: see to its driver, or use --device cpu"
-        yield Finding("GPU", said, what, broken=not sound)
+        yield Diagnosis("GPU", state, what, broken=not sound)
 
 
-def _players() -> Iterator[Finding]:
+def _players() -> Iterator[Diagnosis]:
     """The networks that come with stratkit: whether their files are whole."""
     for name in SHIPPED:
         try:
@@ -127,37 +132,37 @@ def _players() -> Iterator[Finding]:
 
             model = open_model(name)
         except Exception as error:
-            yield Finding("players", f"{name}: {error}", "install stratkit again", broken=True)
+            yield Diagnosis("players", f"{name}: {error}", "install stratkit again", broken=True)
             continue
         size = os.path.getsize(model.file) / 2**20
         about = f"{model.game}, step {model.step}, {size:.1f} MB, sound"
-        yield Finding("players", f"{name}: {about}")
+        yield Diagnosis("players", f"{name}: {about}")
 
 
-def _extra(name: str, use: str) -> Finding:
+def _extra(name: str, use: str) -> Diagnosis:
     version = _version(name)
     if version is None:
-        return Finding(name, f"missing: for {use}", f"pip install {name}")
-    return Finding(name, version)
+        return Diagnosis(name, f"missing: for {use}", f"pip install {name}")
+    return Diagnosis(name, version)
 
 
-def _commands(tools: Iterable[str]) -> Iterator[Finding]:
+def _commands(tools: Iterable[str]) -> Iterator[Diagnosis]:
     """Whether the PATH leads to our commands: some have names that others have, too."""
     ours, absent = 0, []
     for name in tools:
-        found = shutil.which(name)
-        if found is None:
+        path = shutil.which(name)
+        if path is None:
             absent.append(name)
-        elif _is_ours(found):
+        elif _is_ours(path):
             ours += 1
         else:
-            said = f"{name} is another program: {found}"
-            yield Finding("commands", said, f"stratkit {name} starts ours")
+            state = f"{name} is another program: {path}"
+            yield Diagnosis("commands", state, f"stratkit {name} starts ours")
     if absent:
-        said = f"not on the PATH: {' '.join(absent)}"
-        yield Finding("commands", said, f"stratkit NAME starts them: stratkit {absent[0]}")
+        state = f"not on the PATH: {' '.join(absent)}"
+        yield Diagnosis("commands", state, f"stratkit NAME starts them: stratkit {absent[0]}")
     if ours:
-        yield Finding("commands", f"{ours} on the PATH")
+        yield Diagnosis("commands", f"{ours} on the PATH")
 
 
 def _is_ours(path: str) -> bool:

@@ -29,7 +29,7 @@ class MatchTool(Tool):
             formatter.write_dl([("name=NAME", "its name in the record"), *help_table(PLAYERS)])
 
 
-class Limit(click.ParamType[int]):
+class LimitType(click.ParamType[int]):
     """A whole number, or `off`."""
 
     name = "N|off"
@@ -69,8 +69,10 @@ class Limit(click.ParamType[int]):
     OneOf(["3", "5", "off"]),
 )
 @option("--more-squares", "Whether endless chases are illegal.", OneOf(["on", "off"]))
-@option("--max-plies N|off", "Draw after N plies.", Limit())
-@option("--max-no-attack N|off", "Draw after N plies without an attack.", Limit(), name="max_quiet")
+@option("--max-plies N|off", "Draw after N plies.", LimitType())
+@option(
+    "--max-no-attack N|off", "Draw after N plies without an attack.", LimitType(), name="max_quiet"
+)
 @open_option
 @option(
     "--resign T[,K]", "A network loses that K decisions in a row expects -T or less (default K: 8)."

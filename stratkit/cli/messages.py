@@ -14,9 +14,14 @@ from stratkit.storage.streams import discard
 from stratkit.terminal import CLEAR_LINE
 
 
-class Session:
-    """What the running command is called and how much it says: -1 for -q, 1 for -v, ...; what takes
-    its live line away before something else is said, and what draws it again."""
+class RunningCommand:
+    """The running command, for all its messages.
+
+    tool     what it is called
+    level    how much it says: -1 for -q, 1 for -v, ...
+    before   takes its live line away before something else is said
+    after    draws the live line again
+    """
 
     tool = "stratkit"
     level = 0
@@ -27,15 +32,15 @@ class Session:
 def to_stderr(line: str) -> None:
     """A line on stderr, above the live line of this command, or in place of that of another one."""
     try:
-        if Session.before:
-            Session.before()
+        if RunningCommand.before:
+            RunningCommand.before()
         elif _shares_terminal():
             line = CLEAR_LINE + line
         print(line, file=sys.stderr, flush=True)
     except (OSError, ValueError):
         discard(2)  # nobody can be told; the command goes on and keeps its exit status
-    if Session.after:
-        Session.after()
+    if RunningCommand.after:
+        RunningCommand.after()
 
 
 def _shares_terminal() -> bool:
@@ -50,7 +55,7 @@ def is_pipe(descriptor: int) -> bool:
 
 def say(text: str, level: int = 0) -> None:
     """A remark on stderr: level 0 is hidden by -q, level 1 is shown by -v, level 2 by -v -v."""
-    if level <= Session.level:
+    if level <= RunningCommand.level:
         to_stderr("\n".join(printable(line) for line in text.split("\n")))
 
 
@@ -61,14 +66,14 @@ def note(text: str) -> None:
 
 def warn(text: str) -> None:
     """`TOOL: text` on stderr, in one line, also under -q."""
-    to_stderr(printable(f"{Session.tool}: {text}"))
+    to_stderr(printable(f"{RunningCommand.tool}: {text}"))
 
 
 def command_to_go_on(*more: str) -> str:
     """The command line that goes on with what this one has begun."""
     words = [word for word in sys.argv[1:] if not re.fullmatch("--resume|--force|-f+", word)]
     words = [word.replace("f", "") if re.fullmatch("-[fqv]+", word) else word for word in words]
-    return " ".join(map(_quoted, [Session.tool, *words, *more, "--resume"]))
+    return " ".join(map(_quoted, [RunningCommand.tool, *words, *more, "--resume"]))
 
 
 def _quoted(word: str) -> str:
@@ -86,14 +91,14 @@ def _by_bytes(character: str) -> str:
 def note_terminal(inputs: Sequence[str], what: str) -> None:
     """A remark, if one of the inputs is `-` and that is a terminal: people type `what`."""
     if "-" in inputs and sys.stdin.isatty():
-        say(f"{Session.tool}: {what} are read from the terminal; Ctrl-D ends them")
+        say(f"{RunningCommand.tool}: {what} are read from the terminal; Ctrl-D ends them")
 
 
 def is_live() -> bool:
     """Whether somebody watches: stderr is a terminal, and there is no -q."""
-    return Session.level >= 0 and sys.stderr.isatty()
+    return RunningCommand.level >= 0 and sys.stderr.isatty()
 
 
 def is_talkative() -> bool:
     """Whether there is -v."""
-    return Session.level >= 1
+    return RunningCommand.level >= 1

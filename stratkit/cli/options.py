@@ -59,8 +59,8 @@ class Text(click.types.StringParamType):
         from click.shell_completion import CompletionItem
 
         before, comma, last = incomplete.rpartition(",")
-        found = [word for word in self.words if word.startswith(last)]
-        words = [CompletionItem(before + comma + word) for word in found]
+        matches = [word for word in self.words if word.startswith(last)]
+        words = [CompletionItem(before + comma + word) for word in matches]
         return [CompletionItem(incomplete, type="file")] * self.files + words
 
 
@@ -108,8 +108,8 @@ class Types(click.ParamType[int]):
         if isinstance(value, int):
             return value
         known = OneOf(self.words)
-        found = {known.convert(word, param, ctx) for word in value.split(",")}
-        return sum(1 << self.words.index(word) for word in found)
+        types = {known.convert(word, param, ctx) for word in value.split(",")}
+        return sum(1 << self.words.index(word) for word in types)
 
 
 def option(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from stratkit.cli.messages import Session, is_live, to_stderr
+from stratkit.cli.messages import RunningCommand, is_live, to_stderr
 from stratkit.errors import printable
 from stratkit.storage.streams import show
 from stratkit.terminal import CLEAR_LINE, fitting, size
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 
-class Progress:
+class ProgressLine:
     """Counts units of work up to `total` (None: nobody knows), and tells on stderr how it goes.
 
     At a terminal it is one line, from which the last fields are left out where it is narrow.
@@ -116,13 +116,13 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self.live:
-            Session.before, Session.after = self.clear, self.draw
+            RunningCommand.before, RunningCommand.after = self.clear, self.draw
         return self
 
     def __exit__(self, *_: object) -> None:
         if not self.live:
             return
-        Session.before = Session.after = None
+        RunningCommand.before = RunningCommand.after = None
         if self._doing:
             self.clear()
         else:
@@ -130,7 +130,7 @@ class Progress:
             show("\n")
 
 
-def _bar(progress: Progress, done: int) -> tqdm[NoReturn]:
+def _bar(progress: ProgressLine, done: int) -> tqdm[NoReturn]:
     """Tells the rate and when to draw. How it is drawn is ours: tqdm cuts a line that is too
     long."""
     from tqdm import tqdm  # not at the top, since --help needs no progress

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stratkit.rating.tables import ReportTable
 
 TABLES = ("ratings", "meetings", "superiority")  # functions of stratkit.rating.tables
-MOST_WARNINGS = 5
+MAX_WARNINGS = 5
 
 
 class FitOr(click.ParamType[float | None]):
@@ -150,7 +150,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         report, new_names = run_rating(options, warn, say)
     for remark in report.remarks():
         say(f"rate: {remark}")
-    for warning in report.warnings()[:MOST_WARNINGS]:
+    for warning in report.warnings()[:MAX_WARNINGS]:
         warn(warning)
     _write_files(report, _viewer(report, options, new_names), options)
     with error_context(STDOUT, only=OSError):
@@ -194,11 +194,11 @@ def _viewer(
     player = options.versus or next((name for name in names if name not in anchors), names[0])
     rated = {s.name: (s.lost, s.drawn, s.won) for s in report.standings}
     chooser = GameChooser(player, options.shown, new_names, rated)
-    found = games_to_show(chooser, options.games)
-    if found is None:
+    shown = games_to_show(chooser, options.games)
+    if shown is None:
         warn(f"no game of {printable(player)} can be replayed: the page has none")
         return None
-    return Games(*found)
+    return Games(*shown)
 
 
 def _texts(report: RatingReport, options: RateOptions) -> Iterator[str]:

@@ -19,7 +19,7 @@ from stratkit.cli.options import (
     option,
     seed_option,
 )
-from stratkit.cli.progress import Progress
+from stratkit.cli.progress import ProgressLine
 from stratkit.cli.tool import Tool, run
 from stratkit.play import MAX_SLOTS
 from stratkit.players.registry import KINDS, words_of
@@ -137,7 +137,7 @@ def command(**given: Any) -> None:
     options.check()
     # Who reads the pipe shows how it goes, on the same terminal; a learner also says what is wrong.
     piped = options.output == "-" and is_pipe(1)
-    with Progress(options.range[1], "game", "selfplay", is_live() and not piped) as progress:
+    with ProgressLine(options.range[1], "game", "selfplay", is_live() and not piped) as progress:
         if options.by_network:
             progress.doing("loading torch")
             from stratkit.nets import check_device
@@ -152,7 +152,7 @@ def command(**given: Any) -> None:
             discard_stdout()  # the learner has what it wanted
 
 
-def _play(options: SelfplayOptions, progress: Progress, level: int) -> None:
+def _play(options: SelfplayOptions, progress: ProgressLine, level: int) -> None:
     """Remarks are said at this level."""
     from stratkit.play.actor import Actor
 
@@ -164,7 +164,7 @@ def _play(options: SelfplayOptions, progress: Progress, level: int) -> None:
             progress.update(0 if episodes is None else int((episodes.ending != 0).sum()))
 
 
-def _play_values(options: SelfplayOptions, progress: Progress, level: int) -> None:
+def _play_values(options: SelfplayOptions, progress: ProgressLine, level: int) -> None:
     from stratkit.play.values import ValueSelfplay
 
     play = ValueSelfplay(options, lambda text: say(text, level))

@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import NoReturn
 
-AGAIN = 0.3  # seconds until a `Terminated` that got lost is raised again
+RETRY_AFTER = 0.3  # seconds until a `Terminated` that got lost is raised again
 
 
 class Terminated(BaseException):
@@ -35,7 +35,7 @@ def raise_on_signals() -> None:
     def on_signal(number: int, frame: object) -> None:
         nonlocal arrived
         arrived = arrived if number == signal.SIGALRM else number
-        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        signal.setitimer(signal.ITIMER_REAL, RETRY_AFTER)
         torch = sys.modules.get("torch")
         if torch and getattr(torch.__spec__, "_initializing", False):
             return  # an exception in the midst of its C++ would abort the process

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from stratkit.cli.messages import Session
+from stratkit.cli.messages import RunningCommand
 from stratkit.cli.options import option
 from stratkit.cli.tool import ToolGroup, run
 from stratkit.errors import InputError, UsageError, error_context, named, nearest, printable
@@ -115,17 +115,17 @@ def status(runs: Sequence[str], as_json: bool) -> None:
     """Say how far each RUN has come, from its files: also while it goes on, and after its end."""
     from stratkit.storage.progress import read_progress
 
-    found = [read_progress(run) for run in runs]
+    progress_of_runs = [read_progress(run) for run in runs]
     with error_context(STDOUT, only=OSError):
         if as_json:
-            for progress in found:
+            for progress in progress_of_runs:
                 about = {"stratkit": "status", "version": VERSION, **dataclasses.asdict(progress)}
                 click.echo(json.dumps(about))
         else:
-            click.echo(printable_lines("\n\n".join(map(_told, found))))
+            click.echo(printable_lines("\n\n".join(map(_text, progress_of_runs))))
 
 
-def _told(is_: RunProgress) -> str:
+def _text(is_: RunProgress) -> str:
     """A run's progress for people."""
     what = (
         f"{is_.game} by {is_.algorithm or 'rnad'}, network {is_.net}" if is_.game else "nothing yet"
@@ -146,7 +146,9 @@ def _told(is_: RunProgress) -> str:
             rows.append(("fault", saved.fault))
     if is_.elo is not None:
         rows.append(("Elo", _elo(is_.elo)))
-    return "\n".join([f"{named(is_.run)}: {what}", *(f"  {name:<12}{said}" for name, said in rows)])
+    return "\n".join(
+        [f"{named(is_.run)}: {what}", *(f"  {name:<12}{value}" for name, value in rows)]
+    )
 
 
 def _elo(result: Mapping[str, Any]) -> str:
@@ -172,15 +174,15 @@ def printable_lines(text: str) -> str:
 def _start(words: Sequence[str]) -> NoReturn:
     """Runs a tool as if it had been called by its own name, as loud as we are."""
     name, *rest = words
-    loudness = ["-v"] * Session.level + ["-q"] * -Session.level
+    loudness = ["-v"] * RunningCommand.level + ["-q"] * -RunningCommand.level
     sys.argv = [name, *loudness, *rest]
     _module(name).main()
     raise AssertionError(f"{name} returned")
 
 
 def _command_of(name: str) -> click.Command:
-    found: click.Command = _module(name).command
-    return found
+    command: click.Command = _module(name).command
+    return command
 
 
 def _module(name: str) -> ModuleType:
@@ -193,8 +195,8 @@ def _pages() -> dict[str, Path]:
     folders = [Path(sys.prefix) / f"share/man/man{section}" for section in (1, 5, 7)]
     if man.is_dir():
         folders = [man]
-    found = (path for folder in folders for path in folder.glob("*.[157]"))
-    ours = {path.name: path for path in sorted(found)}
+    paths = (path for folder in folders for path in folder.glob("*.[157]"))
+    ours = {path.name: path for path in sorted(paths)}
     return {
         name: path
         for name, path in ours.items()

@@ -23,7 +23,7 @@ import click
 
 from stratkit import __version__
 from stratkit.cli import signals
-from stratkit.cli.messages import Session, to_stderr, warn
+from stratkit.cli.messages import RunningCommand, to_stderr, warn
 from stratkit.cli.options import Text
 from stratkit.cli.signals import Terminated
 from stratkit.errors import (
@@ -42,16 +42,16 @@ ENDED = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 
 def _quieter(ctx: click.Context, param: click.Parameter, times: int) -> None:
-    Session.level -= times
+    RunningCommand.level -= times
 
 
 def _louder(ctx: click.Context, param: click.Parameter, times: int) -> None:
-    Session.level += times
+    RunningCommand.level += times
 
 
-def _version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
-        click.echo(f"{Session.tool} (stratkit) {__version__}")
+def _version(ctx: click.Context, param: click.Parameter, flag: bool) -> None:
+    if flag and not ctx.resilient_parsing:
+        click.echo(f"{RunningCommand.tool} (stratkit) {__version__}")
         ctx.exit()
 
 
@@ -120,12 +120,12 @@ class ToolGroup(_Standard, click.Group):
         super().__init__(*args, **{"no_args_is_help": False, **settings})
 
     def get_command(self, ctx: click.Context, word: str) -> click.Command | None:
-        found = super().get_command(ctx, word)
-        if found is None and not ctx.resilient_parsing and not word.startswith("-"):
+        command = super().get_command(ctx, word)
+        if command is None and not ctx.resilient_parsing and not word.startswith("-"):
             raise UsageError(
                 f"no such command: {word}{nearest_or_all(word, self.list_commands(ctx))}"
             )
-        return found
+        return command
 
 
 def _replace_closed_streams() -> None:
@@ -154,8 +154,8 @@ def _usage_message(error: click.UsageError) -> str:
     if error.ctx and isinstance(group, click.Group) and message == "Missing command.":
         every = dict.fromkeys([*group.commands, *group.list_commands(error.ctx)])
         message = f"missing command: {', '.join(every)} (--help tells what they do)"
-    for said in ("a valid integer range", "a valid integer"):
-        message = message.replace(said, "a whole number")
+    for phrase in ("a valid integer range", "a valid integer"):
+        message = message.replace(phrase, "a whole number")
     return message[:1].lower() + message[1:].rstrip(".")
 
 
@@ -226,7 +226,7 @@ def _leave(status: int) -> NoReturn:
 
 def run(command: click.Command, tool: str, arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs `command`, called `tool`, and exits; all errors are told in one line."""
-    Session.tool, Session.level = tool, 0
+    RunningCommand.tool, RunningCommand.level = tool, 0
     _replace_closed_streams()
     for stream in (sys.stdin, sys.stdout):
         cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
@@ -240,7 +240,7 @@ def run(command: click.Command, tool: str, arguments: Sequence[str] | None = Non
     except SystemExit:
         raise
     except BaseException as error:
-        if Session.level >= 2 or os.environ.get("STRATKIT_DEBUG"):
+        if RunningCommand.level >= 2 or os.environ.get("STRATKIT_DEBUG"):
             import traceback
 
             to_stderr(traceback.format_exc())

@@ -15,7 +15,7 @@ import click
 
 from stratkit.cli.messages import command_to_go_on, is_talkative, say, warn
 from stratkit.cli.options import GAME_NAME, NET_NAME, Number, OneOf, device_option, option, options
-from stratkit.cli.progress import Progress
+from stratkit.cli.progress import ProgressLine
 from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
 from stratkit.errors import UsageError, counted, named
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from stratkit.match.evaluation import Evaluation, Opponent
 
 LOG_EVERY = 60.0  # seconds between two lines of a log
-TOGETHER = 0.5  # seconds within which two signals are one
+SIGNAL_WINDOW = 0.5  # seconds within which two signals are one
 # Metrics that are shown, those that tell progress first.
 SHOWN = {
     "entropy": "entropy {:.2f}",
@@ -134,8 +134,8 @@ def learning_options(*algorithms: str) -> Callable[[Function], Function]:
     """The options of `train` and `finetune`: those of the request, and one for every setting of
     these algorithms."""
     known = {name for algorithm in algorithms for name in fields_of(algorithm)}
-    found = {name: field for name, field in all_fields().items() if name in known}
-    return options(*_OF_REQUEST, *(_setting(*one, algorithms) for one in found.items()))
+    chosen = {name: field for name, field in all_fields().items() if name in known}
+    return options(*_OF_REQUEST, *(_setting(*one, algorithms) for one in chosen.items()))
 
 
 class _AlgorithmName(OneOf):
@@ -221,9 +221,9 @@ def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Reque
     with of_command_line():
         check_settings(given, options.get("algorithm"))
     _check_actors({**settings, **given}.get("actors"))
-    asked = {field.name for field in fields(Request)}.intersection(options)
+    requested = {field.name for field in fields(Request)}.intersection(options)
     inputs = options["inputs"] or ("-",)
-    values = {**{name: options[name] for name in asked}, "inputs": inputs}
+    values = {**{name: options[name] for name in requested}, "inputs": inputs}
     return Request(**values, settings=settings, options=given)
 
 
@@ -244,7 +244,7 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     signals = _Signals()
-    with Progress(request.steps, "step", tool, log_every=_seconds(options)) as progress:
+    with ProgressLine(request.steps, "step", tool, log_every=_seconds(options)) as progress:
         progress.doing("loading torch")
         from stratkit.learn.run import train
         from stratkit.nets.threads import one_thread
@@ -274,8 +274,8 @@ def _opponent(text: str, request: Request) -> Opponent:
     if player.kind is HUMAN:
         raise UsageError("--eval plays while nobody looks: against no person", text=text)
     file = os.path.abspath(player.spec)
-    is_there = player.kind is not NETWORK or player.spec in SHIPPED or os.path.exists(file)
-    if not is_there and not file.startswith(os.path.join(os.path.abspath(request.run), "")):
+    exists = player.kind is not NETWORK or player.spec in SHIPPED or os.path.exists(file)
+    if not exists and not file.startswith(os.path.join(os.path.abspath(request.run), "")):
         raise UsageError("--eval: no such player, file or folder", text=player.spec)
     return opponent
 
@@ -303,7 +303,7 @@ class _Signals:
         now = time.monotonic()
         if self.number is None:
             self.number, self.since = number, now
-        elif now - self.since > TOGETHER:
+        elif now - self.since > SIGNAL_WINDOW:
             raise self.error()
 
     def stop(self) -> bool:
@@ -328,7 +328,7 @@ class _Logger(Observer):
 
     def __init__(
         self,
-        progress: Progress,
+        progress: ProgressLine,
         request: Request,
         scalars: Scalars | None,
         opponent: Opponent | None,
@@ -411,10 +411,10 @@ def _say_end(outcome: Outcome, request: Request) -> None:
         if outcome.left_over:
             few = "is" if outcome.left_over == 1 else "are"
             say(f"{counted(outcome.left_over, 'episode')} at the end {few} too few for a step")
-        asked = {**(request.settings or {}), **(request.options or {})}
-        if outcome.unfilled and "window" in asked:
+        given = {**(request.settings or {}), **(request.options or {})}
+        if outcome.unfilled and "window" in given:
             lacking = counted(outcome.unfilled, "batch").replace("batchs", "batches")
-            warn(f"--window {asked['window']} is larger than the inputs, which are {lacking} short")
+            warn(f"--window {given['window']} is larger than the inputs, which are {lacking} short")
         learned = counted(outcome.episodes, outcome.learned)
         say(f"step {outcome.step}, {learned}: {saved}")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stratkit.convert.games import Game
-from stratkit.convert.raw import EPISODE, Raw
+from stratkit.convert.games import PlayedGame
+from stratkit.convert.raw import Raw, RawEpisode
 from stratkit.engine import Game as Rules
 from stratkit.engine import IllegalAction, replay
 from stratkit.engine.batch import CHANCE
@@ -33,12 +33,12 @@ COLUMNS = (
 HEAD = csv_text([COLUMNS])
 
 
-def bare_csv(raw: Raw, selection: Selection) -> str:
+def bare_csv(raw: RawEpisode, selection: Selection) -> str:
     """The lines of an episode of any game, replayed by the rules of its header; none if games are
     chosen by what only logs have. Raises `InputError`."""
     if selection.by_log:
         return ""
-    header, episode = raw.data
+    header, episode = raw.header, raw.episode
     rules = Rules.stored(header.game, header.rules)
     if ((episode.actions < 0) | (episode.actions >= rules.actions)).any():
         raise InputError(f"not the actions of a game of {header.game}")
@@ -52,7 +52,7 @@ def bare_csv(raw: Raw, selection: Selection) -> str:
     return _lines(raw, actors, actions, (texts, blank, blank), episode.returns.tolist(), episode)
 
 
-def game_csv(game: Game) -> str:
+def game_csv(game: PlayedGame) -> str:
     """The lines of a game of Stratego that was played out with its boards. `InputError`: of free
     setups there are no actions."""
     log, kind = game.log, game.log.variant
@@ -61,7 +61,7 @@ def game_csv(game: Game) -> str:
         raise InputError(f"free setups: there are no actions of {kind.name} that place them")
     squares = [placements(kind, setup) for setup in log.setups]
     actions = np.concatenate([*squares, actions_of(log)])
-    episode = game.raw.data[1] if game.raw.form == EPISODE else None
+    episode = game.raw.episode if isinstance(game.raw, RawEpisode) else None
     if episode:  # equal pieces are placed in any order, and a last piece may have been selected
         selected = 0 if game.played.fault else 1
         actions = episode.actions[: len(actions) + selected]

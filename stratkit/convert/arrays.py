@@ -28,20 +28,29 @@ SUFFIX = ".eps"  # of the files that are read in a folder
 
 @dataclass(frozen=True)
 class EpisodeArrays:
-    """Episodes of one `game` as two tables.
+    """Episodes of one game as two tables.
 
-    `games`, one row each of n games: `file` str; `seed` uint64 and `number` int64, which tell games
-    apart; `step` int64, of the policy (-1: none); `length` int64, the number of actions; `ending`
-    str, its name; `return_0`, `return_1`, ... float32, one for each player.
-
-    `actions`, one row each of all T actions, game after game: `game` int64, the row of `games`;
-    `index` int64, the number of the action in its game; `actor` int8, the player (-1: chance);
-    `action` int32, in the acting side's frame; `text` str, what the game calls it, or the number;
-    `mu` float32, the probability with which it was chosen, NaN where nobody chose; `legal`
-    int32, how many actions were legal; `root_value` float32, of a search, where there is one.
-
-    `truncated`: a line for each file that ends too early. `duplicates`: games left out, because
-    another file had them.
+    game          the episodes' game
+    games         n rows, one for each game:
+        file          str; with seed and number it tells games apart
+        seed          uint64
+        number        int64
+        step          int64, of the policy; -1: none
+        length        int64, number of actions
+        ending        str, its name
+        return_P      float32, for each player P
+    actions       T rows, one for each action, game after game:
+        game          int64, row of `games`
+        index         int64, number of the action in its game
+        actor         int8, the player; -1: chance
+        action        int32, in the acting side's frame
+        text          str, what the game calls it, or the number
+        mu            float32, probability with which it was chosen, NaN where nobody chose
+        legal         int32, how many actions were legal
+        root_value    float32, of a search, where there is one
+    truncated     a line for each file that ends too early
+    duplicates    number of games left out, because another file had them
+    episodes      the episodes themselves
     """
 
     game: Game
@@ -186,7 +195,7 @@ def read_games(*paths: StrPath) -> Columns:
     rows: list[tuple[str, RecordHeader, GameRecord]] = []
     for path in map(_path, paths):
         with open(path, "rb") as stream:
-            rows += [(path, *found) for found in read_records(decompressed(stream, path), path)]
+            rows += [(path, *pair) for pair in read_records(decompressed(stream, path), path)]
     columns: Columns = {
         "file": np.array([file for file, *_ in rows], object),
         "game": np.array([header.game for _, header, _ in rows], object),
@@ -215,8 +224,8 @@ def _of_player(rows: Sequence[tuple[str, RecordHeader, GameRecord]], player: int
     def column(
         values: Sequence[Sequence[Any] | None], nothing: object, kind: Any
     ) -> npt.NDArray[Any]:
-        there = (v[player] if v is not None and player < len(v) else nothing for v in values)
-        return np.array(list(there), kind)
+        cells = (v[player] if v is not None and player < len(v) else nothing for v in values)
+        return np.array(list(cells), kind)
 
     records = [record for *_, record in rows]
     names = [[header.players[i].name for i in record.players] for _, header, record in rows]

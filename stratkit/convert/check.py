@@ -10,11 +10,21 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from stratkit.convert.games import Game, NotFromTheStart, games, in_order
+from stratkit.convert.games import NotFromTheStart, PlayedGame, games, in_order
 from stratkit.convert.options import CheckOptions
-from stratkit.convert.raw import JSON, LOG, POSITION, RECORD, SETUP, Raw, chunks, is_of_orders
+from stratkit.convert.raw import (
+    Raw,
+    RawEpisode,
+    RawJson,
+    RawLog,
+    RawPosition,
+    RawRecord,
+    RawSetup,
+    chunks,
+    is_of_orders,
+)
 from stratkit.convert.sink import Names, new_file
-from stratkit.convert.tally import Tally
+from stratkit.convert.tally import FaultTally
 from stratkit.errors import InputError, Say, error_context
 from stratkit.storage.identities import KnownPlayers, match_key
 from stratkit.storage.numbers import NumberSet
@@ -30,41 +40,46 @@ NOBODY: Players = ()
 
 def run_check(options: CheckOptions, warn: Say, note: Say) -> int:
     """Checks the inputs; the exit status. Faults go to `warn`, names of sound files to `note`."""
-    tally = Tally(warn, options.strict)
+    tally = FaultTally(warn, options.strict)
     keep = options.salvage is not None
     task = functools.partial(
         check_chunk, selection=options.selection, two_squares=options.two_squares, keep=keep
     )
     known, players = KnownPlayers(), NOBODY
-    found = in_order(task, chunks(options.inputs, wanted=options.selection.game), options.jobs)
-    with Salvage(options.salvage, options.force) as kept, found as answers:
-        findings = itertools.chain.from_iterable(answers)
-        for file, of_file in itertools.groupby(findings, key=lambda finding: finding.file):
+    checking = in_order(task, chunks(options.inputs, numbers=options.selection.game), options.jobs)
+    with Salvage(options.salvage, options.force) as salvage, checking as answers:
+        results = itertools.chain.from_iterable(answers)
+        for file, of_file in itertools.groupby(results, key=lambda result: result.file):
             before, numbers = tally.faults, defaultdict[str, NumberSet](NumberSet)
-            for finding in of_file:
-                if finding.players != players:
-                    players = finding.players
-                    _check_players(finding, known)
-                if finding.place and not numbers[finding.place.match].add(finding.place.number):
-                    finding.double()
-                finding.report(tally)
-                kept.write(finding)
+            for result in of_file:
+                if result.players != players:
+                    players = result.players
+                    _check_players(result, known)
+                if result.place and not numbers[result.place.match].add(result.place.number):
+                    result.double()
+                result.report(tally)
+                salvage.write(result)
             if file and tally.faults == before:
                 note(f"{file}: sound")
     return tally.status
 
 
-def _check_players(finding: Finding, known: KnownPlayers) -> None:
+def _check_players(result: CheckResult, known: KnownPlayers) -> None:
     """Enters a player that was another one before: `rate` refuses these games together."""
     try:
-        known.add(finding.players, finding.file)
+        known.add(result.players, result.file)
     except InputError as error:
-        finding.faults.append(error)
+        result.faults.append(error)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Which game of which match a record is, and its name in messages."""
+    """Which game a record is.
+
+    match    key of the match
+    number   in the match
+    name     in messages
+    """
 
     match: str
     number: int
@@ -72,10 +87,17 @@ class Place:
 
 
 @dataclass
-class Finding:
-    """What was found in one item of `file`: faults; notes, which are none, such as breaches of
-    repetition rules; and the text of its sound part. `header` goes before it if it is not that of
-    the item before. `players` and `place`: of a record."""
+class CheckResult:
+    """What checking one item gave.
+
+    file      where it stands
+    faults    what is wrong with it
+    notes     what is no fault, such as breaches of repetition rules
+    header    what goes before `text`, if it is not that of the item before
+    players   of a record
+    place     of a record
+    text      its sound part
+    """
 
     file: str
     faults: list[InputError] = field(default_factory=list)
@@ -93,7 +115,7 @@ class Finding:
         self.faults.append(InputError(what, file=self.place.name))
         self.text = ""
 
-    def report(self, tally: Tally) -> None:
+    def report(self, tally: FaultTally) -> None:
         """Counts the item as sound or not, and warns of its notes and faults."""
         for note in self.notes:
             tally.warn(str(note))
@@ -105,56 +127,56 @@ class Finding:
 
 def check_chunk(
     chunk: list[Raw | InputError], selection: Selection, two_squares: int, keep: bool
-) -> list[Finding]:
+) -> list[CheckResult]:
     """What is found in each item that is wanted; with `keep`, also its sound part."""
-    findings = [Finding(item.file or "") for item in chunk]
+    results = [CheckResult(item.file or "") for item in chunk]
     matches: dict[int, str] = {}  # by the identities of headers
-    played: list[tuple[Finding, Raw]] = []
-    for finding, item in zip(findings, chunk, strict=True):
+    played: list[tuple[CheckResult, Raw]] = []
+    for result, item in zip(results, chunk, strict=True):
         if isinstance(item, InputError):
-            finding.faults.append(item)
-        elif item.form in (POSITION, SETUP):
-            finding.text = _line(item)
+            result.faults.append(item)
+        elif isinstance(item, RawPosition | RawSetup):
+            result.text = _line(item)
         elif is_of_orders(item):
             if not selection.by_log:
-                _enter_record(finding, item, matches)
-                _check_diplomacy(finding, item, keep)
+                _enter_record(result, item, matches)
+                _check_diplomacy(result, item, keep)
         else:
-            played.append((finding, item))
-    sound: list[tuple[Finding, Game]] = []
-    found = games([raw for _, raw in played], selection)
-    for (finding, item), game in zip(played, found, strict=True):
+            played.append((result, item))
+    sound: list[tuple[CheckResult, PlayedGame]] = []
+    outcomes = games([raw for _, raw in played], selection)
+    for (result, item), game in zip(played, outcomes, strict=True):
         if game is None:
             continue  # nobody asked for it
-        if item.form != LOG:
-            finding.faults += _header_faults(item)
-        _enter_record(finding, item, matches)
-        if isinstance(game, NotFromTheStart):
-            finding.faults += _replay_faults(item)
+        if isinstance(item, RawRecord | RawEpisode):
+            result.faults += _header_faults(item)
+        _enter_record(result, item, matches)
+        if isinstance(game, NotFromTheStart) and isinstance(item, RawEpisode):
+            result.faults += _replay_faults(item)
         elif isinstance(game, InputError):
-            finding.faults.append(game)
+            result.faults.append(game)
         else:
-            finding.faults += game.played.faults or _contradictions(game)
-            finding.header, finding.text = _sound_part(game) if keep else ("", "")
-            sound.append((finding, game))
+            result.faults += game.played.faults or _contradictions(game)
+            result.header, result.text = _sound_part(game) if keep else ("", "")
+            sound.append((result, game))
     _find_breaches(sound, two_squares)
-    return findings
+    return results
 
 
-def _enter_record(finding: Finding, raw: Raw, matches: dict[int, str]) -> None:
+def _enter_record(result: CheckResult, raw: Raw, matches: dict[int, str]) -> None:
     """Enters the players and the place of a record; `matches` are those of the chunk so far."""
-    if raw.form == RECORD:
-        header, record = raw.data
+    if isinstance(raw, RawRecord):
+        header, record = raw.header, raw.record
         match = matches.get(id(header)) or matches.setdefault(id(header), match_key(header))
-        finding.players = header.players
-        finding.place = Place(match, record.number, raw.name)
+        result.players = header.players
+        result.place = Place(match, record.number, raw.name)
 
 
-def _contradictions(game: Game) -> list[InputError]:
+def _contradictions(game: PlayedGame) -> list[InputError]:
     """What a record says of its game that its own moves and result contradict."""
-    if game.raw.form != RECORD:
+    if not isinstance(game.raw, RawRecord):
         return []
-    header, record = game.raw.data
+    header, record = game.raw.header, game.raw.record
     faults, moves = [], len(record.moves.split())
     if record.plies != moves:
         faults.append(InputError(f"it says {record.plies} plies, but has {moves} moves"))
@@ -172,35 +194,35 @@ def _contradictions(game: Game) -> list[InputError]:
     return faults
 
 
-def _check_diplomacy(finding: Finding, raw: Raw, keep: bool) -> None:
+def _check_diplomacy(result: CheckResult, raw: Raw, keep: bool) -> None:
     """Enters what is wrong with a game of Diplomacy; with `keep`, also its sound part."""
     from stratkit.convert.diplomacy import json_text, play, record_of
     from stratkit.storage.records import header_line, record_line
 
-    finding.faults += _twice(raw)
+    result.faults += _twice(raw)
     try:
         with error_context(raw.name):
             played = play(raw)
     except InputError as error:
-        finding.faults.append(error)
+        result.faults.append(error)
         return
-    finding.faults += filter(None, [played.fault])
-    finding.notes += played.notes
-    if keep and raw.form == JSON:
-        finding.text = json_text(played)
-    elif keep and raw.form == RECORD:
+    result.faults += filter(None, [played.fault])
+    result.notes += played.notes
+    if keep and isinstance(raw, RawJson):
+        result.text = json_text(played)
+    elif keep and isinstance(raw, RawRecord):
         header, record = record_of(raw, played)
-        finding.header, finding.text = header_line(header).decode(), record_line(record).decode()
+        result.header, result.text = header_line(header).decode(), record_line(record).decode()
 
 
-def _header_faults(raw: Raw) -> list[InputError]:
+def _header_faults(raw: RawRecord | RawEpisode) -> list[InputError]:
     """Why `match`, `train` or `rate` refuse the header of a record or an episode: its rules are
     unknown, or a player plays against itself."""
     from stratkit.engine import Game as Rules
     from stratkit.games.kit import Notation
     from stratkit.games.table import kit_class
 
-    header, _ = raw.data
+    header = raw.header
     faults = []
     try:
         if kit_class(header.game).notation is Notation.LOG:  # else that is a fault of its own
@@ -212,12 +234,13 @@ def _header_faults(raw: Raw) -> list[InputError]:
 
 def _twice(raw: Raw) -> list[InputError]:
     """Why a game between two of a record does not count: both are the same player."""
-    if raw.form == RECORD and len(raw.data[1].players) == 2 == 1 + len(set(raw.data[1].players)):
+    players = raw.record.players if isinstance(raw, RawRecord) else ()
+    if len(players) == 2 == 1 + len(set(players)):
         return [InputError("a player against itself", file=raw.name)]
     return []
 
 
-def _replay_faults(raw: Raw) -> list[InputError]:
+def _replay_faults(raw: RawEpisode) -> list[InputError]:
     """What is wrong with an episode that begins within a game, repetition rules aside: they depend
     on the moves before it."""
     from stratkit.engine import Game as Rules
@@ -225,7 +248,7 @@ def _replay_faults(raw: Raw) -> list[InputError]:
     from stratkit.notation.endings import NO_MOVE
     from stratkit.notation.log import LIMITS
 
-    header, episode = raw.data
+    header, episode = raw.header, raw.episode
     limits = {name: header.rules.get(name, 0) for name in LIMITS}
     try:
         game = Rules.stored(header.game, {**dict.fromkeys(Rules(header.game).rules, 0), **limits})
@@ -238,73 +261,74 @@ def _replay_faults(raw: Raw) -> list[InputError]:
         if error.action is not None and error.index is not None:
             what = f"action {error.index + 1}, {error.action}, is not legal"
         return [InputError(what, file=raw.name)]
-    said, seen = header.endings[episode.ending], game.endings[played.endings[0]]
-    same = said == seen or (said == "cut" and not seen)
-    if said == NO_MOVE and not seen:
+    claim, seen = header.endings[episode.ending], game.endings[played.endings[0]]
+    same = claim == seen or (claim == "cut" and not seen)
+    if claim == NO_MOVE and not seen:
         return []  # repetition rules may have left no move
     if not same or episode.returns.tolist() != played.returns[0].tolist():
         what = f"the result is not that of the board ({seen or 'not ended'})"
-        return [InputError(what, file=raw.name, text=said)]
+        return [InputError(what, file=raw.name, text=claim)]
     return []
 
 
 def _waived(raw: Raw) -> int:
     """A bit for each side that the repetition rules did not bind."""
-    if raw.form == LOG:
+    if isinstance(raw, RawEpisode):
+        return int(raw.header.rules.get("waived", 0))
+    if not isinstance(raw, RawRecord):
         return 0
-    header, game = raw.data
-    if raw.form != RECORD:
-        return int(header.rules.get("waived", 0))
-    return sum(1 << side for side, i in enumerate(game.players) if not header.players[i].bound)
+    seats = enumerate(raw.record.players)
+    return sum(1 << side for side, i in seats if not raw.header.players[i].bound)
 
 
-def _find_breaches(sound: list[tuple[Finding, Game]], two_squares: int) -> None:
+def _find_breaches(sound: list[tuple[CheckResult, PlayedGame]], two_squares: int) -> None:
     """Enters the first breach of each repetition rule: of the rules of its own header in a record
     or episode, of Gravon's in a log. Rules that the engine does not take are faults."""
     from stratkit.notation.play import breaches
 
-    by_rule: dict[tuple[str, int, int], list[tuple[Finding, Game]]] = {}
-    for finding, game in sound:
+    by_rule: dict[tuple[str, int, int], list[tuple[CheckResult, PlayedGame]]] = {}
+    for result, game in sound:
         own = {"two_squares": two_squares, "more_squares": 1}
-        rules = own if game.raw.form == LOG else game.raw.data[0].rules
+        raw = game.raw
+        rules = raw.header.rules if isinstance(raw, RawRecord | RawEpisode) else own
         for rule in own:
             if rules.get(rule):
-                asked = rule, rules[rule], _waived(game.raw)
-                by_rule.setdefault(asked, []).append((finding, game))
+                key = rule, rules[rule], _waived(raw)
+                by_rule.setdefault(key, []).append((result, game))
     for (rule, number, waived), some in by_rule.items():
         try:
             first = breaches([game.log for _, game in some], {rule: number, "waived": waived})
         except InputError:
             continue  # a fault of the header
-        for (finding, game), ply in zip(some, first, strict=True):
+        for (result, game), ply in zip(some, first, strict=True):
             if ply is not None:
                 name = (
                     f"two-squares rule ({number})" if rule == "two_squares" else "more-squares rule"
                 )
                 what = f"the {name} forbids this move, and perhaps later ones: no fault here"
                 where, text = game.log.where(ply), game.log.move_text(ply)
-                finding.notes.append(InputError(what, file=game.raw.name, where=where, text=text))
+                result.notes.append(InputError(what, file=game.raw.name, where=where, text=text))
 
 
-def _sound_part(game: Game) -> tuple[str, str]:
+def _sound_part(game: PlayedGame) -> tuple[str, str]:
     """Header and text of a game as far as it is sound, in the form that it came in."""
     from stratkit.convert.records import record_of
     from stratkit.notation.gravon import is_xml
     from stratkit.notation.gravon_text import gsn_text, xml_text
     from stratkit.storage.records import header_line, record_line
 
-    if game.raw.form == LOG:
+    if isinstance(game.raw, RawLog):
         return "", (xml_text if is_xml(game.raw.data) else gsn_text)(game.log)
-    if game.raw.form == RECORD:
+    if isinstance(game.raw, RawRecord):
         header, record = record_of(game)
         return header_line(header).decode(), record_line(record).decode()
     return "", ""  # of episodes `train` itself keeps what is whole
 
 
-def _line(item: Raw) -> str:
+def _line(item: RawPosition | RawSetup) -> str:
     from stratkit.notation.setups import setup_text
 
-    return f"{item.data if item.form == POSITION else setup_text(item.data)}\n"
+    return f"{item.fenfs if isinstance(item, RawPosition) else setup_text(item.setup)}\n"
 
 
 class Salvage(contextlib.AbstractContextManager["Salvage"]):
@@ -319,18 +343,18 @@ class Salvage(contextlib.AbstractContextManager["Salvage"]):
         if folder is not None:
             os.makedirs(folder, exist_ok=True)
 
-    def write(self, finding: Finding) -> None:
+    def write(self, result: CheckResult) -> None:
         """Writes the sound part of an item, if there is one and a folder for it."""
-        if self._folder is None or not finding.text:
+        if self._folder is None or not result.text:
             return
-        if finding.file != self._file or self._out is None:
+        if result.file != self._file or self._out is None:
             self._open.close()
-            name = self._names.fresh(os.path.basename(finding.file))
+            name = self._names.fresh(os.path.basename(result.file))
             path = os.path.join(self._folder, name)
             self._out = self._open.enter_context(new_file(path, self._force))
-            self._file, self._header = finding.file, ""
-        text = finding.text if finding.header == self._header else finding.header + finding.text
-        self._header = finding.header
+            self._file, self._header = result.file, ""
+        text = result.text if result.header == self._header else result.header + result.text
+        self._header = result.header
         self._out.write(text.encode())
 
     def __exit__(self, *error: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stratkit.convert.games import log_of
-from stratkit.convert.raw import RECORD, Raw
+from stratkit.convert.raw import RawRecord
 from stratkit.errors import InputError
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_class
@@ -16,7 +16,7 @@ def denied(header: RecordHeader, record: GameRecord) -> str:
     if kit_class(header.game).notation is not Notation.LOG:
         return ""
     try:
-        log = log_of(Raw(RECORD, "", None, (header, record), 0))
+        log = log_of(RawRecord(file="", header=header, record=record))
     except InputError as error:
         return error.what
     [played] = play_out([("", log)])

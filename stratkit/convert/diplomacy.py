@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stratkit.arrays import Bytes, Int32s
-from stratkit.convert.raw import EPISODE, JSON, MAX_JSON, RECORD, Raw
+from stratkit.convert.raw import MAX_JSON, Raw, RawEpisode, RawJson, RawRecord
 from stratkit.engine import Game as Rules
 from stratkit.engine.diplomacy import DiplomacyMap, map_of
 from stratkit.engine.replay import Prefix, legal_prefix
@@ -27,9 +27,16 @@ if TYPE_CHECKING:
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
-class Played(NamedTuple):
-    """A game as far as it is legal: its rules, actions int32 [T] and how they end, who played, what
-    is wrong with it, and `notes`: what the rules do not take as it stands in the file."""
+class PlayedDiplomacy(NamedTuple):
+    """A game as far as it is legal.
+
+    rules     the game
+    actions   int32 [T]
+    end       how they end
+    players   by power
+    fault     what is wrong with it
+    notes     what the rules do not take as it stands in the file
+    """
 
     rules: Rules
     actions: Int32s
@@ -52,40 +59,40 @@ class Played(NamedTuple):
         yield position, None
 
 
-def play(raw: Raw) -> Played:
+def play(raw: Raw) -> PlayedDiplomacy:
     """The item, which is a game of Diplomacy, played. Raises `InputError`."""
     notes: list[InputError] = []
-    if raw.form == JSON:
+    returns, claim = None, ""
+    if isinstance(raw, RawJson):
         data = _object(raw.data)
         rules = game_of(data)
-        actions = actions_of(rules, data, notes.append)
-        said, players, claim = None, tuple(map_of(rules).powers), ""
+        players, actions = tuple(map_of(rules).powers), actions_of(rules, data, notes.append)
+    elif isinstance(raw, RawRecord):
+        header, record = raw.header, raw.record
+        rules, actions = Rules.stored(header.game, header.rules), _numbers(record.moves)
+        players = tuple(header.players[i].name for i in record.players)
+        returns, claim = tuple(record.returns), record.reason
     else:
-        header, game = raw.data
-        rules = Rules.stored(header.game, header.rules)
-        said = tuple(game.returns)
-        claim = game.reason if raw.form == RECORD else header.endings[game.ending]
-        if raw.form == RECORD:
-            actions = _numbers(game.moves)
-            players = tuple(header.players[i].name for i in game.players)
-        else:
-            actions, players = game.actions, tuple(map_of(rules).powers)
-            if game.start:
-                raise InputError("begins within a game: only whole games are looked at")
+        assert isinstance(raw, RawEpisode)
+        episode, rules = raw.episode, Rules.stored(raw.header.game, raw.header.rules)
+        players, actions = tuple(map_of(rules).powers), episode.actions
+        returns, claim = tuple(episode.returns), raw.header.endings[episode.ending]
+        if episode.start:
+            raise InputError("begins within a game: only whole games are looked at")
     inside = (actions >= 0) & (actions < rules.actions)
     end = legal_prefix(rules, actions if inside.all() else actions[: int(inside.argmin())])
     if end.legal < len(actions):
         fault = InputError(f"action {end.legal + 1}, {actions[end.legal]}, is not legal")
-    elif said is not None and claim != end.ending and (end.ending or claim in rules.endings):
+    elif returns is not None and claim != end.ending and (end.ending or claim in rules.endings):
         what = f"the result is not that of the board ({end.ending or 'not ended'})"
         fault = InputError(what, text=claim)
-    elif said is not None and end.ending and said != tuple(end.returns.tolist()):
-        text = " ".join(f"{value:g}" for value in said)
+    elif returns is not None and end.ending and returns != tuple(end.returns.tolist()):
+        text = " ".join(f"{value:g}" for value in returns)
         fault = InputError(f"the result is not that of the board ({end.ending})", text=text)
     else:
-        return Played(rules, actions, end, players, None, _one_of_a_kind(notes, raw.name))
+        return PlayedDiplomacy(rules, actions, end, players, None, _one_of_a_kind(notes, raw.name))
     fault.file = raw.name
-    return Played(rules, actions[: end.legal], end, players, fault)
+    return PlayedDiplomacy(rules, actions[: end.legal], end, players, fault)
 
 
 def _one_of_a_kind(notes: list[InputError], file: str) -> tuple[InputError, ...]:
@@ -120,37 +127,39 @@ def _numbers(words: str) -> Int32s:
 # ---- Out ----
 
 
-def json_text(played: Played) -> str:
+def json_text(played: PlayedDiplomacy) -> str:
     """The game as JSON, in a line."""
     return json.dumps(game_json(played.rules, played.actions)) + "\n"
 
 
-def file_name(raw: Raw, played: Played) -> str:
+def file_name(raw: Raw, played: PlayedDiplomacy) -> str:
     """What a file of this game alone would be called."""
-    number = raw.number if raw.form == JSON else raw.data[1].number
+    number = raw.number
+    if isinstance(raw, RawRecord | RawEpisode):
+        number = (raw.record if isinstance(raw, RawRecord) else raw.episode).number
     return f"{_NOT_IN_NAMES.sub('-', played.rules.name)}-{number}.json"
 
 
-def record_of(raw: Raw, played: Played) -> tuple[RecordHeader, GameRecord]:
+def record_of(raw: Raw, played: PlayedDiplomacy) -> tuple[RecordHeader, GameRecord]:
     """The game as a record, with the header that belongs before it."""
     from msgspec.structs import replace
 
     from stratkit.storage.records import GameRecord, RecordHeader, RecordPlayer, result_of
 
     moves, end = " ".join(map(str, played.actions.tolist())), played.end
-    if raw.form == RECORD:
-        header, record = raw.data
-        return header, replace(record, moves=moves)
+    if isinstance(raw, RawRecord):
+        return raw.header, replace(raw.record, moves=moves)
     rules, seats, returns = played.rules, played.rules.players, tuple(end.returns.tolist())
-    spec, setups, number, sha = "human", None, 0, None
-    if raw.form == JSON:
+    spec, setups, number, seed, sha = "human", None, 0, 0, None
+    if isinstance(raw, RawJson):
         setups = {"from": "json", "sha256": hashlib.sha256(raw.data).hexdigest()}
-    else:
-        spec, number, sha = "selfplay", raw.data[1].number, raw.data[0].network
+    elif isinstance(raw, RawEpisode):
+        spec, number = "selfplay", raw.episode.number
+        seed, sha = raw.header.seed, raw.header.network
     header = RecordHeader(
         game=rules.name,
         rules=rules.rules,
-        seed=raw.data[0].seed if raw.form == EPISODE else 0,
+        seed=seed,
         games=1,
         players=tuple(RecordPlayer(name, spec, sha) for name in played.players),
         setups=setups,
@@ -169,23 +178,27 @@ def record_of(raw: Raw, played: Played) -> tuple[RecordHeader, GameRecord]:
     )
 
 
-def title(played: Played) -> str:
+def title(played: PlayedDiplomacy) -> str:
     """Who played, and how it ended."""
     seats = zip(played.map.powers, played.players, strict=True)
     who = ", ".join(power if power == name else f"{power} {shown(name)}" for power, name in seats)
     return f"{printable(played.rules.name)}: {who}; {played.end.ending or 'cut'}"
 
 
-def phase_lines(played: Played, phase: tuple[np.ndarray, Bytes | None]) -> str:
+def phase_lines(played: PlayedDiplomacy, phase: tuple[np.ndarray, Bytes | None]) -> str:
     """A phase in words: of each power its centres, and its orders, or its units where there are
     none."""
     from stratkit.games.diplomacy.games import phase_json
 
     position, orders = phase
-    told = phase_json(played.map, position, orders)
-    lines = [told["name"]]
+    phase_object = phase_json(played.map, position, orders)
+    lines = [phase_object["name"]]
     for power in played.map.powers:
-        some = told["state"]["units"][power] if orders is None else told["orders"][power]
-        count = len(told["state"]["centers"][power])
+        some = (
+            phase_object["state"]["units"][power]
+            if orders is None
+            else phase_object["orders"][power]
+        )
+        count = len(phase_object["state"]["centers"][power])
         lines.append(f"{power} ({count}): {', '.join(some) or '-'}")
     return "\n".join(lines) + "\n"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from stratkit.convert.raw import JSON, LOG, POSITIONS, RECORD, Raw
+from stratkit.convert.raw import Raw, RawEpisode, RawJson, RawLog, RawPositions, RawRecord
 from stratkit.errors import InputError, StratkitError, error_context
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 Chunk = list[Raw | InputError]
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end a command
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end a command
 
 
 class NotFromTheStart(InputError):
@@ -29,8 +29,12 @@ class NotFromTheStart(InputError):
 
 
 @dataclass(frozen=True)
-class Game:
-    """A game that was played out; `raw` is what it was read from."""
+class PlayedGame:
+    """A game that was played out.
+
+    raw      what it was read from
+    played   its log, as far as its moves are legal
+    """
 
     raw: Raw
     played: Played
@@ -43,42 +47,45 @@ class Game:
 
 def games(
     raws: Sequence[Raw], selection: Selection, boards: bool = False
-) -> list[Game | InputError | None]:
+) -> list[PlayedGame | InputError | None]:
     """What became of each raw item, which must be a log, a record or an episode: the game, the
     fault for which it could not be read, or None: nobody wants it."""
     from stratkit.notation.play import play_out
 
-    found: list[Game | InputError | None] = []
-    wanted: list[tuple[int, Log]] = []
+    outcomes: list[PlayedGame | InputError | None] = []
+    selected: list[tuple[int, Log]] = []
     for raw in raws:
         try:
             log = log_of(raw)
         except InputError as error:
-            found.append(error)
+            outcomes.append(error)
             continue
         if selection.takes(log, raw.file):
-            wanted.append((len(found), log))
-        found.append(None)
-    played = play_out([(raws[i].name, log) for i, log in wanted], boards)
-    for (i, _), game in zip(wanted, played, strict=True):
-        found[i] = Game(raws[i], game)
-    return found
+            selected.append((len(outcomes), log))
+        outcomes.append(None)
+    played = play_out([(raws[i].name, log) for i, log in selected], boards)
+    for (i, _), game in zip(selected, played, strict=True):
+        outcomes[i] = PlayedGame(raws[i], game)
+    return outcomes
 
 
 def log_of(raw: Raw) -> Log:
     """The log that the raw item is; raises `InputError`."""
     from stratkit.notation.gravon import parse_log
 
-    if raw.form == LOG:
+    if isinstance(raw, RawLog):
         return parse_log(raw.data, raw.name)
     with error_context(raw.name):
-        if raw.form == JSON:
+        if isinstance(raw, RawJson):
             raise InputError("a game of Diplomacy: check, convert and show read it")
-        if raw.form == POSITIONS:
+        if isinstance(raw, RawPositions):
             from stratkit.notation.rejoin import game_of
 
-            return game_of(raw.data)
-        return _log_of_record(*raw.data) if raw.form == RECORD else _log_of_episode(*raw.data)
+            return game_of(raw.lines)
+        if isinstance(raw, RawRecord):
+            return _log_of_record(raw.header, raw.record)
+        assert isinstance(raw, RawEpisode)
+        return _log_of_episode(raw.header, raw.episode)
 
 
 def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
@@ -203,7 +210,7 @@ def _answers(
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _be_quiet)
     try:
         with _signals_held():  # a pool that is half started cannot be ended
-            pool.submit(_be_there)
+            pool.submit(_do_nothing)
         waiting: deque[Future[Answer]] = deque()
         for chunk in chunks:
             waiting.append(pool.submit(task, chunk))
@@ -220,14 +227,14 @@ def _answers(
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
     """Signals that end the command wait until the block ends."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _be_there() -> None:
+def _do_nothing() -> None:
     """Nothing to do: processes start with the first task."""
 
 
@@ -238,7 +245,7 @@ def _be_quiet() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):  # they go to all processes at a terminal
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stratkit.convert.games import Game, games
-from stratkit.convert.raw import LOG, POSITION, SETUP, Raw, form_of
-from stratkit.convert.tally import Tally, sound
+from stratkit.convert.games import PlayedGame, games
+from stratkit.convert.raw import NO_GAMES, Raw, RawLog, form_of
+from stratkit.convert.tally import FaultTally, sound
 from stratkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from stratkit.notation.sources import NamedStream
 
 
-def texts(inputs: Sequence[str], suffixes: Sequence[str], tally: Tally) -> Iterator[NamedStream]:
+def texts(
+    inputs: Sequence[str], suffixes: Sequence[str], tally: FaultTally
+) -> Iterator[NamedStream]:
     """The sources that the arguments name; an argument that is a FENfS is a source of one line."""
     from stratkit.notation.sources import NamedStream, sources
 
@@ -33,7 +35,7 @@ def texts(inputs: Sequence[str], suffixes: Sequence[str], tally: Tally) -> Itera
                 yield source
 
 
-def each_position(source: NamedStream, tally: Tally, show: Callable[[Fenfs], None]) -> None:
+def each_position(source: NamedStream, tally: FaultTally, show: Callable[[Fenfs], None]) -> None:
     """Calls `show` with the sound positions of a file of FENfS lines; its `InputError`s are told
     of these lines."""
     from stratkit.notation.fenfs import read_fenfs
@@ -57,7 +59,7 @@ def games_only(chunk: list[Raw | InputError]) -> list[Raw | InputError]:
     """The items; of positions and setups, which are no games, one error for each file."""
     items: dict[object, Raw | InputError] = {}
     for at, item in enumerate(chunk):
-        if isinstance(item, Raw) and item.form in (POSITION, SETUP):
+        if isinstance(item, NO_GAMES):
             items[item.file] = InputError("a game is needed", file=item.file)
         else:
             items[at] = item
@@ -65,24 +67,24 @@ def games_only(chunk: list[Raw | InputError]) -> list[Raw | InputError]:
 
 
 def sound_games(
-    items: Iterable[Raw | InputError], selection: Selection, tally: Tally
-) -> Iterator[Game]:
+    items: Iterable[Raw | InputError], selection: Selection, tally: FaultTally
+) -> Iterator[PlayedGame]:
     """The games, with their boards, that can be played to their end, one at a time."""
     for item in items:
-        found = games([item], selection, boards=True)[0] if isinstance(item, Raw) else item
-        if isinstance(found, InputError):
-            tally.fault(found)
-        elif found is not None:
-            for error in found.played.faults:
+        outcome = games([item], selection, boards=True)[0] if isinstance(item, Raw) else item
+        if isinstance(outcome, InputError):
+            tally.fault(outcome)
+        elif outcome is not None:
+            for error in outcome.played.faults:
                 tally.fault(error)
-            if not found.played.fault:
-                yield found
+            if not outcome.played.fault:
+                yield outcome
 
 
 def is_log(source: NamedStream) -> bool:
     """Whether a source is a log of Gravon."""
     try:
-        return bool(source.head.strip()) and form_of(source) == LOG
+        return bool(source.head.strip()) and form_of(source) is RawLog
     except InputError:
         return False
 

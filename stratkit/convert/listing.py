@@ -11,7 +11,7 @@ from stratkit.convert.games import in_order, log_of
 from stratkit.convert.lines import games_only
 from stratkit.convert.options import NO_GAME, ListOptions
 from stratkit.convert.raw import Raw, chunks
-from stratkit.convert.tally import Tally
+from stratkit.convert.tally import FaultTally
 from stratkit.errors import InputError, Say, printable
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ NUMBERS = ("game", "plies")  # columns that are aligned to the right
 def run_list(options: ListOptions, warn: Say, write: Say) -> int:
     """Lists the games of the inputs, line by line with `write`; the exit status. Faults go to
     `warn`."""
-    tally = Tally(warn)
+    tally = FaultTally(warn)
     task = functools.partial(list_chunk, selection=options.selection)
-    items = chunks(options.inputs, wanted=options.selection.game)
+    items = chunks(options.inputs, numbers=options.selection.game)
     with in_order(task, map(games_only, items), options.jobs) as answers:
         for line in (_json if options.as_json else _table)(_sound(answers, tally)):
             write(line)
@@ -39,7 +39,7 @@ def run_list(options: ListOptions, warn: Say, write: Say) -> int:
 
 
 def _sound(
-    answers: Iterator[tuple[list[Row], list[InputError], bool]], tally: Tally
+    answers: Iterator[tuple[list[Row], list[InputError], bool]], tally: FaultTally
 ) -> Iterator[list[Row]]:
     """The rows of each chunk; its faults are told."""
     for rows, faults, opened in answers:

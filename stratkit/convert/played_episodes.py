@@ -12,8 +12,8 @@ from typing import IO, BinaryIO, cast
 
 import numpy as np
 
-from stratkit.convert.games import Game
-from stratkit.convert.raw import EPISODE
+from stratkit.convert.games import PlayedGame
+from stratkit.convert.raw import RawEpisode
 from stratkit.convert.records import record_of
 from stratkit.engine import Game as Rules
 from stratkit.engine.replay import legal_prefix
@@ -30,33 +30,33 @@ from stratkit.storage.identities import match_key
 from stratkit.storage.records import RecordHeader
 
 
-def episode_of(game: Game) -> tuple[Header, Episode]:
+def episode_of(game: PlayedGame) -> tuple[Header, Episode]:
     """The episode of a game of Stratego that was played out, with the header that it needs.
 
     `InputError`: free setups, which no actions place; a move that the rules of its record forbid.
     """
-    if game.raw.form == EPISODE:
+    if isinstance(game.raw, RawEpisode):
         raise InputError("an episode already: --to episodes takes logs and records")
     log, variant = game.log, game.log.variant
     assert log.setups is not None
     if not all(has_counts(variant, setup) for setup in log.setups):
         raise InputError(f"free setups: there are no actions of {variant.name} that place them")
-    there, record = record_of(game)
-    header = _header(there.game, tuple(there.rules.items()))
+    match, record = record_of(game)
+    header = _header(match.game, tuple(match.rules.items()))
     placed = [placements(variant, setup) for setup in log.setups]
     actions = np.concatenate([*placed, actions_of(log)])
-    found = legal_prefix(Rules.stored(there.game, there.rules), actions)
-    if found.legal < len(actions):
-        ply = (found.legal - 2 * variant.pieces) // 2
+    legal_part = legal_prefix(Rules.stored(match.game, match.rules), actions)
+    if legal_part.legal < len(actions):
+        ply = (legal_part.legal - 2 * variant.pieces) // 2
         what = "the rules of its record forbid this move"
         raise InputError(what, where=log.where(ply), text=log.move_text(ply))
-    end = End.of(found) if found.ending else _off_the_board(End(log.reason, log.winner))
+    end = End.of(legal_part) if legal_part.ending else _off_the_board(End(log.reason, log.winner))
     red = {0: 1.0, 1: -1.0, None: 0.0}[end.winner]
     mu = np.ones(len(actions), np.float32)
-    if "file" in (there.setups or {}):
+    if "file" in (match.setups or {}):
         mu[: 2 * variant.pieces] = np.nan  # given: no player chose them
     return header, Episode(
-        number=_number(there, record.number),
+        number=_number(match, record.number),
         step=-1,
         ending=header.endings.index(end.ending),
         returns=np.array([red, -red], np.float32),
@@ -79,11 +79,11 @@ def _header(game: str, rules: tuple[tuple[str, int], ...]) -> Header:
     )
 
 
-def _off_the_board(said: End) -> End:
+def _off_the_board(claim: End) -> End:
     """An ending that no replay shows, in a word that is not the engine's."""
-    if said.ending in KNOWN.difference(ON_THE_BOARD, LIMITS):
-        return said
-    return End(REASONS[TIE_AGREED if said.winner is None else FORFEIT], said.winner)
+    if claim.ending in KNOWN.difference(ON_THE_BOARD, LIMITS):
+        return claim
+    return End(REASONS[TIE_AGREED if claim.winner is None else FORFEIT], claim.winner)
 
 
 def _number(match: RecordHeader, number: int) -> int:

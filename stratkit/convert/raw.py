@@ -1,52 +1,52 @@
 """What stands in the inputs, game by game, before anybody has looked into it.
 
-A *raw* item is what one worker can turn into a game without asking for more: a log file, a game
-record with its header, an episode with its header, a position, a setup.
+A *raw* item is what one worker can turn into a game without asking for more; its class says of
+which form it is.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from stratkit.compressed import plain_name
 from stratkit.errors import InputError, error_context
 
 if TYPE_CHECKING:
+    from stratkit.notation.fenfs import Fenfs
+    from stratkit.notation.setups import Setup
     from stratkit.notation.sources import NamedStream
+    from stratkit.storage.episodes import Episode, Header
+    from stratkit.storage.records import GameRecord, RecordHeader
 
 LOG_SUFFIXES = (".gsn", ".xml")
 SUFFIXES = (*LOG_SUFFIXES, ".fenfs", ".setups", ".jsonl", ".eps", ".json")
 
-LOG, RECORD, EPISODE, POSITION, SETUP = "log", "record", "episode", "position", "setup"
-JSON = "json"  # a game of Diplomacy
-GAME_FORMS = (LOG, RECORD, EPISODE, JSON)
-POSITIONS = "positions"  # of one game
-
 # A worker gets so many games, or lines, or so many bytes of them, at a time.
-GAMES, LINES, BYTES = 64, 4096, 1 << 20
+MAX_GAMES, MAX_LINES, MAX_BYTES = 64, 4096, 1 << 20
 
 MAX_JSON = 64 << 20  # bytes of a game of Diplomacy
-MOST_PLIES = 65535  # of a game that is put together from positions
+MAX_PLIES = 65535  # of a game that is put together from positions
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Raw:
-    """`data` of one `form`: bytes of a log or of JSON, (header, record), (header, episode),
-    `Fenfs`, [(line, `Fenfs`)], or (setup uint8 [zone], text); `where` is its place in the
-    `file`, None if it is alone there, `size` about how many bytes it has; `number`: of a game among
-    those of the inputs, from 1 (0: not counted)."""
+    """What all items have.
 
-    form: str
+    file     where it stands
+    where    its place in the file; None: it is alone there
+    size     about how many bytes it has
+    number   of a game among those of the inputs, from 1; 0: not counted
+    """
+
     file: str
-    where: str | None
-    data: Any
-    size: int
+    where: str | None = None
+    size: int = 0
     number: int = 0
 
     @property
@@ -56,28 +56,83 @@ class Raw:
         return f"{self.file}: {where}" if where else self.file
 
 
+@dataclass(frozen=True, kw_only=True)
+class RawLog(Raw):
+    """A log of Gravon's."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawJson(Raw):
+    """A game of Diplomacy as JSON."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawRecord(Raw):
+    """A game record."""
+
+    header: RecordHeader
+    record: GameRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawEpisode(Raw):
+    """An episode."""
+
+    header: Header
+    episode: Episode
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawPosition(Raw):
+    """A position."""
+
+    fenfs: Fenfs
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawPositions(Raw):
+    """Positions of one game, each with its line in the file."""
+
+    lines: Sequence[tuple[int, Fenfs]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawSetup(Raw):
+    """A setup, uint8 [zone]."""
+
+    setup: Setup
+
+
+NUMBERED = (RawLog, RawRecord, RawEpisode, RawJson)
+NO_GAMES = (RawPosition, RawSetup)
+
+
 def is_of_orders(item: Raw | InputError) -> bool:
     """Whether the item is a game whose moves are orders: one of Diplomacy."""
     from stratkit.games.kit import Notation
     from stratkit.games.table import kit_class
 
-    if isinstance(item, Raw) and item.form in (RECORD, EPISODE):
-        return kit_class(item.data[0].game).notation is Notation.ORDERS
-    return isinstance(item, Raw) and item.form == JSON
+    if isinstance(item, RawRecord | RawEpisode):
+        return kit_class(item.header.game).notation is Notation.ORDERS
+    return isinstance(item, RawJson)
 
 
 def chunks(
-    inputs: Sequence[str], together: bool = False, wanted: tuple[int, int] | None = None
+    inputs: Sequence[str], together: bool = False, numbers: tuple[int, int] | None = None
 ) -> Iterator[list[Raw | InputError]]:
     """All items of the inputs, in order, some at a time. What cannot be read gives its error.
-    `together`: positions of consecutive plies are one item. `wanted`: as in `numbered`."""
+    `together`: positions of consecutive plies are one item. `numbers`: as in `numbered`."""
     chunk: list[Raw | InputError] = []
     size = 0
-    items = numbered(_items(inputs), itertools.count(1), wanted)
+    items = numbered(_items(inputs), itertools.count(1), numbers)
     for item in _together(items) if together else items:
         more = item.size if isinstance(item, Raw) else 0
-        most = LINES if isinstance(item, Raw) and item.form in (POSITION, SETUP) else GAMES
-        if chunk and (len(chunk) >= most or size + more > BYTES):
+        most = MAX_LINES if isinstance(item, NO_GAMES) else MAX_GAMES
+        if chunk and (len(chunk) >= most or size + more > MAX_BYTES):
             yield chunk
             chunk, size = [], 0
         chunk.append(item)
@@ -88,19 +143,19 @@ def chunks(
 
 def numbered(
     items: Iterable[Raw | InputError],
-    numbers: Iterator[int],
-    wanted: tuple[int, int] | None = None,
+    counter: Iterator[int],
+    numbers: tuple[int, int] | None = None,
 ) -> Iterator[Raw | InputError]:
-    """The items with the games numbered. `wanted`: only the games from one number to another, both
+    """The items with the games numbered. `numbers`: only the games from one number to another, both
     included, and errors; nothing after them is read."""
     for item in items:
         number = 0
-        if isinstance(item, Raw) and item.form in GAME_FORMS:
-            item = dataclasses.replace(item, number=next(numbers))
+        if isinstance(item, NUMBERED):
+            item = dataclasses.replace(item, number=next(counter))
             number = item.number
-        if wanted and number > wanted[1]:
+        if numbers and number > numbers[1]:
             return
-        if not wanted or isinstance(item, InputError) or number >= max(1, wanted[0]):
+        if not numbers or isinstance(item, InputError) or number >= max(1, numbers[0]):
             yield item
 
 
@@ -120,76 +175,68 @@ def _items(inputs: Sequence[str]) -> Iterator[Raw | InputError]:
 
 def _together(items: Iterator[Raw | InputError]) -> Iterator[Raw | InputError]:
     """The items, with positions that may follow from one another in one."""
-    run: list[Raw] = []
+    run: list[RawPosition] = []
     for item in items:
-        more = isinstance(item, Raw) and item.form == POSITION
-        if run and not (more and _follows(run[-1], cast(Raw, item))):
+        if run and not (isinstance(item, RawPosition) and _follows(run[-1], item)):
             yield _joined(run)
             run = []
-        if more:
-            run.append(cast(Raw, item))
+        if isinstance(item, RawPosition):
+            run.append(item)
         else:
             yield item
     if run:
         yield _joined(run)
 
 
-def _follows(last: Raw, item: Raw) -> bool:
-    before, after = last.data, item.data
+def _follows(last: RawPosition, item: RawPosition) -> bool:
+    before, after = last.fenfs, item.fenfs
     same = (last.file, len(before.board)) == (item.file, len(after.board))
-    return same and after.ply == before.ply + 1 <= MOST_PLIES and after.side != before.side
+    return same and after.ply == before.ply + 1 <= MAX_PLIES and after.side != before.side
 
 
-def _joined(run: Sequence[Raw]) -> Raw:
-    numbered = [(int((raw.where or "").removeprefix("line ")), raw.data) for raw in run]
-    return Raw(POSITIONS, run[0].file, None, numbered, sum(raw.size for raw in run))
+def _joined(run: Sequence[RawPosition]) -> RawPositions:
+    lines = [(int((raw.where or "").removeprefix("line ")), raw.fenfs) for raw in run]
+    return RawPositions(file=run[0].file, size=sum(raw.size for raw in run), lines=lines)
 
 
-def form_of(source: NamedStream) -> str:
-    """The form of what is in a source, by its first bytes and its name; raises `InputError`."""
+def form_of(source: NamedStream) -> type[Raw]:
+    """The class of what is in a source, by its first bytes and its name; raises `InputError`."""
     head, name = source.head.removeprefix(b"\xef\xbb\xbf"), plain_name(source.name).lower()
     if head.startswith(_ZSTD):
-        return EPISODE
+        return RawEpisode
     if head.lstrip().startswith(b'{"stratkit":"games"'):
-        return RECORD
+        return RawRecord
     if head.startswith(b"#") or head.lstrip().startswith(b"<") or name.endswith(LOG_SUFFIXES):
-        return LOG
+        return RawLog
     if not head.strip():
         raise InputError("nothing in it", file=source.name)
     if any(byte < 32 and byte not in b"\t\n\r\f" for byte in head):
         raise InputError("not a text file", file=source.name)
     if name.endswith(".jsonl"):
-        return RECORD
+        return RawRecord
     if head.lstrip().startswith(b"{"):
-        return JSON
+        return RawJson
     first = head.split(b"\n")[0].strip()
     if name.endswith(".setups") or (first.isalpha() and first.isupper()):
-        return SETUP
-    return POSITION
+        return RawSetup
+    return RawPosition
 
 
 def within(source: NamedStream) -> Iterator[Raw | InputError]:
     """The items of a source. Raises `InputError` when it breaks off or is nothing of the kind."""
-    return {
-        LOG: _log,
-        RECORD: _records,
-        EPISODE: _episodes,
-        POSITION: _positions,
-        SETUP: _setups,
-        JSON: _json,
-    }[form_of(source)](source)
+    return _READERS[form_of(source)](source)
 
 
 def _log(source: NamedStream) -> Iterator[Raw | InputError]:
     from stratkit.notation.gravon import MAX_LOG
 
     data = source.stream.read(MAX_LOG + 1)
-    yield Raw(LOG, source.name, None, data, len(data))
+    yield RawLog(file=source.name, size=len(data), data=data)
 
 
 def _json(source: NamedStream) -> Iterator[Raw | InputError]:
     data = source.stream.read(MAX_JSON + 1)
-    yield Raw(JSON, source.name, None, data, len(data))
+    yield RawJson(file=source.name, size=len(data), data=data)
 
 
 def _records(source: NamedStream) -> Iterator[Raw | InputError]:
@@ -197,8 +244,9 @@ def _records(source: NamedStream) -> Iterator[Raw | InputError]:
 
     torn: list[InputError] = []
     for header, record in read_records(source.stream, source.name, torn.append):
+        place = f"game {record.number}"
         size = len(record.moves)
-        yield Raw(RECORD, source.name, f"game {record.number}", (header, record), size)
+        yield RawRecord(file=source.name, where=place, size=size, header=header, record=record)
     yield from torn
 
 
@@ -207,8 +255,13 @@ def _episodes(source: NamedStream) -> Iterator[Raw | InputError]:
 
     reader = EpisodeReader(source.stream, source.name)
     for episode in reader:
-        data = reader.header, episode
-        yield Raw(EPISODE, source.name, f"game {episode.number}", data, 4 * len(episode.actions))
+        yield RawEpisode(
+            file=source.name,
+            where=f"game {episode.number}",
+            size=4 * len(episode.actions),
+            header=reader.header,
+            episode=episode,
+        )
     if reader.truncated:
         yield InputError(reader.truncated, file=source.name)
 
@@ -217,18 +270,29 @@ def _positions(source: NamedStream) -> Iterator[Raw | InputError]:
     from stratkit.notation.fenfs import read_fenfs
 
     for number, fenfs in read_fenfs(source.stream, source.name):
-        yield _of_line(POSITION, source, number, fenfs)
+        if isinstance(fenfs, InputError):
+            yield fenfs
+        else:
+            place, size = f"line {number}", len(fenfs.board)
+            yield RawPosition(file=source.name, where=place, size=size, fenfs=fenfs)
 
 
 def _setups(source: NamedStream) -> Iterator[Raw | InputError]:
     from stratkit.notation.setups import read_setups
 
     for number, setup in read_setups(source.stream, source.name):
-        yield _of_line(SETUP, source, number, setup)
+        if isinstance(setup, InputError):
+            yield setup
+        else:
+            place = f"line {number}"
+            yield RawSetup(file=source.name, where=place, size=len(setup), setup=setup)
 
 
-def _of_line(form: str, source: NamedStream, number: int, item: Any) -> Raw | InputError:
-    if isinstance(item, InputError):
-        return item
-    size = len(item.board if form == POSITION else item)
-    return Raw(form, source.name, f"line {number}", item, size)
+_READERS: Mapping[type[Raw], Callable[[NamedStream], Iterator[Raw | InputError]]] = {
+    RawLog: _log,
+    RawRecord: _records,
+    RawEpisode: _episodes,
+    RawPosition: _positions,
+    RawSetup: _setups,
+    RawJson: _json,
+}

@@ -6,31 +6,31 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING
 
-from stratkit.convert.raw import EPISODE, LOG, RECORD
+from stratkit.convert.raw import RawEpisode, RawLog, RawPositions, RawRecord
 
 if TYPE_CHECKING:
-    from stratkit.convert.games import Game
+    from stratkit.convert.games import PlayedGame
     from stratkit.storage.records import GameRecord, RecordHeader
 
 
-def record_of(game: Game) -> tuple[RecordHeader, GameRecord]:
+def record_of(game: PlayedGame) -> tuple[RecordHeader, GameRecord]:
     """The record of a game that was played out, and the header that belongs before it.
 
     A record stays what it was, but for moves that were cut off, and plies and returns that do not
     fit moves and result.
     """
-    if game.raw.form == RECORD:
+    if isinstance(game.raw, RawRecord):
         from msgspec.structs import replace
 
-        header, record = game.raw.data
+        header, record = game.raw.header, game.raw.record
         moves = record.moves.split()[: game.log.plies]
         return header, replace(
             record, moves=" ".join(moves), plies=len(moves), returns=game.log.returns
         )
-    return (_of_episode if game.raw.form == EPISODE else _of_log)(game)
+    return _of_episode(game, game.raw) if isinstance(game.raw, RawEpisode) else _of_log(game)
 
 
-def _of_log(game: Game) -> tuple[RecordHeader, GameRecord]:
+def _of_log(game: PlayedGame) -> tuple[RecordHeader, GameRecord]:
     """Each log, or game of positions, has a header of its own: players and variant may be others.
 
     The rules are those under which it can be replayed: without repetition rules and draw limits.
@@ -38,9 +38,12 @@ def _of_log(game: Game) -> tuple[RecordHeader, GameRecord]:
     """
     from stratkit.storage.records import RecordHeader, RecordPlayer
 
-    log, logged = game.log, game.raw.form == LOG
-    data = game.raw.data if logged else "".join(f"{f}\n" for _, f in game.raw.data).encode()
-    source = "gravon" if logged else "fenfs"
+    log, logged = game.log, isinstance(game.raw, RawLog)
+    assert isinstance(game.raw, RawLog | RawPositions)
+    if isinstance(game.raw, RawLog):
+        source, data = "gravon", game.raw.data
+    else:
+        source, data = "fenfs", "".join(f"{f}\n" for _, f in game.raw.lines).encode()
     header = RecordHeader(
         game=log.variant.name,
         rules=_no_rules(log.variant.name),
@@ -63,21 +66,22 @@ def _no_rules(name: str) -> dict[str, int]:
     return dict.fromkeys(Rules(name).rules, 0)
 
 
-def _of_episode(game: Game) -> tuple[RecordHeader, GameRecord]:
+def _of_episode(game: PlayedGame, raw: RawEpisode) -> tuple[RecordHeader, GameRecord]:
     from stratkit.storage.records import RecordHeader, RecordPlayer
 
-    there, episode = game.raw.data
     header = RecordHeader(
-        game=there.game,
-        rules=there.rules,
-        seed=there.seed,
+        game=raw.header.game,
+        rules=raw.header.rules,
+        seed=raw.header.seed,
         games=1,
-        players=tuple(RecordPlayer(name, "selfplay", there.network) for name in game.log.players),
+        players=tuple(
+            RecordPlayer(name, "selfplay", raw.header.network) for name in game.log.players
+        ),
     )
-    return header, _record(game, episode.number, None)
+    return header, _record(game, raw.episode.number, None)
 
 
-def _record(game: Game, number: int, adjudicator: str | None) -> GameRecord:
+def _record(game: PlayedGame, number: int, adjudicator: str | None) -> GameRecord:
     from stratkit.notation.setups import setup_text
     from stratkit.notation.squares import move_words
     from stratkit.storage.records import GameRecord, result_of

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from stratkit.convert.games import Game
+from stratkit.convert.games import PlayedGame
 from stratkit.convert.lines import games_only, sound_games
 from stratkit.convert.options import NO_GAME, ReplayOptions
 from stratkit.convert.raw import chunks
-from stratkit.convert.tally import Tally
+from stratkit.convert.tally import FaultTally
 from stratkit.errors import InputError, Say, printable
 from stratkit.storage.streams import open_output
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stratkit.notation.replay_page import Opinion
 
 
-class Analyst(Protocol):
+class OpinionSource(Protocol):
     """Who has an opinion of each ply of a game, and calls `tell` with 1 after each."""
 
     def opinions(self, log: Log, tell: Callable[[int], object]) -> list[Opinion]:
@@ -30,7 +30,7 @@ class Analyst(Protocol):
 
 def run_replay(
     options: ReplayOptions,
-    analyst: Analyst | None,
+    analyst: OpinionSource | None,
     warn: Say,
     tell: Callable[[int], object] = lambda plies: None,
 ) -> int:
@@ -38,20 +38,20 @@ def run_replay(
     `analyst`; the exit status. Faults go to `warn`."""
     from stratkit.notation.replay_page import Shown, replay_page
 
-    tally = Tally(warn)
-    found = _chosen(options, tally)
-    if found is None:
+    tally = FaultTally(warn)
+    game = _chosen(options, tally)
+    if game is None:
         if not tally.faults:
             raise InputError(NO_GAME)
         return tally.status
-    log = found.log
+    log = game.log
     result = f"{log.kind or log.variant.name}: {log.ending}"
-    shown = Shown(found.played, result, result)
+    shown = Shown(game.played, result, result)
     if analyst:
         try:
             opinions = analyst.opinions(log, tell)
         except InputError as error:
-            error.file = error.file or found.raw.name
+            error.file = error.file or game.raw.name
             raise
         shown = replace(shown, opinions=opinions, analyst=printable(options.explain or ""))
     with open_output(options.output, options.force) as out:
@@ -59,16 +59,16 @@ def run_replay(
     return tally.status
 
 
-def _chosen(options: ReplayOptions, tally: Tally) -> Game | None:
+def _chosen(options: ReplayOptions, tally: FaultTally) -> PlayedGame | None:
     """The only game with boards that can be played to its end."""
-    read = chunks(options.inputs, wanted=options.selection.game)
+    read = chunks(options.inputs, numbers=options.selection.game)
     items = itertools.chain.from_iterable(map(games_only, read))
-    found: Game | None = None
+    chosen: PlayedGame | None = None
     for game in sound_games(items, options.selection, tally):
         if game.played.boards:
-            if found:
+            if chosen:
                 what = "there are more games than one: choose one with --game N (see `fenfs list`)"
                 raise InputError(what)
             tally.passed()
-            found = game
-    return found
+            chosen = game
+    return chosen

@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from stratkit.convert.games import Game
+from stratkit.convert.games import PlayedGame
 from stratkit.convert.lines import each_position, is_log, sound_games, texts
 from stratkit.convert.options import NO_GAME, VIEWS, ShowOptions
 from stratkit.convert.raw import (
-    EPISODE,
-    JSON,
-    RECORD,
     SUFFIXES,
     Raw,
+    RawEpisode,
+    RawJson,
+    RawRecord,
     form_of,
     is_of_orders,
     numbered,
     within,
 )
-from stratkit.convert.tally import NothingSound, Tally
+from stratkit.convert.tally import FaultTally, NothingSound
 from stratkit.errors import InputError, Say, StratkitError, UsageError, error_context, shown
 from stratkit.storage.streams import STDOUT, open_output
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from stratkit.notation.sources import NamedStream
 
 
-class Explainer(Protocol):
+class PositionExplainer(Protocol):
     """Who explains a position, or that after so many plies of a game, in words."""
 
     def position(self, fenfs: Fenfs) -> str:
@@ -44,18 +44,18 @@ class Explainer(Protocol):
         """What the player thinks before a ply of the game, as text."""
 
 
-def run_show(options: ShowOptions, explain: Explainer | None, warn: Say, say: Say) -> int:
+def run_show(options: ShowOptions, explain: PositionExplainer | None, warn: Say, say: Say) -> int:
     """Draws the input's positions, or has `explain` explain them; the exit status.
 
     Faults go to `warn`, the key of the characters goes to `say`.
     """
-    tally = Tally(warn)
+    tally = FaultTally(warn)
     text_style = options.style or "ascii"
     with (
         contextlib.suppress(NothingSound),
         open_output(options.output, options.force, binary=options.suffix == ".png") as out,
     ):
-        board: Board = (
+        board: PositionOutput = (
             Drawn(out, options.suffix)
             if options.is_picture
             else Printed(out, text_style, options.in_colour)
@@ -82,7 +82,7 @@ def run_show(options: ShowOptions, explain: Explainer | None, warn: Say, say: Sa
     return tally.status
 
 
-class Board(Protocol):
+class PositionOutput(Protocol):
     """Where positions are drawn."""
 
     def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
@@ -165,13 +165,13 @@ class Drawn:
 
 def _holds_games(source: NamedStream) -> bool:
     with contextlib.suppress(InputError):
-        return is_log(source) or form_of(source) in (RECORD, EPISODE, JSON)
+        return is_log(source) or form_of(source) in (RawRecord, RawEpisode, RawJson)
     return False
 
 
 def _games(
-    source: NamedStream, numbers: Iterator[int], selection: Selection, tally: Tally
-) -> Iterator[Game | Raw]:
+    source: NamedStream, numbers: Iterator[int], selection: Selection, tally: FaultTally
+) -> Iterator[PlayedGame | Raw]:
     """The sound games of a source that are wanted; those of Diplomacy as they came."""
     try:
         for item in numbered(within(source), numbers, selection.game):
@@ -187,9 +187,9 @@ def _show_games(
     source: NamedStream,
     numbers: Iterator[int],
     options: ShowOptions,
-    explain: Explainer | None,
-    board: Board,
-    tally: Tally,
+    explain: PositionExplainer | None,
+    board: PositionOutput,
+    tally: FaultTally,
 ) -> None:
     if options.last is not None:
         raise UsageError("--last goes with a FENfS: a game's last move is known")
@@ -204,7 +204,9 @@ def _show_games(
             _show_game(game, VIEWS[options.view or "observer"], options.ply, board, tally)
 
 
-def _show_diplomacy(raw: Raw, options: ShowOptions, board: Board, tally: Tally) -> None:
+def _show_diplomacy(
+    raw: Raw, options: ShowOptions, board: PositionOutput, tally: FaultTally
+) -> None:
     """Draws phase number `options.ply` of a game of Diplomacy with its orders, or its end."""
     from stratkit.convert.diplomacy import phase_lines, play, title
 
@@ -217,21 +219,23 @@ def _show_diplomacy(raw: Raw, options: ShowOptions, board: Board, tally: Tally) 
                 raise played.fault
             for note in played.notes:
                 tally.warn(str(note))
-            found = list(played.phases())
-            at = len(found) - 1 if options.ply is None else options.ply
-            if at >= len(found):
-                raise InputError(f"the game has {len(found) - 1} phases, not {at}")
+            shown_phases = list(played.phases())
+            at = len(shown_phases) - 1 if options.ply is None else options.ply
+            if at >= len(shown_phases):
+                raise InputError(f"the game has {len(shown_phases) - 1} phases, not {at}")
             if isinstance(board, Drawn):
-                board.show_map(played.map, *found[at])
+                board.show_map(played.map, *shown_phases[at])
             else:
-                board.tell(f"{title(played)}\n{phase_lines(played, found[at])}")
+                board.tell(f"{title(played)}\n{phase_lines(played, shown_phases[at])}")
     except InputError as error:
         tally.fault(error)
     else:
         tally.passed()
 
 
-def _explain_game(game: Game, ply: int, explain: Explainer, board: Board, tally: Tally) -> None:
+def _explain_game(
+    game: PlayedGame, ply: int, explain: PositionExplainer, board: PositionOutput, tally: FaultTally
+) -> None:
     """Prints what a player would do after `ply` plies."""
     try:
         board.print(f"{title(game)}\n{explain.turn(game.log, ply)}")
@@ -241,7 +245,9 @@ def _explain_game(game: Game, ply: int, explain: Explainer, board: Board, tally:
         tally.fault(error)
 
 
-def _show_game(game: Game, view: int | None, ply: int | None, board: Board, tally: Tally) -> None:
+def _show_game(
+    game: PlayedGame, view: int | None, ply: int | None, board: PositionOutput, tally: FaultTally
+) -> None:
     """Draws the board after `ply` plies, or at the end."""
     from stratkit.notation.fenfs import fenfs_of
 
@@ -259,7 +265,7 @@ def _show_game(game: Game, view: int | None, ply: int | None, board: Board, tall
     tally.passed()
 
 
-def title(game: Game) -> str:
+def title(game: PlayedGame) -> str:
     """Who played, and how it ended."""
     log = game.log
     red, blue = (shown(nick) for nick in log.players)
@@ -267,7 +273,7 @@ def title(game: Game) -> str:
     return f"{what}: red {red}, blue {blue}; {log.ending}"
 
 
-def _drawing(options: ShowOptions, board: Board) -> Callable[[Fenfs], None]:
+def _drawing(options: ShowOptions, board: PositionOutput) -> Callable[[Fenfs], None]:
     """Draws a position on `board`."""
     view, last = options.view, options.last
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stratkit.convert.games import log_of
-from stratkit.convert.raw import RECORD, Raw
+from stratkit.convert.raw import RawRecord
 from stratkit.errors import InputError, UsageError, printable
 from stratkit.storage.streams import input_name, open_plain
 
@@ -47,21 +47,22 @@ class GameChooser:
     ) -> None:
         self.player, self.most = player, most
         self._new_names, self._rated = new_names, rated.keys()
-        self._there = dict(zip(OUTCOMES, rated[player], strict=True))
+        self._outcome_counts = dict(zip(OUTCOMES, rated[player], strict=True))
         self._met: set[tuple[str, int]] = set()
-        self._kept: dict[str, list[Shown]] = {outcome: [] for outcome in OUTCOMES}
+        self._games: dict[str, list[Shown]] = {outcome: [] for outcome in OUTCOMES}
 
     @property
     def full(self) -> bool:
         """Whether nothing that may come could change what is shown: it need not be read."""
         return all(
-            len(self._kept[outcome]) == self._there[outcome] or not self._has_room(outcome)
+            len(self._games[outcome]) == self._outcome_counts[outcome]
+            or not self._has_room(outcome)
             for outcome in OUTCOMES
         )
 
     def shown(self) -> list[Shown]:
         """The games; losses first, then draws, otherwise in the order in which they came."""
-        return [one for kept in self._kept.values() for one in kept][: self.most]
+        return [one for games in self._games.values() for one in games][: self.most]
 
     def take(self, header: RecordHeader, record: GameRecord, file: str, number: int) -> None:
         """Keeps game `number` of `file`, from 1, if it belongs to those that are shown."""
@@ -87,11 +88,11 @@ class GameChooser:
         how = f"{log.reason.replace('_', ' ')}, {log.plies} plies"
         title = f"{outcome} as {colour} against {names[1 - side]}: {how}"
         result = f"{log.ending} ({file}, game {number})"
-        self._kept[outcome].append(Shown(dataclasses.replace(played, log=log), title, result))
+        self._games[outcome].append(Shown(dataclasses.replace(played, log=log), title, result))
 
     def _has_room(self, outcome: str) -> bool:
         before = OUTCOMES[: OUTCOMES.index(outcome) + 1]
-        return sum(len(self._kept[name]) for name in before) < self.most
+        return sum(len(self._games[name]) for name in before) < self.most
 
 
 def _played(header: RecordHeader, record: GameRecord, file: str) -> Played | None:
@@ -99,7 +100,7 @@ def _played(header: RecordHeader, record: GameRecord, file: str) -> Played | Non
     from stratkit.notation.play import play_out
 
     try:
-        log = log_of(Raw(RECORD, file, None, (header, record), 0))
+        log = log_of(RawRecord(file=file, header=header, record=record))
     except InputError:
         return None
     if not log.plies:

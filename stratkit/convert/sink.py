@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 
 class Sink(Protocol):
-    """Takes the text of a game, or an episode; `header` goes before it unless it is that of the
-    game before, and `name` is what a file of the game alone would be called, without a folder."""
+    """Where games go."""
 
     def write(self, text: Any, header: Any, name: str) -> None:
-        """Writes a game, with its header where the form has one, under a name like `name`."""
+        """Writes a game.
+
+        text: of the game, or its episode
+        header: what goes before it, unless it is that of the game before
+        name: what a file of the game alone would be called, without a folder
+        """
 
 
 class Lines:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from stratkit.convert.games import Chunk, games, in_order
 from stratkit.convert.options import StatsOptions
-from stratkit.convert.raw import POSITION, SETUP, Raw, chunks
+from stratkit.convert.raw import Raw, RawPosition, RawSetup, chunks
 from stratkit.convert.stats_table import table
-from stratkit.convert.tally import Tally
+from stratkit.convert.tally import FaultTally
 from stratkit.errors import InputError, Say, printable
 from stratkit.pictures import form_of
 from stratkit.storage.streams import open_output
@@ -29,7 +29,7 @@ def run_stats(options: StatsOptions, warn: Say, put: Say) -> int:
     what cannot be drawn can be read. The exit status."""
     if options.plot is not None:
         form_of(options.plot)
-    tally = Tally(warn)
+    tally = FaultTally(warn)
     task = functools.partial(
         stats_chunk,
         selection=options.selection,
@@ -57,10 +57,10 @@ def _figures(
     paths: Sequence[str],
     task: Callable[[Chunk], tuple[Figures, list[InputError], bool]],
     options: StatsOptions,
-    tally: Tally,
+    tally: FaultTally,
 ) -> Figures:
     total = _empty(options.attacks, options.scores)
-    items = chunks(paths, wanted=options.selection.game)
+    items = chunks(paths, numbers=options.selection.game)
     with in_order(task, items, options.jobs) as answers:
         for figures, faults, opened in answers:
             for fault in faults:
@@ -99,11 +99,11 @@ def stats_chunk(
     for item in chunk:
         if isinstance(item, InputError):
             faults.append(item)
-        elif item.form == SETUP:
-            setups.append(item.data)
-        elif item.form == POSITION:
+        elif isinstance(item, RawSetup):
+            setups.append(item.setup)
+        elif isinstance(item, RawPosition):
             try:
-                setups += start_setups(item.data) if item.data.ply == 0 else []
+                setups += start_setups(item.fenfs) if item.fenfs.ply == 0 else []
             except InputError as error:
                 error.file = item.name
                 faults.append(error)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from stratkit.notation.statistics import Figures
 
 Row = tuple[str, list[str]]
-MOST_SHOWN = 20  # setups of a variant whose scores are printed; JSON has all
+MAX_SHOWN = 20  # setups of a variant whose scores are printed; JSON has all
 
 
 def table(columns: list[tuple[str, Figures]], options: StatsOptions) -> str:
@@ -62,10 +62,10 @@ def _game_rows(every: list[Figures]) -> list[Row]:
 
 
 def _player_rows(every: list[Figures], nick: str) -> list[Row]:
-    found = [figures.of_player(nick) for figures in every]
-    rows: list[Row] = [(f"games of {printable(nick)}", [str(f.total()) for f in found])]
+    outcomes = [figures.of_player(nick) for figures in every]
+    rows: list[Row] = [(f"games of {printable(nick)}", [str(f.total()) for f in outcomes])]
     for outcome in ("won", "drawn", "lost"):
-        shares = [f"{f[outcome]} {_percent(f[outcome] / max(1, f.total()))}" for f in found]
+        shares = [f"{f[outcome]} {_percent(f[outcome] / max(1, f.total()))}" for f in outcomes]
         rows.append((f"  {outcome}", shares))
     return rows
 
@@ -104,10 +104,10 @@ def _aligned(rows: list[list[str]]) -> list[str]:
 
 
 def _setup_rows(every: list[Figures], variant: str) -> list[Row]:
-    found = [figures.setups.get(variant) for figures in every]
-    rows: list[Row] = [(f"setups, {variant}", [str(f.count) if f else "0" for f in found])]
-    rows.append(("  distinct", [str(len(f.distinct)) if f else "" for f in found]))
-    figures = [f.figures() if f else {} for f in found]
+    of_variant = [figures.setups.get(variant) for figures in every]
+    rows: list[Row] = [(f"setups, {variant}", [str(f.count) if f else "0" for f in of_variant])]
+    rows.append(("  distinct", [str(len(f.distinct)) if f else "" for f in of_variant]))
+    figures = [f.figures() if f else {} for f in of_variant]
     for name in dict.fromkeys(name for some in figures for name in some):
         shown = _number if name.endswith("mean") else _percent
         rows.append((f"  {name}", [shown(some[name]) if name in some else "" for some in figures]))
@@ -129,12 +129,12 @@ def _score_lines(title: str, figures: Figures) -> list[str]:
     lines = []
     for name, scores in sorted((figures.scores or {}).items()):
         rows = [["games", "won", "drawn", "lost", "score", "from", "to", "setup"]]
-        for text, counts in scores.ordered()[:MOST_SHOWN]:
+        for text, counts in scores.ordered()[:MAX_SHOWN]:
             shares = (_percent(share).strip() for share in score(counts))
             rows.append([str(sum(counts)), *map(str, counts), *shares, text])
         lines += ["", f"scores of setups, 95 % from and to, {name}, {title}", *_aligned(rows)]
-        if len(scores.setups) > MOST_SHOWN:
-            lines.append(f"and {len(scores.setups) - MOST_SHOWN} more, which --json prints")
+        if len(scores.setups) > MAX_SHOWN:
+            lines.append(f"and {len(scores.setups) - MAX_SHOWN} more, which --json prints")
         lines += ["", f"scores by the flag's square, {name}, {title}"]
         by_square = scores.flags.reshape(3, scores.variant.ranks, -1)
         flags = [[" ", "games", "score", "from", "to"]]

@@ -14,10 +14,14 @@ class NothingSound(Exception):
     """Nothing was sound: what is being written is not to appear."""
 
 
-class Tally:
-    """Counts what was sound, `warn`s of what was not, and knows the exit status that follows.
+class FaultTally:
+    """Counts what was sound, and knows the exit status that follows.
 
-    A `strict` one raises an error with this status at the first fault.
+    warn     is told of what was not sound
+    sound    items that were
+    faults   items that were not
+    opened   whether any input could be opened
+    strict   whether the first fault raises an error with this status
     """
 
     def __init__(self, warn: Say, strict: bool = False) -> None:
@@ -50,7 +54,7 @@ class Tally:
 
 
 def sound(
-    items: Iterator[tuple[int, Item | InputError]], tally: Tally
+    items: Iterator[tuple[int, Item | InputError]], tally: FaultTally
 ) -> Iterator[tuple[int, Item]]:
     """The items that are no errors; those, and a stream that breaks off, are reported."""
     try:

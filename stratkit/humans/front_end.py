@@ -191,7 +191,7 @@ def seated(
 def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
     """What the person, player number `me`, is shown of a game that is over."""
     from stratkit.convert.games import log_of
-    from stratkit.convert.raw import RECORD, Raw
+    from stratkit.convert.raw import RawRecord
     from stratkit.humans.session import Ended
     from stratkit.notation.play import play_out
     from stratkit.notation.replay_page import Shown
@@ -201,7 +201,7 @@ def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
     told = f"game {record.number + 1}: you {result} ({record.reason})"
     if record.setups is None:
         return Ended(record.number, side, told, None)
-    log = log_of(Raw(RECORD, told, None, (header, record), 0))
+    log = log_of(RawRecord(file=told, header=header, record=record))
     [played] = play_out([(told, log)], boards=True)
     return Ended(record.number, side, told, Shown(played, told, log.ending))
 

@@ -67,7 +67,7 @@ def speak() -> None:
 @command.command()
 def work() -> None:
     """Makes progress."""
-    with progress.Progress(3, "game", "example") as bar:
+    with progress.ProgressLine(3, "game", "example") as bar:
         for _ in range(3):
             bar.update()
 
@@ -109,7 +109,7 @@ def lose() -> None:
     try:
         time.sleep(60)
     finally:
-        time.sleep(4 * signals.AGAIN)
+        time.sleep(4 * signals.RETRY_AFTER)
         print("cleaned", file=sys.stderr)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from learn.games import episodes, write
 from running import PATIENCE, command_line, forked_commands, forked_line, run
-from stratkit.cli.progress import Progress
+from stratkit.cli.progress import ProgressLine
 from stratkit.storage.checkpoints import list_checkpoints
 from terminal import Terminal
 
@@ -58,7 +58,7 @@ def test_the_rate_of_a_resumed_run_is_that_of_its_own_steps(
 ) -> None:
     now = 1000.0
     monkeypatch.setattr("tqdm.std.time", lambda: now)
-    progress = Progress(800, "step", "train", live=False)
+    progress = ProgressLine(800, "step", "train", live=False)
     now += 50
     progress.begin(545)
     for _ in range(5):

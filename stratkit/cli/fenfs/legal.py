@@ -9,7 +9,7 @@ import click
 from stratkit.cli.messages import note_terminal, warn
 from stratkit.cli.tool import Tool
 from stratkit.convert.lines import each_position, texts
-from stratkit.convert.tally import Tally
+from stratkit.convert.tally import FaultTally
 from stratkit.errors import error_context
 from stratkit.storage.streams import STDOUT
 
@@ -31,7 +31,7 @@ def legal(inputs: tuple[str, ...]) -> int:
         with error_context(STDOUT, only=OSError):
             click.echo(" ".join(legal_moves(fenfs)))
 
-    tally = Tally(warn)
+    tally = FaultTally(warn)
     note_terminal(inputs or ["-"], "lines of FENfS")
     for source in texts(inputs or ["-"], (".fenfs",), tally):
         each_position(source, tally, print_moves)

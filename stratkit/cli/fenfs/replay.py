@@ -9,7 +9,7 @@ import click
 from stratkit.cli.fenfs.options import pop_selection, selecting
 from stratkit.cli.messages import warn
 from stratkit.cli.options import option, output_options
-from stratkit.cli.progress import Progress
+from stratkit.cli.progress import ProgressLine
 from stratkit.cli.tool import Tool
 
 
@@ -30,7 +30,7 @@ def replay(**given: Any) -> int:
     options = ReplayOptions(selection=pop_selection(given), **given)
     if options.explain is None:
         return run_replay(options, None, warn)
-    with Progress(None, "move", "fenfs") as progress:
+    with ProgressLine(None, "move", "fenfs") as progress:
         progress.doing("loading torch")
         from stratkit.match.analysis import Analyst
 
