@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,7 +52,8 @@ class TrainedNetwork:
         self._check_views(observations=observations, legal=legal)
         if not len(observations):
             return np.zeros(legal.shape, np.float32)
-        return self.evaluator.policy(observations, legal)
+        with self._readable():
+            return self.evaluator.policy(observations, legal)
 
     def values(self, observations: Bytes) -> Floats:
         """What the acting side of each view may expect to get, float32 [n], by the network; the
@@ -59,7 +61,18 @@ class TrainedNetwork:
         self._check_views(observations=observations)
         if not len(observations):
             return np.zeros(0, np.float32)
-        return self.evaluator.values(observations)
+        with self._readable():
+            return self.evaluator.values(observations)
+
+    @contextlib.contextmanager
+    def _readable(self) -> Iterator[None]:
+        """`ValueError`: a network looks up what an observation cannot hold."""
+        try:
+            yield
+        except (IndexError, RuntimeError) as error:  # torch has both for the same
+            if "index" not in str(error):
+                raise
+            raise ValueError(f"{self.game.name}: observations are no views of it") from error
 
     def _check_views(self, **arrays: Bytes) -> None:
         """`ValueError`: these are no views of the game."""

@@ -101,7 +101,7 @@ def test_a_flag_that_is_left_standing_is_a_large_mistake(analyst: Analyst, playe
     batch = at(analyst, played, 48)
     capture, quiet = (85, 95), (37, 36)
     loss = analyst._compare(batch, 48, [capture, quiet])
-    assert 0.5 < loss <= 2
+    assert 0.3 < loss <= 2
     assert analyst._compare(batch, 48, [quiet, capture]) == pytest.approx(-loss)
     assert analyst._compare(batch, 48, [quiet, quiet]) == 0
     # At ply 59 red took a miner instead, and won most: what is then left to lose is less than 1.
@@ -187,7 +187,7 @@ def test_show_explains_a_ply_of_any_file_with_games(
             out.write(log, log.name)
     texts = []
     for source in ([GSN], [record], ["--game", 2, archive]):
-        status, text, _ = fenfs("show", "--ply", 2, "--explain", "barrage-easy", *source)
+        status, text, _ = fenfs("show", "--ply", 2, "--explain", "barrage", *source)
         assert status == 0
         assert "red to move, ply 2, seen by red" in text and "\nvalue +" in text
         assert "E10 C10 scout on a hidden piece" in text
