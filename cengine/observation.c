@@ -25,8 +25,8 @@ static inline bytes16 seen(bytes16 cells, int side, int placing)
 static uint16_t counted(int plies) { return (uint16_t)(plies < 65535 ? plies : 65535); }
 
 /* Sixteen squares of the frame from `at`, or the first eight of them. */
-static inline void observe_some(const stratego *game, const stratego_state *state, int side,
-                                int at, int n, uint8_t *out)
+static inline void observe_some(const stratego *game, const stratego_state *state, int side, int at,
+                                int n, uint8_t *out)
 {
     bytes16 cells = {0};
     memcpy(&cells, state->cells + (side == BLUE ? game->squares - n - at : at), (size_t)n);

@@ -36,6 +36,7 @@ GAMES += ("phantom_ttt", "phantom_ttt:classical")
 
 def test_games_describe_their_moves_returns_and_boards() -> None:
     boards = {"hex:4": (4, 4), "dark_hex:3": (3, 3), "moves:nano": (4, 3)}
+    boards |= dict.fromkeys(("phantom_ttt", "phantom_ttt:classical"), (3, 3))
     units = {"leduc": 13.0, "leduc:6x2": 20.0}
     for game in map(Game, (*GAMES, "moves:nano", "leduc:6x2", "diplomacy:tiny")):
         found = game.actions_per_ply, game.unit, game.largest_return, game.board
