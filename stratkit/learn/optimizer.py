@@ -59,6 +59,9 @@ class Optimizer:
     first. Else it computes them again, and what a chunk needs bounds the memory. If the config has
     no chunk, the first update finds what fits into the memory. Networks and batch are on `device`.
 
+    If an algorithm has minibatches, each of them has a second pass, and a step of Adam's. Its views
+    are evaluated again, since the weights have moved.
+
     Several ranks, each with its part of a batch, do the same update as one that has all of it:
     counts are those of all ranks, gradients are summed. Targets that depend on the whole batch see
     to that by themselves (`Algorithm.ranks`).
@@ -107,7 +110,8 @@ class Optimizer:
         algorithm = self.algorithm
         self.chunk = self.chunk or self._fitting(batch)
         views = self._split(len(batch.observations), self.config.rows // self.config.threads)
-        keep = len(views) <= self.config.threads and not algorithm.sparse
+        minibatches = algorithm.minibatches(batch.learned, self.step)
+        keep = minibatches is None and self._keeps(views)
         found = list(self._each(lambda part: self._forward(batch, part, keep), views))
         graphs = [outputs if keep else None for outputs, _ in found]
         outputs = tuple(torch.cat(x).detach() for x in zip(*(o for o, _ in found), strict=True))
@@ -118,7 +122,6 @@ class Optimizer:
         with torch.no_grad():
             targets = algorithm.targets(batch, outputs, forward, counts)
         known = _Known(batch, outputs, forward, targets, counts)
-        minibatches = algorithm.minibatches(batch.learned, self.step)
         if minibatches is None:
             metrics = [self._descend(known, self._split(len(batch.view)), views, graphs)]
         else:
@@ -168,7 +171,7 @@ class Optimizer:
         touched = torch.zeros(len(known.batch.observations), dtype=torch.bool, device=self.device)
         touched[known.batch.view[steps]] = True
         views = self._rows(touched)
-        keep = len(views) <= self.config.threads and not self.algorithm.sparse
+        keep = self._keeps(views)
         found = list(self._each(lambda part: self._outputs(known.batch, part, keep), views))
         for part, outputs in zip(views, found, strict=True):
             for old, new in zip(known.outputs, outputs, strict=True):
@@ -186,6 +189,10 @@ class Optimizer:
             return self._forward(batch, part, True)[0]
 
         return max(1, fitting(part.stop, compute, self.adam.parameters) // self.config.threads)
+
+    def _keeps(self, views: Sequence[slice | Tensor]) -> bool:
+        """Whether the graphs of these parts are kept for their gradient."""
+        return len(views) <= self.config.threads and not self.algorithm.sparse
 
     def _split(self, rows: int, unit: int = 1) -> list[slice]:
         """Rows as slices of neighbours, about equally long: as many as there are threads, or more,
