@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 
 import pytest
 
@@ -76,3 +77,19 @@ def test_what_is_a_sentence(
     (tmp_path / name).write_text(text.replace("\\\\", "\\"))
     counts = map(words, sentences(tmp_path / name))
     assert [count for count in counts if count] == wanted
+
+
+def test_links_lead_to_pages_and_headings() -> None:
+    texts = {path: path.read_text() for path in pages() if path.suffix == ".md"}
+    for path, text in texts.items():
+        for name, heading in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", text):
+            target = path if not name else (path.parent / name).resolve()
+            assert "://" in name or target.exists(), f"{path}: {name}"
+            if heading and target in texts:
+                assert heading in headings(texts[target]), f"{path}: {name}#{heading}"
+
+
+def headings(text: str) -> set[str]:
+    """The anchors that a page of Markdown has."""
+    lines = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}

@@ -27,7 +27,10 @@ MADE = {
     ),
     "logs": ("24 games of barrage", {"game.html": 5000, "people.eps": 100}),
     "search": ("pbs@2", {"moves.txt": 1000, "deep.jsonl": 500}),
-    "your-games": ("flag on the back rank", {"game.html": 5000, "mine.eps": 100}),
+    "your-games": (
+        "flag on the back rank",
+        {"game.html": 5000, "mine.eps": 100, "better.jsonl": 500, "deep.jsonl": 500},
+    ),
 }
 
 
