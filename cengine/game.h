@@ -4,7 +4,8 @@
  * that does not change during a game (board, rules) lies in the sk_game that every function
  * receives. Batches, replay, self-play and matches know this table and nothing else.
  *
- * To add a game: write such a table and a row in games.c.
+ * To add a game: write such a table and a row in games.c. What people read of it, names of actions
+ * and a drawing, is its kit in stratkit/games.
  */
 #ifndef SK_GAME_H
 #define SK_GAME_H

@@ -241,7 +241,7 @@ def test_nobody_asks_which_game_it_is(tmp_path: pathlib.Path) -> None:
         "game.name == 'kuhn'",
         "game.name in ('barrage', 'classic')",
         "f'hex:{size}'",
-        "from stratkit.games.hex import HexKit",
+        "from stratkit.games.stones import HexKit",
     ):
         (tmp_path / "a.py").write_text(code)
         nodes.cache_clear()

@@ -159,7 +159,8 @@ def test_episodes_of_chance_and_of_folders(tmp_path: pathlib.Path) -> None:
     assert (both.games["return_0"] == -both.games["return_1"]).all()
     dealt = both.actions["actor"] == -1
     assert dealt.any() and np.isnan(both.actions["mu"][dealt]).all()
-    assert set(both.actions["text"]) <= set(map(str, range(both.game.actions)))
+    assert set(both.actions["text"][dealt]) == {"J", "Q", "K"}
+    assert set(both.actions["text"][~dealt]) == {"pass", "bet"}
     once = stratkit.read_episodes(tmp_path / "0.eps", tmp_path / "0.eps", tmp_path)
     assert (once.duplicates, len(once.games["number"])) == (100, 100)
 

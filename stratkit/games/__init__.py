@@ -5,7 +5,7 @@ heuristic.py  rules of thumb, as a policy and values
 table.py      which game has which kit; nobody else asks which game it is
 cards.py      Kuhn and Leduc poker
 dice.py       Liar's dice
-hex.py        Hex and Dark Hex
+stones.py     Hex, Dark Hex and phantom tic-tac-toe
 
 `stratego/` and `diplomacy/` have what those add.
 """

@@ -11,8 +11,8 @@ from stratkit.engine.stratego import VARIANTS
 from stratkit.games.cards import CardsKit
 from stratkit.games.dice import DiceKit
 from stratkit.games.diplomacy.kit import DiplomacyKit
-from stratkit.games.hex import HexKit
 from stratkit.games.kit import Kit
+from stratkit.games.stones import HexKit, StonesKit
 from stratkit.games.stratego.kit import StrategoKit
 
 # By the name in cengine/games.c, which ends in a colon where a parameter follows.
@@ -24,6 +24,8 @@ KITS: dict[str, type[Kit]] = {
     "liars_dice:": DiceKit,
     "hex:": HexKit,
     "dark_hex:": HexKit,
+    "phantom_ttt": StonesKit,
+    "phantom_ttt:": StonesKit,
     "diplomacy:": DiplomacyKit,
 }
 

@@ -20,6 +20,7 @@ PARAMETERS = {
     "dark_hex:": "3",
     "matrix:": str(RPS),
     "moves:": "nano",
+    "phantom_ttt:": "classical",
     "diplomacy:": "tiny",
 }
 GAMES = [name + PARAMETERS.get(name, "") for name in game_names()]

@@ -204,7 +204,8 @@ def test_it_says_what_it_believes(tmp_path: pathlib.Path) -> None:
         for line, name in ((own, "own hands"), (other, "opponent hands")):
             assert line.strip().startswith(name)
             assert sum(map(float, line.split()[2:])) == pytest.approx(1, abs=0.003)
-        assert sum(float(line.split()[2]) for line in actions) == pytest.approx(1, abs=0.004)
+        assert all(re.fullmatch(r"[12]x[123]|liar", line.split()[0]) for line in actions)
+        assert sum(float(line.split()[1]) for line in actions) == pytest.approx(1, abs=0.004)
     first = next(entry for entry in entries if " side 0," in entry[0])
     assert first[1].split()[2:] == first[2].split()[2:] == ["0.333"] * 3
     plain = tmp_path / "plain.jsonl"

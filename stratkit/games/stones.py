@@ -1,8 +1,7 @@
-"""Boards of Hex and Dark Hex, drawn with characters as a player sees them.
+"""Games of stones on cells, as players see them: Hex, Dark Hex and phantom tic-tac-toe.
 
 Columns are letters and rows are numbers from the top, so `b3` is the second cell of the third row,
-action 2 * size + 1. Each row stands half a cell further to the right. Player 0, X, joins top and
-bottom, player 1, O, left and right.
+action 2 * size + 1. Player 0 is X, player 1 is O.
 """
 
 from __future__ import annotations
@@ -18,10 +17,11 @@ COLUMNS = "abcdefghijk"
 STONES = "XO"
 
 
-class HexKit(Kit):
-    """Boards of cells that are called like `b3`."""
+class StonesKit(Kit):
+    """Square boards of cells that are called like `b3`."""
 
     draws = True
+    slanted = False
 
     def action_names(self) -> npt.NDArray[Any]:
         names = super().action_names()
@@ -34,8 +34,15 @@ class HexKit(Kit):
         return self.game.board[0]
 
     def turn(self, side: int, packed: Bytes) -> TurnText:
-        board = draw_hex(self._size, side, packed)
+        board = draw_stones(self._size, side, packed, self.slanted)
         return TurnText(board, "cell", lambda move: cell_text(self._size, move[0]))
+
+
+class HexKit(StonesKit):
+    """Boards of Hex, where each row stands half a cell further to the right: X joins top and
+    bottom, and O left and right."""
+
+    slanted = True
 
 
 def cell_text(size: int, cell: int) -> str:
@@ -43,7 +50,7 @@ def cell_text(size: int, cell: int) -> str:
     return f"{COLUMNS[cell % size]}{cell // size + 1}"
 
 
-def draw_hex(size: int, player: int, packed: Bytes) -> str:
+def draw_stones(size: int, player: int, packed: Bytes, slanted: bool) -> str:
     """What `player` sees, lines ended by a line feed. `packed` is its observation, uint8 [2 + 2
     size^2]; a stone that it does not see is an empty cell."""
     cells = packed[2 : 2 + 2 * size * size].reshape(size, size, 2)
@@ -54,5 +61,5 @@ def draw_hex(size: int, player: int, packed: Bytes) -> str:
             STONES[player] if own else STONES[1 - player] if enemy else "."
             for own, enemy in cells[row].tolist()
         )
-        lines.append(f"{' ' * row}{row + 1:>3} {' '.join(drawn)}")
+        lines.append(f"{' ' * row * slanted}{row + 1:>3} {' '.join(drawn)}")
     return "".join(f"{line}\n" for line in lines)

@@ -1,4 +1,4 @@
-"""Drawn boards of Hex and Dark Hex."""
+"""Drawn boards of Hex, Dark Hex and phantom tic-tac-toe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from running import here
 from stratkit.engine import Batch, Game
-from stratkit.games.hex import cell_text, draw_hex
+from stratkit.games.stones import cell_text
+from stratkit.games.table import kit_of
 
 
 def seen(game: Game, cells: str) -> str:
@@ -18,7 +19,7 @@ def seen(game: Game, cells: str) -> str:
     for cell in cells.split():
         action = size * (int(cell[1:]) - 1) + "abcdefghijk".index(cell[0])
         batch.apply(np.array([action], np.int32))
-    return draw_hex(size, int(batch.actors()[0]), batch.observe()[0])
+    return kit_of(game).turn(int(batch.actors()[0]), batch.observe()[0]).board
 
 
 def test_a_board_shows_what_its_player_has_seen() -> None:
@@ -35,6 +36,12 @@ def test_a_board_shows_what_its_player_has_seen() -> None:
         "  1 . . X",
         "   2 . X .",
         "    3 . . .",
+    ]
+    assert seen(Game("phantom_ttt"), "b2 b2 c1 a3 a1").splitlines()[1:] == [
+        "    a b c",
+        "  1 . . .",
+        "  2 . X .",
+        "  3 O . .",
     ]
     assert seen(Game("hex:3"), "b2 a3 c1").splitlines()[2:] == [
         "  1 . . X",
