@@ -36,6 +36,7 @@ metrics.py      the metrics of a step
 curves.py       the metrics of several runs as a picture
 tensorboard.py  the same for TensorBoard
 ranks.py        several learners that work as one
+rank_state.py   what each of them has of its own, in a checkpoint
 observer.py     who is told how a run goes
 folder.py       a run's folder: its lock, its checkpoints
 run.py          the loop around all of it: published weights, checkpoints, metrics

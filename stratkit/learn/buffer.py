@@ -7,6 +7,7 @@ BufferedOptimizer  as many updates as there are examples for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,11 @@ class Buffer:
         self._rows = np.empty((size, inputs), np.float32)
         self._values = np.empty((size, hands), np.float32)
         self.seed = seed
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Of rows and values."""
+        return self._rows.shape[1], self._values.shape[1]
 
     def __len__(self) -> int:
         return self._held
@@ -70,6 +76,11 @@ class Buffer:
             k = np.arange(self.added - n, self.added)
             where = np.roll(k % self.size, k[0] % n)
         return {"buffer/rows": self._rows[where], "buffer/values": self._values[where]}
+
+    def newest(self) -> tuple[Float32s, Float32s]:
+        """All n examples, the oldest first: rows float32 [n, inputs], values float32 [n, hands]."""
+        at = np.arange(self.added - len(self), self.added) % self.size
+        return self._rows[at], self._values[at]
 
     def load(self, tensors: Tensors, added: int) -> None:
         """Goes on from `tensors` of a checkpoint, when so many had been added, with the newest
@@ -108,15 +119,14 @@ class ExampleBatch:
 
     @classmethod
     def of(cls, rows: Float32s, values: Float32s) -> ExampleBatch:
+        """Of arrays, float32 [n, inputs] and [n, hands]."""
         n = len(rows)
         parts = torch.from_numpy(rows), torch.from_numpy(values)
         return cls(*parts, torch.zeros((n, 0), dtype=torch.uint8), torch.arange(n))
 
-    def __len__(self) -> int:
-        return len(self.view)
-
     @property
     def learned(self) -> Tensor:
+        """int64 [n]: all of them."""
         return self.view
 
     def step_counts(self) -> Tensor:
@@ -124,6 +134,7 @@ class ExampleBatch:
         return (~self.values.isnan()).sum().float()[None]
 
     def to(self, device: torch.device) -> ExampleBatch:
+        """The same on a device."""
         return ExampleBatch(*(x.to(device) for x in vars(self).values()))
 
 
@@ -158,10 +169,32 @@ class BufferedOptimizer(Optimizer):
         n = share(self.config.batch, self.ranks.rank, self.ranks.size)
         return self.update(ExampleBatch.of(*self.buffer.draw(n, self.step)))
 
-    def tensors(self) -> dict[str, NDArray[Any]]:
-        return {**super().tensors(), **self.buffer.tensors()}
+    def own(self) -> dict[str, NDArray[Any]]:
+        several = {"buffer/added": np.array([self.buffer.added])} if self.ranks.size > 1 else {}
+        return {**self.buffer.tensors(), **several}
 
-    def load(self, tensors: Tensors, step: int, episodes: int = 0) -> None:
-        super().load(tensors, step)
-        self.added = episodes
-        self.buffer.load(tensors, episodes)
+    def load_own(self, parts: Sequence[Tensors], episodes: int) -> None:
+        """Of another number of ranks, each takes its share of all examples."""
+        rank, size, self.added = self.ranks.rank, self.ranks.size, episodes
+        added = [_added(part) for part in parts] if len(parts) > 1 else [episodes]
+        if len(parts) == size:
+            self.buffer.load(parts[rank], added[rank])
+            return
+        rows, values, age = [], [], []
+        for part, number in zip(parts, added, strict=True):
+            whole = Buffer(self.algorithm.config.buffer, *self.buffer.widths, 0)
+            whole.load(part, number)
+            rows.append(whole.newest()[0])
+            values.append(whole.newest()[1])
+            age.append(np.arange(len(whole)) / max(1, len(whole)))
+        share = np.argsort(np.concatenate(age), kind="stable")[rank::size]
+        self.buffer.added = episodes - len(share) if size == 1 else 0
+        self.buffer.add(np.concatenate(rows)[share], np.concatenate(values)[share])
+
+
+def _added(part: Tensors) -> int:
+    """How many examples one of several ranks had added."""
+    added = part.get("buffer/added")
+    if added is None or added.shape != (1,) or added.dtype != np.int64:
+        raise InputError("its examples are not those of a rank's buffer", text="buffer/added")
+    return int(added[0])

@@ -276,7 +276,7 @@ class Optimizer:
         state: dict[str, Tensor] = self.algorithm.networks[network].state_dict()
         return {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
 
-    def tensors(self) -> dict[str, NDArray[Any]]:
+    def tensors(self) -> dict[str, NDArray[np.float32]]:
         """Everything that is learned: `NETWORK/NAME` and `optimizer/MOMENT/NAME`, float32."""
         networks = self.algorithm.networks
         out = {f"{net}/{name}": w for net in networks for name, w in self.weights(net).items()}
@@ -285,9 +285,15 @@ class Optimizer:
                 out[f"optimizer/{moment}/{name}"] = tensors[at].cpu().numpy()
         return out
 
-    def load(self, tensors: Tensors, step: int, episodes: int = 0) -> None:
-        """Goes on from `tensors()` of an optimizer that had done `step` updates, and learned from
-        so many episodes or examples.
+    def own(self) -> dict[str, NDArray[Any]]:
+        """What of its state is this rank's alone."""
+        return {}
+
+    def load_own(self, parts: Sequence[Tensors], episodes: int) -> None:
+        """Goes on from what `own` of each rank gave, behind so many episodes or examples."""
+
+    def load(self, tensors: Mapping[str, NDArray[np.float32]], step: int) -> None:
+        """Goes on from `tensors()` of an optimizer that had done `step` updates.
 
         InputError: they are of another network.
         """

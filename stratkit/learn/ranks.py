@@ -43,6 +43,10 @@ class Ranks:
         """The value of each rank, in their order: JSON values."""
         return [value]
 
+    def collect(self, data: bytes) -> list[bytes]:
+        """For rank 0 the bytes of each rank, in their order; for the others nothing."""
+        return [data]
+
     def close(self) -> None:
         """Lets the other ranks go."""
 
@@ -94,6 +98,17 @@ class _Group(Ranks):
             raise self._alone() from error
         pairs = zip(found, lengths, strict=True)
         return [json.loads(bytes(one[: int(n)].numpy())) for one, n in pairs]
+
+    def collect(self, data: bytes) -> list[bytes]:
+        lengths = self.exchange(len(data))
+        padded = torch.zeros(max(1, *lengths), dtype=torch.uint8)
+        padded[: len(data)] = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+        found = [torch.empty_like(padded) for _ in lengths] if self.rank == 0 else None
+        try:
+            self._dist.gather(padded, found)
+        except RuntimeError as error:
+            raise self._alone() from error
+        return [bytes(one[:n].numpy()) for one, n in zip(found or (), lengths, strict=False)]
 
     def close(self) -> None:
         self._dist.destroy_process_group()

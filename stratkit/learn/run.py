@@ -28,13 +28,14 @@ from stratkit.learn.observer import Observer
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.pipes import POLL
 from stratkit.learn.python_algorithm import algorithm_kind
+from stratkit.learn.rank_state import collected, parts_of
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
 from stratkit.learn.request import Outcome, Request
 from stratkit.learn.source import PreparedBatch, Source
 from stratkit.learn.streams import EpisodeStreams, ExampleStreams, Plan
 from stratkit.learn.window import Kept, open_window, to_tensors
 from stratkit.netnames import default_net, has_deployment
-from stratkit.storage.checkpoints import Tensors, checkpoint_path, publish_policy
+from stratkit.storage.checkpoints import checkpoint_path, publish_policy
 from stratkit.storage.progress import METRICS
 
 __all__ = ["METRICS", "Outcome", "Request", "train"]
@@ -141,9 +142,9 @@ class _Run:
         )
         named = f"{self.algorithm} of searches" if spec.searched else self.algorithm
         sampled = "" if spec.hidden or hyper.imitates else named
-        # Each of several ranks has a window of its own, which no checkpoint holds.
-        tensors = self.point.tensors if self.point and self.ranks.size == 1 else {}
-        window = open_window(self.settings, tensors)
+        parts = parts_of(self.point.tensors) if self.point else []
+        own = parts[self.ranks.rank] if len(parts) == self.ranks.size else {}
+        window = open_window(self.settings, own)
         self.window = window.kept() if window else None
         return Plan(0 if spec.examples else size, spec, window, sampled)
 
@@ -203,8 +204,8 @@ class _Run:
         self.learner: Optimizer = learner(algorithm, self.config, self.ranks, self.device)
         if self.point:
             with error_context(os.fspath(self.point.path)):
-                step = int(self.point.metadata["step"])
-                self.learner.load(self.point.tensors, step, self.episodes)
+                self.learner.load(self.point.tensors, int(self.point.metadata["step"]))
+                self.learner.load_own(parts_of(self.point.tensors), self.episodes)
                 if not are_finite(self.learner.adam.parameters):
                     raise InputError("its weights are not all finite")
             self.folder.saved = -1 if self.point.fresh else self.learner.step
@@ -375,11 +376,11 @@ class _Run:
         if step != self.folder.saved or self.episodes != self.covered:
             self.folder.overwrite |= step == self.folder.saved
             self.folder.saved, self.covered = step, self.episodes
+            window = to_tensors(self.folder.game, self.window) if self.window else {}
+            own = collected({**self.learner.own(), **window}, self.ranks)
             if self.ranks.rank == 0:
                 self.consumed.forget_missing()
-                tensors: Tensors = self.learner.tensors()
-                if self.window and self.ranks.size == 1:
-                    tensors = {**tensors, **to_tensors(self.folder.game, self.window)}
+                tensors = {**self.learner.tensors(), **own}
                 self.folder.save(tensors, self._checkpoint_metadata())
         if self.request.consume:
             self._consume()

@@ -12,11 +12,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 import torch
 
 from learn.games import episodes, write
-from running import PATIENCE, ROOT, forked_line
+from running import PATIENCE, ROOT, forked_line, run
 from stratkit.errors import InputError
 from stratkit.learn.run import METRICS, Request, train
 from stratkit.storage.checkpoints import checkpoint_path, list_checkpoints, load_checkpoint
@@ -42,12 +43,18 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def two_ranks(*arguments: object, command: str | pathlib.Path = "train") -> list[tuple[int, str]]:
+def two_ranks(
+    *arguments: object,
+    command: str | pathlib.Path = "train",
+    settings: Sequence[object] | None = None,
+) -> list[tuple[int, str]]:
     """Exit status and stderr of both. `command` may be a script that runs train."""
+    if settings is None:
+        settings = QUICK[command == "finetune" :]
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
     both = [
         subprocess.Popen(
-            forked_line(command, *arguments, *QUICK[command == "finetune" :]),
+            forked_line(command, *arguments, *settings),
             env={**os.environ, **place, "RANK": str(rank)},
             stderr=subprocess.PIPE,
             text=True,
@@ -113,6 +120,58 @@ def test_two_ranks_are_as_one(tmp_path: pathlib.Path) -> None:
     # Fine-tuned, both ranks begin with the first of the games that the run before has had.
     told, _ = two_ranks(out, folder, "--no-wait", "--out", tmp_path / "fine", command="finetune")
     assert told == (0, f"step 6, 48 episodes: {checkpoint_path(tmp_path / 'fine', 6)}\n")
+
+
+def last(run: pathlib.Path) -> tuple[int, str]:
+    step, path = list_checkpoints(run)[-1]
+    return step, str(load_checkpoint(path)[1]["sha256"])
+
+
+def check_resumed(folder: pathlib.Path, out: pathlib.Path, words: Sequence[object]) -> None:
+    """Two ranks that go on from their third step come to what they came to at once; and one rank
+    can go on from theirs."""
+    settings = [*words, "--no-wait", "--save-every", 3]
+    for name, parts in (("whole", [()]), ("parts", [("--steps", 3), ("--resume",)])):
+        for part in parts:
+            done = two_ranks(folder, "--out", out / name, *part, settings=settings)
+            assert [status for status, _ in done] == [0, 0], done
+    assert last(out / "whole") == last(out / "parts")
+    step = last(out / "parts")[0]
+    assert step > 4
+    going_on = ("--resume", "--no-wait", "--steps", step + 1, "--uses", 20)
+    if "rebel" in words:
+        done = run("train", folder, "--out", out / "parts", *going_on)
+        assert done.status == 0, done.err
+        assert last(out / "parts")[0] == step + 1
+
+
+def test_old_episodes_of_each_rank_are_there_again(tmp_path: pathlib.Path) -> None:
+    """AlphaZero's window."""
+    folder = a_folder(tmp_path / "games", (0, 1), 20)
+    check_resumed(folder, tmp_path, ["--algorithm=alphaze", "--targets=played", *QUICK])
+    names = load_checkpoint(list_checkpoints(tmp_path / "whole")[-1][1])[0].keys()
+    assert {f"rank-{k}/window/00004/00000" for k in (0, 1)} <= names
+
+
+def test_examples_of_each_rank_are_there_again(tmp_path: pathlib.Path) -> None:
+    """ReBeL's buffer, and the examples of frames that allowed no step. One rank that goes on has
+    those of both."""
+    folder = tmp_path / "examples"
+    folder.mkdir()
+    for number in range(2):
+        path = folder / next(f"{k}.pbs" for k in range(100) if rank_of(f"{k}.pbs", 2) == number)
+        words = ("--game", "liars_dice:1x2", "--search", "cfr,iterations=4", "--slots", 8)
+        done = run("selfplay", *words, "-n", 80, "--seed", number, "-o", path)
+        assert done.status == 0, done.err
+    words = ("--algorithm", "rebel", "--net", "pbs:8", "--batch", 32, "--seed", 1, "--uses", 2)
+    check_resumed(folder, tmp_path, words)
+    one, two = (list_checkpoints(tmp_path / name)[-1][1] for name in ("parts", "whole"))
+    (ours, after), (theirs, before) = load_checkpoint(one), load_checkpoint(two)
+    assert after["episodes"] == before["episodes"] == len(ours["buffer/rows"])
+    rows = [theirs[f"rank-{k}/buffer/rows"] for k in (0, 1)]
+    assert min(map(len, rows)) > 8
+    both = sorted(map(bytes, np.concatenate(rows)))
+    assert sorted(map(bytes, ours["buffer/rows"])) == both
 
 
 def test_what_another_rank_has_read_to_its_end(tmp_path: pathlib.Path) -> None:
