@@ -119,15 +119,14 @@ class ExampleBatch:
 
     @classmethod
     def of(cls, rows: Float32s, values: Float32s) -> ExampleBatch:
+        """Of arrays, float32 [n, inputs] and [n, hands]."""
         n = len(rows)
         parts = torch.from_numpy(rows), torch.from_numpy(values)
         return cls(*parts, torch.zeros((n, 0), dtype=torch.uint8), torch.arange(n))
 
-    def __len__(self) -> int:
-        return len(self.view)
-
     @property
     def learned(self) -> Tensor:
+        """int64 [n]: all of them."""
         return self.view
 
     def step_counts(self) -> Tensor:
@@ -135,6 +134,7 @@ class ExampleBatch:
         return (~self.values.isnan()).sum().float()[None]
 
     def to(self, device: torch.device) -> ExampleBatch:
+        """The same on a device."""
         return ExampleBatch(*(x.to(device) for x in vars(self).values()))
 
 

@@ -101,7 +101,7 @@ class Source:
     def __init__(
         self,
         paths: Sequence[str],
-        streams: Streams[Any, Any, Any] | None = None,
+        streams: Streams | None = None,
         *,
         game: Game | None = None,
         consumed: Mapping[str, int] | None = None,
@@ -109,7 +109,7 @@ class Source:
         strict: bool = False,
         part: tuple[int, int] = (0, 1),
     ) -> None:
-        self.streams: Streams[Any, Any, Any] = streams or EpisodeStreams()
+        self.streams: Streams = streams or EpisodeStreams()
         self.paths = tuple(path if path == STDIN else plain_path(path) for path in paths)
         self.part = part
         self.plan = Plan(1)

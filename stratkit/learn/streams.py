@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, BinaryIO, Generic, Protocol, Self, TypeVar
+from typing import Any, BinaryIO, Protocol, Self
 
 import numpy as np
 
@@ -40,42 +40,21 @@ class Plan:
     sampled: str = ""
 
 
+AnyHeader = Header | ExampleHeader
+
+
 class Chunk(Protocol):
     """Some episodes or examples of one `file`."""
 
     @property
-    def file(self) -> str: ...
+    def file(self) -> str:
+        """Where they were read."""
+
     def __len__(self) -> int: ...
     def __getitem__(self, part: slice) -> Self: ...
 
 
-class AnyHeader(Protocol):
-    """What the header of every stream says."""
-
-    @property
-    def game(self) -> str: ...
-    @property
-    def rules(self) -> Mapping[str, int]: ...
-
-
-H = TypeVar("H", bound=AnyHeader)
-C = TypeVar("C", bound=Chunk)
-B = TypeVar("B", covariant=True)
-
-
-class StreamReader(Protocol):
-    """Reads one stream: its headers, and what is in its frames."""
-
-    truncated: str | None
-    duplicates: int
-
-    @property
-    def header(self) -> Any: ...
-    def open(self) -> Any: ...
-    def frames(self) -> Iterator[Any]: ...
-
-
-class Streams(ABC, Generic[H, C, B]):
+class Streams(ABC):
     """Streams of one kind.
 
     unit    what is counted in them, for messages
@@ -86,23 +65,23 @@ class Streams(ABC, Generic[H, C, B]):
     ending: str
 
     @abstractmethod
-    def reader(self, stream: BinaryIO, name: str) -> StreamReader:
-        """Of a stream that is called `name` in messages."""
+    def reader(self, stream: BinaryIO, name: str) -> Any:
+        """An `EpisodeReader`, or the like, of a stream that is called `name` in messages."""
 
     @abstractmethod
-    def chunk(self, frame: Any, header: H, name: str, before: int) -> C:
+    def chunk(self, frame: Any, header: Any, name: str, before: int) -> Chunk:
         """What a frame has, `before` which the stream has had so many."""
 
     @abstractmethod
-    def check(self, header: H, game: Game, plan: Plan) -> None:
+    def check(self, header: Any, game: Game, plan: Plan) -> None:
         """`InputError`: nothing that can be learned from."""
 
     @abstractmethod
-    def batch(self, game: Game, chunks: Sequence[C], plan: Plan) -> B:
+    def batch(self, game: Game, chunks: Sequence[Any], plan: Plan) -> Any:
         """A batch of these chunks. `InputError`: something in them is wrong."""
 
 
-class EpisodeStreams(Streams[Header, EpisodeChunk, StepBatch]):
+class EpisodeStreams(Streams):
     """Episodes, of which a game counts once; a batch has their steps, replayed."""
 
     unit, ending = "episode", ".eps"
@@ -147,7 +126,7 @@ class ExampleChunk:
         return replace(self, values=values, before=self.before + (part.start or 0))
 
 
-class ExampleStreams(Streams[ExampleHeader, ExampleChunk, Values]):
+class ExampleStreams(Streams):
     """Examples of values; a batch has those of a frame, as they come."""
 
     unit, ending = "example", ".pbs"
