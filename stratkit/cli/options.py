@@ -48,10 +48,8 @@ class Text(click.types.StringParamType):
     """Text of which some words are known; in a shell, Tab offers these, or else files. Behind a
     comma, as between the keys of a PLAYER, it offers them again."""
 
-    files = True
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
+    def __init__(self, *words: str, files: bool = True) -> None:
+        self.words, self.files = words, files
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -67,10 +65,8 @@ class Text(click.types.StringParamType):
 class Name(Text):
     """A name that `check` takes; for others it raises `InputError`."""
 
-    files = False
-
     def __init__(self, name: str, words: Sequence[str], check: Callable[[str], object]) -> None:
-        super().__init__(*words)
+        super().__init__(*words, files=False)
         self.name, self.check = name, check
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:

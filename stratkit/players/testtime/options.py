@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stratkit.players.options import number, one_of, option, switch, whole
+from stratkit.declared import number, one_of, option, switch, whole
 
 MOST_QUANTA = 10_000
 
