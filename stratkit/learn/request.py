@@ -8,6 +8,7 @@ neither torch nor numpy: the command line is checked before they are loaded.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -245,6 +246,7 @@ def accepted(values: Mapping[str, Any], algorithm: str, *, texts: bool = False) 
     return out
 
 
+@functools.cache
 def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
     """The settings of a run by this algorithm, by name."""
     found = (*fields(RunConfig), *fields(algorithm_kind(algorithm).config))
@@ -258,6 +260,7 @@ def without_former(stored: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
     return {name: value for name, value in stored.items() if name not in gone}
 
 
+@functools.cache
 def all_fields() -> dict[str, Field[Any]]:
     """The settings of all algorithms, by name. A name means the same in all of them."""
     found: dict[str, Field[Any]] = {}
