@@ -86,18 +86,18 @@ def number(
     *,
     above: float | None = None,
     below: float | None = None,
-    off: bool = False,
+    none: str | None = None,
     metavar: str = "X",
 ) -> Kind:
-    """A number within these bounds; or None, written `off`."""
+    """A number within these bounds; or None, written as the word `none`."""
 
     def parse(text: str) -> float | None:
-        if off and text == "off":
+        if text == none:
             return None
         return float(text) if text.isascii() and "_" not in text else math.nan
 
     def accept(value: Any) -> float | None:
-        if value is None and off:
+        if value is None and none:
             return None
         if value == "inf":  # as JSON has it
             value = math.inf
@@ -115,7 +115,7 @@ def number(
 
     bounds = _bounds(least, most, above, below)
     thing = "a number of seconds" if metavar == "SECONDS" else "a number"
-    return Kind(metavar, f"{'off, or ' * off}{thing}{bounds}", parse, accept)
+    return Kind(metavar, f"{f'{none}, or ' if none else ''}{thing}{bounds}", parse, accept)
 
 
 def seconds(most: float) -> Kind:

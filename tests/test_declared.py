@@ -35,7 +35,7 @@ from stratkit.errors import InputError
         (number(0), "a number of at least 0"),
         (number(0, below=1), "a number from 0, below 1"),
         (number(above=0, most=1), "a number above 0, at most 1"),
-        (number(0, 2, off=True), "off, or a number from 0 to 2"),
+        (number(0, 2, none="off"), "off, or a number from 0 to 2"),
         (seconds(60), "a number of seconds above 0, at most 60"),
         (whole(1), "a whole number from 1 to 2147483647"),
         (whole(0, None), "a whole number of at least 0"),
@@ -53,7 +53,7 @@ def test_what_is_needed(kind: Kind, needed: str) -> None:
     [
         (number(0, below=1), ".5", 0.5),
         (number(above=0), "inf", math.inf),
-        (number(0, 2, off=True), "off", None),
+        (number(0, 2, none="off"), "off", None),
         (whole(-2, 9), "-2", -2),
         (whole(0, 2**64 - 1), str(2**64 - 1), 2**64 - 1),
         (wholes(1), "7,8", (7, 8)),

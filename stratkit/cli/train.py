@@ -17,8 +17,6 @@ from stratkit.cli.messages import command_to_go_on, is_talkative, say, warn
 from stratkit.cli.options import (
     GAME_NAME,
     NET_NAME,
-    Number,
-    OneOf,
     Text,
     device_option,
     option,
@@ -27,7 +25,7 @@ from stratkit.cli.options import (
 from stratkit.cli.progress import ProgressLine
 from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
-from stratkit.declared import declared, option_name
+from stratkit.declared import declared, number, one_of, option_name, whole
 from stratkit.errors import UsageError, counted, named
 from stratkit.learn.config import ALGORITHMS, RNAD, measured
 from stratkit.learn.inputs import check_inputs
@@ -83,7 +81,7 @@ def _setting(name: str, algorithms: Sequence[str]) -> Callable[[Function], Funct
 # Under the names of the fields of `Request`, but for `file` and `tensorboard`.
 _OF_REQUEST = (
     option("--out RUN", "The folder of the run.", name="run", required=True),
-    option("--steps N", "Stop when the run has N steps.", click.IntRange(0)),
+    option("--steps N", "Stop when the run has N steps.", whole(0)),
     option("--resume", "Go on from the newest checkpoint of RUN."),
     option("--strict", "Stop at a truncated input."),
     option(
@@ -97,7 +95,7 @@ _OF_REQUEST = (
     option(
         "--timeout SECONDS",
         "Under torchrun: end if a rank waits longer for its episodes (default: 600).",
-        Number(0),
+        number(0),
         default=600.0,
     ),
     device_option,
@@ -113,7 +111,7 @@ _OF_REQUEST = (
     option(
         "--log-every SECONDS",
         "Say how it goes, with the date (default: 60, or never at a terminal); 0: never.",
-        Number(0),
+        number(0),
     ),
     option("--config FILE", "Settings as TOML: the options below.", name="file"),
 )
@@ -127,11 +125,10 @@ def learning_options(*algorithms: str) -> Callable[[Function], Function]:
     return options(*_OF_REQUEST, *(_setting(name, algorithms) for name in names))
 
 
-class _AlgorithmName(OneOf):
-    """The name of an algorithm, which may be `py:MODULE:CLASS`."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return value if value.startswith(PYTHON) else super().convert(value, param, ctx)
+_BUILT_IN = one_of(*ALGORITHMS)
+ALGORITHM = _BUILT_IN._replace(
+    accept=lambda name: name if name.startswith(PYTHON) else _BUILT_IN.accept(name)
+)
 
 
 class _Train(Tool):
@@ -169,7 +166,7 @@ def _algorithm_in(args: Sequence[str]) -> str:
     "rnad (the default); mmd, magnetic mirror descent; ppo; nashpg, ppo with a magnet; alphaze, "
     "from a search; belief, of hidden pieces; rebel, of values at public belief states; or "
     "py:MODULE:CLASS.",
-    _AlgorithmName(tuple(ALGORITHMS)),
+    ALGORITHM,
 )
 @option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)
 @option("--game", "The game, if a folder is empty at first.", GAME_NAME)
@@ -292,8 +289,8 @@ class _Signals:
         self.since = 0.0
 
     def catch(self) -> None:
-        for number in (signal.SIGINT, *ending_signals()):
-            signal.signal(number, self._note)
+        for one in (signal.SIGINT, *ending_signals()):
+            signal.signal(one, self._note)
 
     def _note(self, number: int, frame: object) -> None:
         now = time.monotonic()

@@ -52,7 +52,7 @@ class PostProcessing:
     )
     bounds: float | None = option(
         None,
-        number(0.0, 2.0, off=True),
+        number(0.0, 2.0, none="off"),
         "drop moves that are worse than the position by X after two plies, whatever is hidden",
     )
 
