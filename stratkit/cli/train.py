@@ -149,7 +149,7 @@ class _Train(Tool):
 def _algorithm_in(args: Sequence[str]) -> str:
     """What the last `--algorithm` of a command line names."""
     name = ""
-    for word, following in zip(args, [*args[1:], ""], strict=True):
+    for word, following in zip(args, [*args[1:], ""], strict=False):
         if word == "--":
             break
         if word == "--algorithm":
