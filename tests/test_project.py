@@ -77,6 +77,7 @@ SHARED = {
     "arguments",
     "arrays",
     "compressed",
+    "declared",
     "errors",
     "netnames",
     "pictures",

@@ -7,8 +7,9 @@ from typing import NoReturn
 
 import click
 
-from stratkit.cli.options import OneOf, Text, option
+from stratkit.cli.options import Text, option
 from stratkit.cli.tool import Tool, run
+from stratkit.declared import one_of, whole
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.storage.streams import open_output
 
@@ -27,11 +28,11 @@ ELO = "eval/elo"
     name="fields",
     multiple=True,
 )
-@option("--over", "The axis across (default: step).", OneOf(["step", "episodes", "hours"]))
+@option("--over", "The axis across (default: step).", one_of("step", "episodes", "hours"))
 @option(
     "--smooth N",
     "Draw means of N neighbouring lines; 1: every line (default: a 25th of the shortest).",
-    click.IntRange(1, 10**6),
+    whole(1, 10**6),
 )
 @option("-o, --output FILE", "Draw into FILE.png or FILE.svg; - is stdout.", required=True)
 @option("-f, --force", "Overwrite FILE if it exists.")

@@ -10,6 +10,7 @@ import click
 from stratkit.cli.messages import say, warn
 from stratkit.cli.options import GAME_NAME, Text, option, output_options, seed_option
 from stratkit.cli.tool import Tool, run
+from stratkit.declared import whole
 from stratkit.models.shipped import SHIPPED
 
 # The matrices of a model are small: more threads would take longer, all the more on a busy machine.
@@ -20,7 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 @click.command(cls=Tool, short_help="Make setups.")
 @option("--game G", "The game to deploy for.", GAME_NAME, required=True)
 @option(
-    "-n N", "How many setups (number: and --once: all by default).", click.IntRange(0), name="count"
+    "-n N", "How many setups (number: and --once: all by default).", whole(0, 2**62), name="count"
 )
 @option(
     "--from SOURCE",

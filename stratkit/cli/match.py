@@ -10,8 +10,9 @@ import click
 from click.core import ParameterSource
 
 from stratkit.cli.messages import command_to_go_on, is_live, is_talkative, say, warn
-from stratkit.cli.options import GAME_NAME, OneOf, Text, open_option, option, seed_option
+from stratkit.cli.options import GAME_NAME, Text, open_option, option, seed_option
 from stratkit.cli.tool import Tool, run
+from stratkit.declared import Kind, one_of, whole
 from stratkit.errors import error_context
 from stratkit.match import MAX_GAMES
 from stratkit.players.registry import help_table, words_of
@@ -29,18 +30,13 @@ class MatchTool(Tool):
             formatter.write_dl([("name=NAME", "its name in the record"), *help_table(PLAYERS)])
 
 
-class LimitType(click.ParamType[int]):
-    """A whole number, or `off`."""
-
-    name = "N|off"
-
-    def convert(
-        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        if value == "off":
-            return 0
-        number: int = click.IntRange(1, 65535)(value, param, ctx)
-        return number
+_PLIES = whole(1, 65535)
+LIMIT = Kind(
+    "N|off",
+    f"off, or {_PLIES.needed}",
+    lambda text: 0 if text == "off" else _PLIES.read(text),
+    lambda plies: plies,
+)
 
 
 @click.command(
@@ -51,7 +47,7 @@ class LimitType(click.ParamType[int]):
 @option(
     "-n GAMES",
     "Games a pairing, rounded up so that all seats are played equally often.",
-    click.IntRange(1, MAX_GAMES),
+    whole(1, MAX_GAMES),
     name="games",
 )
 @option("--game G", "The game to play.", GAME_NAME)
@@ -66,13 +62,11 @@ class LimitType(click.ParamType[int]):
 @option(
     "--two-squares",
     "How often a piece may cross one border in a row (default: as the game has it).",
-    OneOf(["3", "5", "off"]),
+    one_of("3", "5", "off"),
 )
-@option("--more-squares", "Whether endless chases are illegal.", OneOf(["on", "off"]))
-@option("--max-plies N|off", "Draw after N plies.", LimitType())
-@option(
-    "--max-no-attack N|off", "Draw after N plies without an attack.", LimitType(), name="max_quiet"
-)
+@option("--more-squares", "Whether endless chases are illegal.", one_of("on", "off"))
+@option("--max-plies N|off", "Draw after N plies.", LIMIT)
+@option("--max-no-attack N|off", "Draw after N plies without an attack.", LIMIT, name="max_quiet")
 @open_option
 @option(
     "--resign T[,K]", "A network loses that K decisions in a row expects -T or less (default K: 8)."
@@ -89,13 +83,13 @@ class LimitType(click.ParamType[int]):
 @option(
     "--slots N",
     "Games among our own players played at a time (default: 128).",
-    click.IntRange(1, 65536),
+    whole(1, 65536),
     default=128,
 )
 @option(
     "--concurrency N",
     "Games with programs played at a time; threads of engine and networks (default: the cores).",
-    click.IntRange(1, 1024),
+    whole(1, 1024),
     default=lambda: len(os.sched_getaffinity(0)),
 )
 @option("-o, --output GAMES.jsonl", "Append the games to this file; - is stdout.")
@@ -106,16 +100,14 @@ class LimitType(click.ParamType[int]):
 @option("--explain FILE", "Log to FILE how the networks' moves come about; - is stdout.")
 @option("-f, --force", "Overwrite GAMES.jsonl if it exists.")
 @option("--browser", "A person plays in a browser; stdout tells the address of the page.")
+@option("--port N", "The port of the page on 127.0.0.1 (default: a free one).", whole(1, 65535))
 @option(
-    "--port N", "The port of the page on 127.0.0.1 (default: a free one).", click.IntRange(1, 65535)
-)
-@option(
-    "--style", "The characters of a person's board (default: ascii).", OneOf(["ascii", "unicode"])
+    "--style", "The characters of a person's board (default: ascii).", one_of("ascii", "unicode")
 )
 @option(
     "--colour",
     "Colours on a person's board (default: auto, at a terminal).",
-    OneOf(["auto", "always", "never"]),
+    one_of("auto", "always", "never"),
 )
 @option(
     "--serve PLAYER",

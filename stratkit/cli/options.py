@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from stratkit.errors import InputError, nearest, shown
+from stratkit.declared import Kind, one_of, whole
+from stratkit.errors import InputError, UsageError, nearest
 from stratkit.netnames import NETS, check_new_net
 
 if TYPE_CHECKING:
@@ -24,34 +24,38 @@ GAMES = (
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class OneOf(click.Choice[str]):
-    """One of a few words; a misspelt one is answered with the nearest."""
+class Value(click.ParamType[Any]):
+    """A value of a declared kind. A misspelt word is answered with the nearest, and a shell is
+    offered the words."""
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        words = [str(word) for word in self.choices]
-        if value not in words:
-            self.fail(f"{shown(value)} is none of {', '.join(words)}{nearest(value, words)}")
-        return value
+    def __init__(self, kind: Kind) -> None:
+        self.kind, self.name = kind, kind.metavar
 
-
-class Number(click.FloatRange):
-    """A number in a range, in which NaN is not, though no comparison tells."""
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return f"[{'|'.join(self.kind.words)}]" if self.kind.words else self.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{shown(value)} is no number")
-        return number
+        if not isinstance(value, str):
+            return value  # a default
+        try:
+            return self.kind.read(value)
+        except ValueError:
+            what = f"{max(param.opts, key=len) if param else self.name} must be {self.kind.needed}"
+            hint = nearest(value, self.kind.words)
+            raise UsageError(what + hint, text=value) from None
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return Text(*self.kind.words, files=False).shell_complete(ctx, param, incomplete)
 
 
 class Text(click.types.StringParamType):
     """Text of which some words are known; in a shell, Tab offers these, or else files. Behind a
     comma, as between the keys of a PLAYER, it offers them again."""
 
-    files = True
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
+    def __init__(self, *words: str, files: bool = True) -> None:
+        self.words, self.files = words, files
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -67,10 +71,8 @@ class Text(click.types.StringParamType):
 class Name(Text):
     """A name that `check` takes; for others it raises `InputError`."""
 
-    files = False
-
     def __init__(self, name: str, words: Sequence[str], check: Callable[[str], object]) -> None:
-        super().__init__(*words)
+        super().__init__(*words, files=False)
         self.name, self.check = name, check
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -107,7 +109,7 @@ class Types(click.ParamType[int]):
     ) -> int:
         if isinstance(value, int):
             return value
-        known = OneOf(self.words)
+        known = Value(one_of(*self.words))
         types = {known.convert(word, param, ctx) for word in value.split(",")}
         return sum(1 << self.words.index(word) for word in types)
 
@@ -116,10 +118,13 @@ def option(
     usage: str, help: str, type: Any = None, name: str | None = None, **settings: Any
 ) -> Callable[[Function], Function]:
     """A click option by its `usage` as in the manual, `-o, --output FILE`; one that takes no value,
-    and has no `type`, is a flag. `name`: of the parameter, if it is another one."""
+    and has no `type`, is a flag. `type`: a declared kind, or click's. `name`: of the parameter, if
+    it is another one."""
     words = usage.split()
     names = [word.rstrip(",") for word in words if word.startswith("-")]
     metavar = " ".join(words[len(names) :]) or None
+    if isinstance(type, Kind):
+        type = Value(type)
     settings |= {"is_flag": True} if metavar is type is None else {"type": type}
     return click.option(*names, *filter(None, [name]), metavar=metavar, help=help, **settings)
 
@@ -142,13 +147,13 @@ output_options = options(
 seed_option = option(
     "--seed S",
     "Seed of all random numbers (default: from the system).",
-    click.IntRange(0, 2**64 - 1),
+    whole(0, 2**64 - 1),
     default=lambda: int.from_bytes(os.urandom(4)),
 )
 device_option = option(
     "--device WORD",
     "Where networks compute: cpu or cuda (default: cpu).",
-    OneOf(("cpu", "cuda")),
+    one_of("cpu", "cuda"),
     default="cpu",
 )
 open_option = option(

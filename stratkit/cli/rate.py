@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,8 +11,9 @@ import click
 from click.core import ParameterSource
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import Number, OneOf, option
+from stratkit.cli.options import option
 from stratkit.cli.tool import Tool, run
+from stratkit.declared import number, one_of, whole
 from stratkit.errors import InputError, error_context, printable
 from stratkit.storage.streams import STDOUT, input_name, open_output, open_plain
 
@@ -27,24 +27,6 @@ TABLES = ("ratings", "meetings", "superiority")  # functions of stratkit.rating.
 MAX_WARNINGS = 5
 
 
-class FitOr(click.ParamType[float | None]):
-    """`fit`, which is None, or a number within limits."""
-
-    name = "number"
-
-    def __init__(self, low: float, below: float) -> None:
-        self.low, self.below = low, below
-
-    def convert(self, value: Any, param: object, ctx: click.Context | None) -> float | None:
-        try:
-            number = None if value == "fit" else float(value)
-        except ValueError:
-            number = math.nan
-        if number is not None and not self.low <= number < self.below:
-            self.fail(f"{value!r} is neither fit nor a number from {self.low:g} to {self.below:g}")
-        return number
-
-
 @click.command(cls=Tool)
 @click.argument("games", metavar="GAMES...", nargs=-1, required=True)
 @option(
@@ -56,43 +38,43 @@ class FitOr(click.ParamType[float | None]):
 @option(
     "--intervals",
     "Of differences from the anchors (default, if there are any) or from the mean.",
-    OneOf(["anchors", "mean"]),
+    one_of("anchors", "mean"),
 )
 @option(
     "--confidence P",
     "Of the intervals (default: .95).",
-    Number(0, 1, min_open=True, max_open=True),
+    number(above=0, below=1),
     default=0.95,
 )
 @option(
     "--prior GAMES",
     "Let everyone have so many draws with one player made up, so that ratings are finite.",
-    click.IntRange(0, 10**6),
+    whole(0, 10**6),
     default=0,
 )
 @option(
     "--first-move ELO|fit",
     "What the first move is worth (default: 0).",
-    FitOr(-1000, 1000),
+    number(-1000, below=1000, none="fit"),
     default="0",
 )
 @option(
     "--draws SHARE|fit",
     "How often equals draw (default: 0, a draw is half a win).",
-    FitOr(0, 1),
+    number(0, below=1, none="fit"),
     default="0",
 )
-@option("--method", "Default: ml.", OneOf(["ml", "elo"]), default="ml")
-@option("--k K", "The K of --method elo (default: 1).", Number(0, 1000, min_open=True), default=1.0)
+@option("--method", "Default: ml.", one_of("ml", "elo"), default="ml")
+@option("--k K", "The K of --method elo (default: 1).", number(above=0, most=1000), default=1.0)
 @option("--mixed-rules", "Rate games of other rules together.")
 @option("--include NAME", "Rate these only, e.g. 'run@*'.", multiple=True)
 @option("--exclude NAME", "Leave these players out.", multiple=True)
 @option("--rename OLD=NEW", "Call, or count, OLD as NEW.", multiple=True)
-@option("--least-games N", "Leave out who has fewer games.", click.IntRange(0), default=0)
+@option("--least-games N", "Leave out who has fewer games.", whole(0), default=0)
 @option(
     "--table",
     f"Print this table: {', '.join(TABLES)} (default: the first two).",
-    OneOf(TABLES),
+    one_of(*TABLES),
     name="tables",
     multiple=True,
 )
@@ -100,7 +82,7 @@ class FitOr(click.ParamType[float | None]):
 @option(
     "--score WORD",
     "Games of more than two players: mean scores by squares, or by draw-size.",
-    OneOf(["squares", "draw-size"]),
+    one_of("squares", "draw-size"),
 )
 @option(
     "--check",
@@ -113,7 +95,7 @@ class FitOr(click.ParamType[float | None]):
 @option(
     "--games N",
     "Let N games of one player be stepped through in the page, its losses first.",
-    click.IntRange(1, 100),
+    whole(1, 100),
     name="shown",
 )
 @option("--plot FILE", "Draw the ratings into FILE.png or FILE.svg.")
@@ -206,9 +188,9 @@ def _texts(report: RatingReport, options: RateOptions) -> Iterator[str]:
     kinds, parts = options.tables or TABLES[:2], report.parts()
     if options.versus or len(parts) == 1:
         parts = [report]
-    for number, part in enumerate(parts, start=1):
+    for group, part in enumerate(parts, start=1):
         if len(parts) > 1:
-            yield f"group {number}"
+            yield f"group {group}"
         yield from (table.text() for table in _tables(part, kinds, options.versus))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
@@ -12,7 +11,6 @@ import click
 from stratkit.cli.messages import is_live, is_pipe, say, warn
 from stratkit.cli.options import (
     GAME_NAME,
-    OneOf,
     Text,
     device_option,
     open_option,
@@ -21,6 +19,7 @@ from stratkit.cli.options import (
 )
 from stratkit.cli.progress import ProgressLine
 from stratkit.cli.tool import Tool, run
+from stratkit.declared import Kind, one_of, whole
 from stratkit.play import MAX_SLOTS
 from stratkit.players.registry import KINDS, words_of
 from stratkit.storage.streams import (
@@ -38,23 +37,20 @@ if TYPE_CHECKING:
     from stratkit.storage.episodes import Episodes
 
 
-class Part(click.ParamType[tuple[int, int]]):
-    """I/N: part I of N."""
+def _part(text: str) -> tuple[int, int]:
+    part, _, parts = text.partition("/")
+    one, several = whole(1, 10**9).read(part), whole(1, 10**9).read(parts)
+    if one > several:
+        raise ValueError
+    return one, several
 
-    name = "I/N"
 
-    def convert(
-        self, value: str, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int]:
-        match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", value)
-        if not match or not 1 <= int(match[1]) <= int(match[2]):
-            self.fail(f"{value!r} is not I/N with I from 1 to N", param, ctx)
-        return int(match[1]), int(match[2])
+PART = Kind("I/N", "I/N with I from 1 to N", _part, lambda part: part)
 
 
 @click.command(cls=Tool, short_help="Play games of a policy against itself.")
 @option("--game G", "The game to play.", GAME_NAME, required=True)
-@option("-n GAMES", "How many games.", click.IntRange(0, 2**62), name="games")
+@option("-n GAMES", "How many games.", whole(0, 2**62), name="games")
 @option("--follow", "Play on as the learner publishes new weights in RUN (--policy).")
 @option(
     "--policy P",
@@ -85,41 +81,41 @@ class Part(click.ParamType[tuple[int, int]]):
 @option("--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin.")
 @open_option
 @seed_option
-@option("--first-game K", "Number of the first game.", click.IntRange(0, 2**62), default=0)
-@option("--part", "Play part I of N of the games, for N processes.", Part())
+@option("--first-game K", "Number of the first game.", whole(0, 2**62), default=0)
+@option("--part", "Play part I of N of the games, for N processes.", PART)
 @option(
     "--max-ahead N",
     "With --follow: stay at most N episodes ahead of the learner (default: 8 times what it "
     "consumes between two publications).",
-    click.IntRange(1),
+    whole(1),
 )
 @option(
     "--slots N",
     "Games played at a time (default: 128, with --follow a quarter of --max-ahead).",
-    click.IntRange(1, MAX_SLOTS),
+    whole(1, MAX_SLOTS),
 )
 @option(
     "--threads N",
     "Threads of the engine and of networks (default: 1).",
-    click.IntRange(1, 1024),
+    whole(1, 1024),
     default=1,
 )
 @device_option
 @option(
     "--precision WORD",
     "Numbers of the network's layers: f32 or bf16 (default: f32; cuda: bf16).",
-    OneOf(("f32", "bf16")),
+    one_of("f32", "bf16"),
 )
-@option("--max-actions N", "Cut games after N actions.", click.IntRange(1))
+@option("--max-actions N", "Cut games after N actions.", whole(1))
 @option(
     "--slice N",
     "Hand on games that go on, too, N actions at a time, to train --algorithm mmd.",
-    click.IntRange(1),
+    whole(1),
 )
 @option(
     "--shard N",
     "Episodes a file, if the output is a folder (default: 1024).",
-    click.IntRange(1),
+    whole(1),
     default=1024,
 )
 @option("-o, --output FILE|DIR", "Write to a file, or shards to a folder.", default="-")

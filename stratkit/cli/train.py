@@ -8,32 +8,39 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import Field, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from stratkit.cli.messages import command_to_go_on, is_talkative, say, warn
-from stratkit.cli.options import GAME_NAME, NET_NAME, Number, OneOf, device_option, option, options
+from stratkit.cli.options import (
+    GAME_NAME,
+    NET_NAME,
+    Text,
+    device_option,
+    option,
+    options,
+)
 from stratkit.cli.progress import ProgressLine
 from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
+from stratkit.declared import declared, number, one_of, option_name, whole
 from stratkit.errors import UsageError, counted, named
-from stratkit.learn.acting import measured
-from stratkit.learn.config import ALGORITHMS, RNAD
+from stratkit.learn.config import ALGORITHMS, RNAD, measured
 from stratkit.learn.inputs import check_inputs
 from stratkit.learn.observer import Observer
-from stratkit.learn.options import option_name
 from stratkit.learn.python_algorithm import algorithm_kind, name_algorithm
 from stratkit.learn.request import (
     STDIN,
     Outcome,
     Request,
+    accepted,
     algorithm_of,
     all_fields,
-    check_settings,
     fields_of,
     help_of,
+    newest_metadata,
     of_command_line,
     read_file,
     words_of,
@@ -45,6 +52,7 @@ if TYPE_CHECKING:
     from stratkit.learn.tensorboard import Scalars
     from stratkit.match.evaluation import Evaluation, Opponent
 
+NOTHING: Mapping[str, Any] = {}
 LOG_EVERY = 60.0  # seconds between two lines of a log
 SIGNAL_WINDOW = 0.5  # seconds within which two signals are one
 # Metrics that are shown, those that tell progress first.
@@ -61,40 +69,19 @@ SHOWN = {
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _Numbers(click.ParamType[tuple[int, ...]]):
-    """Whole numbers with commas between them."""
-
-    name = "numbers"
-
-    def convert(
-        self, value: str, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        try:
-            return tuple(int(word) for word in value.split(","))
-        except ValueError:
-            self.fail(f"{value!r} is no list of whole numbers such as 100,200")
-
-
-# What a setting of a type is called in `--help`, and how it is read.
-_KINDS: dict[type, tuple[str, Any]] = {
-    int: ("N", int), float: ("X", float), tuple: ("N,...", _Numbers()), str: ("WORD", str),
-}  # fmt: skip
-
-
-def _setting(
-    name: str, field: Field[Any], algorithms: Sequence[str]
-) -> Callable[[Function], Function]:
-    """The option of a setting of these algorithms."""
-    metavar, kind = _KINDS[type(field.default)]
+def _setting(name: str, algorithms: Sequence[str]) -> Callable[[Function], Function]:
+    """The option of a setting of these algorithms. Its text is read when the algorithm is known."""
     words = words_of(name, algorithms)
-    help = help_of(name, algorithms)
-    return option(f"{option_name(name)} {metavar}", help, OneOf(words) if words else kind)
+    field = next(fields_of(one)[name] for one in algorithms if name in fields_of(one))
+    metavar = "WORD" if words else declared(field).kind.metavar
+    type = Text(*words, files=False)
+    return option(f"{option_name(name)} {metavar}", help_of(name, algorithms), type)
 
 
 # Under the names of the fields of `Request`, but for `file` and `tensorboard`.
 _OF_REQUEST = (
     option("--out RUN", "The folder of the run.", name="run", required=True),
-    option("--steps N", "Stop when the run has N steps.", click.IntRange(0)),
+    option("--steps N", "Stop when the run has N steps.", whole(0)),
     option("--resume", "Go on from the newest checkpoint of RUN."),
     option("--strict", "Stop at a truncated input."),
     option(
@@ -108,7 +95,7 @@ _OF_REQUEST = (
     option(
         "--timeout SECONDS",
         "Under torchrun: end if a rank waits longer for its episodes (default: 600).",
-        Number(0),
+        number(0),
         default=600.0,
     ),
     device_option,
@@ -124,7 +111,7 @@ _OF_REQUEST = (
     option(
         "--log-every SECONDS",
         "Say how it goes, with the date (default: 60, or never at a terminal); 0: never.",
-        Number(0),
+        number(0),
     ),
     option("--config FILE", "Settings as TOML: the options below.", name="file"),
 )
@@ -134,15 +121,14 @@ def learning_options(*algorithms: str) -> Callable[[Function], Function]:
     """The options of `train` and `finetune`: those of the request, and one for every setting of
     these algorithms."""
     known = {name for algorithm in algorithms for name in fields_of(algorithm)}
-    chosen = {name: field for name, field in all_fields().items() if name in known}
-    return options(*_OF_REQUEST, *(_setting(*one, algorithms) for one in chosen.items()))
+    names = [name for name in all_fields() if name in known]
+    return options(*_OF_REQUEST, *(_setting(name, algorithms) for name in names))
 
 
-class _AlgorithmName(OneOf):
-    """The name of an algorithm, which may be `py:MODULE:CLASS`."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return value if value.startswith(PYTHON) else super().convert(value, param, ctx)
+_BUILT_IN = one_of(*ALGORITHMS)
+ALGORITHM = _BUILT_IN._replace(
+    accept=lambda name: name if name.startswith(PYTHON) else _BUILT_IN.accept(name)
+)
 
 
 class _Train(Tool):
@@ -155,15 +141,15 @@ class _Train(Tool):
             own = fields_of(name)
             every = {**all_fields(), **own}
             self.params = [param for param in self.params if param.name not in every]
-            for field in own.items():
-                _setting(*field, (name,))(self)
+            for one in own:
+                _setting(one, (name,))(self)
         return super().parse_args(ctx, args)
 
 
 def _algorithm_in(args: Sequence[str]) -> str:
     """What the last `--algorithm` of a command line names."""
     name = ""
-    for word, following in zip(args, [*args[1:], ""], strict=True):
+    for word, following in zip(args, [*args[1:], ""], strict=False):
         if word == "--":
             break
         if word == "--algorithm":
@@ -180,7 +166,7 @@ def _algorithm_in(args: Sequence[str]) -> str:
     "rnad (the default); mmd, magnetic mirror descent; ppo; nashpg, ppo with a magnet; alphaze, "
     "from a search; belief, of hidden pieces; rebel, of values at public belief states; or "
     "py:MODULE:CLASS.",
-    _AlgorithmName(tuple(ALGORITHMS)),
+    ALGORITHM,
 )
 @option("--net", "The network (default: tiny, or mlp:256x256).", NET_NAME)
 @option("--game", "The game, if a folder is empty at first.", GAME_NAME)
@@ -192,14 +178,15 @@ def command(**options: Any) -> int:
     RUN gets the acting network for `selfplay --follow` (policy.safetensors), checkpoints, and
     metrics.jsonl with a line a step.
     """
-    settings = read_file(options["file"], options["algorithm"])
+    before = newest_metadata(options["run"]) if options["resume"] else NOTHING
+    settings = read_file(options["file"], options["algorithm"] or before.get("algorithm"))
     if options["net"]:
         allow_net(options["net"])
     for word in ("net", "algorithm"):
         options[word] = options[word] or settings.pop(word, None)
     if options["weights"] is not None and not options["resume"]:  # a resumed run has its own
         _begin_with(options, options.get("learn") or settings.get("learn"))
-    return learn("train", request_of(options, settings), options)
+    return learn("train", request_of(options, settings, before), options)
 
 
 def _begin_with(options: dict[str, Any], learned: str | None) -> None:
@@ -211,35 +198,41 @@ def _begin_with(options: dict[str, Any], learned: str | None) -> None:
     options["net"] = options["net"] or net_of(options["weights"], learned == "deployment")
 
 
-def request_of(options: Mapping[str, Any], settings: Mapping[str, Any]) -> Request:
-    """The request of a command line with these options, and the settings of its file.
+def request_of(
+    options: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    before: Mapping[str, Any] = NOTHING,
+) -> Request:
+    """The request of a command line with these options, texts where they are settings, and the
+    settings of its file; `before`: metadata of a run that is resumed.
 
-    UsageError: a setting is out of its range.
+    UsageError: a setting is out of its range, or some do not go together.
     """
-    names = {**all_fields(), **fields_of(options.get("algorithm") or RNAD)}
-    given = {name: options[name] for name in names if options.get(name) is not None}
+    algorithm = options.get("algorithm") or before.get("algorithm", RNAD)
+    names = {**all_fields(), **fields_of(algorithm)}
+    texts = {name: options[name] for name in names if options.get(name) is not None}
     with of_command_line():
-        check_settings(given, options.get("algorithm"))
-    _check_actors({**settings, **given}.get("actors"))
+        given = accepted(texts, algorithm, texts=True)
+    if algorithm_kind(algorithm).config.searches:
+        _check_actors({**before.get("config", NOTHING), **settings, **given})
     requested = {field.name for field in fields(Request)}.intersection(options)
     inputs = options["inputs"] or ("-",)
     values = {**{name: options[name] for name in requested}, "inputs": inputs}
     return Request(**values, settings=settings, options=given)
 
 
-def _check_actors(keys: object) -> None:
-    """`UsageError`: these are no keys of a PLAYER that searches in self-play."""
-    if isinstance(keys, str) and "=" in keys:
-        from stratkit.players.spec import parse_keys
+def _check_actors(values: Mapping[str, Any]) -> None:
+    """`UsageError`: self-play that learns would refuse these keys of a PLAYER."""
+    if "actors" in values:
+        from stratkit.play.acting import check_actors
 
-        parse_keys(keys)
+        check_actors(values["actors"], values.get("true_sight", 0) > 0)
 
 
 def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
     """Does what is asked for until its end, or a signal; returns the exit status. `options`: those
     of the command line that are no settings."""
     check_inputs(request.inputs)
-    request.check()
     opponent = None if options["eval"] is None else _opponent(options["eval"], request)
     # Else torch shows, beside our one line, where in its own code it noticed that a rank had gone.
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
@@ -296,8 +289,8 @@ class _Signals:
         self.since = 0.0
 
     def catch(self) -> None:
-        for number in (signal.SIGINT, *ending_signals()):
-            signal.signal(number, self._note)
+        for one in (signal.SIGINT, *ending_signals()):
+            signal.signal(one, self._note)
 
     def _note(self, number: int, frame: object) -> None:
         now = time.monotonic()

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.arrays import Bytes
+from stratkit.declared import options_text
 from stratkit.engine import Game, observation_dtype, sample
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import (
@@ -30,7 +31,6 @@ from stratkit.humans.session import MISFIT, Session
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, parse_square
 from stratkit.players.open import Entrant, check_board
-from stratkit.players.options import options_text
 from stratkit.players.player import Decision, Games, Player, Sides, Views
 from stratkit.players.registry import Setting
 from stratkit.players.spec import PlayerSpec

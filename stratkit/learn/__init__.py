@@ -19,8 +19,6 @@ schedule.py     how rates fall with the steps
 memory.py       how many views have room in the memory of the device
 config.py       every setting, and the algorithms by name
 python_algorithm.py  those, and a class of the user's own
-acting.py       what learning asks of the search of self-play
-options.py      settings as fields of dataclasses
 presets.py      settings that go with a kind of network
 request.py      what `train` is asked for, and where its settings come from
 inputs.py       whether the inputs can be read, and who makes some of what is none

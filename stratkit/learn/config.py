@@ -9,14 +9,13 @@ neither torch nor numpy: `train --help` needs it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from stratkit.declared import Rule, number, one_of, option, option_name, text, whole, wholes
 from stratkit.errors import InputError
-from stratkit.learn.acting import check_actors, processed, with_true_sight
 from stratkit.learn.batch_spec import BatchSpec
-from stratkit.learn.options import Options, option
 from stratkit.learn.presets import (
     ALPHAZE_PRESETS,
     BELIEF_PRESETS,
@@ -28,71 +27,100 @@ from stratkit.learn.presets import (
 from stratkit.learn.schedule import annealed
 from stratkit.netnames import DEFAULT_PBS
 
+RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
+
+
+def processed(threshold: float, quanta: int) -> str:
+    """The keys of a PLAYER by which the policy has no rare actions; empty: it has all."""
+    return f"per=action,threshold={threshold!r},quanta={quanta}" if threshold or quanta else ""
+
+
+def measured(algorithm: str, config: Mapping[str, Any]) -> str:
+    """The keys, each with a comma, by which a run's checkpoints play while it learns."""
+    if algorithm == "rebel":
+        return "search=cfr,"
+    keys = processed(config.get("threshold", 0.0), config.get("quanta", 0))
+    return f"{keys}," if keys else ""
+
 
 def _average_rate(default: float) -> Any:
     help = "rate of the exponential average of the weights; higher at first"
-    return option(default, help, more_than=0, at_most=1)
+    return option(default, number(above=0, most=1), help)
+
+
+def _no_lower(name: str, floor: str) -> Rule:
+    """What falls begins no lower than it ends."""
+
+    def check(begin: float, end: float) -> None:
+        if begin < end:
+            what = f"{option_name(name)} is below {option_name(floor)}, {end:g}"
+            raise InputError(what, text=begin)
+
+    return Rule((name, floor), check)
+
+
+def _check_iterations(sizes: Sequence[int], repeats: Sequence[int]) -> None:
+    if not sizes or len(sizes) != len(repeats):
+        raise InputError("sizes and repeats must be equally many")
+
+
+def _check_window(replays: int, window: int) -> None:
+    if replays > window:
+        raise InputError("--replays is more than --window keeps", text=replays)
 
 
 @dataclass(frozen=True)
-class RunConfig(Options):
+class RunConfig:
     """How a run uses the machine and its folder."""
 
-    batch: int = option(768, "episodes a step, or examples (rebel)", at_least=1, less_than=2**31)
-    save_every: int = option(100, "steps between two checkpoints", at_least=1, less_than=2**31)
-    keep: int = option(0, "checkpoints that are kept, the newest ones; 0: all", at_least=0)
+    batch: int = option(768, whole(1), "episodes a step, or examples (rebel)")
+    save_every: int = option(100, whole(1), "steps between two checkpoints")
+    keep: int = option(0, whole(0, None), "checkpoints that are kept, the newest ones; 0: all")
     milestone: int = option(
-        10_000, "and those whose step is a multiple of this, for ever", at_least=1, less_than=2**31
+        10_000, whole(1), "and those whose step is a multiple of this, for ever"
     )
     seed: int = option(
-        0,
-        "seed of the first weights; without one, the system chooses it",
-        at_least=0,
-        less_than=2**64,
+        0, whole(0, 2**64 - 1), "seed of the first weights; without one, the system chooses it"
     )
-    rows: int = option(
-        128, "pad the different states of a step to a multiple of this", at_least=1, less_than=2**31
-    )
+    rows: int = option(128, whole(1), "pad the different states of a step to a multiple of this")
     chunk: int = option(
         4096,
+        whole(0),
         "states that the networks evaluate at a time, at most, which bounds memory; 0, cuda's "
         "default: as many as have room in the memory that is free at first",
-        at_least=0,
-        less_than=2**31,
     )
     precision: str = option(
         "f32",
+        one_of("f32", "bf16"),
         "numbers of the networks' layers: f32, or bf16 (autocast), which is cuda's default",
-        words=("f32", "bf16"),
     )
-    publish_every: int = option(
-        1, "steps between two publications of the acting network", at_least=1, less_than=2**31
-    )
-    threads: int = option(1, "threads that work on a batch, a part each", at_least=1, at_most=1024)
+    publish_every: int = option(1, whole(1), "steps between two publications of the acting network")
+    threads: int = option(1, whole(1, 1024), "threads that work on a batch, a part each")
 
 
 @dataclass(frozen=True)
-class AdamConfig(Options):
+class AdamConfig:
     """The hyper-parameters of every algorithm: those of the optimizer. The names are those of
     Kingma and Ba 2015; the defaults those of the DeepNash paper, but that it clips gradients."""
 
-    lr: float = option(5e-5, "learning rate of Adam, at first", more_than=0, less_than=1e6)
+    lr: float = option(5e-5, number(above=0, below=1e6), "learning rate of Adam, at first")
     lr_power: float = option(
-        0.0, "it falls with this power of the steps; 0: constant", at_least=0, at_most=10
+        0.0, number(0, 10), "it falls with this power of the steps; 0: constant"
     )
-    lr_floor: float = option(0.0, "and not below this", floor_of="lr", at_least=0, less_than=1e6)
-    warm_up: int = option(
-        0, "steps over which the rate rises to lr, at first", at_least=0, less_than=2**31
-    )
+    lr_floor: float = option(0.0, number(0, below=1e6), "and not below this")
+    warm_up: int = option(0, whole(0), "steps over which the rate rises to lr, at first")
     anneal_after: float = option(
-        100.0, "steps after which what is annealed begins to fall", at_least=1, less_than=1e12
+        100.0, number(1, below=1e12), "steps after which what is annealed begins to fall"
     )
-    b1: float = option(0.0, "decay of Adam's first moment", at_least=0, less_than=1)
-    b2: float = option(0.999, "decay of Adam's second moment", at_least=0, less_than=1)
-    eps: float = option(1e-8, "epsilon of Adam", at_least=1e-30, less_than=1e6)
+    b1: float = option(0.0, number(0, below=1), "decay of Adam's first moment")
+    b2: float = option(0.999, number(0, below=1), "decay of Adam's second moment")
+    eps: float = option(1e-8, number(1e-30, below=1e6), "epsilon of Adam")
     grad_norm: float = option(
-        0.0, "clip the global norm of the gradient to this; 0: do not", at_least=0
+        0.0, number(0), "clip the global norm of the gradient to this; 0: do not"
     )
+
+    rules: ClassVar[tuple[Rule, ...]] = (_no_lower("lr", "lr_floor"),)
+    searches: ClassVar[bool] = False  # its `actors` are keys of a PLAYER that searches
 
     def acting(self, step: int) -> str:
         """What self-play does to the policy published after so many steps, in the words of a
@@ -126,8 +154,8 @@ class PlayConfig(AdamConfig):
 
     weight_by: str = option(
         "step",
+        one_of("step", "game"),
         "what has one vote in the loss: each decision (step), or each game",
-        words=("step", "game"),
     )
 
 
@@ -136,64 +164,51 @@ class RNaDConfig(PlayConfig):
     """The hyper-parameters of R-NaD. The defaults are those of the DeepNash paper (Perolat et al.
     2022, supplement, table 3) as far as it has them, but for rho and weight_by: train(1)."""
 
-    eta: float = option(0.2, "strength of the regularisation", at_least=0, less_than=1e6)
+    eta: float = option(0.2, number(0, below=1e6), "strength of the regularisation")
     sizes: tuple[int, ...] = option(
-        (10_000, 100_000, 35_000), "steps of an iteration of the regularisation policy"
+        (10_000, 100_000, 35_000), wholes(1), "steps of an iteration of the regularisation policy"
     )
     repeats: tuple[int, ...] = option(
-        (100, 65, 1), "how many iterations have each of the sizes; the last goes on for ever"
+        (100, 65, 1),
+        wholes(1),
+        "how many iterations have each of the sizes; the last goes on for ever",
     )
     ramp: float = option(
-        0.5, "part of an iteration over which alpha rises to 1; 0: always 1", at_least=0, at_most=1
+        0.5, number(0, 1), "part of an iteration over which alpha rises to 1; 0: always 1"
     )
     target_rate: float = option(
-        0.001, "rate at which the target network follows the online one", more_than=0, at_most=1
+        0.001, number(above=0, most=1), "rate at which the target network follows the online one"
     )
     average_rate: float = _average_rate(0.0003)
     rho: float = option(
-        math.inf, "clip of v-trace's importance weight of the TD error", more_than=0
+        math.inf, number(above=0), "clip of v-trace's importance weight of the TD error"
     )
-    c: float = option(1.0, "clip of v-trace's importance weight of the trace", more_than=0)
+    c: float = option(1.0, number(above=0), "clip of v-trace's importance weight of the trace")
     policy_c: float = option(
         1.0,
+        number(above=0),
         "clip of the trace weights of the policy's targets; below 1 distant rewards fade",
-        more_than=0,
     )
     beta: float = option(
-        2.0, "threshold of the centred logits: beyond it, none is pushed on", more_than=0
+        2.0, number(above=0), "threshold of the centred logits: beyond it, none is pushed on"
     )
-    clip: float = option(10_000.0, "clip of the advantage", more_than=0)
+    clip: float = option(10_000.0, number(above=0), "clip of the advantage")
     mu_floor: float = option(
-        0.0, "weigh a sampled action by 1/mu of at least this mu", at_least=0, at_most=1
+        0.0, number(0, 1), "weigh a sampled action by 1/mu of at least this mu"
     )
     threshold: float = option(
-        0.0, "v-trace follows the policy without actions below this", at_least=0, at_most=1
+        0.0, number(0, 1), "v-trace follows the policy without actions below this"
     )
     quanta: int = option(
-        0,
-        "and rounded to multiples of one part in so many; 0: not rounded",
-        at_least=0,
-        at_most=10_000,
+        0, whole(0, 10_000), "and rounded to multiples of one part in so many; 0: not rounded"
     )
     actors: str = option(
-        "raw", "self-play plays the raw or the processed policy", words=("raw", "processed")
+        "raw",
+        one_of("raw", "processed"),
+        "self-play plays the raw or the processed policy",
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.sizes or len(self.sizes) != len(self.repeats):
-            raise InputError("sizes and repeats must be equally many")
-        if min(*self.sizes, *self.repeats) < 1:
-            raise InputError("sizes and repeats must be at least 1")
-
-    @classmethod
-    def completed(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """`sizes` and `repeats` are equally many; the missing one may be the preset's."""
-        out = super().completed(values)
-        for name, other in (("sizes", "repeats"), ("repeats", "sizes")):
-            if name in out and other not in out:
-                out[other] = (1,) * len(out[name])
-        return out
+    rules = (*AdamConfig.rules, Rule(("sizes", "repeats"), _check_iterations))
 
     def acting(self, step: int) -> str:
         raw = self.actors == "raw"
@@ -208,59 +223,58 @@ class MMDConfig(PlayConfig):
 
     magnet: str = option(
         "uniform",
+        one_of("uniform", "average"),
         "the policy that pulls: uniform over legal actions, or the averaged network's",
-        words=("uniform", "average"),
     )
     eta: float = option(
-        0.05, "temperature at first, in the game's unit of returns", at_least=0, less_than=1e6
+        0.05, number(0, below=1e6), "temperature at first, in the game's unit of returns"
     )
     eta_power: float = option(
-        0.3, "eta falls with this power of the steps; 0: constant", at_least=0, at_most=10
+        0.3, number(0, 10), "eta falls with this power of the steps; 0: constant"
     )
-    eta_floor: float = option(0.0, "and not below this", floor_of="eta", at_least=0, less_than=1e6)
+    eta_floor: float = option(0.0, number(0, below=1e6), "and not below this")
     deployment_eta: float = option(
         0.03,
+        number(0, below=1e6),
         "the same for placing pieces, constant; more: more different setups",
-        at_least=0,
-        less_than=1e6,
     )
     learn: str = option(
         "all",
+        one_of("all", "deployment"),
         "what is learned: all, or the deployment alone (of a net with one of its own for it)",
-        words=("all", "deployment"),
     )
     ratio_clip: float = option(
-        0.2, "an action whose pi/mu is this far from 1 is pushed no further; inf", more_than=0
+        0.2, number(above=0), "an action whose pi/mu is this far from 1 is pushed no further; inf"
     )
     kl_mu: float = option(
-        0.0, "weight of KL(pi|mu), the distance from self-play's policy", at_least=0, less_than=1e6
+        0.0, number(0, below=1e6), "weight of KL(pi|mu), the distance from self-play's policy"
     )
     advantage_lambda: float = option(
-        0.5, "lambda of the advantage; 1: by the game's end alone", at_least=0, at_most=1
+        0.5, number(0, 1), "lambda of the advantage; 1: by the game's end alone"
     )
     value_lambda: float = option(
-        0.8, "lambda of the value's target; 1: the game's end", at_least=0, at_most=1
+        0.8, number(0, 1), "lambda of the value's target; 1: the game's end"
     )
     advantage_filter: float = option(
         0.0,
+        number(0, below=1),
         "learn from decisions whose absolute advantage is at least this quantile; 0: all",
-        at_least=0,
-        less_than=1,
     )
     value_weight: float = option(
-        1.0, "weight of the value's squared error in the loss", more_than=0, less_than=1e6
+        1.0, number(above=0, below=1e6), "weight of the value's squared error in the loss"
     )
     draw_score: float = option(
         0.0,
+        number(-1, 1),
         "what a draw brings each player, in the game's unit; below 0: both lose a part",
-        at_least=-1,
-        at_most=1,
     )
     rho: float = option(
-        math.inf, "clip of v-trace's importance weight of the TD error", more_than=0
+        math.inf, number(above=0), "clip of v-trace's importance weight of the TD error"
     )
-    c: float = option(1.0, "clip of v-trace's importance weight of the trace", more_than=0)
+    c: float = option(1.0, number(above=0), "clip of v-trace's importance weight of the trace")
     average_rate: float = _average_rate(0.001)
+
+    rules = (*AdamConfig.rules, _no_lower("eta", "eta_floor"))
 
     @property
     def deployment_only(self) -> bool:
@@ -273,29 +287,27 @@ class PPOConfig(PlayConfig):
     version for OpenSpiel), without its magnet. What MMD has, too, has its name and means the
     same."""
 
-    lr: float = option(1e-3, "learning rate of Adam, at first", more_than=0, less_than=1e6)
-    b1: float = option(0.9, "decay of Adam's first moment", at_least=0, less_than=1)
-    eps: float = option(1e-5, "epsilon of Adam", at_least=1e-30, less_than=1e6)
+    lr: float = option(1e-3, number(above=0, below=1e6), "learning rate of Adam, at first")
+    b1: float = option(0.9, number(0, below=1), "decay of Adam's first moment")
+    eps: float = option(1e-5, number(1e-30, below=1e6), "epsilon of Adam")
     grad_norm: float = option(
-        0.5, "clip the global norm of the gradient to this; 0: do not", at_least=0
+        0.5, number(0), "clip the global norm of the gradient to this; 0: do not"
     )
-    epochs: int = option(
-        4, "how often an update learns from each decision", at_least=1, at_most=1000
-    )
+    epochs: int = option(4, whole(1, 1000), "how often an update learns from each decision")
     minibatches: int = option(
-        4, "gradient steps of an epoch, each by a part of the batch", at_least=1, at_most=10_000
+        4, whole(1, 10_000), "gradient steps of an epoch, each by a part of the batch"
     )
     ratio_clip: float = option(
-        0.2, "an action whose pi/mu is this far from 1 is pushed no further; inf", more_than=0
+        0.2, number(above=0), "an action whose pi/mu is this far from 1 is pushed no further; inf"
     )
     advantage_lambda: float = option(
-        0.95, "lambda of the advantage; 1: by the game's end alone", at_least=0, at_most=1
+        0.95, number(0, 1), "lambda of the advantage; 1: by the game's end alone"
     )
     value_weight: float = option(
-        0.5, "weight of the value's squared error in the loss", more_than=0, less_than=1e6
+        0.5, number(above=0, below=1e6), "weight of the value's squared error in the loss"
     )
     entropy_weight: float = option(
-        0.1, "weight of the policy's entropy in the loss", at_least=0, less_than=1e6
+        0.1, number(0, below=1e6), "weight of the policy's entropy in the loss"
     )
     average_rate: float = _average_rate(0.003)
 
@@ -304,11 +316,9 @@ class PPOConfig(PlayConfig):
 class NashPGConfig(PPOConfig):
     """The hyper-parameters of NashPG: PPO's and the magnet's."""
 
-    magnet_weight: float = option(
-        0.2, "weight of KL(pi|magnet) in the loss", at_least=0, less_than=1e6
-    )
+    magnet_weight: float = option(0.2, number(0, below=1e6), "weight of KL(pi|magnet) in the loss")
     magnet_every: int = option(
-        40, "updates after which the magnet becomes a copy of the policy", at_least=1
+        40, whole(1), "updates after which the magnet becomes a copy of the policy"
     )
 
 
@@ -319,44 +329,43 @@ class AlphaZeConfig(PlayConfig):
 
     actors: str = option(
         "search=pc-pimc,worlds=3,nodes=800,pick=drawn,noise=.25",
+        text("WORD"),
         "self-play searches by these keys of a PLAYER",
     )
     true_sight: int = option(
         0,
+        whole(0),
         "steps over which self-play searches the true state instead of worlds, at first",
-        at_least=0,
-        less_than=2**31,
     )
     root_value: float = option(
         0.15,
+        number(0, 1),
         "part of the search's value in the value's target; the rest is the game's end",
-        at_least=0,
-        at_most=1,
     )
     value_weight: float = option(
-        1.0, "weight of the value's squared error in the loss", more_than=0, less_than=1e6
+        1.0, number(above=0, below=1e6), "weight of the value's squared error in the loss"
     )
     decay: float = option(
-        1e-4, "part of the rate by which a step shrinks the weights", at_least=0, less_than=1
+        1e-4, number(0, below=1), "part of the rate by which a step shrinks the weights"
     )
     lr_cosine: int = option(
-        0,
-        "steps over which the rate falls to lr-floor along a cosine; 0: it does not",
-        at_least=0,
-        less_than=2**31,
+        0, whole(0), "steps over which the rate falls to lr-floor along a cosine; 0: it does not"
     )
     targets: str = option(
         "search",
+        one_of("search", "played"),
         "what the policy learns: what a search found, or the actions that were played",
-        words=("search", "played"),
     )
     window: int = option(
-        20, "batches of episodes that are kept to be learned from again", at_least=0, at_most=10_000
+        20, whole(0, 10_000), "batches of episodes that are kept to be learned from again"
     )
     replays: int = option(
-        1, "old episodes that a step learns from, for each new one", at_least=0, at_most=100
+        1, whole(0, 100), "old episodes that a step learns from, for each new one"
     )
     average_rate: float = _average_rate(0.003)
+
+    rules = (*AdamConfig.rules, Rule(("replays", "window"), _check_window))
+    searches = True
 
     @property
     def searched(self) -> bool:
@@ -366,16 +375,11 @@ class AlphaZeConfig(PlayConfig):
     def imitates(self) -> bool:
         return not self.searched
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_actors(self.actors, self.true_sight > 0)
-        if self.replays > self.window:
-            raise InputError("--replays is more than --window keeps", text=self.replays)
-
     def acting(self, step: int) -> str:
         if step >= self.true_sight:
             return self.actors
-        return with_true_sight(self.actors)
+        keys = (key for key in self.actors.split(",") if not key.startswith(("worlds=", "belief=")))
+        return ",".join([*keys, "worlds=1", "belief=true"])
 
 
 @dataclass(frozen=True)
@@ -391,21 +395,19 @@ class ReBeLConfig(AdamConfig):
     the paper's (Brown et al. 2020, appendix E) for Liar's Dice are lr 3e-4, halved every 20,000
     steps, a buffer of 2,000,000 and at most 4 uses."""
 
-    lr: float = option(1e-3, "learning rate of Adam, at first", more_than=0, less_than=1e6)
-    b1: float = option(0.9, "decay of Adam's first moment", at_least=0, less_than=1)
+    lr: float = option(1e-3, number(above=0, below=1e6), "learning rate of Adam, at first")
+    b1: float = option(0.9, number(0, below=1), "decay of Adam's first moment")
     grad_norm: float = option(
-        5.0, "clip the global norm of the gradient to this; 0: do not", at_least=0
+        5.0, number(0), "clip the global norm of the gradient to this; 0: do not"
     )
     average_rate: float = _average_rate(0.005)
-    halve: tuple[int, ...] = option((), "steps after which the learning rate is halved")
+    halve: tuple[int, ...] = option((), wholes(0), "steps after which the learning rate is halved")
     uses: float = option(
-        8.0, "how often an example is learned from, on average", more_than=0, less_than=1e6
+        8.0, number(above=0, below=1e6), "how often an example is learned from, on average"
     )
-    buffer: int = option(
-        100_000, "examples that batches are drawn from, the newest", at_least=1, less_than=2**31
-    )
+    buffer: int = option(100_000, whole(1), "examples that batches are drawn from, the newest")
     exact: int = option(
-        0, "states with exact values to measure checkpoints by; 0: none", at_least=0, at_most=10_000
+        0, whole(0, 10_000), "states with exact values to measure checkpoints by; 0: none"
     )
 
 
@@ -428,7 +430,6 @@ class AlgorithmKind(NamedTuple):
     net: str | None = None
 
 
-RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 ALGORITHMS: Mapping[str, AlgorithmKind] = {
     RNAD: AlgorithmKind(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
     "mmd": AlgorithmKind(

@@ -19,7 +19,7 @@ from stratkit.learn.python_algorithm import algorithm_kind
 from stratkit.learn.request import (
     Request,
     Settings,
-    check_settings,
+    accepted,
     without_former,
 )
 from stratkit.learn.source import plain_path
@@ -176,8 +176,7 @@ def read_checkpoint(path: Path, inputs: Mapping[str, int] | None = None) -> Resu
         check_net(metadata["net"])
         algorithm = metadata.get("algorithm", RNAD)
         algorithm_kind(algorithm)
-        config = without_former(metadata["config"], algorithm)
-        check_settings(config, algorithm)
+        config = accepted(without_former(metadata["config"], algorithm), algorithm)
         inputs = metadata["inputs"] if inputs is None else inputs
         read = {plain_path(file): n for file, n in inputs.items()}
         metadata = {**metadata, "config": config, "inputs": read}

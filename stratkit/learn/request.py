@@ -8,13 +8,15 @@ neither torch nor numpy: the command line is checked before they are loaded.
 from __future__ import annotations
 
 import contextlib
+import functools
+import math
 import os
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from stratkit.declared import check_rules, declared, option_name
 from stratkit.errors import InputError, UsageError, error_context, nearest, one_line
 from stratkit.learn.config import (
     ALGORITHMS,
@@ -23,7 +25,6 @@ from stratkit.learn.config import (
     PlayConfig,
     RunConfig,
 )
-from stratkit.learn.options import option_name
 from stratkit.learn.python_algorithm import algorithm_kind, name_algorithm
 from stratkit.netnames import PRECISIONS, check_new_net, preset_of
 
@@ -43,7 +44,8 @@ class Request:
     inputs: `-`, files, folders. run: the folder of the run. steps: stop when the run has so many.
     net, algorithm: None leaves them to the checkpoint, or to the default. start: a checkpoint or
     RUN whose learning goes on in a new run. weights: a file with which a new run only begins; a
-    resumed one does not read it. settings: of the configuration file; options: of the command line.
+    resumed one does not read it. settings: of the configuration file; options: of the command line;
+    values of both are accepted already.
     timeout: the seconds that one of several ranks may wait for episodes. device: cpu or cuda.
     """
 
@@ -64,7 +66,7 @@ class Request:
     timeout: float = 600.0
     device: str = "cpu"
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """`StratkitError`, `OSError`: what can be known to be wrong before a folder is made."""
         if not self.run:
             raise InputError("the run needs a name that is not empty")
@@ -72,12 +74,10 @@ class Request:
             check_new_net(self.net)
         if self.algorithm:
             name_algorithm(self.algorithm)
-        if not (self.resume or self.start):
-            algorithm = self.algorithm or RNAD
-            if self.net:
-                self.resolve(self.net, {}, algorithm)
-            with of_command_line():  # the network, and its preset, may follow from the game
-                check_settings({**(self.settings or {}), **(self.options or {})}, algorithm)
+        if not (self.resume or self.start):  # else what is stored may matter, too
+            with of_command_line():  # a preset may matter, and its network follow from the game
+                given = {**(self.settings or {}), **(self.options or {})}
+                _merged(self.net, {}, given, self.algorithm or RNAD)
         for path in self.inputs:
             if path != STDIN:
                 os.stat(path)
@@ -130,14 +130,21 @@ class Outcome:
 
 def algorithm_of(request: Request) -> str:
     """The algorithm's name: what is asked for, or of a run that is resumed, or the default."""
-    if request.algorithm or not request.resume:
-        return request.algorithm or RNAD
-    from stratkit.storage.checkpoints import read_metadata, resolve
+    before = newest_metadata(request.run) if request.resume else {}
+    return str(request.algorithm or before.get("algorithm", RNAD))
 
-    try:
-        return str(read_metadata(resolve(request.run)).get("algorithm", RNAD))
-    except (InputError, OSError):  # whoever opens the run says what is wrong
-        return RNAD
+
+def newest_metadata(run: str) -> Mapping[str, Any]:
+    """Of the newest checkpoint of a RUN that can be read, and whose algorithm is known. Whoever
+    opens it says what is wrong."""
+    from stratkit.storage.checkpoints import list_checkpoints, read_metadata
+
+    for _, path in reversed(list_checkpoints(run)):
+        with contextlib.suppress(InputError, OSError):
+            metadata = read_metadata(path)
+            algorithm_kind(metadata.get("algorithm", RNAD))
+            return metadata
+    return {}
 
 
 def several_ranks() -> bool:
@@ -157,8 +164,10 @@ class Settings:
     hyper: AdamConfig
 
     def to_json(self) -> dict[str, Any]:
-        """What a checkpoint stores: both dataclasses in one, whose names are all different."""
-        return {**self.run.to_json(), **self.hyper.to_json()}
+        """What a checkpoint stores: both dataclasses in one, whose names are all different. JSON
+        knows no infinity."""
+        values = {**asdict(self.run), **asdict(self.hyper)}
+        return {name: "inf" if value == math.inf else value for name, value in values.items()}
 
 
 def resolve(
@@ -175,14 +184,69 @@ def resolve(
 
     A setting that an older version did not store did not exist: the default is what it did.
     """
-    drawn = {"seed": int.from_bytes(os.urandom(4))}
-    known = fields_of(algorithm)
-    on_device = {name: value for name, value in _ON_DEVICE[device].items() if name in known}
-    presets = algorithm_kind(algorithm).presets
-    preset = {**presets.get(preset_of(net, presets), {}), **on_device}
-    return _settings(algorithm, {**drawn, **(stored or preset), **file, **options})
+    values = _merged(net, stored, {**file, **options}, algorithm, device)
+    run = {one.name for one in fields(RunConfig)}
+    of_run = RunConfig(**{name: value for name, value in values.items() if name in run})
+    others = {name: value for name, value in values.items() if name not in run}
+    try:
+        hyper = algorithm_kind(algorithm).config(**others)
+    except ValueError as error:  # of a class of the user's own
+        raise InputError(one_line(error)) from error
+    return Settings(algorithm, of_run, hyper)
 
 
+def _merged(
+    net: str | None,
+    stored: Mapping[str, Any],
+    given: Mapping[str, Any],
+    algorithm: str,
+    device: str = "cpu",
+) -> dict[str, Any]:
+    """The settings by name. Without a network, those that a preset may have are missing if they are
+    not given. `InputError`: an unknown one, or some do not go together."""
+    known, entry = fields_of(algorithm), algorithm_kind(algorithm)
+    check_names(given, algorithm)
+    values = {name: one.default for name, one in known.items()}
+    values["seed"] = int.from_bytes(os.urandom(4))
+    if net is None:
+        for preset in entry.presets.values():
+            values = {name: value for name, value in values.items() if name not in preset}
+    else:
+        preset = entry.presets.get(preset_of(net, entry.presets), {})
+        on_device = {name: one for name, one in _ON_DEVICE[device].items() if name in known}
+        values |= stored or {**preset, **on_device}
+    values |= given
+    check_rules(entry.config.rules, values)
+    return values
+
+
+def check_names(values: Iterable[str], algorithm: str) -> None:
+    """`InputError`: a name is no setting of the algorithm."""
+    known, every = fields_of(algorithm), all_fields()
+    for name in values:
+        if name not in known and name not in every:
+            raise InputError(f"unknown setting {name!r}{nearest(name, known)}")
+        if name not in known:
+            raise InputError(f"{option_name(name)} is no setting of the algorithm {algorithm}")
+
+
+def accepted(values: Mapping[str, Any], algorithm: str, *, texts: bool = False) -> dict[str, Any]:
+    """Values of settings as they come into the program: of TOML or JSON, or as texts of a command
+    line. `InputError`: one is unknown, or out of its range."""
+    check_names(values, algorithm)
+    known, out = fields_of(algorithm), {}
+    for name, value in values.items():
+        kind = declared(known[name]).kind
+        try:
+            out[name] = kind.read(value) if texts else kind.accept(value)
+        except ValueError:
+            hint = nearest(str(value), kind.words)
+            what = f"{option_name(name)} must be {kind.needed}{hint}"
+            raise InputError(what, text=value) from None
+    return out
+
+
+@functools.cache
 def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
     """The settings of a run by this algorithm, by name."""
     found = (*fields(RunConfig), *fields(algorithm_kind(algorithm).config))
@@ -196,6 +260,7 @@ def without_former(stored: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
     return {name: value for name, value in stored.items() if name not in gone}
 
 
+@functools.cache
 def all_fields() -> dict[str, Field[Any]]:
     """The settings of all algorithms, by name. A name means the same in all of them."""
     found: dict[str, Field[Any]] = {}
@@ -210,7 +275,7 @@ def help_of(name: str, algorithms: Sequence[str] = tuple(ALGORITHMS)) -> str:
     known = [one for one in algorithms if name in fields_of(one)]
     by_help: dict[str, list[str]] = {}
     for one in known:
-        by_help.setdefault(fields_of(one)[name].metadata.get("help", ""), []).append(one)
+        by_help.setdefault(declared(fields_of(one)[name]).help, []).append(one)
     if len(by_help) > 1:
         return "; ".join(f"{', '.join(who)}: {help_of(name, who)}" for who in by_help.values())
     (text,) = by_help
@@ -227,8 +292,8 @@ def help_of(name: str, algorithms: Sequence[str] = tuple(ALGORITHMS)) -> str:
 
 def words_of(name: str, algorithms: Sequence[str]) -> tuple[str, ...]:
     """The words that a setting may have, if they are the same for all of these algorithms."""
-    having = (one for one in algorithms if name in fields_of(one))
-    known = {fields_of(one)[name].metadata.get("words", ()) for one in having}
+    having = (fields_of(one) for one in algorithms)
+    known = {declared(one[name]).kind.words for one in having if name in one}
     return next(iter(known)) if len(known) == 1 else ()
 
 
@@ -246,47 +311,11 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _settings(algorithm: str, values: Mapping[str, Any]) -> Settings:
-    typed = _typed_all(values, algorithm)
-    run = {one.name for one in fields(RunConfig)}
-    of_run = RunConfig(**{name: value for name, value in typed.items() if name in run})
-    others = {name: value for name, value in typed.items() if name not in run}
-    try:
-        hyper = algorithm_kind(algorithm).config(**others)
-    except ValueError as error:  # of a class of the user's own
-        raise InputError(one_line(error)) from error
-    return Settings(algorithm, of_run, hyper)
-
-
-def _typed_all(values: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
-    known, every = fields_of(algorithm), all_fields()
-    for name in values:
-        if name not in known and name not in every:
-            raise InputError(f"unknown setting {name!r}{nearest(name, known)}")
-        if name not in known:
-            raise InputError(f"{option_name(name)} is no setting of the algorithm {algorithm}")
-    return {name: _typed(name, value, known) for name, value in values.items()}
-
-
-def _typed(name: str, value: Any, known: Mapping[str, Field[Any]]) -> Any:
-    kind = type(known[name].default)
-    if kind is float and (value == "inf" or (type(value) is int and abs(value) < 2**63)):
-        return float(value)
-    if kind is tuple and isinstance(value, list | tuple | int):
-        numbers = (value,) if isinstance(value, int) else tuple(value)
-        if all(type(n) is int for n in numbers):
-            return numbers
-    elif type(value) is kind:
-        return value
-    wanted = {int: "a whole number", float: "a number", tuple: "whole numbers", str: "a word"}[kind]
-    raise InputError(f"{name} must be {wanted}", text=value)
-
-
 def read_file(path: str | None, algorithm: str | None = None) -> dict[str, Any]:
     """The settings in a TOML file, if there is one, under the fields' names; `net` and `algorithm`
-    may be among them. `algorithm`: what the command line says of it.
+    may be among them. `algorithm`: what the command line, or a resumed run, says of it.
 
-    InputError: no TOML, an unknown name, a value of a wrong type.
+    InputError: no TOML, an unknown name, a value out of its range.
     """
     if path is None:
         return {}
@@ -294,6 +323,8 @@ def read_file(path: str | None, algorithm: str | None = None) -> dict[str, Any]:
         text = stream.read(MOST_FILE + 1)
         if len(text) > MOST_FILE:
             raise InputError(f"over {MOST_FILE} bytes")
+        import tomllib
+
         try:
             found = tomllib.loads(text.decode())
         except (ValueError, RecursionError) as error:  # not UTF-8, endless numbers, too deep
@@ -301,16 +332,6 @@ def read_file(path: str | None, algorithm: str | None = None) -> dict[str, Any]:
         values = {name.replace("-", "_"): value for name, value in found.items()}
         words = {name: values.pop(name) for name in WORDS if name in values}
         algorithm_kind(words.get("algorithm", RNAD))
-        check_settings(values, algorithm or words.get("algorithm"))
         if "net" in words:
             check_new_net(words["net"])
-    return {**words, **values}
-
-
-def check_settings(values: Mapping[str, Any], algorithm: str | None = None) -> None:
-    """Raises `InputError` unless these settings, which need not be all, are right. Without an
-    algorithm, which may be a checkpoint's: right for one of them."""
-    fitting = (one for one in ALGORITHMS if values.keys() <= fields_of(one).keys())
-    algorithm = algorithm or next(fitting, RNAD)
-    typed = _typed_all(values, algorithm)
-    _settings(algorithm, algorithm_kind(algorithm).config.completed(typed))
+        return {**words, **accepted(values, algorithm or words.get("algorithm", RNAD))}

@@ -30,7 +30,7 @@ from stratkit.learn.pipes import POLL
 from stratkit.learn.python_algorithm import algorithm_kind
 from stratkit.learn.rank_state import collected, parts_of
 from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
-from stratkit.learn.request import Outcome, Request
+from stratkit.learn.request import Outcome, Request, accepted
 from stratkit.learn.source import PreparedBatch, Source
 from stratkit.learn.streams import EpisodeStreams, ExampleStreams, Plan
 from stratkit.learn.window import Kept, open_window, to_tensors
@@ -56,7 +56,6 @@ def train(
     and for weights that become useless. What is wrong with the inputs later on is the outcome's
     `error`: an `InputError`, an `OSError`, or `CheckFailed` for a truncated input if `strict`.
     """
-    request.check()
     ranks = open_ranks(request.timeout, device_of(request.device))
     try:
         if ranks.rank == 0:
@@ -71,9 +70,9 @@ def train(
         begun = ranks.exchange(None)[0]  # what rank 0 says as soon as it knows
         if begun is None:
             return Outcome(0, 0, None, stopped=True, rank=ranks.rank)
-        request = replace(
-            request, net=begun["net"], algorithm=begun["algorithm"], options=begun["config"]
-        )
+        algorithm, net = begun["algorithm"], begun["net"]
+        config = accepted(begun["config"], algorithm)
+        request = replace(request, net=net, algorithm=algorithm, options=config)
         file, inputs = begun["checkpoint"], begun["inputs"]
         point = read_checkpoint(Path(file), inputs) if file else None
         game = Game.stored(begun["game"], begun["rules"])

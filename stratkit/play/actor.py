@@ -12,6 +12,7 @@ from stratkit.engine import Game
 from stratkit.errors import named
 from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
+from stratkit.play.acting import acting_policy
 from stratkit.play.finished import in_order
 from stratkit.play.options import HEURISTIC, ITSELF, SelfplayOptions
 from stratkit.play.seating import GameSource, Opening
@@ -69,7 +70,6 @@ class Actor:
 
     def _open_rules(self) -> None:
         """A player or a search without a network."""
-        from stratkit.play.follower import acting_policy
         from stratkit.players.open import open_player
 
         policy = self.options.policy
@@ -80,7 +80,7 @@ class Actor:
 
     def _open_policy(self) -> None:
         """A network that stays as it is."""
-        from stratkit.play.follower import acting_policy, open_policy
+        from stratkit.play.follower import open_policy
 
         options, acting = self.options, acting_policy(self.options.actors or "none")
         self._true_sight = acting.true_sight

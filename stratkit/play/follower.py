@@ -15,52 +15,17 @@ from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.models.open_model import Model, PolicyModel, model_of
 from stratkit.models.shipped import SHIPPED
+from stratkit.play.acting import ActingPolicy, acting_policy
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.open import Entrant, check_post, open_player, post_processed
 from stratkit.players.player import Player
 from stratkit.players.registry import NETWORK, NetworkOptions
 from stratkit.players.searching.stage import SearchStage
-from stratkit.players.spec import PlayerSpec, parse_keys, parse_player
-from stratkit.players.testtime.options import PostProcessing
+from stratkit.players.spec import PlayerSpec
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage import schema
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
 from stratkit.storage.schema import Count, Positive
-
-
-@dataclass(frozen=True)
-class ActingPolicy:
-    """How self-play plays a policy: `options` of a PLAYER, and whether a search sees the truth."""
-
-    options: Any
-    true_sight: bool = False
-
-    @property
-    def stages(self) -> tuple[bool, PostProcessing] | None:
-        """Of a network: whether it searches, and its post-processing; None: nothing but threshold
-        and quanta of single actions, which `NetworkPlayer` has itself."""
-        post: PostProcessing = self.options.post
-        searches = bool(self.options.searching)
-        return (searches, post) if searches or not post.of_single_actions else None
-
-
-def acting_policy(keys: str, policy: str = "policy") -> ActingPolicy:
-    """What the keys of a PLAYER, or `none`, ask for. `UsageError`: they are no such keys."""
-    options = (parse_player(policy) if keys == "none" else parse_keys(keys, policy)).options
-    if getattr(options, "net", None) not in (None, "online"):
-        raise UsageError("self-play plays the online network, and no other", text=keys)
-    searching = getattr(options, "searching", options)
-    if not (searching and searching.belief == "true"):
-        return ActingPolicy(options)
-    if searching.search not in ("pimc", "pc-pimc") or (searching.worlds or 1) > 1:
-        what = "belief=true is one known world: it goes with search=pimc|pc-pimc and worlds=1"
-        raise UsageError(what, text=keys)
-    seen = replace(searching, belief="uniform", worlds=1)
-    if seen.time is not None:
-        raise UsageError("self-play that learns has no time limit", text=keys)
-    if options is searching:
-        return ActingPolicy(seen, True)
-    return ActingPolicy(replace(options, searching=seen), True)
 
 
 def open_policy(
@@ -107,7 +72,7 @@ class Follower:
             acting = self._acting(keys)
         except UsageError as error:
             raise InputError(f"post: {error.what}", text=error.text) from None
-        if acting.options.searching.belief_file is not None:
+        if acting.searching.belief_file is not None:
             what = "post: published weights name no file: give belief=FILE to --actors"
             raise InputError(what, text=keys)
         return acting
@@ -115,7 +80,7 @@ class Follower:
     def _acting(self, keys: str) -> ActingPolicy:
         """What the keys ask for. `UsageError`: a network of this game cannot be played so."""
         acting = acting_policy(keys)
-        searching = acting.options.searching
+        searching = acting.searching
         if searching.of_beliefs:
             what = f"search={searching.search} takes a network of train --algorithm rebel"
             raise UsageError(what, text=keys)
@@ -194,7 +159,7 @@ class Follower:
             what = "the learner wants another kind of self-play than before: start it again"
             raise InputError(what, text=post)
         if self.stage is not None:
-            self.stage.configure(self.acting.options.searching, self.rows)
+            self.stage.configure(self.acting.searching, self.rows)
 
 
 def _published(metadata: Mapping[str, Any]) -> str:

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO
 
+from stratkit.declared import options_text
 from stratkit.engine import Game
 from stratkit.errors import UsageError, named
 from stratkit.models.open_model import Model, ValueModel, open_published
 from stratkit.play.options import RANDOM, SelfplayOptions
-from stratkit.players.options import options_text
 from stratkit.players.searching.options import PBS_WORDS, SearchOptions
 from stratkit.players.searching.pbs import open_tree, search_of
 from stratkit.players.spec import parse_player

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from stratkit.declared import options_text
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError, nearest_or_all, shown
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.models.open_model import PolicyModel, ValueModel, open_model
 from stratkit.models.shipped import SHIPPED, check_whole, weights_file
-from stratkit.players.options import options_text
 from stratkit.players.player import Player
 from stratkit.players.registry import KINDS, Setting
 from stratkit.players.searching.options import SearchOptions

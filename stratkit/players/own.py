@@ -18,10 +18,10 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
+from stratkit.declared import switch
 from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError, UsageError, nearest_or_all, one_line
 from stratkit.players.open import Entrant
-from stratkit.players.options import switch
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
 from stratkit.players.registry import Setting
 from stratkit.players.spec import PlayerSpec, split_options

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from stratkit.declared import Option, one_of, option, options_of, text
 from stratkit.errors import UsageError
 from stratkit.models.shipped import SHIPPED
-from stratkit.players.options import Option, one_of, option, options_of, text
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
 from stratkit.players.testtime.options import FAST, PRESETS, PostProcessing
 

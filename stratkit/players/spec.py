@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stratkit.declared import read_options, read_value
 from stratkit.errors import UsageError, nearest
-from stratkit.players.options import read_options, read_value
 from stratkit.players.registry import KINDS, PlayerKind, kind_of
 
 _OPTION = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)=([^,]*)(,|$)")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stratkit.arrays import Float64s
+from stratkit.declared import option, whole
 from stratkit.engine import Batch
 from stratkit.engine.stratego import placements
 from stratkit.errors import InputError, UsageError
-from stratkit.players.options import option, whole
 from stratkit.search.equilibrium import TO_THE_END, Cells, drawn, solve
 from stratkit.search.regret_matching import exploitability
 from stratkit.setups.constraints import Constraints

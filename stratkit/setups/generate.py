@@ -171,7 +171,7 @@ def _book(
     text: str, constraints: Constraints, seed: int, read_player: ReadPlayer, warn: Say, say: Say
 ) -> SetupSource:
     """A book of setups by the network of `text`: keys of the book's before a PLAYER."""
-    from stratkit.players.options import options_of, read_options
+    from stratkit.declared import options_of, read_options
     from stratkit.players.registry import NETWORK
     from stratkit.players.spec import split_options
     from stratkit.setups.book import BookOptions, make_book

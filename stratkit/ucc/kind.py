@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stratkit.players.options import Kind, option, seconds, switch, text, whole
+from stratkit.declared import Kind, option, seconds, switch, text, whole
 from stratkit.players.registry import KINDS, PlayerKind, Setting
 from stratkit.ucc.clock import DAY, Clock
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 PREFIX = "ucc:"
 CLOCK = Kind(
-    "SECONDS[+INCREMENT]", "seconds are needed, above 0, and perhaps +INCREMENT", Clock.read
+    "SECONDS[+INCREMENT]",
+    "SECONDS above 0, or SECONDS+INCREMENT",
+    Clock.read,
+    lambda clock: clock,
 )
 
 

@@ -12,6 +12,7 @@ import types
 import click
 
 from stratkit.cli import messages, options, progress, signals, tool
+from stratkit.declared import one_of
 from stratkit.errors import CheckFailed, InputError, UsageError
 from stratkit.storage import streams
 
@@ -24,7 +25,7 @@ def command() -> None:
 @command.command()
 @click.argument("file", default="-")
 @click.option("--game", type=options.GAME_NAME)
-@click.option("--kind", type=options.OneOf(["red", "blue"]))
+@options.option("--kind", "A colour.", one_of("red", "blue"))
 @click.option("--binary", is_flag=True)
 @options.seed_option
 @options.output_options

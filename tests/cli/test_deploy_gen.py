@@ -268,7 +268,7 @@ def test_pipes(tmp_path: pathlib.Path) -> None:
         (("--game", "mini", "-n", 1, "--from", "model:/dev/null"), 1, "/dev/null: holds no setups"),
         (("--game", "mini", "-n", 1, "--from", "model:x"), 1, "x: No such file"),
         (("--game", "mini", "-n", 1, "-o", ""), 1, "'': No such file or directory"),
-        (("--game", "mini", "-n", "x"), 2, "'-n': 'x' is not a whole number"),
+        (("--game", "mini", "-n", "x"), 2, "-n must be a whole number from 0 to "),
         (("--game", "mini", "-n", 1, "-o", "/dev/full"), 1, "No space left"),
         (("--game", "mini", "-n", 1, "--once"), 2, "--once is for files of setups: 'uniform'"),
         (("--game", "mini", "-n", 1, "--fix", "M=G1"), 2, "--fix: setups of mini have the squares"),

@@ -12,7 +12,7 @@ from cli.test_train import hashes, metrics
 from learn.games import episodes, write
 from running import PATIENCE, ROOT, forked_line, run
 from stratkit.cli.finetune import PROCESSING
-from stratkit.learn.acting import measured
+from stratkit.learn.config import measured
 from stratkit.learn.run import Request
 from stratkit.learn.run import train as learn
 from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_policy
@@ -133,5 +133,8 @@ def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:
     done = run("finetune", source, more, "--out", tmp_path / "y", "--config", toml)
     assert done.status == 2 and "the network is the checkpoint's" in done.error_line
     done = run("finetune", source, more, "--out", tmp_path / "z", "--quanta", -1)
-    assert done.status == 2 and done.error_line == "finetune: --quanta must be at least 0: '-1'"
+    assert (
+        done.status == 2
+        and done.error_line == "finetune: --quanta must be a whole number from 0 to 10000: '-1'"
+    )
     assert not (tmp_path / "z").exists()

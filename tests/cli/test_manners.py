@@ -136,8 +136,11 @@ def test_no_arguments_are_a_usage_error(name: str) -> None:
         (["copi"], "no such command: copi (did you mean 'copy'?)"),
         (["x'y'z"], "x'y'z: choose one of copy, fail, load, lose, speak, wait, work"),
         (["copy", "--game", "clasic"], "unknown game 'clasic' (did you mean 'classic'?)"),
-        (["copy", "--kind", "rod"], "'rod' is none of red, blue (did you mean 'red'?)"),
-        (["copy", "--seed", "-1"], "-1 is not in the range 0<=x<=18446744073709551615"),
+        (["copy", "--kind", "rod"], "--kind must be one of red, blue (did you mean 'red'?): 'rod'"),
+        (
+            ["copy", "--seed", "-1"],
+            "--seed must be a whole number from 0 to 18446744073709551615: '-1'",
+        ),
         (["copy", "--game"], "option '--game' requires an argument"),
         (["copy", "--game", "--kind", "red"], "--game needs a value, and --kind is an option"),
         (["copy", "-o", "-f", "x"], "-o needs FILE, and -f is an option"),

@@ -158,7 +158,11 @@ def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
         (("random", "heuristic", "--resign", "2"), 2, "T is above 0"),
         (("random", "heuristic", "--resign", ".9"), 2, "no player is one"),
         (("random", "heuristic", "--draw", "x,3"), 2, "T[,K] is needed"),
-        (("random", "heuristic", "--two-squares", "4"), 2, "'4' is none of 3, 5, off"),
+        (
+            ("random", "heuristic", "--two-squares", "4"),
+            2,
+            "--two-squares must be one of 3, 5, off: '4'",
+        ),
         (("random", "heuristic", "--max-plies", "x"), 2, "--max-plies"),
         (
             ("random", "heuristic", "--max-plies", "off", "--max-no-attack", "off"),
@@ -166,7 +170,7 @@ def test_two_matches_do_not_write_one_file(tmp_path: pathlib.Path) -> None:
             "more_squares",
         ),
         (("random", "heuristic", "--serve", "random"), 2, "give nothing else"),
-        (("random", "heuristic", "-n", 10**20), 2, "'-n'"),
+        (("random", "heuristic", "-n", 10**20), 2, "-n must be a whole number from 1"),
         (("random", "random"), 2, "two players are called 'random'"),
         (("random", "heuristc"), 1, "did you mean 'heuristic'"),
         (("random", "net=online,heuristic"), 2, "net= is for networks"),

@@ -109,10 +109,10 @@ def test_one_algorithm_does_not_go_on_with_another_s_run(
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [
-        (("--eta", "nan"), "--eta must be at least 0: 'nan'"),
-        (("--ratio-clip", 0), "--ratio-clip must be more than 0: '0.0'"),
-        (("--advantage-lambda", 1.5), "--advantage-lambda must be at most 1: '1.5'"),
-        (("--anneal-after", 0), "--anneal-after must be at least 1: '0.0'"),
+        (("--eta", "nan"), "--eta must be a number from 0, below 1000000: 'nan'"),
+        (("--ratio-clip", 0), "--ratio-clip must be a number above 0: '0'"),
+        (("--advantage-lambda", 1.5), "--advantage-lambda must be a number from 0 to 1: '1.5'"),
+        (("--anneal-after", 0), "--anneal-after must be a number from 1, below 1000000000000: '0'"),
         (("--beta", 3), "--beta is no setting of the algorithm mmd"),
         (("--magnet", "pieces"), "--magnet"),
     ],

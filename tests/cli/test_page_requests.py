@@ -285,8 +285,14 @@ def test_a_refused_record_shows_no_page(tmp_path: pathlib.Path) -> None:
         (("random", "--browser"), "--browser is for human, and no player is one"),
         (("human", "--port", 8000), "--port is the one of --browser, which is missing"),
         (("human", "--browser", "--style", "ascii"), "--style and --colour are the terminal's"),
-        (("human", "--browser", "--port", 70000), "70000 is not in the range"),
-        (("human", "--browser", "--port", "x"), "'x' is not a whole number"),
+        (
+            ("human", "--browser", "--port", 70000),
+            "--port must be a whole number from 1 to 65535: '70000'",
+        ),
+        (
+            ("human", "--browser", "--port", "x"),
+            "--port must be a whole number from 1 to 65535: 'x'",
+        ),
     ],
 )
 def test_options_that_do_not_go_together(

@@ -370,8 +370,8 @@ def resumable(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, b
 WRONG_METADATA: list[tuple[dict[str, object], str]] = [
     ({"config": [1]}, "metadata 'config': expected object, got array: '[1]'"),
     ({"config": None}, "metadata 'config': expected object, got null"),
-    ({"config": {"lr": "high"}}, "lr must be a number: 'high'"),
-    ({"config": {"lr": -1.0}}, "--lr must be more than 0: '-1.0'"),
+    ({"config": {"lr": "high"}}, "--lr must be a number above 0, below 1000000: 'high'"),
+    ({"config": {"lr": -1.0}}, "--lr must be a number above 0, below 1000000: '-1.0'"),
     ({"config": {"colour": 3}}, "unknown setting 'colour'"),
     ({"inputs": "a.eps"}, "metadata 'inputs': expected object, got str: 'a.eps'"),
     ({"inputs": {"a.eps": "4"}}, "metadata 'inputs': expected int, got str: "),
@@ -452,7 +452,7 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
         assert not (tmp_path / "new").exists()
         return done.status, done.error_line.removeprefix("train: ")
 
-    assert refusal("--lr", "0") == (2, "--lr must be more than 0: '0.0'")
+    assert refusal("--lr", "0") == (2, "--lr must be a number above 0, below 1000000: '0'")
     assert refusal("--net", "tinny")[0] == 2
     assert refusal("--sizes", "5,x")[0] == 2
     assert refusal("--sizees", "5") == (2, "no such option: --sizees (did you mean '--sizes'?)")
@@ -463,7 +463,10 @@ def test_settings(tmp_path: pathlib.Path, found: tuple[Game, list[Episode]]) -> 
     what = f"{file}: unknown network 'plan' (did you mean 'plain'?)"
     assert refusal("--config", file) == (1, what)
     file.write_text("batch = 0")
-    assert refusal("--config", file) == (1, f"{file}: --batch must be at least 1: '0'")
+    assert refusal("--config", file) == (
+        1,
+        f"{file}: --batch must be a whole number from 1 to 2147483647: '0'",
+    )
     assert refusal("--config", tmp_path / "none")[0] == 1
     assert refusal(tmp_path / "none") == (1, f"{tmp_path / 'none'}: No such file or directory")
     assert refusal("-", "-") == (2, "standard input can be read only once")

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from scale import scaled
+from stratkit.declared import read_options
 from stratkit.engine import Batch, Game, hidden_types
 from stratkit.engine.stratego import variant
 from stratkit.nets.belief import BeliefEvaluator, BeliefNet
 from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.presets import build
-from stratkit.players.options import read_options
 from stratkit.players.player import Explanation, Views
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage

@@ -12,8 +12,7 @@ import torch
 
 from learn.games import as_parts, episodes, optimizer
 from stratkit.engine import Game
-from stratkit.errors import InputError
-from stratkit.learn.acting import with_true_sight
+from stratkit.errors import InputError, UsageError
 from stratkit.learn.alphaze import AlphaZe
 from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import AlphaZeConfig
@@ -21,7 +20,7 @@ from stratkit.learn.data import make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve
 from stratkit.learn.window import Window
-from stratkit.play.follower import acting_policy
+from stratkit.play.acting import acting_policy, check_actors
 from stratkit.players.registry import NETWORK
 from stratkit.storage.columns import WHOLE_SHARE, Episode, PolicyTargets
 
@@ -147,24 +146,23 @@ def test_true_sight_comes_first() -> None:
     config = AlphaZeConfig(actors="search=pc-pimc,worlds=4,nodes=50,pick=drawn", true_sight=3)
     assert config.acting(2) == "search=pc-pimc,nodes=50,pick=drawn,worlds=1,belief=true"
     assert config.acting(3) == config.actors
-    for wrong, what in (({"actors": "raw"}, "needs a search"), ({"replays": 21}, "--window")):
-        with pytest.raises(InputError, match=what):
-            AlphaZeConfig(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="--replays is more than --window keeps: '21'"):
+        resolve("plain", {}, {}, {"replays": 21}, "alphaze")
 
 
 @pytest.mark.parametrize(
     ("keys", "sight", "what"),
     [
         ("search=mmd,rollouts=8", 0, None),
-        ("search=mmd,rollouts=8", 9, "--true-sight needs search=pimc or"),
+        ("search=mmd,rollouts=8", 9, "--true-sight needs search=pimc"),
         ("search=endgame,hands=9", 9, "--true-sight needs"),
         ("search=rm", 9, "--true-sight needs"),
         ("search=pimc,worlds=4,belief=uniform", 9, None),
         ("preset=alphaze,search=pc-pimc,nodes=9", 9, None),
         ("search=pimc,belief=true", 0, None),
         ("search=pc-pimc,belief=true,worlds=1", 0, None),
-        ("search=pimc,belief=true,worlds=2", 9, "--actors: belief=true goes with"),
-        ("search=mmd,belief=true", 0, "--actors: belief=true goes with"),
+        ("search=pimc,belief=true,worlds=2", 9, "belief=true is one known world"),
+        ("search=mmd,belief=true", 0, "belief=true is one known world"),
         ("search=mmd,time=1", 0, "--actors has no time limit"),
         ("search=pimc,time=1", 9, "--actors has no time limit"),
         *((f"preset={preset},search=pimc", 9, "no time limit" if preset == "strong" else None)
@@ -175,16 +173,16 @@ def test_keys_are_refused_that_self_play_would_not_obey(
     keys: str, sight: int, what: str | None
 ) -> None:
     """Of both phases, before anything is learned; and no others."""
-    phases = (keys, *([with_true_sight(keys)] if sight else []))
     if what is not None:
-        with pytest.raises(InputError, match=what) as caught:
-            AlphaZeConfig(actors=keys, true_sight=sight)
+        with pytest.raises(UsageError, match=what) as caught:
+            check_actors(keys, sight > 0)
         assert caught.value.text == keys
         return
+    check_actors(keys, sight > 0)
     config = AlphaZeConfig(actors=keys, true_sight=sight)
-    assert {config.acting(0), config.acting(sight)} == set(phases)
-    for phase in phases:
-        assert acting_policy(phase).options.searching.time is None
+    for phase in (config.acting(0), config.acting(sight)):
+        assert acting_policy(phase).searching.time is None
+    assert acting_policy(config.acting(0)).true_sight or not sight
 
 
 def test_targets_that_cannot_be_learned_are_refused() -> None:

@@ -18,7 +18,7 @@ from stratkit.errors import InputError
 from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
-from stratkit.learn.request import resolve
+from stratkit.learn.request import accepted, resolve
 from stratkit.learn.rnad import Forward, action_values
 from stratkit.nets import legal_policy, process
 from stratkit.play.seating import Seating, Seatings
@@ -148,4 +148,4 @@ def test_settings_of_fine_tuning() -> None:
     assert post.processing(False) == (0.03, 32) and post.of_single_actions
     for wrong in ({"actors": "prosessed"}, {"threshold": 2.0}, {"quanta": -1}, {"quanta": 10**6}):
         with pytest.raises(InputError):
-            acting(**wrong)
+            accepted(wrong, "rnad")

@@ -26,7 +26,7 @@ from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.nashpg import NETWORKS, NashPG, normalised, reference_update, shuffled
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks
-from stratkit.learn.request import Settings, resolve
+from stratkit.learn.request import Settings, accepted, resolve
 from stratkit.nets import legal_policy
 
 MAGNET = ("magnet_weight", "magnet_every")
@@ -266,7 +266,7 @@ def test_the_expected_gradient(magnet: float, entropy: float) -> None:
 )  # fmt: skip
 def test_what_is_out_of_its_range(name: str, value: object) -> None:
     with pytest.raises(InputError, match=f"--{name.replace('_', '-')} must be"):
-        NashPGConfig(**{name: value})  # type: ignore[arg-type]
+        accepted({name: value}, "nashpg")
 
 
 def test_ppo_has_no_magnet() -> None:

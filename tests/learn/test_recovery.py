@@ -34,11 +34,14 @@ SETTINGS = {"batch": 4, "rows": 32, "seed": 1, "save_every": 1}
 LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT  # whether a child has ended, which stays to be asked
 
 
-def a_request(folder: pathlib.Path, run: str, **options: object) -> Request:
+def a_request(
+    folder: pathlib.Path, run: str, algorithm: str = "rnad", **options: object
+) -> Request:
     return Request(
         [str(folder / "games")],
         str(folder / run),
         net="plain",
+        algorithm=algorithm,
         options={**SETTINGS, **options},
         wait=False,
     )
@@ -265,7 +268,7 @@ def test_deleted_later_where_nobody_could_at_first(folder: pathlib.Path) -> None
 def test_a_window_of_old_episodes_is_resumed(folder: pathlib.Path) -> None:
     """2 + 3 steps are 5, bit for bit, though most of the episodes are of before the stop."""
     options = {"window": 3, "replays": 2, "targets": "played"}
-    request = replace(a_request(folder, "run", **options), algorithm="alphaze")
+    request = a_request(folder, "run", "alphaze", **options)
     train(replace(request, run=str(folder / "whole")))
     train(replace(request, steps=2))
     assert last(folder, "run")[0] == 2

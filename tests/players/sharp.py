@@ -8,11 +8,11 @@ import numpy as np
 import torch
 
 from nets.drawn import drawn
+from stratkit.declared import read_options
 from stratkit.engine import Game
 from stratkit.nets import build
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.network import NetworkPlayer
-from stratkit.players.options import read_options
 from stratkit.players.player import Explanation
 from stratkit.players.testtime.options import PRESETS, PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer

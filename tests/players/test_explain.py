@@ -9,11 +9,11 @@ import pytest
 
 from players.positions import Scene
 from players.sharp import deepnash, post_processed, sharp_player
+from stratkit.declared import read_options
 from stratkit.engine import Game
 from stratkit.engine.stratego import TYPES, variant
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import complete, parse_fenfs
-from stratkit.players.options import read_options
 from stratkit.players.player import Explanation
 from stratkit.players.testtime.explain import text
 from stratkit.players.testtime.options import PRESETS, PostProcessing

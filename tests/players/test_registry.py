@@ -7,8 +7,8 @@ import re
 import pytest
 
 from running import ROOT, here
+from stratkit.declared import options_of, options_text, read_options
 from stratkit.errors import UsageError
-from stratkit.players.options import options_of, options_text, read_options
 from stratkit.players.registry import NETWORK, STRONG, NetworkOptions, words_of
 from stratkit.players.searching.options import ALPHAZE, ATARAXOS, SearchOptions
 from stratkit.players.spec import parse_player
@@ -113,13 +113,13 @@ def test_explicit_keys_override_the_preset() -> None:
         ("search=mmd,rollouts=0,run", "rollouts=0: a whole number from 1 to 1000000 is needed"),
         ("search=mmd,eta=1e9,run", "eta=1e9: a number from 0 to 1000 is needed"),
         ("search=mmd,belief=polcy,run", "slash is needed (did you mean 'policy'?)"),
-        ("search=mmd,time=0,run", "time=0: seconds are needed, above 0 and at most 3600"),
+        ("search=mmd,time=0,run", "time=0: a number of seconds above 0, at most 3600 is needed"),
         ("depth=4,run", "depth= needs search=mmd"),
         ("eta=4,preset=deepnash,run", "eta= needs search=mmd"),
         ("worlds=3,heuristic", "worlds= needs search=mmd"),
         ("worlds=3,human", "worlds= is for random and heuristic and networks"),
-        ("time=0,ucc:x", "time=0: seconds are needed, above 0 and at most 86400"),
-        ("nodes=0,ucc:x", "nodes=0: a whole number above 0 is needed"),
+        ("time=0,ucc:x", "time=0: a number of seconds above 0, at most 86400 is needed"),
+        ("nodes=0,ucc:x", "nodes=0: a whole number from 1 to 999999999999999999 is needed"),
         ("net=online,ucc:x", "net= is for networks"),
         ("quanta=4,heuristic", "quanta= is for networks"),
         ("setup=a,random", "setup= is for people"),

@@ -14,6 +14,7 @@ import pytest
 from players.positions import Scene
 from players.sharp import sharp_player
 from running import run
+from stratkit.declared import read_options
 from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.observation import PHASE, PLIES, number
 from stratkit.engine.stratego import TYPE, variant
@@ -25,7 +26,6 @@ from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.open import open_player
-from stratkit.players.options import read_options
 from stratkit.players.player import Explanation, Player, PolicyPlayer, Views
 from stratkit.players.searching import stage
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions

@@ -10,6 +10,7 @@ from stratkit.cli.fenfs.options import jobs_option, pop_selection, selecting, st
 from stratkit.cli.messages import note, warn
 from stratkit.cli.options import option
 from stratkit.cli.tool import Tool
+from stratkit.declared import whole
 
 
 @click.command(cls=Tool)
@@ -17,7 +18,7 @@ from stratkit.cli.tool import Tool
 @option(
     "--two-squares N",
     "How often a piece of a log may cross one border in a row; 0: any number (default: 5).",
-    click.IntRange(0, 100),
+    whole(0, 100),
     default=5,
 )
 @option("--salvage FOLDER", "Write the sound part of every file into FOLDER.")

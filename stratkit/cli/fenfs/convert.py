@@ -8,9 +8,10 @@ import click
 
 from stratkit.cli.fenfs.options import Range, jobs_option, pop_selection, selecting, strict_option
 from stratkit.cli.messages import note, warn
-from stratkit.cli.options import OneOf, option, output_options
+from stratkit.cli.options import option, output_options
 from stratkit.cli.tool import Tool
 from stratkit.convert.options import EPISODES, FILES, VIEWS, ConvertOptions
+from stratkit.declared import one_of
 
 
 @click.command(cls=Tool)
@@ -19,10 +20,10 @@ from stratkit.convert.options import EPISODES, FILES, VIEWS, ConvertOptions
     "fenfs: a line for each position; setups: a line for each side; games: game records;"
     " csv: a line for each action; episodes: for `train`; gsn, xml: Gravon's logs;"
     " json: games of Diplomacy.",
-    OneOf(["fenfs", "setups", "games", "csv", EPISODES, *FILES]),
+    one_of("fenfs", "setups", "games", "csv", EPISODES, *FILES),
     required=True,
 )
-@option("--view", "Who sees the positions (default: observer).", OneOf(list(VIEWS)))
+@option("--view", "Who sees the positions (default: observer).", one_of(*VIEWS))
 @option("--moved", "Say in a fourth word which pieces have moved.")
 @option("--ply RANGE", "Only these positions of each game.", Range())
 @option("--salvage", "Of faulty games keep the moves before the fault.")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stratkit.cli.options import GAME_NAME, OneOf, option, options
+from stratkit.cli.options import GAME_NAME, option, options
+from stratkit.declared import one_of, whole
 from stratkit.errors import shown
 
 if TYPE_CHECKING:
@@ -73,16 +74,16 @@ selecting = options(
         Range(),
         "game",
     ),
-    option("--variant", "Only this variant.", OneOf(VARIANTS), "variants", multiple=True),
+    option("--variant", "Only this variant.", one_of(*VARIANTS), "variants", multiple=True),
     option("--player NICK", "Only games of NICK.", name="players", multiple=True),
     option(
         "--result",
         "Only games that this side won, or nobody.",
-        OneOf(["red", "blue", "draw"]),
+        one_of("red", "blue", "draw"),
         "results",
         multiple=True,
     ),
-    option("--ending", "Only this ending.", OneOf(ENDINGS), "endings", multiple=True),
+    option("--ending", "Only this ending.", one_of(*ENDINGS), "endings", multiple=True),
     option(
         "--date RANGE",
         "Only logs with such a date in the file name, like 2005 or 2005.4..2006.",
@@ -115,7 +116,7 @@ def pop_selection(given: dict[str, Any]) -> Selection:
 jobs_option = option(
     "--jobs N",
     "Work in N processes; what comes out is the same (default: 1).",
-    click.IntRange(1, 256),
+    whole(1, 256),
     default=1,
 )
 strict_option = option("--strict", "Stop at the first fault.")

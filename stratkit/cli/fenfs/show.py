@@ -8,21 +8,22 @@ import click
 
 from stratkit.cli.fenfs.options import pop_selection, selecting
 from stratkit.cli.messages import note_terminal, say, warn
-from stratkit.cli.options import OneOf, option, output_options
+from stratkit.cli.options import option, output_options
 from stratkit.cli.tool import Tool
 from stratkit.convert.options import VIEWS, ShowOptions
+from stratkit.declared import one_of, whole
 
 
 @click.command(cls=Tool)
-@option("--view", "Who looks (default: the FENfS's own view).", OneOf(list(VIEWS)))
-@option("--ply N", "Show a game after N plies (default: at its end).", click.IntRange(min=0))
+@option("--view", "Who looks (default: the FENfS's own view).", one_of(*VIEWS))
+@option("--ply N", "Show a game after N plies (default: at its end).", whole(0))
 @option("--last MOVE", "Mark this move, like A4A5 (a game's own is known).")
 @option("--explain PLAYER", "Print what a network would play, and why; PLAYER as in match(1).")
-@option("--style", "The characters (default: ascii).", OneOf(["ascii", "unicode"]))
+@option("--style", "The characters (default: ascii).", one_of("ascii", "unicode"))
 @option(
     "--colour",
     "Colours of the sides (default: auto, at a terminal).",
-    OneOf(["auto", "always", "never"]),
+    one_of("auto", "always", "never"),
     default="auto",
 )
 @selecting

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stratkit.players.options import (
+from stratkit.declared import (
     number,
     one_of,
     option,
@@ -16,11 +16,12 @@ from stratkit.players.options import (
 )
 
 MOST_SECONDS = 3600.0
-TREES = "search=pimc|pc-pimc"
+TREE_WORDS = ("pimc", "pc-pimc")  # searches of trees of single worlds
+TREES = "search=" + "|".join(TREE_WORDS)
 WORLDS = 3  # of PIMC and PC-PIMC
 EVALUATED = 256  # views of a search that a network evaluates at a time, at most
 ALIKE = 16  # the same of what begins alike
-SAMPLED = "search=mmd|pimc|pc-pimc"  # searches of sampled worlds
+SAMPLED = "search=" + "|".join(("mmd", *TREE_WORDS))  # searches of sampled worlds
 SETUPS_AND = "setups+"  # begins a belief that weighs another one by the setups, too
 PBS_WORDS = ("cfr", "cfr-avg", "flop")  # searches of public belief states
 PBS = "search=" + "|".join(PBS_WORDS)
@@ -33,7 +34,7 @@ class SearchOptions:
 
     search: str | None = option(
         None,
-        one_of("mmd", "pimc", "pc-pimc", *PBS_WORDS, "rm", "endgame"),
+        one_of("mmd", *TREE_WORDS, *PBS_WORDS, "rm", "endgame"),
         "search from each move; rm: from simultaneous turns; endgame: where little is hidden",
     )
     rollouts: int = option(
@@ -151,7 +152,7 @@ class SearchOptions:
     @property
     def trees(self) -> int:
         """How many trees a decision has; 0: it is searched otherwise."""
-        return (self.worlds or WORLDS) if self.search in ("pimc", "pc-pimc") else 0
+        return (self.worlds or WORLDS) if self.search in TREE_WORDS else 0
 
     def rows(self, decisions: int) -> int:
         """How many views a network evaluates at a time if so many decisions are searched at once.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stratkit.players.options import number, one_of, option, switch, whole
+from stratkit.declared import number, one_of, option, switch, whole
 
 MOST_QUANTA = 10_000
 
@@ -52,7 +52,7 @@ class PostProcessing:
     )
     bounds: float | None = option(
         None,
-        number(0.0, 2.0, off=True),
+        number(0.0, 2.0, none="off"),
         "drop moves that are worse than the position by X after two plies, whatever is hidden",
     )
 

@@ -1,0 +1,322 @@
+"""How a setting is declared: once, as a field of a dataclass with a kind of value and a help text.
+
+Options of a command (`stratkit.cli.options`), keys of a PLAYER, lines of TOML, what a checkpoint
+stores, `--help` and completion come from such fields; tests compare the manual with them. This
+module imports neither torch nor numpy, nor msgspec, which takes 20 ms: `--help` needs it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from stratkit.errors import nearest
+
+T = TypeVar("T")
+MAX_COUNT = 2**31 - 1
+
+
+class Kind(NamedTuple):
+    """A kind of value.
+
+    metavar  stands for a value in help
+    needed   what an error says that is needed
+    parse    what a text says; `ValueError`: nothing
+    accept   a value as the setting has it, from other code, TOML or JSON; `ValueError`: none
+    words    the only values, or those that have a name, where they are few
+    """
+
+    metavar: str
+    needed: str
+    parse: Callable[[str], Any]
+    accept: Callable[[Any], Any]
+    words: tuple[str, ...] = ()
+
+    def read(self, text: str) -> Any:
+        """The value of its text; `ValueError`."""
+        return self.accept(self.parse(text))
+
+
+class Option(NamedTuple):
+    """What a field says of itself.
+
+    kind   its values
+    help   one sentence without a full stop
+    needs  another key, without which it would do nothing, or `KEY=WORD|WORD`, one of these values
+    """
+
+    kind: Kind
+    help: str
+    needs: str | None = None
+
+    def serves(self, given: Mapping[str, str]) -> bool:
+        """Whether the keys `given` have what it needs."""
+        key, _, words = (self.needs or "").partition("=")
+        return not key or (key in given and (not words or given[key] in words.split("|")))
+
+
+class Rule(NamedTuple):
+    """What the values of several settings must be together: `check` raises `InputError`."""
+
+    names: tuple[str, ...]
+    check: Callable[..., None]
+
+
+def check_rules(rules: Iterable[Rule], values: Mapping[str, Any]) -> None:
+    """Checks the rules of which all values are known."""
+    for rule in rules:
+        if values.keys() >= set(rule.names):
+            rule.check(*(values[name] for name in rule.names))
+
+
+def option(default: Any, kind: Kind, help: str, needs: str | None = None) -> Any:
+    """A field of a dataclass of settings. Its key is its name, with dashes."""
+    metadata = {"option": Option(kind, help, needs)}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+# ---- kinds of values ----
+
+
+def number(
+    least: float | None = None,
+    most: float | None = None,
+    *,
+    above: float | None = None,
+    below: float | None = None,
+    none: str | None = None,
+    metavar: str = "X",
+) -> Kind:
+    """A number within these bounds; or None, written as the word `none`."""
+
+    def parse(text: str) -> float | None:
+        if text == none:
+            return None
+        return float(text) if text.isascii() and "_" not in text else math.nan
+
+    def accept(value: Any) -> float | None:
+        if value is None and none:
+            return None
+        if value == "inf":  # as JSON has it
+            value = math.inf
+        if type(value) is int and abs(value) < 2**63:
+            value = float(value)
+        fits = type(value) is float and (
+            (least is None or value >= least)  # NaN fails every comparison
+            and (most is None or value <= most)
+            and (above is None or value > above)
+            and (below is None or value < below)
+        )
+        if not fits or math.isnan(value):
+            raise ValueError
+        return float(value)
+
+    bounds = _bounds(least, most, above, below)
+    thing = "a number of seconds" if metavar == "SECONDS" else "a number"
+    return Kind(metavar, f"{f'{none}, or ' if none else ''}{thing}{bounds}", parse, accept)
+
+
+def seconds(most: float) -> Kind:
+    """A span of time above 0."""
+    return number(above=0, most=most, metavar="SECONDS")
+
+
+def whole(least: int | None = None, most: int | None = MAX_COUNT, *, even: bool = False) -> Kind:
+    """A whole number, in digits."""
+
+    def accept(value: Any) -> int:
+        fits = type(value) is int and (
+            (least is None or value >= least) and (most is None or value <= most)
+        )
+        if not fits or (even and value % 2):
+            raise ValueError
+        return int(value)
+
+    thing = "an even number" if even else "a whole number"
+    return Kind("N", f"{thing}{_bounds(least, most)}", _digits, accept)
+
+
+def wholes(least: int | None = None) -> Kind:
+    """Whole numbers, with commas between them."""
+
+    one = whole(least, None)
+
+    def accept(value: Any) -> tuple[int, ...]:
+        numbers = (value,) if type(value) is int else value
+        if not isinstance(numbers, list | tuple):
+            raise ValueError
+        return tuple(map(one.accept, numbers))
+
+    def parse(text: str) -> tuple[int, ...]:
+        return tuple(map(_digits, text.split(",")))
+
+    return Kind("N,...", f"whole numbers{_bounds(least, None)}, as in 100,200", parse, accept)
+
+
+def one_of(*words: str) -> Kind:
+    """One of some words."""
+
+    def accept(value: Any) -> str:
+        if value not in words:
+            raise ValueError
+        return str(value)
+
+    needed = f"one of {', '.join(words)}" if len(words) > 1 else words[0]
+    return Kind("|".join(words), needed, str, accept, words)
+
+
+def word_or_file(*words: str) -> Kind:
+    """One of some words; or the path of a file or folder, which has a dot or a slash."""
+
+    def accept(value: Any) -> str:
+        if not isinstance(value, str) or not (value in words or {".", "/"} & set(value)):
+            raise ValueError
+        return value
+
+    needed = f"one of {', '.join(words)}, or a path with a dot or a slash"
+    return Kind("|".join((*words, "FILE")), needed, str, accept, words)
+
+
+def switch() -> Kind:
+    """`on` or `off`: True or False."""
+    words = one_of("on", "off")
+
+    def accept(value: Any) -> bool:
+        if type(value) is not bool:
+            raise ValueError
+        return bool(value)
+
+    return words._replace(parse=lambda text: words.accept(text) == "on", accept=accept)
+
+
+def text(metavar: str) -> Kind:
+    """Any text, such as the path of a file."""
+
+    def accept(value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError
+        return value
+
+    return Kind(metavar, "text", str, accept)
+
+
+def _digits(text: str) -> int:
+    if not (text.removeprefix("-").isdigit() and text.isascii() and len(text) <= 20):
+        raise ValueError
+    return int(text)
+
+
+def _bounds(
+    least: float | None,
+    most: float | None,
+    above: float | None = None,
+    below: float | None = None,
+) -> str:
+    """The bounds in words."""
+    ends = most is not None or below is not None
+    words = []
+    if least is not None:
+        words.append(f" {'from' if ends else 'of at least'} {_short(least)}")
+    if above is not None:
+        words.append(f" above {_short(above)}")
+    if most is not None:
+        words.append(f"{', at most' if least is None else ' to'} {_short(most)}")
+    if below is not None:
+        words.append(f", below {_short(below)}")
+    return "".join(words)
+
+
+def _short(value: float) -> str:
+    if value == int(value):
+        return str(int(value))
+    return f"{value:g}".removeprefix("0")
+
+
+# ---- dataclasses of settings ----
+
+
+def options_of(cls: type) -> Iterator[tuple[str, Option]]:
+    """The settings of a dataclass by key, those of its parts included."""
+    for field in dataclasses.fields(cls):
+        if "option" in field.metadata:
+            yield key_of(field.name), field.metadata["option"]
+        else:
+            yield from options_of(_part(field))
+
+
+def key_of(name: str) -> str:
+    """The key of a field."""
+    return name.replace("_", "-")
+
+
+def option_name(name: str) -> str:
+    """The option of a command for a field."""
+    return f"--{key_of(name)}"
+
+
+def declared(field: dataclasses.Field[Any]) -> Option:
+    """What a field of a dataclass of settings says of itself; where it was not declared, any value
+    of its default's type is one."""
+    found: Option | None = field.metadata.get("option")
+    return found or Option(_kind_of(field.default), field.metadata.get("help", ""))
+
+
+def read_value(key: str, kind: Kind, text: str) -> Any:
+    """The value of `key`=`text`; `ValueError` says what is wrong."""
+    try:
+        return kind.read(text)
+    except ValueError:
+        hint = nearest(text, kind.words)
+        raise ValueError(f"{key}={text}: {kind.needed} is needed{hint}") from None
+
+
+def read_options(cls: type[T], texts: Mapping[str, str]) -> T:
+    """An instance of a dataclass of settings from the texts of some of its keys; `ValueError` says
+    which text is wrong."""
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        key = key_of(field.name)
+        if "option" not in field.metadata:
+            values[field.name] = read_options(_part(field), texts)
+        elif key in texts:
+            values[field.name] = read_value(key, field.metadata["option"].kind, texts[key])
+    return cls(**values)
+
+
+def options_text(options: Any) -> str:
+    """The settings as keys of a PLAYER, a comma behind each: those that are not as by default."""
+    return "".join(
+        f"{key_of(field.name)}={_text(value)},"
+        if "option" in field.metadata
+        else options_text(value)
+        for field in dataclasses.fields(options)
+        if (value := getattr(options, field.name)) != _default(field)
+    )
+
+
+def _kind_of(default: Any) -> Kind:
+    if isinstance(default, bool):
+        return switch()
+    if isinstance(default, int):
+        return whole()
+    if isinstance(default, float):
+        return number()
+    return wholes() if isinstance(default, tuple) else text("WORD")
+
+
+def _part(field: dataclasses.Field[Any]) -> Any:
+    """The dataclass of a field that is one."""
+    assert field.default_factory is not dataclasses.MISSING
+    return field.default_factory
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    return field.default if "option" in field.metadata else _part(field)()
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return "on" if value else "off"
+    return repr(value) if isinstance(value, float) else str(value)
