@@ -142,3 +142,21 @@ def test_a_stream_of_something_else_makes_no_run(examples: pathlib.Path) -> None
     with pytest.raises(InputError, match=f"^{empty}: no examples"):
         train(replace(request_of(examples, "run"), inputs=[str(empty)], wait=False))
     assert not (examples / "run").exists()
+
+
+def test_a_wrong_example_has_its_number_in_the_file(examples: pathlib.Path) -> None:
+    """Whatever was passed over; what came before it is learned."""
+    with (examples / "a.pbs").open("rb") as stream:
+        reader = ExampleReader(stream, "x")
+        header, frames = reader.open(), list(reader)
+    before = sum(len(frame.rows) for frame in frames[:-1])
+    bad = examples / "bad.pbs"
+    frames[-1].rows[2, 1] = 7
+    with bad.open("wb") as stream, ExampleWriter(stream, header) as writer:
+        for frame in frames:
+            writer.write(*frame)
+    request = replace(rarely_saved(request_of(examples, "run")), inputs=[str(bad)])
+    learn(replace(request, steps=3))
+    outcome = train(replace(request, resume=True))
+    what = f"{bad}: example {before + 3}: a public state that the game does not have"
+    assert str(outcome.error) == what and outcome.episodes == before
