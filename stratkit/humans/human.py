@@ -30,10 +30,9 @@ from stratkit.humans.seen import Offer, Turn, Witness
 from stratkit.humans.session import MISFIT, Session
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, parse_square
-from stratkit.players.open import Entrant, check_board
+from stratkit.players.factory import check_board
 from stratkit.players.player import Decision, Games, Player, Sides, Views
-from stratkit.players.registry import Setting
-from stratkit.players.spec import PlayerSpec
+from stratkit.players.spec import Contestant, OpenContext, PlayerSpec
 
 SIDES = ("red", "blue")
 SETUP_PROMPT = "Your setup (return takes it; help)> "
@@ -281,13 +280,13 @@ def _is_own(cell: int, side: int) -> bool:
     return bool(cell & PIECE) and bool(cell & SIDE) == bool(side)
 
 
-def open_human(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The person that `spec` asks for."""
     check_board(spec, game)
     file = spec.options.setup
     setup = read_setup(file, game) if file else None
-    player = HumanPlayer(game, setting.seed, setup)
-    return Entrant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
+    player = HumanPlayer(game, context.seed, setup)
+    return Contestant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
 
 
 def read_setup(file: str, game: Game) -> Setup:

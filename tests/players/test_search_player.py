@@ -24,13 +24,13 @@ from stratkit.games.stratego.heuristic import StrategoHeuristic
 from stratkit.nets.evaluator import Evaluator
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
+from stratkit.players.factory import open_player
 from stratkit.players.heuristic import HeuristicPlayer
-from stratkit.players.open import open_player
 from stratkit.players.player import Explanation, Player, PolicyPlayer, Views
+from stratkit.players.registry import parse_player
 from stratkit.players.searching import stage
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
 from stratkit.players.searching.stage import SearchStage
-from stratkit.players.spec import parse_player
 from stratkit.players.testtime.explain import text
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer

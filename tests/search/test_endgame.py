@@ -12,11 +12,11 @@ from stratkit.engine import Batch, Game, PublicTree, Subgames, hidden_types, rep
 from stratkit.engine.observation import observation_dtype
 from stratkit.errors import UsageError
 from stratkit.games.heuristic import UniformBlueprint
-from stratkit.players.open import open_player
+from stratkit.players.factory import open_player
 from stratkit.players.player import Explainer, Views
+from stratkit.players.registry import parse_player
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage
-from stratkit.players.spec import parse_player
 from stratkit.search.beliefs import uniform_belief
 from stratkit.search.decision import Root
 from stratkit.search.endgame import EndgameSearch

@@ -13,9 +13,9 @@ from stratkit.engine import Batch, Game, sample
 from stratkit.errors import InputError
 from stratkit.games.heuristic import UniformBlueprint
 from stratkit.games.stratego.heuristic import StrategoHeuristic
-from stratkit.players.open import open_player
+from stratkit.players.factory import open_player
 from stratkit.players.player import PolicyPlayer, Views
-from stratkit.players.spec import parse_player
+from stratkit.players.registry import parse_player
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.search.rollouts import play_out

@@ -21,21 +21,18 @@ import numpy as np
 from stratkit.declared import switch
 from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError, UsageError, nearest_or_all, one_line
-from stratkit.players.open import Entrant
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
-from stratkit.players.registry import Setting
-from stratkit.players.spec import PlayerSpec, split_options
+from stratkit.players.spec import Contestant, OpenContext, PlayerSpec, split_options
 from stratkit.python_class import printing_aside
 from stratkit.storage.columns import MU_ROUNDING
 
-PREFIX = "py:"
 OFFERED = ("game", "seed")  # what a class may ask for beside its options
 
 
-def open_own(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+def open_python(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The player that `spec` asks for. `InputError` or `UsageError`: there is no such module or
     class, it does not take these options, or what it makes is no player."""
-    target, _, rest = spec.spec.removeprefix(PREFIX).partition(",")
+    target, _, rest = spec.spec.removeprefix(spec.kind.prefix or "").partition(",")
     module, _, name = target.partition(":")
     if not module or not name.isidentifier():
         raise UsageError("py:MODULE:CLASS is needed", where="PLAYER", text=spec.text)
@@ -46,14 +43,14 @@ def open_own(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
     if not issubclass(cls, Player):
         what = f"{target} makes no player: begin, act and end are needed"
         raise InputError(what, text=spec.text)
-    values = _values(cls, given, {"game": game, "seed": setting.seed}, spec.text)
+    values = _values(cls, given, {"game": game, "seed": context.seed}, spec.text)
     called = spec.name or name
     try:
         with printing_aside:
             player = _guarded(cls, called)(**values)
     except (Exception, SystemExit) as error:
         raise InputError(f"{target}: {one_line(error)}", text=spec.text) from error
-    return Entrant(called, player, spec.spec)
+    return Contestant(called, player, spec.spec)
 
 
 def _guarded(cls: Any, called: str) -> Any:
