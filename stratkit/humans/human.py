@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -84,7 +83,7 @@ class HumanPlayer(Player):
             return self._destination
         game, side = int(views.games[row]), int(views.sides[row])
         self._witness = self._witness or Witness(self.variant, game, side)
-        move = self._move(self._witness.look(seen, views.moves(row)), views, row)
+        move = self._move(self._witness.look(seen, views.state(row).moves()), views, row)
         if move is None:
             return RESIGN
         start, self._destination = (self.variant.framed(side, square) for square in move)
@@ -230,8 +229,8 @@ class HumanPlayer(Player):
         if self.session.hint is None:
             self.session.front.tell("nobody here can be asked")
             return
-        some = replace(views.take(slice(row, row + 1)), moves=lambda _: views.moves(row))
-        self.session.front.advise(turn, self.session.hint(some), every)
+        one = views.take(slice(row, row + 1))
+        self.session.front.advise(turn, self.session.hint(one), every)
 
     def _why(self, turn: Turn, move: tuple[int, int]) -> str:
         """Why a move is none of the legal ones."""

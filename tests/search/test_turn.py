@@ -50,7 +50,7 @@ def test_a_turn_goes_back_to_where_it_began(name: str) -> None:
         if batch.turns()[0] != turn:
             turn = int(batch.turns()[0])
             begun.copy_row(0, batch, 0)
-        back = Views.of_one(batch, 0, number).turn(0) if batch.actors()[0] >= 0 else None
+        back = Views.of_one(batch, 0, number).state(0).turn() if batch.actors()[0] >= 0 else None
         if turn < 0:
             assert back is None
             break
