@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from stratkit import python_class
 from stratkit.declared import option, read_options, read_value, text
 from stratkit.errors import UsageError, nearest
 from stratkit.models.shipped import SHIPPED
@@ -44,7 +45,7 @@ RANDOM = PlayerKind("random", words=("random",), options=SearchOptions, presets=
 HEURISTIC = PlayerKind(
     "heuristic", words=("heuristic",), options=SearchOptions, presets=SEARCH_PRESETS
 )
-PYTHON = PlayerKind("classes of your own", prefix="py:", runs_code=True)
+PYTHON = PlayerKind("classes of your own", prefix=python_class.PYTHON, runs_code=True)
 NETWORK = PlayerKind(
     "networks",
     words=SHIPPED,
