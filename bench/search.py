@@ -23,9 +23,9 @@ from command_line import Parser
 from stratkit.engine import Game
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
-from stratkit.players.open import open_player
+from stratkit.players.factory import open_player
+from stratkit.players.registry import parse_player
 from stratkit.players.searching.stage import SearchStage
-from stratkit.players.spec import parse_player
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.search import mmd
 from stratkit.threads import use_threads

@@ -20,8 +20,8 @@ from stratkit.arrays import Bytes, Float64s
 from stratkit.engine import Game
 from stratkit.engine.stratego import NO_PIECE, variant
 from stratkit.notation.setups import all_setups
-from stratkit.players.open import open_player
-from stratkit.players.spec import parse_player
+from stratkit.players.factory import open_player
+from stratkit.players.registry import parse_player
 from stratkit.search.beliefs import EPS, FLOOR, MIN_EFFECTIVE, exponent
 from stratkit.setups.constraints import constraints_of
 from stratkit.setups.deployed import PlayerPlacer

@@ -20,9 +20,9 @@ from command_line import Parser
 from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.mcts import SearchTrees
 from stratkit.nets.evaluator import Evaluator
+from stratkit.players.factory import open_player
 from stratkit.players.network import NetworkPlayer
-from stratkit.players.open import open_player
-from stratkit.players.spec import parse_player
+from stratkit.players.registry import parse_player
 from stratkit.search.mcts import grow
 
 SEED, DEPLOYMENT = 7, 16  # actions

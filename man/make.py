@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 
 ROOT = pathlib.Path(__file__).parents[1]
 COMMANDS = sorted(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"])
-VERSION = re.findall(r'__version__ = "(.*)"', (ROOT / "stratkit/__init__.py").read_text())[0]
+VERSION = re.findall(r'__version__ = "(.*)"', (ROOT / "stratkit/version.py").read_text())[0]
 WIDTH = 69  # of a table on a screen of 80 columns
 NARROW = 38  # of those of its columns that are not wrapped, if others are
 

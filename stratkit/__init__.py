@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stratkit.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from stratkit.convert.arrays import read_episodes as read_episodes
     from stratkit.convert.arrays import read_games as read_games
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from stratkit.models.trained_network import load as load
     from stratkit.notation.board import Board as Board
     from stratkit.notation.board import IllegalMove as IllegalMove
-
-__version__ = "0.1.0"
 
 # Where each name is. They are imported when they are asked for: `--help` does without numpy.
 _MODULES = {

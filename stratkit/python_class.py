@@ -1,4 +1,4 @@
-"""Classes of the user's own, `py:MODULE:CLASS`: of networks, of algorithms, of games.
+"""Classes of the user's own, `py:MODULE:CLASS`: of networks, algorithms, games and players.
 
 Who imports one has made sure that the user has named it: data never name code. This module imports
 neither torch nor numpy.
@@ -48,9 +48,11 @@ def check_python_name(name: str, what: str) -> None:
         raise InputError(f"{what} of one's own is named py:MODULE:CLASS", text=name)
 
 
-def python_class(name: str) -> type:
+def python_class(name: str, text: str | None = None) -> type:
     """The class `py:MODULE:CLASS`; the folder at work is searched for MODULE, too. What its code
-    prints goes to stderr. `InputError`: there is none, or its module fails."""
+    prints goes to stderr. `InputError`, which quotes `text` or the name: there is none, or its
+    module fails."""
+    text = text or name
     module, _, cls = name.removeprefix(PYTHON).partition(":")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
@@ -59,12 +61,12 @@ def python_class(name: str) -> type:
             found = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name not in (module, module.partition(".")[0]):
-            raise InputError(f"module {module}: {one_line(error)}", text=name) from error
-        raise InputError(f"no such module: {module}", text=name) from None
+            raise InputError(f"module {module}: {one_line(error)}", text=text) from error
+        raise InputError(f"no such module: {module}", text=text) from None
     except (Exception, SystemExit) as error:
-        raise InputError(f"module {module}: {one_line(error)}", text=name) from error
+        raise InputError(f"module {module}: {one_line(error)}", text=text) from error
     kind = getattr(found, cls, None)
     if not inspect.isclass(kind):
         classes = [word for word, value in vars(found).items() if inspect.isclass(value)]
-        raise InputError(f"no class {cls} in {module}{nearest_or_all(cls, classes)}", text=name)
+        raise InputError(f"no class {cls} in {module}{nearest_or_all(cls, classes)}", text=text)
     return kind

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 
 from running import ROOT
+from stratkit import match
 from stratkit.convert.check import check_chunk
 from stratkit.convert.conversion import convert_chunk
 from stratkit.convert.options import ConvertOptions
@@ -25,14 +26,13 @@ from stratkit.notation.gravon import parse_log
 from stratkit.notation.gravon_text import gsn_text, xml_text
 from stratkit.notation.select import Selection
 from stratkit.notation.setups import read_setups, setup_text
-from stratkit.players.spec import parse_player
+from stratkit.players.registry import parse_player
 from stratkit.rating.reading import PoolReader
 from stratkit.storage.checkpoints import load_checkpoint
 from stratkit.storage.episodes import EpisodeReader
 from stratkit.storage.examples import ExampleReader, ExampleWriter
 from stratkit.storage.frames import FrameReader, compress
 from stratkit.storage.records import header_line, read_records, record_line
-from stratkit.ucc import kind as players
 
 SAMPLES = ROOT / "formats" / "samples"
 FRAME = b"\0FRAME\0"
@@ -127,8 +127,8 @@ def matrix(data: bytes) -> None:
 
 
 def player(data: bytes) -> None:
-    spec = parse_player(data.decode("utf-8", "replace"), players.PLAYERS)
-    assert parse_player(spec.text, players.PLAYERS) == spec
+    spec = parse_player(data.decode("utf-8", "replace"), match.PLAYERS)
+    assert parse_player(spec.text, match.PLAYERS) == spec
 
 
 def anything(data: bytes, suffix: str = "") -> None:

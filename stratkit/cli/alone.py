@@ -40,25 +40,26 @@ def serve_or_check(
     limit = {} if check is None else {"max_plies": CHECKED_PLIES}
     opened = Game(game, {**dict.fromkeys(Game(game).rules, 0), **limit, **rules})
     if check is not None:
-        from stratkit.players.registry import Setting
+        from stratkit.players.spec import OpenContext
         from stratkit.ucc.compliance import WRONG, check_program
+        from stratkit.ucc.open_program import open_program
 
         spec = read_player(check)
         if spec.kind is not PROGRAM:
             raise UsageError("--check is for programs, ucc:COMMAND", text=check)
-        program = PROGRAM.open(spec, opened, Setting(seed, 1, is_talkative())).player
+        program = open_program(spec, opened, OpenContext(seed, 1, is_talkative())).player
         remarks = check_program(program, opened, seed)
         for verdict, line in remarks:
             click.echo(f"{verdict}: {printable(line)}")
         return 3 if any(verdict == WRONG for verdict, _ in remarks) else 0
     assert serve is not None
-    from stratkit.players.open import open_player
+    from stratkit.players.factory import open_player
     from stratkit.ucc.agent import Agent
 
-    entrant = open_player(read_player(serve), opened, seed, 1)
-    if entrant.caution and is_talkative():
-        warn(entrant.caution)
-    agent = Agent(opened, entrant.player, _get, _put)
+    contestant = open_player(read_player(serve), opened, seed, 1)
+    if contestant.caution and is_talkative():
+        warn(contestant.caution)
+    agent = Agent(opened, contestant.player, _get, _put)
     agent.run()
     while os.environ.get("MATCH_REUSE") == "on" and not agent.ended:
         agent.run()

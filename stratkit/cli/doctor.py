@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stratkit import __version__
 from stratkit.errors import one_line
 from stratkit.models.shipped import SHIPPED
+from stratkit.version import __version__
 
 # What stratkit cannot do without; and what else packages are for.
 NEEDED = ("cffi", "click", "msgspec", "numpy", "safetensors", "tqdm", "zstandard")

@@ -14,10 +14,9 @@ from stratkit.cli.options import GAME_NAME, Text, open_option, option, seed_opti
 from stratkit.cli.tool import Tool, run
 from stratkit.declared import Kind, one_of, whole
 from stratkit.errors import error_context
-from stratkit.match import MAX_GAMES
+from stratkit.match import MAX_GAMES, PLAYERS
 from stratkit.players.registry import help_table, words_of
 from stratkit.storage.streams import STDOUT
-from stratkit.ucc.kind import PLAYERS
 
 PLAYER = Text(*words_of(PLAYERS))
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def read_player(text: str) -> PlayerSpec:
     """Reads a PLAYER of any kind; `UsageError`."""
-    from stratkit.players.spec import parse_player
-    from stratkit.ucc.kind import PLAYERS
+    from stratkit.match import PLAYERS
+    from stratkit.players.registry import parse_player
 
     return parse_player(text, PLAYERS)

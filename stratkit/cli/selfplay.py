@@ -124,13 +124,14 @@ def command(**given: Any) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder; or examples of values (--search)."""
     from stratkit.cli.player import read_player
+    from stratkit.match import PLAYERS
     from stratkit.play.options import ITSELF, SelfplayOptions
 
     given["opponents"] = tuple(
         None if text == ITSELF else read_player(text) for text in given["opponents"]
     )
     options = SelfplayOptions(**given)
-    options.check()
+    options.check(PLAYERS)
     # Who reads the pipe shows how it goes, on the same terminal; a learner also says what is wrong.
     piped = options.output == "-" and is_pipe(1)
     with ProgressLine(options.range[1], "game", "selfplay", is_live() and not piped) as progress:

@@ -21,7 +21,6 @@ from typing import Any, NoReturn, cast
 
 import click
 
-from stratkit import __version__
 from stratkit.cli import signals
 from stratkit.cli.messages import RunningCommand, to_stderr, warn
 from stratkit.cli.options import Text
@@ -36,6 +35,7 @@ from stratkit.errors import (
     shown,
 )
 from stratkit.storage.streams import STDOUT, discard, discard_stdout
+from stratkit.version import __version__
 
 INTERRUPTED = 130
 ENDED = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}

@@ -256,9 +256,10 @@ def _opponent(text: str, request: Request) -> Opponent:
     """Whom checkpoints play. `UsageError`: nobody, a person, or a file that is missing and that the
     run will not write; or checkpoints do not play."""
     from stratkit.cli.player import read_player
+    from stratkit.humans.kind import HUMAN
     from stratkit.match.evaluation import parse_opponent
     from stratkit.models.shipped import SHIPPED
-    from stratkit.players.registry import HUMAN, NETWORK
+    from stratkit.players.registry import NETWORK
 
     if algorithm_kind(algorithm_of(request)).batches.hidden:
         raise UsageError("--eval needs a network that plays, and a belief network does not")

@@ -17,8 +17,8 @@ from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
     from stratkit.humans.session import Ended, FrontEnd, Interactive
-    from stratkit.players.open import Entrant
     from stratkit.players.player import Player
+    from stratkit.players.spec import Contestant
     from stratkit.storage.records import GameRecord, RecordHeader
 
 WORDS = ".said"  # the file beside the record with what the person said, and the other one played
@@ -67,12 +67,14 @@ class PersonOptions(Protocol):
         """The program that shows the board."""
 
 
-def find_person(entrants: Sequence[Entrant[Any]], options: PersonOptions) -> Interactive | None:
+def find_person(
+    contestants: Sequence[Contestant[Any]], options: PersonOptions
+) -> Interactive | None:
     """The human among the players, of whom there can be one."""
     from stratkit.humans.session import Interactive
     from stratkit.players.player import Player
 
-    found = [entrant.player for entrant in entrants]
+    found = [contestant.player for contestant in contestants]
     people = [player for player in found if isinstance(player, Interactive)]
     if not people:
         if options.front_end:
@@ -80,7 +82,7 @@ def find_person(entrants: Sequence[Entrant[Any]], options: PersonOptions) -> Int
         return None
     if (
         len(people) > 1
-        or len(entrants) > 2
+        or len(contestants) > 2
         or not all(isinstance(player, Player) for player in found)
     ):
         raise UsageError("human plays against one other player, which is no program")
@@ -91,14 +93,14 @@ def find_person(entrants: Sequence[Entrant[Any]], options: PersonOptions) -> Int
 
 @contextlib.contextmanager
 def open_front_end(
-    person: Interactive | None, entrants: Sequence[Entrant[Any]], options: PersonOptions
+    person: Interactive | None, contestants: Sequence[Contestant[Any]], options: PersonOptions
 ) -> Iterator[FrontEnd | None]:
     """Where the person plays; None: there is none. `InputError`: it cannot be opened."""
     if person is None:
         yield None
         return
     if options.browser:
-        with _browser(person, entrants, options) as front:
+        with _browser(person, contestants, options) as front:
             yield front
         return
     from stratkit.humans.terminal import Terminal
@@ -114,12 +116,12 @@ def open_front_end(
 
 @contextlib.contextmanager
 def _browser(
-    person: Interactive, entrants: Sequence[Entrant[Any]], options: PersonOptions
+    person: Interactive, contestants: Sequence[Contestant[Any]], options: PersonOptions
 ) -> Iterator[FrontEnd]:
     from stratkit.humans.browser import Browser
     from stratkit.players.player import Explainer
 
-    [other] = [entrant for entrant in entrants if entrant.player is not person]
+    [other] = [contestant for contestant in contestants if contestant.player is not person]
     games = (options.games or 0) + (options.games or 0) % 2
     hints = isinstance(other.player, Explainer)
     match = {"against": printable(other.name), "of": options.game, "games": games, "hints": hints}
@@ -136,7 +138,7 @@ def _browser(
 def seated(
     person: Interactive | None,
     front: FrontEnd | None,
-    entrants: Sequence[Entrant[Any]],
+    contestants: Sequence[Contestant[Any]],
     header: RecordHeader,
     options: PersonOptions,
     say: Callable[[str], None],
@@ -145,7 +147,7 @@ def seated(
     person how a game ended. What the person says and the other one plays is kept beside the record
     until all games are played: it leads to where the match was left. A person who leaves ends the
     context."""
-    players = [entrant.player for entrant in entrants]
+    players = [contestant.player for contestant in contestants]
     if person is None or front is None:
         yield players, lambda record: None
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +29,9 @@ from stratkit.humans.seen import Offer, Turn, Witness
 from stratkit.humans.session import MISFIT, Session
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, parse_square
-from stratkit.players.open import Entrant, check_board
+from stratkit.players.factory import check_board
 from stratkit.players.player import Decision, Games, Player, Sides, Views
-from stratkit.players.registry import Setting
-from stratkit.players.spec import PlayerSpec
+from stratkit.players.spec import Contestant, OpenContext, PlayerSpec
 
 SIDES = ("red", "blue")
 SETUP_PROMPT = "Your setup (return takes it; help)> "
@@ -85,7 +83,7 @@ class HumanPlayer(Player):
             return self._destination
         game, side = int(views.games[row]), int(views.sides[row])
         self._witness = self._witness or Witness(self.variant, game, side)
-        move = self._move(self._witness.look(seen, views.moves(row)), views, row)
+        move = self._move(self._witness.look(seen, views.state(row).moves()), views, row)
         if move is None:
             return RESIGN
         start, self._destination = (self.variant.framed(side, square) for square in move)
@@ -231,8 +229,8 @@ class HumanPlayer(Player):
         if self.session.hint is None:
             self.session.front.tell("nobody here can be asked")
             return
-        some = replace(views.take(slice(row, row + 1)), moves=lambda _: views.moves(row))
-        self.session.front.advise(turn, self.session.hint(some), every)
+        one = views.take(slice(row, row + 1))
+        self.session.front.advise(turn, self.session.hint(one), every)
 
     def _why(self, turn: Turn, move: tuple[int, int]) -> str:
         """Why a move is none of the legal ones."""
@@ -281,13 +279,13 @@ def _is_own(cell: int, side: int) -> bool:
     return bool(cell & PIECE) and bool(cell & SIDE) == bool(side)
 
 
-def open_human(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The person that `spec` asks for."""
     check_board(spec, game)
     file = spec.options.setup
     setup = read_setup(file, game) if file else None
-    player = HumanPlayer(game, setting.seed, setup)
-    return Entrant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
+    player = HumanPlayer(game, context.seed, setup)
+    return Contestant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
 
 
 def read_setup(file: str, game: Game) -> Setup:

@@ -14,8 +14,8 @@ from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
-    from stratkit.players.open import Entrant
     from stratkit.players.player import Explanation, Player
+    from stratkit.players.spec import Contestant
 
 
 # ---- the log ----
@@ -28,15 +28,15 @@ class MoveLog:
         self.stream, self.game, self.overwrite = stream, game, overwrite
         self.begun = False
 
-    def begin(self, entrants: Sequence[Entrant[Any]]) -> list[Entrant[Any]]:
-        """Empties the log if it is to be overwritten; returns the entrants, who write to it from
+    def begin(self, contestants: Sequence[Contestant[Any]]) -> list[Contestant[Any]]:
+        """Empties the log if it is to be overwritten; returns the contestants, who write to it from
         now on."""
         self.begun = True
         if self.stream is None:
-            return list(entrants)
+            return list(contestants)
         if self.overwrite:
             self.stream.truncate(0)
-        return [_logging(entrant, self.game, self.stream) for entrant in entrants]
+        return [_logging(contestant, self.game, self.stream) for contestant in contestants]
 
 
 @contextlib.contextmanager
@@ -72,33 +72,34 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
             raise
 
 
-def explainers(entrants: Sequence[Entrant[Any]], game: Game) -> list[Entrant[Any]]:
+def explainers(contestants: Sequence[Contestant[Any]], game: Game) -> list[Contestant[Any]]:
     """Those who can tell how their moves of this game come about."""
     from stratkit.games.table import kit_of
     from stratkit.players.player import Explainer, Logged
 
     drawn = kit_of(game).draws
     return [
-        entrant
-        for entrant in entrants
-        if isinstance(entrant.player, Logged) or (drawn and isinstance(entrant.player, Explainer))
+        contestant
+        for contestant in contestants
+        if isinstance(contestant.player, Logged)
+        or (drawn and isinstance(contestant.player, Explainer))
     ]
 
 
-def _logging(entrant: Entrant[Any], game: Game, stream: IO[str]) -> Entrant[Any]:
+def _logging(contestant: Contestant[Any], game: Game, stream: IO[str]) -> Contestant[Any]:
     from stratkit.players.player import Explainer, Logged
 
-    player = entrant.player
-    if not explainers([entrant], game):
-        return entrant
+    player = contestant.player
+    if not explainers([contestant], game):
+        return contestant
     if isinstance(player, Logged):
-        logged = player.logged(lambda text: print(f"{entrant.name}: {text}\n", file=stream))
-        return replace(cast("Entrant[Player]", entrant), player=logged)
+        logged = player.logged(lambda text: print(f"{contestant.name}: {text}\n", file=stream))
+        return replace(cast("Contestant[Player]", contestant), player=logged)
     assert isinstance(player, Explainer)
 
     from stratkit.players.testtime.explain import text
 
     def log(explanation: Explanation) -> None:
-        stream.write(f"{entrant.name}: {text(explanation, game)}\n")
+        stream.write(f"{contestant.name}: {text(explanation, game)}\n")
 
-    return replace(cast("Entrant[Player]", entrant), player=player.explained(log))
+    return replace(cast("Contestant[Player]", contestant), player=player.explained(log))

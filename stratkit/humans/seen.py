@@ -29,7 +29,8 @@ from stratkit.engine.stratego import (
 )
 from stratkit.notation.play import Played
 from stratkit.notation.squares import square_text
-from stratkit.players.public_history import attacked_type
+from stratkit.players.public_history import PublicHistory
+from stratkit.players.testtime.board import SideBoard
 
 Counts = npt.NDArray[np.int64]  # pieces of each type, [12]
 
@@ -117,14 +118,13 @@ class Witness:
     def __init__(self, variant: Variant, game: int, side: int) -> None:
         self.variant, self.game, self.side = variant, game, side
         self._plies: list[Ply] = []
-        self._before: Any = None
+        self._history: PublicHistory | None = None
 
     def look(self, seen: Any, moves: Sequence[tuple[int, int]]) -> Turn:
         """The turn at which the side has this view (`observation_dtype`), and may make these moves
         (in its own frame)."""
         new = self._new_plies(seen)
         self._plies += new
-        self._before = seen.copy()
         own, enemy = _armies(seen["cells"])
         counts = np.array(self.variant.counts)
         hidden = seen["enemy_unrevealed"].astype(np.int64)
@@ -147,45 +147,26 @@ class Witness:
     def _new_plies(self, seen: Any) -> list[Ply]:
         """What happened since the view before: an own move and an enemy's, or, at the first turn,
         at most an enemy's."""
-        before = self._before
-        new = []
-        if before is not None:
-            start, end, attacker = (int(x) for x in seen["moves"][1])
-            enemy = None if attacker == NO_SQUARE else self._met(before, seen, end)
-            piece = int(before["cells"][start]) & TYPE
-            new.append(Ply(self.side, *self._turned(start, end), piece, enemy))
-        start, end, attacker = (int(x) for x in seen["moves"][0])
-        if start != NO_SQUARE:
-            met = None if attacker == NO_SQUARE else self._attacked(before, seen, end, attacker)
-            piece = int(seen["cells"][end]) & TYPE if attacker == NO_SQUARE else attacker
-            new.append(Ply(1 - self.side, *self._turned(start, end), piece, met))
-        return new
+        packed, size = seen.tobytes(), (self.variant.width, self.variant.height)
+        if self._history is None:
+            self._history = PublicHistory(int(seen["plies"]), SideBoard.of(*size, packed))
+            return self._first_ply(seen)
+        return [
+            Ply(abs(self.side - ply.side), *self._turned(ply.start, ply.end), ply.piece, ply.enemy)
+            for ply in self._history.follow(packed)
+        ]
 
-    def _met(self, before: Any, seen: Any, square: int) -> int:
-        """The type of the enemy's piece that the side attacked: it was known, or became known."""
-        type_ = int(before["cells"][square]) & TYPE
-        if type_ != UNKNOWN:
-            return type_
+    def _first_ply(self, seen: Any) -> list[Ply]:
+        """The enemy's ply before the first turn, if there was one."""
         start, end, attacker = (int(x) for x in seen["moves"][0])
-        answered = None
-        if start != square and int(before["cells"][start]) & TYPE == UNKNOWN:
-            mover = int(seen["cells"][end]) & TYPE if attacker == NO_SQUARE else attacker
-            answered = None if mover == UNKNOWN else mover  # it attacked, or went as a scout does
-        was, now = (view["enemy_unrevealed"].tolist() for view in (before, seen))
-        return attacked_type(was, now, answered)
-
-    def _attacked(self, before: Any, seen: Any, square: int, attacker: int) -> int:
-        """The type of the own piece that the enemy attacked."""
-        cell = int(seen["cells"][square])
-        if cell & (PIECE | SIDE) == PIECE:
-            return cell & TYPE  # it won
-        if not cell & PIECE:
-            return attacker  # both fell
-        if before is None:
-            missing = np.array(self.variant.counts) - _count(_armies(seen["cells"])[0])
-            return int(missing.argmax())
-        start, end, _ = (int(x) for x in seen["moves"][1])
-        return int(before["cells"][start if end == square else square]) & TYPE
+        if start == NO_SQUARE:
+            return []
+        cell, enemy = int(seen["cells"][end]), None
+        piece = cell & TYPE if attacker == NO_SQUARE else attacker
+        if attacker != NO_SQUARE:
+            lost = np.array(self.variant.counts) - _count(_armies(seen["cells"])[0])
+            enemy = int(lost.argmax()) if lost.any() else cell & TYPE
+        return [Ply(1 - self.side, *self._turned(start, end), piece, enemy)]
 
 
 def _armies(cells: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:

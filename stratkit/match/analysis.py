@@ -15,17 +15,16 @@ from stratkit.engine.replay import legal_prefix
 from stratkit.engine.stratego import free_game, variant
 from stratkit.engine.worlds import worlds
 from stratkit.errors import InputError, UsageError
+from stratkit.match import PLAYERS
 from stratkit.notation.actions import actions_of, start_of
 from stratkit.notation.fenfs import Fenfs, complete
 from stratkit.notation.log import Log
 from stratkit.notation.replay_page import Opinion
 from stratkit.notation.setups import has_counts
-from stratkit.players.open import game_of, open_player
+from stratkit.players.factory import game_of, open_player
 from stratkit.players.player import Explainer, Explanation, Views, decide
-from stratkit.players.registry import NETWORK
-from stratkit.players.spec import parse_player
+from stratkit.players.registry import NETWORK, parse_player
 from stratkit.players.testtime.explain import MIN_SHOWN, text
-from stratkit.ucc.kind import PLAYERS
 
 WORLDS = 32  # in which two moves are compared
 MAX_SHOWN = 3  # moves of an opinion

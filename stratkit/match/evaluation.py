@@ -21,7 +21,7 @@ from typing import IO, Any
 from stratkit.engine import Game
 from stratkit.engine.stratego import TYPES, open_types
 from stratkit.errors import InputError, UsageError, counted, printable
-from stratkit.match import MAX_GAMES
+from stratkit.match import MAX_GAMES, PLAYERS
 from stratkit.match.scoreboard import PairingTally
 from stratkit.players.spec import path_text
 from stratkit.rating.onemore import between
@@ -176,7 +176,7 @@ class Evaluation:
 
     def _command(self, checkpoint: Path, step: int) -> list[str]:
         record = self._record(step)
-        words = [self.keys + path_text(os.fspath(checkpoint)), self.opponent.player]
+        words = [self.keys + path_text(os.fspath(checkpoint), PLAYERS), self.opponent.player]
         words += ["-n", str(self.opponent.games), "--game", self.game.name]
         usual = Game(self.game.name).rules
         for rule, option in _RULES.items():

@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from stratkit.engine import Game
 from stratkit.engine.stratego import variant
 from stratkit.errors import InputError, UsageError, error_context
-from stratkit.match import MAX_GAMES
+from stratkit.match import MAX_GAMES, PLAYERS
 from stratkit.match.adjudicate import Limit, parse_limit
 from stratkit.notation.setups import all_setups
-from stratkit.players.registry import NETWORK
-from stratkit.players.spec import PlayerSpec, parse_player
+from stratkit.players.registry import NETWORK, parse_player
+from stratkit.players.spec import PlayerSpec
 from stratkit.rating.sprt import Sprt, parse_sprt
 from stratkit.regular import open_regular
 from stratkit.storage.records import GAUNTLET, RecordHeader, read_header
-from stratkit.ucc.kind import PLAYERS
 
 # SPECs that name something to execute begin so.
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)

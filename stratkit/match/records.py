@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from stratkit.engine import Game
 from stratkit.games.table import kit_of
-from stratkit.match.entrants import AnyEntrant
+from stratkit.match.contestants import AnyContestant
 from stratkit.match.options import MatchOptions
 from stratkit.match.schedule import Schedule
 from stratkit.play.finished import GameNote
@@ -25,7 +25,7 @@ def record_header(
     options: MatchOptions,
     game: Game,
     schedule: Schedule,
-    entrants: Sequence[AnyEntrant],
+    contestants: Sequence[AnyContestant],
     setups_sha256: str | None,
 ) -> RecordHeader:
     """The header of a match. `setups_sha256`: of its setups, if they come from a file."""
@@ -37,7 +37,7 @@ def record_header(
         games=schedule.games,
         players=tuple(
             RecordPlayer(e.name, e.spec, e.sha256, e.reproducible, e.belief, e.bound)
-            for e in entrants
+            for e in contestants
         ),
         setups={"file": options.setups, "sha256": setups_sha256}
         if options.setups and setups_sha256

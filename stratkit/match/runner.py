@@ -10,7 +10,7 @@ from stratkit.engine import Game
 from stratkit.errors import counted, error_context
 from stratkit.humans import move_log
 from stratkit.humans.front_end import find_person, open_front_end, seated
-from stratkit.match.entrants import open_entrants
+from stratkit.match.contestants import open_contestants
 from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
 from stratkit.match.options import MatchOptions
@@ -48,14 +48,14 @@ class _Match:
         self.game = Game(options.game, options.rules)
         options.check_seats(self.game.name, self.game.players)
         opening, self.setups_sha256 = self._read_setups()
-        self.entrants = open_entrants(options, self.game, console)
-        self.person = find_person(self.entrants, options)
+        self.contestants = open_contestants(options, self.game, console)
+        self.person = find_person(self.contestants, options)
         self.schedule, self.board = self._schedule(options.games, opening)
         self.table = LiveTable(self.board, console, console.live and self.person is None)
 
     def _schedule(self, games: int, opening: Opening | None) -> tuple[Schedule, Scoreboard]:
         sides, gauntlet = self.game.players, self.options.gauntlet
-        names = [entrant.name for entrant in self.entrants]
+        names = [contestant.name for contestant in self.contestants]
         whole = -(-games // sides) * sides
         if sides == 2:
             schedule = Schedule(len(names), whole, opening, gauntlet)
@@ -75,20 +75,25 @@ class _Match:
     def run(self) -> int:
         """Opens the record and plays; the exit status."""
         options, record = self.options, self.options.record
-        header = record_header(options, self.game, self.schedule, self.entrants, self.setups_sha256)
+        header = record_header(
+            options, self.game, self.schedule, self.contestants, self.setups_sha256
+        )
         finished = False
         with (
-            open_front_end(self.person, self.entrants, options) as front,
+            open_front_end(self.person, self.contestants, options) as front,
             move_log.open_log(options.explain, self.game, options.resume, options.force) as log,
             error_context(STDOUT if record == "-" else record, only=OSError),
             RecordWriter(
                 record, header, options.resume, options.force, met=self.board.add_recorded
             ) as writer,
         ):
-            entrants = log.begin(self.entrants)  # nothing is emptied before the record is locked
-            if options.explain is not None and not move_log.explainers(entrants, self.game):
+            # Nothing is emptied before the record is locked.
+            contestants = log.begin(self.contestants)
+            if options.explain is not None and not move_log.explainers(contestants, self.game):
                 self.console.warn("--explain: none of these players can tell why it moves")
-            with seated(self.person, front, entrants, header, options, self.console.say) as seats:
+            with seated(
+                self.person, front, contestants, header, options, self.console.say
+            ) as seats:
                 try:
                     self._play(*seats, writer)
                     finished = True

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stratkit.errors import UsageError
+from stratkit.players.registry import parse_keys, parse_player
 from stratkit.players.searching.options import TREES, SearchOptions
-from stratkit.players.spec import parse_keys, parse_player
 from stratkit.players.testtime.options import PostProcessing
 
 

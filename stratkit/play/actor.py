@@ -20,7 +20,7 @@ from stratkit.play.selfplay import Frozen, SelfplayGames, ending_names
 from stratkit.play.table import Table
 from stratkit.players.player import Player
 from stratkit.players.random import RandomPlayer
-from stratkit.players.spec import parse_player
+from stratkit.players.registry import parse_player
 from stratkit.storage.episodes import SLICES, VERSION, Episodes, Header
 from stratkit.storage.streams import check_reader
 from stratkit.threads import use_threads
@@ -28,7 +28,7 @@ from stratkit.threads import use_threads
 if TYPE_CHECKING:  # these need torch, random play does not
     from stratkit.play.backpressure import BackPressure, FolderBackPressure
     from stratkit.play.follower import Follower
-    from stratkit.players.open import Entrant
+    from stratkit.players.spec import Contestant
 
 SLOTS = 128  # games at a time, where nobody waits for them
 POLL = 0.001  # seconds between looks at the learner, while there is nothing to play
@@ -70,7 +70,7 @@ class Actor:
 
     def _open_rules(self) -> None:
         """A player or a search without a network."""
-        from stratkit.players.open import open_player
+        from stratkit.players.factory import open_player
 
         policy = self.options.policy
         acting = acting_policy(self.options.actors or "none", policy)
@@ -84,14 +84,15 @@ class Actor:
 
         options, acting = self.options, acting_policy(self.options.actors or "none")
         self._true_sight = acting.true_sight
-        entrant = open_policy(options.policy, self.game, options.seed, self.slots, acting.options)
-        self.player, self.network, self.step = entrant.player, entrant.sha256, entrant.step
-        if entrant.caution:
-            self.warn(entrant.caution)
+        rows, searching = self.slots, acting.options
+        contestant = open_policy(options.policy, self.game, options.seed, rows, searching)
+        self.player, self.network, self.step = contestant.player, contestant.sha256, contestant.step
+        if contestant.caution:
+            self.warn(contestant.caution)
 
-    def _open_opponents(self) -> dict[str, Entrant[Player]]:
+    def _open_opponents(self) -> dict[str, Contestant[Player]]:
         """The frozen players of the other sides, by the text that asked for them."""
-        from stratkit.players.open import open_player
+        from stratkit.players.factory import open_player
 
         specs = {spec.text: spec for spec in self.options.opponents if spec}
         # About half of a player's games wait for it: little padding.
@@ -100,14 +101,14 @@ class Actor:
             text: open_player(spec, self.game, self.options.seed, rows)
             for text, spec in specs.items()
         }
-        for entrant in opponents.values():
-            if entrant.caution:
-                self.warn(entrant.caution)
+        for contestant in opponents.values():
+            if contestant.caution:
+                self.warn(contestant.caution)
         return opponents
 
     @property
     def _frozen(self) -> list[Player]:
-        return [entrant.player for entrant in self.opponents.values()]
+        return [contestant.player for contestant in self.opponents.values()]
 
     @property
     def _against(self) -> list[int]:
@@ -118,8 +119,8 @@ class Actor:
     def header(self) -> Header:
         """What the episodes share."""
         met = [spec and self.opponents[spec.text] for spec in self.options.opponents]
-        opponents = [entrant.spec if entrant else ITSELF for entrant in met]
-        networks = [entrant.sha256 if entrant else None for entrant in met]
+        opponents = [contestant.spec if contestant else ITSELF for contestant in met]
+        networks = [contestant.sha256 if contestant else None for contestant in met]
         return Header(
             version=VERSION if self.options.slice is None else SLICES,
             game=self.game.name,
@@ -213,7 +214,7 @@ class Actor:
         if self.options.by_network:
             import torch
 
-            from stratkit.players.open import place
+            from stratkit.players.factory import place
 
             device = self.options.device
             bf16 = (self.options.precision or PRECISIONS[device]) == "bf16"

@@ -16,12 +16,12 @@ from stratkit.errors import InputError, UsageError, error_context
 from stratkit.models.open_model import Model, PolicyModel, model_of
 from stratkit.models.shipped import SHIPPED
 from stratkit.play.acting import ActingPolicy, acting_policy
+from stratkit.players.factory import check_post, open_player, post_processed
 from stratkit.players.network import NetworkPlayer
-from stratkit.players.open import Entrant, check_post, open_player, post_processed
 from stratkit.players.player import Player
-from stratkit.players.registry import NETWORK, NetworkOptions
+from stratkit.players.registry import KINDS, NETWORK, NetworkOptions
 from stratkit.players.searching.stage import SearchStage
-from stratkit.players.spec import PlayerSpec
+from stratkit.players.spec import Contestant, PlayerSpec
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage import schema
 from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
@@ -30,12 +30,12 @@ from stratkit.storage.schema import Count, Positive
 
 def open_policy(
     path: str, game: Game, seed: int, rows: int, options: NetworkOptions | None = None
-) -> Entrant[Player]:
+) -> Contestant[Player]:
     """The online network of a checkpoint, or the newest that a RUN has published."""
     published = os.path.join(path, POLICY_FILE)
     file = published if path not in SHIPPED and os.path.isfile(published) else path
     options_online = replace(options or NetworkOptions(), net="online")
-    return open_player(PlayerSpec(path, file, NETWORK, options_online), game, seed, rows)
+    return open_player(PlayerSpec(path, file, NETWORK, KINDS, options_online), game, seed, rows)
 
 
 @dataclass(frozen=True)

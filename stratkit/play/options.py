@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stratkit.errors import UsageError
 from stratkit.models.shipped import SHIPPED
-from stratkit.players.registry import HUMAN, KINDS, OWN, kind_of
-from stratkit.players.spec import PlayerSpec, parse_keys, split_options
+from stratkit.players.registry import NETWORK, kind_of, parse_keys
+from stratkit.players.spec import PlayerKind, PlayerSpec, split_options
 
 RANDOM, HEURISTIC = "random", "heuristic"  # the policies that are no networks
 ITSELF = "itself"  # among the opponents: the policy
@@ -68,14 +69,15 @@ class SelfplayOptions:
         first = self.games * (part - 1) // parts  # parts are runs of neighbours
         return self.first_game + first, self.games * part // parts - first
 
-    def check(self) -> None:
-        """Raises `UsageError` for options that do not go together."""
+    def check(self, kinds: Sequence[PlayerKind]) -> None:
+        """`UsageError`: these options do not go together, or the policy is a player of one of these
+        kinds that does not play against itself."""
         if self.games is None and not self.follow:
             raise UsageError("how many games? give -n GAMES, or --follow")
         if self.games is None and self.part is not None:
             raise UsageError("--part divides -n GAMES: give -n too")
         if self.by_network and not os.path.exists(self.policy):
-            self._check_policy()
+            self._check_policy(kinds)
         if self.follow and not self.by_network:
             raise UsageError("--follow needs the learner's RUN as --policy")
         if self.actors:
@@ -87,13 +89,13 @@ class SelfplayOptions:
         if self.search is not None:
             self._check_search()
 
-    def _check_policy(self) -> None:
+    def _check_policy(self, kinds: Sequence[PlayerKind]) -> None:
         """`UsageError`: this is no network's SPEC, and nothing to follow."""
         if split_options(self.policy)[0]:
             raise UsageError(
                 "keys of a PLAYER go to --actors, and not to --policy", text=self.policy
             )
-        if (kind := kind_of(self.policy, KINDS)) in (HUMAN, OWN):
+        if (kind := kind_of(self.policy, kinds)) is not NETWORK:
             raise UsageError(f"{kind.name} are no policy for self-play", text=self.policy)
         if self.follow and self.policy in SHIPPED:
             what = f"--follow needs a RUN, and {self.policy} comes with stratkit"

@@ -6,7 +6,6 @@ It knows the game interface and no game.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -219,21 +218,15 @@ class Table:
 
     def _views(self, rows: Rows, true_sight: bool) -> Views:
         seen = self._actors[rows], self._legal[rows], self._observations[rows]
-        views = Views.of_batch(
+        return Views.of_batch(
             self.batch,
             rows,
             self._games[rows],
             self._numbers[rows],
             seen,
             lambda row: self._actions[row, : self._numbers[row]],
+            true_sight,
         )
-        if not true_sight:
-            return views
-
-        def truth(row: int, n: int, seed: int = 0) -> Batch:
-            return Batch.gathered([(self.batch, np.full(n, rows[row]))])
-
-        return replace(views, worlds=truth)
 
     def _collect(self) -> Finished | None:
         returns, endings, plies = self.batch.result()

@@ -11,9 +11,9 @@ from stratkit.engine import Game
 from stratkit.errors import UsageError, named
 from stratkit.models.open_model import Model, ValueModel, open_published
 from stratkit.play.options import RANDOM, SelfplayOptions
+from stratkit.players.registry import parse_player
 from stratkit.players.searching.options import PBS_WORDS, SearchOptions
 from stratkit.players.searching.pbs import open_tree, search_of
-from stratkit.players.spec import parse_player
 from stratkit.search.generate import Generator
 from stratkit.search.leaves import ExactLeaves, NetworkLeaves
 from stratkit.search.subgame import Leaves

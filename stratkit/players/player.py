@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch, known_actions, worlds
+from stratkit.engine import Batch
 from stratkit.errors import StratkitError
+from stratkit.search.side_state import SideState
 from stratkit.storage.columns import PolicyTargets
 
 if TYPE_CHECKING:
@@ -27,54 +28,19 @@ Floats = npt.NDArray[np.float32]
 NO_ACTION = "a player's policy has no action: its network is damaged"
 
 
-def _no_moves(row: int) -> Moves:
-    return []
-
-
-class Worlds(Protocol):
-    """Draws worlds of the side that acts in a row; `Views.worlds` says how."""
-
-    def __call__(self, row: int, n: int, seed: int = 0) -> Batch: ...
-
-
-def _no_worlds(row: int, n: int, seed: int = 0) -> Batch:
-    raise ValueError("these views have no worlds")
-
-
-def _no_turn(row: int) -> Batch | None:
-    raise ValueError("these views have no turns")
-
-
-def _no_history(row: int) -> npt.NDArray[np.int32] | None:
-    return None
-
-
 @dataclass(frozen=True)
 class Views:
     """What the acting sides of n games may know, one row a decision.
 
-    `games` int64 and `sides` int8: the game's number and the side that acts. `numbers` int32: the
-    number of the action in its game, or, in a game where not everybody knows it, another one that
-    the side knows (`Batch.numbers`). Together with a seed, game and number key every random choice.
-    `legal` uint8 [n, actions] and `observations` uint8 [n, observation_bytes] are in the acting
-    side's frame.
+    games         int64 [n], the game's number
+    sides         int8 [n], who acts
+    numbers       int32 [n], number of the action in its game, or, in a game where not everybody
+                  knows it, another one that the side knows (`Batch.numbers`); together with a seed,
+                  game and number key every random choice
+    legal         uint8 [n, actions], in the acting side's frame
+    observations  uint8 [n, observation_bytes], in that frame too
 
-    `moves(row)`: of a game where a move is several actions, the legal moves of a row (square,
-    destination) in the same frame, if a move begins there.
-
-    `worlds(row, n, seed)`: n states that the acting side cannot tell from the true one, drawn as
-    `stratkit.engine.worlds` says: a function of what that side knows, of seed, game and number. It
-    is the only way by which a player gets states. `ValueError`: there are none.
-
-    `history(row)`: int32 [k], the game's actions so far, each in its side's frame, as the acting
-    side knows them (`stratkit.engine.known_actions`); None where the game did not begin at its
-    start, or its actions cannot be told so.
-
-    `turn(row)`: one state, where the simultaneous turn began that the acting side is in: everybody
-    knows it (`Batch.rewind`); None where players move in turn. `ValueError`: nobody can say.
-
-    All four are asked during `act` only, and depend on what the acting side knows and on nothing
-    else.
+    All else that the sides may know is asked of `state`.
     """
 
     games: Games
@@ -82,31 +48,39 @@ class Views:
     numbers: npt.NDArray[np.int32]
     legal: npt.NDArray[np.uint8]
     observations: npt.NDArray[np.uint8]
-    moves: Callable[[int], Moves] = _no_moves
-    worlds: Worlds = _no_worlds
-    history: Callable[[int], npt.NDArray[np.int32] | None] = _no_history
-    turn: Callable[[int], Batch | None] = _no_turn
+    _batch: Batch | None = None
+    _rows: npt.NDArray[np.int64] | None = None  # of the batch, [n]
+    _actions: Callable[[int], npt.NDArray[np.int32]] | None = None
+    _true_sight: bool = False
 
     def __len__(self) -> int:
         return len(self.games)
 
     def take(self, rows: npt.NDArray[np.int64] | slice) -> Views:
         """These rows."""
-        at = np.arange(len(self))[rows]
-
-        def drawn(row: int, n: int, seed: int = 0) -> Batch:
-            return self.worlds(int(at[row]), n, seed)
-
         return Views(
             self.games[rows],
             self.sides[rows],
             self.numbers[rows],
             self.legal[rows],
             self.observations[rows],
-            lambda row: self.moves(int(at[row])),
-            drawn,
-            lambda row: self.history(int(at[row])),
-            lambda row: self.turn(int(at[row])),
+            self._batch,
+            None if self._rows is None else self._rows[rows],
+            self._actions,
+            self._true_sight,
+        )
+
+    def state(self, row: int) -> SideState:
+        """What the side of this row may ask of its game, during `act` only."""
+        at = -1 if self._rows is None else int(self._rows[row])
+        return SideState(
+            self._batch,
+            at,
+            int(self.sides[row]),
+            int(self.games[row]),
+            int(self.numbers[row]),
+            None if self._actions is None else self._actions(at),
+            self._true_sight,
         )
 
     @classmethod
@@ -118,32 +92,18 @@ class Views:
         numbers: npt.NDArray[np.int32],
         seen: tuple[Sides, npt.NDArray[np.uint8], npt.NDArray[np.uint8]],
         actions: Callable[[int], npt.NDArray[np.int32]] | None = None,
+        true_sight: bool = False,
     ) -> Views:
-        """The acting sides' views of these rows of `batch`: `seen` is what `Batch.view` gave of
-        them, `numbers` int32 how many actions their games have had. `actions`: of a row of the
-        batch, what was played since the start of its game."""
+        """The acting sides' views of these rows of `batch`.
+
+        numbers     int32 [n], how many actions their games have had
+        seen        what `Batch.view` gave of them
+        actions     of a row of the batch, what was played since the start of its game
+        true_sight  `SideState.true_sight`
+        """
         sides, legal, observations = seen
         numbers = batch.numbers(rows, numbers)
-
-        def moves(index: int) -> Moves:
-            return batch.moves(int(rows[index]), int(sides[index]))
-
-        def drawn(row: int, n: int, seed: int = 0) -> Batch:
-            return worlds(batch, int(rows[row]), n, seed, int(games[row]), int(numbers[row]))
-
-        def history(index: int) -> npt.NDArray[np.int32] | None:
-            if actions is None:
-                return None
-            return known_actions(batch.game, actions(int(rows[index])), int(sides[index]))
-
-        def turn(index: int) -> Batch | None:
-            begun = Batch.gathered([(batch, [int(rows[index])])])
-            if begun.turns()[0] < 0:
-                return None
-            begun.rewind()
-            return begun
-
-        return cls(games, sides, numbers, legal, observations, moves, drawn, history, turn)
+        return cls(games, sides, numbers, legal, observations, batch, rows, actions, true_sight)
 
     @classmethod
     def of_one(

@@ -1,72 +1,127 @@
-"""PLAYER on a command line: `[key=value,]...SPEC`, SPEC last.
+"""PLAYER on a command line: `[key=value,]...SPEC`, SPEC last; and what it becomes.
 
 SPEC is a word or a path: `random`, `heuristic`, `human`, a checkpoint file, a RUN folder,
 `py:MODULE:CLASS[,key=value...]`, or `ucc:COMMAND`. A path with a comma or `=` is written with `./`
-before it. Which keys there are is for the registry to say.
+before it. The registry says which kinds and keys there are. This module imports neither torch nor
+numpy: `--help` needs it too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from stratkit.declared import read_options, read_value
-from stratkit.errors import UsageError, nearest
-from stratkit.players.registry import KINDS, PlayerKind, kind_of
+from stratkit.declared import Option, one_of, options_of
+from stratkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from stratkit.engine import Game
+
+T = TypeVar("T")
 
 _OPTION = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)=([^,]*)(,|$)")
 
 
+@dataclass(frozen=True, eq=False)
+class PlayerKind:
+    """A kind of player, as the command line knows it. A SPEC is of this kind if it is one of
+    `words` or begins with `prefix`.
+
+    name       what messages call it, in the plural
+    words      SPECs of this kind
+    prefix     what its other SPECs begin with
+    options    dataclass of its options; None: whoever opens it reads them
+    presets    by word, keys that are set together
+    runs_code  its SPEC names something to execute, which only the user may do
+    """
+
+    name: str
+    words: tuple[str, ...] = ()
+    prefix: str | None = None
+    options: type | None = None
+    presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    runs_code: bool = False
+
+    def takes(self, spec: str) -> bool:
+        """Whether the SPEC is of this kind."""
+        return spec in self.words or (self.prefix is not None and spec.startswith(self.prefix))
+
+    def accepted(self) -> Iterator[tuple[str, Option]]:
+        """Its options by key, `preset` last."""
+        yield from options_of(self.options) if self.options else ()
+        if self.presets:
+            words = one_of(*self.presets)
+            yield "preset", Option(words, "set several keys at once; explicit keys override it")
+
+
 @dataclass(frozen=True)
 class PlayerSpec:
-    """What a PLAYER asks for: `spec` (a word, a path, or what follows a prefix, which it has), of
-    which `kind`, with which `options`, an instance of the kind's dataclass, and `name`, if any.
-    `given`: the texts of the options, by key."""
+    """What a PLAYER asks for.
+
+    text     the whole PLAYER
+    spec     its SPEC, with its prefix
+    kind     of which kind it is
+    kinds    among which it was read
+    options  an instance of the kind's dataclass
+    name     the name that it was given, if any
+    given    texts of the options, by key
+    """
 
     text: str
     spec: str
     kind: PlayerKind
+    kinds: Sequence[PlayerKind] = field(repr=False)
     options: Any = None
     name: str | None = None
     given: Mapping[str, str] = field(default_factory=dict)
 
 
-ReadPlayer = Callable[[str], PlayerSpec]
+@dataclass(frozen=True)
+class OpenContext:
+    """Where a player is opened.
+
+    seed       of its random numbers
+    rows       how many views a network evaluates at a time, at most
+    talkative  its remarks are for the user
+    """
+
+    seed: int
+    rows: int
+    talkative: bool = False
 
 
-def parse_player(text: str, kinds: Sequence[PlayerKind] = KINDS) -> PlayerSpec:
-    """Reads a PLAYER of one of these kinds; `UsageError` says which part is wrong."""
-    given, spec = split_options(text)
-    if not spec:
-        raise UsageError("a player needs a SPEC after its options", where="PLAYER", text=text)
-    kind = kind_of(spec, kinds)
-    name = given.pop("name", None)
-    try:
-        _check_keys(given, kind, kinds)
-        if name is not None and not name.isprintable():
-            raise ValueError("a name may not hold control characters")
-        for key, option in kind.accepted():
-            if key in given:
-                read_value(key, option.kind, given[key])
-        preset = kind.presets.get(given.get("preset", ""), {})
-        for key, option in kind.accepted():
-            if key in given and not option.serves({**preset, **given}):
-                needs = option.needs or ""
-                raise ValueError(f"{key}= needs {needs if '=' in needs else needs + '='}")
-        options = read_options(kind.options, {**preset, **given}) if kind.options else None
-    except ValueError as error:
-        raise UsageError(str(error), where="PLAYER", text=text) from None
-    return PlayerSpec(text, spec, kind, options, name, given)
+@dataclass(frozen=True)
+class Contestant(Generic[T]):
+    """A player, ours or a program, with what a game record says of it.
+
+    name          as tables call it
+    player        who decides
+    spec          its resolved PLAYER
+    sha256        of its file of weights; None: it has none
+    step          at which that was written
+    caution       what the user should know before it plays
+    reproducible  equal seeds give equal games, but for what programs and people do
+    belief        SHA-256 of the file of the belief network by which it searches
+    bound         the repetition rules bind it
+    """
+
+    name: str
+    player: T
+    spec: str
+    sha256: str | None = None
+    step: int = -1
+    caution: str | None = None
+    reproducible: bool = True
+    belief: str | None = None
+    bound: bool = True
 
 
-def parse_keys(keys: str, spec: str = "policy") -> PlayerSpec:
-    """What the keys of a PLAYER ask of `spec`. `UsageError`: they are no such keys, or a player."""
-    player = parse_player(f"{keys},{spec}")
-    if player.spec != spec:
-        raise UsageError("self-play takes keys of a PLAYER, key=value,...", text=keys)
-    return player
+ReadPlayer: TypeAlias = Callable[[str], PlayerSpec]
+# Opens the player that a PlayerSpec asks for. `InputError` or `UsageError`: there is no such
+# player, or it does not play the game.
+Opener: TypeAlias = Callable[[PlayerSpec, "Game", OpenContext], Contestant[Any]]
 
 
 def split_options(text: str) -> tuple[dict[str, str], str]:
@@ -84,21 +139,8 @@ def split_options(text: str) -> tuple[dict[str, str], str]:
     return given, rest
 
 
-def _check_keys(given: Mapping[str, str], kind: PlayerKind, kinds: Sequence[PlayerKind]) -> None:
-    """`ValueError`: a key is unknown, or another kind's."""
-    own = {key for key, _ in kind.accepted()}
-    for key in given:
-        if key in own:
-            continue
-        others = [other.name for other in kinds if key in {key for key, _ in other.accepted()}]
-        if others:
-            raise ValueError(f"{key}= is for {' and '.join(others)}")
-        words = ["name", *(key for other in kinds for key, _ in other.accepted())]
-        raise ValueError(f"unknown option {key!r}{nearest(key, words)}")
-
-
-def path_text(path: str, kinds: Sequence[PlayerKind] = KINDS) -> str:
-    """A path as the SPEC of a PLAYER: what would be taken for an option, or for a player's name,
-    gets `./` before it."""
+def path_text(path: str, kinds: Sequence[PlayerKind]) -> str:
+    """A path as the SPEC of a PLAYER: what would be taken for an option, or for a player of one of
+    these kinds, gets `./` before it."""
     taken = any(kind.takes(path) for kind in kinds) or _OPTION.match(path)
     return f"./{path}" if taken else path

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from stratkit import __version__
 from stratkit.errors import printable
 from stratkit.rating import svg, tables
 from stratkit.rating.report import RatingReport
 from stratkit.rating.tables import ReportTable
+from stratkit.version import __version__
 
 STYLE = """
 :root { color-scheme: light dark }

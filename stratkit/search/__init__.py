@@ -1,6 +1,7 @@
 """Search: from a blueprint, worlds and a budget to a policy and values of moves at a decision.
 
 blueprint.py  what search needs of the policy that it improves
+side_state.py  what the side that acts may ask of its game
 decision.py   a decision, what was found there, and what every search is
 beliefs.py    worlds as the mover may believe in them
 rollouts.py   games played on by the blueprint

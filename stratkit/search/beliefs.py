@@ -26,16 +26,15 @@ from stratkit.engine import (
     Game,
     IllegalAction,
     assign_types,
-    hidden_types,
     uniform_rows,
 )
 from stratkit.engine.history import Walk, placing_actions
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import NO_PIECE, variant
+from stratkit.engine.stratego import variant
 from stratkit.errors import InputError
 from stratkit.nets.belief import BeliefEvaluator
 from stratkit.search.blueprint import Blueprint
-from stratkit.search.decision import Root
+from stratkit.search.decision import CANDIDATES, Root, worlds_without
 
 Vector = npt.NDArray[np.float64]
 Actions = npt.NDArray[np.int32]
@@ -43,7 +42,6 @@ Actions = npt.NDArray[np.int32]
 HISTORY_PLIES = 8  # of the enemy, by which worlds are weighed
 FLOOR = 0.05  # the part of a policy, and of all setups, that is uniform: others play otherwise
 EPS = 1e-12  # stands for a probability of 0
-CANDIDATES = 4  # drawn for each world that is kept
 GOLDEN = (5**0.5 - 1) / 2  # its multiples are spread evenly, modulo 1
 MIN_EFFECTIVE = 0.25  # of the candidates: below this, weights are flattened
 
@@ -183,15 +181,6 @@ class NetworkBelief:
         return out
 
 
-def worlds_without(worlds: Batch, n: int, excluded: Sequence[int]) -> Batch:
-    """`n` of these worlds in which no hidden piece of the enemy has a type that is `excluded`
-    (`Root.excluded`); any worlds, if there are none."""
-    types = hidden_types(worlds)
-    wrong = (types != NO_PIECE) & (np.array(excluded) >> np.minimum(types, 31) & 1 > 0)
-    kept = np.flatnonzero(~wrong.any(1))
-    return Batch.gathered([(worlds, np.resize(kept if len(kept) else np.arange(worlds.size), n))])
-
-
 def effective(weights: Vector) -> float:
     """The effective sample size of weights: how many equal ones they are worth."""
     return float(weights.sum() ** 2 / (weights**2).sum())
@@ -244,7 +233,7 @@ def past(worlds: Batch, root: Root) -> Past | None:
     histories = worlds.histories()
     if histories is not None:
         return Past(worlds.game, root.side, histories)
-    history = root.history()
+    history = root.state.history()
     if history is None:
         return None
     kind = variant(worlds.game.name)  # moves are public, setups are not

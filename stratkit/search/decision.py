@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch, uniform
+from stratkit.engine import Batch, hidden_types, uniform
 from stratkit.engine.random_streams import Stream
+from stratkit.engine.stratego import NO_PIECE
+from stratkit.errors import InputError
 from stratkit.search.blueprint import Blueprint
+from stratkit.search.side_state import SideState
+
+CANDIDATES = 4  # drawn for each world that is kept
 
 Vector = npt.NDArray[np.float64]
 
@@ -20,37 +26,66 @@ Vector = npt.NDArray[np.float64]
 class Root:
     """A decision to be searched.
 
-    game, number  keys of every random draw: the game, and the action in it
-    side          who acts
-    moves         [m] tuples of equally many actions
-    policy        float64 [m], the blueprint's
-    draw          (n, seed) -> batch of n worlds of the side, which meet `excluded`
-    history       () -> the game's actions as the side knows them (`Views.history`)
-    excluded      by square in the side's frame: bits of types that memory rules out
-    turn          () -> where the simultaneous turn began (`Views.turn`)
-    seen          the packed observation
+    state     what the side that acts may ask of its game
+    moves     [m] tuples of equally many actions
+    policy    float64 [m], the blueprint's
+    excluded  by square in the side's frame: bits of types that memory rules out
+    seen      the packed observation
     """
 
-    game: int
-    number: int
-    side: int
+    state: SideState
     moves: Sequence[tuple[int, ...]]
     policy: Vector
-    draw: Callable[[int, int], Batch]
-    history: Callable[[], npt.NDArray[np.int32] | None] = lambda: None
     excluded: Sequence[int] = ()
-    turn: Callable[[], Batch | None] = lambda: None
     seen: bytes = b""
+
+    @property
+    def side(self) -> int:
+        """Who acts."""
+        return self.state.side
+
+    def draw(self, n: int, seed: int) -> Batch:
+        """`n` worlds of the side, which meet `excluded`. `InputError`: there is none."""
+        with _no_search():
+            drawn = self.state.worlds(CANDIDATES * n if self.excluded else n, seed)
+        return worlds_without(drawn, n, self.excluded) if self.excluded else drawn
+
+    def turn(self) -> Batch | None:
+        """Where the simultaneous turn began; None where players move in turn. `InputError`: nobody
+        can say."""
+        with _no_search():
+            return self.state.turn()
 
     def random(self, seed: int, stream: Stream) -> float:
         """A random number of this decision, from 0 to 1."""
-        game, number = np.array([self.game], np.int64), np.array([self.number], np.int32)
+        game, number = (
+            np.array([self.state.game], np.int64),
+            np.array([self.state.number], np.int32),
+        )
         return float(uniform(seed, game, number, stream)[0])
 
     def key(self, seed: int, stream: Stream) -> int:
         """A number by which random numbers of this decision are told from others'; the lowest 20
         bits are 0."""
         return int(self.random(seed, stream) * 2**42) << 20
+
+
+@contextlib.contextmanager
+def _no_search() -> Iterator[None]:
+    """What the engine has not got is the fault of the position."""
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(f"no search: {error}") from error
+
+
+def worlds_without(worlds: Batch, n: int, excluded: Sequence[int]) -> Batch:
+    """`n` of these worlds in which no hidden piece of the enemy has a type that is `excluded`
+    (`Root.excluded`); any worlds, if there are none."""
+    types = hidden_types(worlds)
+    wrong = (types != NO_PIECE) & (np.array(excluded) >> np.minimum(types, 31) & 1 > 0)
+    kept = np.flatnonzero(~wrong.any(1))
+    return Batch.gathered([(worlds, np.resize(kept if len(kept) else np.arange(worlds.size), n))])
 
 
 @dataclass(frozen=True)
@@ -99,5 +134,5 @@ class Search(Protocol):
         self, roots: Sequence[Root], blueprint: Blueprint, seed: int
     ) -> Sequence[SearchResult | None]:
         """The results of these decisions, which share the calls of the blueprint; None: it leaves
-        that decision to the blueprint. `ValueError`: a decision has no world."""
+        that decision to the blueprint. `InputError`: a decision has no world."""
         ...

@@ -106,7 +106,7 @@ class PIMC(Search):
         priors = np.tile(root.policy, (self.worlds, 1))
         if self.noise:
             shape = NOISE_SHAPE / m
-            drawn = dirichlet(seed, root.game, root.number, shape, self.worlds, m)
+            drawn = dirichlet(seed, root.state.game, root.state.number, shape, self.worlds, m)
             priors = (1 - self.noise) * priors + self.noise * drawn
         return priors.astype(np.float32)
 

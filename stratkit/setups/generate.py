@@ -156,14 +156,14 @@ def _player(
     spec: PlayerSpec, variant: Variant, seed: int, warn: Say
 ) -> Callable[[Constraints], SetupSource]:
     """Makes sources by a player; by the target network, where it is a checkpoint."""
-    from stratkit.players.open import open_player
+    from stratkit.players.factory import open_player
     from stratkit.setups.deployed import PlayerPlacer
 
     game = Game(variant.name)
-    entrant = open_player(spec, game, seed, ROWS)
-    if entrant.caution:
-        warn(entrant.caution)
-    placer = PlayerPlacer(game, entrant.player)
+    contestant = open_player(spec, game, seed, ROWS)
+    if contestant.caution:
+        warn(contestant.caution)
+    placer = PlayerPlacer(game, contestant.player)
     return lambda constraints: PlacedSetups(placer, constraints)
 
 
@@ -186,15 +186,15 @@ def _book(
     if spec.kind is not NETWORK or spec.options.searching or spec.options.post != PostProcessing():
         what = "a book needs a network without post-processing, as in search,candidates=16,run/"
         raise UsageError(what, where="--from", text=text)
+    from stratkit.players.factory import open_player
     from stratkit.players.network import NetworkPlayer
-    from stratkit.players.open import open_player
     from stratkit.players.searching.options import EVALUATED
 
-    entrant = open_player(spec, Game(constraints.variant.name), seed, EVALUATED)
-    if entrant.caution:
-        warn(entrant.caution)
-    assert isinstance(entrant.player, NetworkPlayer)
-    book, report = make_book(entrant.player, constraints, options, seed)
+    contestant = open_player(spec, Game(constraints.variant.name), seed, EVALUATED)
+    if contestant.caution:
+        warn(contestant.caution)
+    assert isinstance(contestant.player, NetworkPlayer)
+    book, report = make_book(contestant.player, constraints, options, seed)
     say(report)
     return book
 

@@ -149,34 +149,34 @@ class PolicyEvaluator:
 
     def _searched(self, text: str, spec: PlayerSpec) -> Entry:
         """The mean policy of repeated searches of one player, each with a seed of its own."""
-        from stratkit.players.open import open_player
+        from stratkit.players.factory import open_player
         from stratkit.players.player import PolicyPlayer
 
         views, policies = self._views, []
         parts = [slice(at, at + SEARCHES) for at in range(0, len(views), SEARCHES)]
         with self._progress(self.repeats * len(views), "decision", printable(text)) as bar:
             for seed in range(self.repeats):
-                entrant = open_player(spec, self.tree.game, seed, ROWS)
-                assert isinstance(entrant.player, PolicyPlayer)
+                contestant = open_player(spec, self.tree.game, seed, ROWS)
+                assert isinstance(contestant.player, PolicyPlayer)
                 parts_of = []
                 for part in parts:
-                    parts_of.append(entrant.player.policy(views.take(part)))
+                    parts_of.append(contestant.player.policy(views.take(part)))
                     bar.update(len(parts_of[-1]))
                 policies.append(self.tree.flat(np.concatenate(parts_of)))
-        if entrant.caution:
-            self._warn(entrant.caution)
-        step = entrant.step if entrant.step >= 0 else None
-        return self._entry(text if step is None else entrant.name, text, step, *policies)
+        if contestant.caution:
+            self._warn(contestant.caution)
+        step = contestant.step if contestant.step >= 0 else None
+        return self._entry(text if step is None else contestant.name, text, step, *policies)
 
     def _played(self, text: str, spec: PlayerSpec) -> Entry:
         """The mixture of what a search of public belief states plays in repeated games. It depends
         on what was drawn at earlier turns, so each game is played through the whole tree."""
-        from stratkit.players.open import open_player
+        from stratkit.players.factory import open_player
         from stratkit.players.searching.pbs import PBSPlayer
         from stratkit.search.safe import play_through
 
-        entrant = open_player(spec, self.tree.game, 0, ROWS)
-        player = entrant.player
+        contestant = open_player(spec, self.tree.game, 0, ROWS)
+        player = contestant.player
         assert isinstance(player, PBSPlayer)
         games = self.repeats if player.search.safe else 1
         with self._progress(games, "game", printable(text)) as bar:
@@ -191,10 +191,10 @@ class PolicyEvaluator:
         group_sums[:, np.arange(sums.shape[1]) - np.repeat(choices, sizes)] = sums
         result = evaluate(self.tree, from_reach(self.tree, group_sums.sum(0)))
         error = jackknife_of_sums(self.tree, list(group_sums)) if groups > 1 else None
-        if entrant.caution:
-            self._warn(entrant.caution)
-        step = entrant.step if entrant.step >= 0 else None
-        name = text if step is None else entrant.name
+        if contestant.caution:
+            self._warn(contestant.caution)
+        step = contestant.step if contestant.step >= 0 else None
+        name = text if step is None else contestant.name
         search = player.search
         how = {"iterations": search.updates, "depth": search.depth, "games": games}
         return Entry(name, text, step, result, error, how)
@@ -210,19 +210,19 @@ class PolicyEvaluator:
         return Views.of_batch(batch, rows, rows, numbers, seen)
 
     def _checkpoints(self, text: str, spec: PlayerSpec, paths: list[str]) -> Iterator[Entry]:
-        from stratkit.players.open import open_player
+        from stratkit.players.factory import open_player
         from stratkit.players.player import PolicyPlayer
 
         rows = min(ROWS, len(self._distinct[0]))
         with self._progress(len(paths), "checkpoint", printable(text)) as bar:
             for path in paths:
-                entrant = open_player(replace(spec, spec=path), self.tree.game, 0, rows)
-                if entrant.caution:
-                    self._warn(entrant.caution)
-                assert isinstance(entrant.player, PolicyPlayer)
-                policy = self._of_network(entrant.player)
+                contestant = open_player(replace(spec, spec=path), self.tree.game, 0, rows)
+                if contestant.caution:
+                    self._warn(contestant.caution)
+                assert isinstance(contestant.player, PolicyPlayer)
+                policy = self._of_network(contestant.player)
                 prefix = "" if spec.name or "net" not in spec.given else f"net={spec.options.net},"
-                yield self._entry(prefix + entrant.name, text, entrant.step, policy)
+                yield self._entry(prefix + contestant.name, text, contestant.step, policy)
                 bar.update()
 
     def _of_network(self, player: PolicyPlayer) -> Vector:

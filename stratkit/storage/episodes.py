@@ -14,7 +14,6 @@ from typing import Annotated, Any, BinaryIO
 import numpy as np
 from msgspec import Meta
 
-from stratkit import __version__
 from stratkit.arrays import Bools
 from stratkit.errors import InputError
 from stratkit.storage import schema
@@ -36,6 +35,7 @@ from stratkit.storage.numbers import NumberSet
 from stratkit.storage.parts import MAX_JSON, PartReader, PartWriter
 from stratkit.storage.schema import Count, Seed, Sha256, Text
 from stratkit.storage.slices import OpenGames
+from stratkit.version import __version__
 
 FORMAT = "episodes"
 VERSION = 1

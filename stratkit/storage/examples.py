@@ -14,13 +14,13 @@ from typing import Annotated, Any, BinaryIO, NamedTuple
 import numpy as np
 from msgspec import Meta
 
-from stratkit import __version__
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError
 from stratkit.storage import schema
 from stratkit.storage.frames import MAX_CONTENT
 from stratkit.storage.parts import PartReader, PartWriter
 from stratkit.storage.schema import Count, Positive, Seed, Text
+from stratkit.version import __version__
 
 FORMAT = "examples"
 VERSION = 1

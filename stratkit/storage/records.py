@@ -15,13 +15,13 @@ from typing import Annotated, Any, BinaryIO, Self
 import msgspec
 from msgspec import Meta
 
-from stratkit import __version__
 from stratkit.compressed import compression
 from stratkit.errors import InputError, apart, error_context
 from stratkit.storage import schema
 from stratkit.storage.atomic import is_special, lock_descriptor
 from stratkit.storage.numbers import NumberSet
 from stratkit.storage.schema import Count, Seed, Sha256, Text
+from stratkit.version import __version__
 
 FORMAT = "games"
 ROUND_ROBIN, GAUNTLET = "round-robin", "gauntlet"

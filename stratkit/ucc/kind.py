@@ -4,19 +4,11 @@ numpy: `--help` needs it too."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from stratkit.declared import Kind, option, seconds, switch, text, whole
-from stratkit.players.registry import KINDS, PlayerKind, Setting
+from stratkit.players.spec import PlayerKind
 from stratkit.ucc.clock import DAY, Clock
 
-if TYPE_CHECKING:
-    from stratkit.engine import Game
-    from stratkit.players.open import Entrant
-    from stratkit.players.spec import PlayerSpec
-    from stratkit.ucc.process import Program
-
-PREFIX = "ucc:"
 CLOCK = Kind(
     "SECONDS[+INCREMENT]",
     "SECONDS above 0, or SECONDS+INCREMENT",
@@ -44,13 +36,4 @@ class ProgramOptions:
     log: str | None = option(None, text("FILE"), "append its stderr to FILE")
 
 
-def _open(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Program]:
-    from stratkit.ucc.open_program import open_program
-
-    return open_program(spec, game, setting)
-
-
-PROGRAM = PlayerKind(
-    "programs", _open, prefix=PREFIX, options=ProgramOptions, matches_only=True, runs_code=True
-)
-PLAYERS = (*KINDS, PROGRAM)  # everybody who can be at a board
+PROGRAM = PlayerKind("programs", prefix="ucc:", options=ProgramOptions, runs_code=True)

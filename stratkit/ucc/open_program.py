@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
-from stratkit.players.open import Entrant
-from stratkit.players.registry import Setting
-from stratkit.players.spec import PlayerSpec
-from stratkit.ucc.process import Program
+from stratkit.players.spec import Contestant, OpenContext, PlayerSpec
+
+if TYPE_CHECKING:
+    from stratkit.ucc.process import Program
 
 
-def open_program(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Program]:
+def open_program(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Program]:
     """The program that `spec`, `ucc:COMMAND`, asks for; its stderr is ours if we are `talkative`.
 
     Raises `InputError` when there is no such program, or the protocol cannot speak of the game.
     """
+    from stratkit.ucc.process import Program
+
     words = command_words(spec)
     if kit_of(game).notation is not Notation.LOG:
         raise InputError(f"programs do not play {game.name}", text=spec.text)
@@ -37,12 +40,12 @@ def open_program(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Prog
         reuse=options.reuse,
         bound=options.rules,
         log=options.log,
-        talkative=setting.talkative,
+        talkative=context.talkative,
     )
     # Where its stderr goes does not change how it plays: a match may be resumed with another log.
     given = ((key, value) for key, value in spec.given.items() if key != "log")
     limits = "".join(f"{key}={value}," for key, value in given)
-    return Entrant(program.name, program, limits + spec.spec, bound=options.rules)
+    return Contestant(program.name, program, limits + spec.spec, bound=options.rules)
 
 
 def command_words(spec: PlayerSpec) -> list[str]:

@@ -17,8 +17,8 @@ from stratkit.engine import Batch, Game, replay_many
 from stratkit.errors import InputError
 from stratkit.nets import build
 from stratkit.play.follower import Follower
-from stratkit.players.open import open_player
-from stratkit.players.spec import parse_player
+from stratkit.players.factory import open_player
+from stratkit.players.registry import parse_player
 from stratkit.storage.checkpoints import publish_policy
 from stratkit.storage.episodes import Episode, EpisodeReader
 

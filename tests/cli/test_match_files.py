@@ -13,9 +13,9 @@ import pytest
 from running import PATIENCE, command_line, run
 from storage.stored import save_network
 from stratkit.engine import Game
-from stratkit.match.entrants import network_rows
-from stratkit.players.spec import parse_player
-from stratkit.ucc.kind import PLAYERS
+from stratkit.match import PLAYERS
+from stratkit.match.contestants import network_rows
+from stratkit.players.registry import parse_player
 
 TWO = ("heuristic", "random", "--game", "mini", "-n", 2, "--seed", 1)
 

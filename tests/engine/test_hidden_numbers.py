@@ -64,7 +64,7 @@ def drawn_by_knowledge(game: Game, n: int, most: int) -> dict[object, list[Drawn
             side = int(actors[row])
             now = hash((knows[row][side], side, legal[row].tobytes(), packed[row].tobytes()))
             knows[row][side] = hash((now, int(chosen[row])))
-            world = views.worlds(i, 1).observe().tobytes() if worlds else b""
+            world = views.state(i).worlds(1).observe().tobytes() if worlds else b""
             one = Drawn(played, int(views.numbers[i]), int(actions[i]), world)
             found.setdefault(now, []).append(one)
         batch.apply(chosen)

@@ -23,11 +23,11 @@ from stratkit.learn.rnad import Forward, action_values
 from stratkit.nets import legal_policy, process
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
+from stratkit.players.factory import post_processed
 from stratkit.players.network import NetworkPlayer
-from stratkit.players.open import post_processed
 from stratkit.players.player import Player
+from stratkit.players.registry import parse_player
 from stratkit.players.searching.options import SearchOptions
-from stratkit.players.spec import parse_player
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 

@@ -23,8 +23,8 @@ from stratkit.nets.belief import BeliefNet
 from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.pbs import build_pbs
 from stratkit.nets.threads import one_thread, side_by_side
-from stratkit.players.open import open_player
-from stratkit.players.spec import parse_player
+from stratkit.players.factory import open_player
+from stratkit.players.registry import parse_player
 from stratkit.storage.checkpoints import load_checkpoint, save_checkpoint
 from stratkit.threads import use_threads
 

@@ -114,7 +114,7 @@ class Curious(RandomPlayer):
 
     def act(self, views: Views) -> Decision:
         for row in np.flatnonzero(views.numbers >= 16).tolist():
-            self.different.append(len(np.unique(hidden_types(views.worlds(row, 8)), axis=0)))
+            self.different.append(len(np.unique(hidden_types(views.state(row).worlds(8)), axis=0)))
         return super().act(views)
 
 

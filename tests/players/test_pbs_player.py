@@ -15,11 +15,11 @@ from stratkit.engine import Batch, Game
 from stratkit.errors import InputError, UsageError
 from stratkit.play.selfplay import SelfplayGames
 from stratkit.play.table import Table
-from stratkit.players.open import open_player
+from stratkit.players.factory import open_player
 from stratkit.players.player import Views
+from stratkit.players.registry import parse_player
 from stratkit.players.searching import pbs
 from stratkit.players.searching.pbs import PBSPlayer
-from stratkit.players.spec import parse_player
 from stratkit.search.leaves import ExactLeaves
 from stratkit.search.safe import play_through
 from stratkit.solve.cfr import from_reach

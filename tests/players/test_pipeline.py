@@ -47,7 +47,7 @@ class Audit(Player):
         self.chain.end(games, sides)
 
     def act(self, views: Views) -> Decision:
-        moves = [views.moves(row) for row in range(len(views))]
+        moves = [views.state(row).moves() for row in range(len(views))]
         self.plays.append((views, self.raw.policy(views), self.chain.policy(views), moves))
         return self.chain.act(views)
 

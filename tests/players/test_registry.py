@@ -9,11 +9,11 @@ import pytest
 from running import ROOT, here
 from stratkit.declared import options_of, options_text, read_options
 from stratkit.errors import UsageError
-from stratkit.players.registry import NETWORK, STRONG, NetworkOptions, words_of
+from stratkit.match import PLAYERS
+from stratkit.players.registry import NETWORK, STRONG, NetworkOptions, parse_player, words_of
 from stratkit.players.searching.options import ALPHAZE, ATARAXOS, SearchOptions
-from stratkit.players.spec import parse_player
 from stratkit.players.testtime.options import DEEPNASH, FAST, PRESETS, PostProcessing
-from stratkit.ucc.kind import PLAYERS, ProgramOptions
+from stratkit.ucc.kind import ProgramOptions
 
 KEYS = {"name", *(key for kind in PLAYERS for key, _ in kind.accepted())}
 

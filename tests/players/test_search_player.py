@@ -24,17 +24,18 @@ from stratkit.games.stratego.heuristic import StrategoHeuristic
 from stratkit.nets.evaluator import Evaluator
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
+from stratkit.players.factory import open_player
 from stratkit.players.heuristic import HeuristicPlayer
-from stratkit.players.open import open_player
 from stratkit.players.player import Explanation, Player, PolicyPlayer, Views
+from stratkit.players.registry import parse_player
 from stratkit.players.searching import stage
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
 from stratkit.players.searching.stage import SearchStage
-from stratkit.players.spec import parse_player
 from stratkit.players.testtime.explain import text
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
-from stratkit.search.beliefs import worlds_without
+from stratkit.search.decision import worlds_without
+from stratkit.search.side_state import SideState
 from stratkit.storage.columns import Episode
 from stratkit.threads import use_threads
 
@@ -412,7 +413,7 @@ def test_what_cannot_be_searched_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         opened("search=mmd,random", "kuhn")
 
 
-def test_a_record_that_is_no_legal_game_is_refused() -> None:
+def test_a_record_that_is_no_legal_game_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(PIECES)
     player, *_ = searching(scene.game, belief="policy", **FEW)
     wrong = np.arange(36, dtype=np.int32)
@@ -420,13 +421,12 @@ def test_a_record_that_is_no_legal_game_is_refused() -> None:
     with pytest.raises(InputError, match="no legal game"):
         player.policy(views)
 
-    def none(row: int, n: int, seed: int = 0) -> Batch:
+    def none(state: SideState, n: int, seed: int = 0) -> Batch:
         raise ValueError("mini: no world agrees")
 
-    one = scene.views()
-    nowhere = Views(one.games, one.sides, one.numbers, one.legal, one.observations, one.moves, none)
+    monkeypatch.setattr(SideState, "worlds", none)
     with pytest.raises(InputError, match="no search: mini: no world agrees"):
-        searching(scene.game, **FEW)[0].policy(nowhere)
+        searching(scene.game, **FEW)[0].policy(scene.views())
 
 
 def test_a_match_says_which_player_a_clock_bounds_and_goes_on_alike(tmp_path: pathlib.Path) -> None:

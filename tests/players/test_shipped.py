@@ -12,10 +12,12 @@ import pytest
 from running import ROOT, here, run
 from stratkit.engine import Game
 from stratkit.errors import InputError
+from stratkit.match import PLAYERS
 from stratkit.models import shipped
 from stratkit.models.shipped import SHIPPED, weights_file
-from stratkit.players.open import game_of, open_player
-from stratkit.players.spec import parse_player, path_text
+from stratkit.players.factory import game_of, open_player
+from stratkit.players.registry import parse_player
+from stratkit.players.spec import path_text
 from stratkit.storage.checkpoints import load_network
 
 FORMER = {"barrage-v1": "barrage-easy", "classic-v2": "classic-easy", "classic-v5": "classic"}
@@ -29,9 +31,9 @@ def test_they_are_small_and_say_what_they_are(name: str) -> None:
     game = Game(metadata["game"])
     assert metadata["rules"] == game.rules and name.split("-")[0] == game.name
     spec = parse_player(f"preset=deepnash,{name}")
-    entrant = open_player(spec, game, seed=1, rows=4)
-    assert (entrant.name, game_of(spec)) == (name, game.name)
-    assert entrant.spec.endswith(f",{name}") and entrant.step == metadata["step"]
+    contestant = open_player(spec, game, seed=1, rows=4)
+    assert (contestant.name, game_of(spec)) == (name, game.name)
+    assert contestant.spec.endswith(f",{name}") and contestant.step == metadata["step"]
 
 
 @pytest.mark.parametrize(
@@ -120,9 +122,9 @@ def test_a_damaged_installation_is_one_line(
 
 def test_a_path_of_that_name_is_written_otherwise() -> None:
     for name in (*SHIPPED, "random", "human"):
-        assert path_text(name) == f"./{name}"
-        assert parse_player(path_text(name)).spec == f"./{name}"
-    assert path_text("run") == "run"
+        assert path_text(name, PLAYERS) == f"./{name}"
+        assert parse_player(path_text(name, PLAYERS)).spec == f"./{name}"
+    assert path_text("run", PLAYERS) == "run"
 
 
 def test_a_run_of_that_name_is_not_taken_for_it(

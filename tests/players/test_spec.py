@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stratkit.errors import UsageError
-from stratkit.players.spec import parse_player, path_text
+from stratkit.players.registry import KINDS, parse_player
+from stratkit.players.spec import path_text
 
 VALUES = st.text(
     st.characters(blacklist_characters=",", blacklist_categories=("C", "Z")), min_size=1
@@ -34,7 +35,8 @@ def test_paths_with_commas_and_equal_signs() -> None:
     assert parse_player("./a=b,c=d").spec == "./a=b,c=d"
     assert parse_player("name=A,./a=b").spec == "./a=b"
     assert parse_player("runs/x,y").spec == "runs/x,y"
-    assert path_text("a=b,c/x") == "./a=b,c/x" and path_text("runs/x,y=1") == "runs/x,y=1"
+    assert path_text("a=b,c/x", KINDS) == "./a=b,c/x"
+    assert path_text("runs/x,y=1", KINDS) == "runs/x,y=1"
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_the_policy_is_without_them_unless_nothing_is_left() -> None:
     for first, second in zip(TO_AND_FRO[::2], TO_AND_FRO[1::2], strict=True):
         player.policy(alone.views())
         alone.play(first, second)
-    moves = alone.views().moves(0)
+    moves = alone.views().state(0).moves()
     assert set(moves) == {alone.move("B4B3"), alone.move("B4C4")}
     free = post_processed(sharp_player(alone.game), PostProcessing(threshold=1e-9))
     before, after = free.policy(alone.views()), player.policy(alone.views())

@@ -11,7 +11,8 @@ import pytest
 from nets.random_play import actions_of_games
 from stratkit.engine import Batch, Game, expand_planes, observation_dtype
 from stratkit.engine.observation import MOVES, ONLY_ATTACKS
-from stratkit.engine.stratego import variant
+from stratkit.engine.stratego import PIECE, TYPE, UNKNOWN, variant
+from stratkit.players.public_history import PublicHistory
 from stratkit.players.testtime import value_bounds as bounds
 from stratkit.players.testtime.board import CELLS, OTHER, OWN, SideBoard
 from stratkit.players.testtime.tracking import GameTrack, Tracker
@@ -119,6 +120,31 @@ def test_a_watch_follows_every_ply(name: str, games: int, monkeypatch: pytest.Mo
             assert all(track.pieces[square] >= 0 for square in there)
             assert len(set(standing)) == len(standing)
     assert len(followed) > 100
+
+
+@pytest.mark.parametrize(("name", "games"), [("mini", 20), ("barrage", 6), GAMES[2]])
+def test_a_history_tells_each_ply_as_it_was(name: str, games: int) -> None:
+    """The next observation tells both plies since a turn: who moved, and who was attacked."""
+    width, height = variant(name).width, variant(name).height
+    attacks = hidden = 0
+    for _, group in itertools.groupby(turns(name, games), key=lambda turn: turn[1]):
+        seen = list(group)
+        for now, between, then in zip(seen, seen[1:], seen[2:], strict=False):
+            history = PublicHistory(0, SideBoard.of(width, height, now[3]))
+            plies = history.follow(then[3])
+            assert history.board.cells == then[3][CELLS:] and [p.side for p in plies] == [
+                OWN,
+                OTHER,
+            ]
+            for ply, turn in zip(plies, (now, between), strict=True):
+                cells = turn[4] if now[2] == 0 else turn[4][::-1]
+                piece, enemy = int(cells[ply.start]), int(cells[ply.end])
+                assert ply.enemy == (enemy & TYPE if enemy & PIECE else None)
+                assert ply.piece in (piece & TYPE, UNKNOWN)
+                assert ply.piece == piece & TYPE or (ply.side == OTHER and ply.enemy is None)
+                attacks += ply.enemy is not None
+                hidden += ply.enemy is not None and bool(ply.before.hidden(ply.end))
+    assert attacks > 20 and hidden > 5
 
 
 def test_games_that_are_over_are_forgotten() -> None:

@@ -62,12 +62,12 @@ def test_the_truth_dealt_again_changes_no_byte_of_worlds(name: str) -> None:
         one, two = views_of(batch), views_of(other)
         for mine, theirs in ((one.legal, two.legal), (one.observations, two.observations)):
             np.testing.assert_array_equal(mine, theirs)
-        assert one.moves(0) == two.moves(0)
-        drawn, again = one.worlds(0, 4, seed), two.worlds(0, 4, seed)
+        assert one.state(0).moves() == two.state(0).moves()
+        drawn, again = one.state(0).worlds(4, seed), two.state(0).worlds(4, seed)
         np.testing.assert_array_equal(drawn.observe(), np.repeat(one.observations, 4, 0))
         mine, theirs = played_on(drawn), played_on(again)
         assert mine == theirs
-        differ += played_on(views_of(batch).worlds(0, 4, seed + 1)) != mine
+        differ += played_on(views_of(batch).state(0).worlds(4, seed + 1)) != mine
         compared += 1
     assert compared and differ
 
@@ -86,11 +86,11 @@ class Asking(Player):
         self.seen: list[tuple[int, int, np.ndarray, bytes]] = []
 
     def act(self, views: Views) -> Decision:
-        some = views.take(np.arange(len(views))[::-1])  # the callables follow the rows
+        some = views.take(np.arange(len(views))[::-1])  # states follow the rows
         for row in range(len(some)):
-            world = some.worlds(row, 1)
+            world = some.state(row).worlds(1)
             np.testing.assert_array_equal(world.observe()[0], some.observations[row])
-            history = some.history(row)
+            history = some.state(row).history()
             assert history is not None
             seat = int(some.games[row]), int(some.sides[row])
             self.seen.append((*seat, history, world.observe().tobytes()))
@@ -131,12 +131,12 @@ def test_the_history_is_what_was_played_without_the_others_deployment() -> None:
 def test_views_without_a_game_have_neither() -> None:
     game = Game("kuhn")
     batch = random_game(game, 2, 1)
-    assert batch is not None and views_of(batch).history(0) is None
+    assert batch is not None and views_of(batch).state(0).history() is None
     bare = Views(*(getattr(views_of(batch), n) for n in
                    ("games", "sides", "numbers", "legal", "observations")))  # fmt: skip
-    assert bare.history(0) is None and bare.moves(0) == []
+    assert bare.state(0).history() is None and bare.state(0).moves() == []
     with pytest.raises(ValueError, match="no worlds"):
-        bare.worlds(0, 1)
+        bare.state(0).worlds(1)
 
 
 def test_rows_are_gathered() -> None:

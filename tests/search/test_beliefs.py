@@ -9,7 +9,7 @@ import pytest
 
 from nets.test_belief_net import network as belief_network
 from players.sharp import sharp_player
-from stratkit.engine import Batch, Game, hidden_types, known_actions, sample, worlds
+from stratkit.engine import Batch, Game, hidden_types, known_actions, sample
 from stratkit.engine.stratego import NO_PIECE, PLACING_ORDER, Position, placements, variant
 from stratkit.errors import InputError
 from stratkit.nets.evaluator import Evaluator
@@ -26,6 +26,7 @@ from stratkit.search.beliefs import (
 )
 from stratkit.search.decision import Root
 from stratkit.search.mmd import WorldPool
+from stratkit.search.side_state import SideState
 
 NANO = variant("nano")
 
@@ -95,7 +96,7 @@ def test_likelihoods_are_exact(seed: int, plies: int) -> None:
         truth.apply(np.array([action], np.int32))
     history = known_actions(game, actions, side)
     assert history is not None and (history < 0).any()
-    root = decision(truth, actions, history, side)
+    root = decision(truth, actions, side)
     drawn = root.draw(200, 1)
     one = past(drawn, root)
     assert one is not None
@@ -124,11 +125,10 @@ def probably(logs: np.ndarray, pieces: int, shares: np.ndarray) -> float:
     return float(setup + np.log(shares @ np.exp(logs[:, pieces:])).sum())
 
 
-def decision(truth: Batch, actions: np.ndarray, history: np.ndarray | None, side: int) -> Root:
-    def draw(n: int, seed: int) -> Batch:
-        return worlds(truth, 0, n, seed)
-
-    return Root(0, len(actions), side, [(0,), (1,)], np.full(2, 0.5), draw, lambda: history)
+def decision(truth: Batch, actions: np.ndarray | None, side: int) -> Root:
+    number = 0 if actions is None else len(actions)
+    state = SideState(truth, 0, side, 0, number, actions)
+    return Root(state, [(0,), (1,)], np.full(2, 0.5))
 
 
 def a_game() -> tuple[Game, Evaluator, np.ndarray, Batch]:
@@ -149,10 +149,9 @@ def cells_of(batch: Batch) -> list[bytes]:
 @pytest.mark.parametrize("size", [3000, 40])
 def test_worlds_are_drawn_by_their_weight(size: int) -> None:
     """All at once, or a part and then others, as a search does by the clock."""
-    game, network, actions, truth = a_game()
-    history = known_actions(game, actions, 0)
+    _, network, actions, truth = a_game()
     wanted = consistent(actions, 0, network)
-    root, n = decision(truth, actions, history, 0), 3000
+    root, n = decision(truth, actions, 0), 3000
     drawn = root.draw(100, 1)
     told = NetworkBelief(belief_network("nano"))
     views = np.repeat(truth.observe(), drawn.size, 0)
@@ -185,15 +184,15 @@ def test_worlds_are_drawn_by_their_weight(size: int) -> None:
             for part in (range(60), range(25), range(25, 60))
         )
         assert some + rest == whole and len(set(rest)) > 1 and some != rest[:25]
-    nobody = decision(truth, actions, None, 0)
+    nobody = decision(truth, None, 0)
     found = BELIEFS["policy"]([nobody, root], [range(5), range(6)], network, 1)
     assert [one.candidates for one in found] == [5, 24]  # without a history: uniform
 
 
 def test_each_part_weighs_other_worlds_and_begins_elsewhere() -> None:
     """Where all weights are equal, a part keeps every fourth one: the first, or the second, ..."""
-    game, network, actions, truth = a_game()
-    root = decision(truth, actions, known_actions(game, actions, 0), 0)
+    _, network, actions, truth = a_game()
+    root = decision(truth, actions, 0)
     asked: list[range] = []
 
     def noted(roots, parts, *more):  # type: ignore[no-untyped-def]
@@ -226,4 +225,4 @@ def test_a_history_of_another_game_is_refused() -> None:
     assert history is not None
     history[2 * NANO.pieces] = (history[2 * NANO.pieces] + 5) % NANO.squares
     with pytest.raises(InputError, match="no legal game"):
-        BELIEFS["policy"]([decision(truth, actions, history, 0)], [range(4)], network, 1)
+        BELIEFS["policy"]([decision(truth, history, 0)], [range(4)], network, 1)

@@ -12,15 +12,16 @@ from stratkit.engine import Batch, Game, PublicTree, Subgames, hidden_types, rep
 from stratkit.engine.observation import observation_dtype
 from stratkit.errors import UsageError
 from stratkit.games.heuristic import UniformBlueprint
-from stratkit.players.open import open_player
+from stratkit.players.factory import open_player
 from stratkit.players.player import Explainer, Views
+from stratkit.players.registry import parse_player
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage
-from stratkit.players.spec import parse_player
 from stratkit.search.beliefs import uniform_belief
 from stratkit.search.decision import Root
 from stratkit.search.endgame import EndgameSearch
 from stratkit.search.hands import hands
+from stratkit.search.side_state import SideState
 from stratkit.search.subgame import CFRD
 from stratkit.storage.episodes import EpisodeReader
 
@@ -40,12 +41,9 @@ def root_of(batch: Batch) -> Root:
     side = int(batch.actors()[0])
     moves = batch.moves(0, side)
     return Root(
-        game=0,
-        number=0,
-        side=side,
-        moves=moves,
-        policy=np.full(len(moves), 1 / len(moves)),
-        draw=lambda n, seed: worlds(batch, 0, n, seed),
+        SideState(batch, 0, side, 0, 0),
+        moves,
+        np.full(len(moves), 1 / len(moves)),
         seen=batch.observe()[0].tobytes(),
     )
 

@@ -8,7 +8,7 @@ import pytest
 from search.slow_mcts import HashedBlueprint
 from search.test_sampled import roots_of
 from solve.small_games import tree_of
-from stratkit.engine import Batch, Game, Tree, uniform, worlds
+from stratkit.engine import Batch, Game, Tree, uniform
 from stratkit.engine.mcts import RootMoves
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.sampling import dirichlet
@@ -16,6 +16,7 @@ from stratkit.games.heuristic import UniformBlueprint
 from stratkit.search.beliefs import uniform_belief
 from stratkit.search.decision import Root
 from stratkit.search.pimc import PIMC, best, world_policy
+from stratkit.search.side_state import SideState
 from stratkit.solve.determinized import DETERMINIZED
 
 
@@ -74,14 +75,8 @@ def test_the_values_of_moves_are_means_over_worlds_with_errors() -> None:
 
 
 def a_root(batch: Batch, number: int) -> Root:
-    return Root(
-        game=4,
-        number=number,
-        side=0,
-        moves=[(action,) for action in range(9)],
-        policy=np.full(9, 1 / 9),
-        draw=lambda n, seed: worlds(batch, 0, n, seed),
-    )
+    state = SideState(batch, 0, 0, 4, number)
+    return Root(state, [(action,) for action in range(9)], np.full(9, 1 / 9))
 
 
 def test_company_does_not_change_what_is_found() -> None:

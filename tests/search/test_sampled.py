@@ -8,13 +8,14 @@ import pytest
 from search.tabular import TabularBlueprint, uniform_values
 from search.test_step import after, searched
 from solve.small_games import tree_of
-from stratkit.engine import Batch, Tree, worlds
+from stratkit.engine import Batch, Tree
 from stratkit.nets.evaluator import MANY
 from stratkit.players.searching.options import EVALUATED
 from stratkit.search import mmd
 from stratkit.search.beliefs import uniform_belief
 from stratkit.search.decision import Root, SearchResult
 from stratkit.search.mmd import MMDSearch
+from stratkit.search.side_state import SideState
 from stratkit.solve.exploitability import evaluate
 
 END = 50  # plies: all games are over
@@ -26,14 +27,8 @@ def roots_of(tree: Tree, policy: np.ndarray) -> list[Root]:
 
     def root(i: int) -> Root:
         actions = np.flatnonzero(legal[i])
-        return Root(
-            game=i,
-            number=int(numbers[i]),
-            side=int(tree.players[i]),
-            moves=[(int(action),) for action in actions],
-            policy=dense[i, actions],
-            draw=lambda n, seed: worlds(batch, i, n, seed, i, int(numbers[i])),
-        )
+        state = SideState(batch, i, int(tree.players[i]), i, int(numbers[i]))
+        return Root(state, [(int(action),) for action in actions], dense[i, actions])
 
     return [root(i) for i in range(len(tree))]
 
@@ -95,22 +90,20 @@ def test_company_does_not_change_what_is_found_and_the_seed_does() -> None:
     assert abs(flat(asked(tree, 8, 1.0)(roots, blueprint, 4)) - flat(alone)).max() > 0.01
 
 
-def test_all_moves_meet_the_same_worlds() -> None:
+def test_all_moves_meet_the_same_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fold in Kuhn poker costs what it costs in every world; the other move's value is that of
     the worlds that were drawn."""
     tree = tree_of("kuhn")
     roots = roots_of(tree, tree.uniform())
     drawn: list[Batch] = []
-    root = roots[0]
-    spied = Root(
-        root.game,
-        root.number,
-        root.side,
-        root.moves,
-        root.policy,
-        lambda n, seed: drawn.append(root.draw(n, seed)) or drawn[-1],
-    )  # type: ignore
-    asked(tree, 16, 1.0)([spied], TabularBlueprint(tree, tree.uniform()), 1)
+    real = Root.draw
+
+    def spy(root: Root, n: int, seed: int) -> Batch:
+        drawn.append(real(root, n, seed))
+        return drawn[-1]
+
+    monkeypatch.setattr(Root, "draw", spy)
+    asked(tree, 16, 1.0)(roots[:1], TabularBlueprint(tree, tree.uniform()), 1)
     assert len(drawn) == 1 and drawn[0].size == 16
 
 

@@ -13,9 +13,9 @@ from stratkit.engine import Batch, Game, sample
 from stratkit.errors import InputError
 from stratkit.games.heuristic import UniformBlueprint
 from stratkit.games.stratego.heuristic import StrategoHeuristic
-from stratkit.players.open import open_player
+from stratkit.players.factory import open_player
 from stratkit.players.player import PolicyPlayer, Views
-from stratkit.players.spec import parse_player
+from stratkit.players.registry import parse_player
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.search.rollouts import play_out
@@ -50,7 +50,7 @@ def test_a_turn_goes_back_to_where_it_began(name: str) -> None:
         if batch.turns()[0] != turn:
             turn = int(batch.turns()[0])
             begun.copy_row(0, batch, 0)
-        back = Views.of_one(batch, 0, number).turn(0) if batch.actors()[0] >= 0 else None
+        back = Views.of_one(batch, 0, number).state(0).turn() if batch.actors()[0] >= 0 else None
         if turn < 0:
             assert back is None
             break

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from stratkit.engine import Batch, Game, has_worlds, known_actions
-from stratkit.errors import InputError, UsageError
+from stratkit.errors import UsageError
 from stratkit.games.table import kit_of
 from stratkit.models.open_model import BeliefModel, open_model
 from stratkit.nets.evaluator import Evaluator
@@ -16,11 +16,9 @@ from stratkit.players.searching.options import SETUPS_AND, SearchOptions
 from stratkit.players.testtime.stages import StageOutput, Turns
 from stratkit.search.beliefs import (
     BELIEFS,
-    CANDIDATES,
     BeliefSampler,
     ImportanceResampling,
     NetworkBelief,
-    worlds_without,
 )
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Root, Search, SearchResult
@@ -156,39 +154,10 @@ class SearchStage:
         return StageOutput(out, searches=searches)
 
     def _root(self, turns: Turns, row: int, moves: list[tuple[int, ...]], policy: Floats) -> Root:
-        views, side = turns.views, int(turns.views.sides[row])
         track = turns.tracks[row] if self.exclude and turns.tracks else None
         excluded = track.excluded if track and any(track.excluded) else ()
-
-        def worlds(n: int, seed: int) -> Batch:
-            try:
-                return views.worlds(row, n, seed)
-            except ValueError as error:  # the engine's: there is none
-                raise InputError(f"no search: {error}") from error
-
-        def draw(n: int, seed: int) -> Batch:
-            if not excluded:
-                return worlds(n, seed)
-            return worlds_without(worlds(CANDIDATES * n, seed), n, excluded)
-
-        def turn() -> Batch | None:
-            try:
-                return views.turn(row)
-            except ValueError as error:
-                raise InputError(f"no search: {error}") from error
-
-        return Root(
-            game=int(views.games[row]),
-            number=int(views.numbers[row]),
-            side=side,
-            moves=moves,
-            policy=policy.astype(np.float64),
-            draw=draw,
-            history=lambda: views.history(row),
-            excluded=excluded,
-            turn=turn,
-            seen=views.observations[row].tobytes(),
-        )
+        seen = turns.views.observations[row].tobytes()
+        return Root(turns.views.state(row), moves, policy.astype(np.float64), excluded, seen)
 
 
 def _belief(options: SearchOptions, game: Game) -> BeliefSampler:

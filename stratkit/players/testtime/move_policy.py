@@ -129,7 +129,7 @@ class MovePolicy(TurnPolicy):
         self, views: Views, shown: NetworkInput, rows: Int64s, out: Floats, targets: SearchTargets
     ) -> None:
         """Decides on whole moves, and leaves in `out` the policy of their first actions."""
-        moves = [views.moves(int(row)) for row in rows]
+        moves = [views.state(int(row)).moves() for row in rows]
         known = np.array([bool(m) for m in moves], bool)
         single = rows[~known]  # whoever asks has only actions
         if len(single):

@@ -1,36 +1,28 @@
-"""What a player keeps of each of its games, from one of its turns to the next.
-
-An observation shows the last plies. A player that is asked at each of its turns misses nothing: the
-two plies since the last one can be told in full, with the ranks that they revealed.
-"""
+"""What a player keeps of each of its games, from one of its turns to the next."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stratkit.engine.observation import CELLS, MOVES, NO_SQUARE, PLIES, number
-from stratkit.engine.stratego import PIECE, SCOUT
-from stratkit.players.public_history import attacked_type
+from stratkit.engine.observation import CELLS, PLIES, number
+from stratkit.engine.stratego import PIECE
+from stratkit.players.public_history import PublicHistory
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import ENEMY, OTHER, OWN, SideBoard
+from stratkit.players.testtime.board import ENEMY, OWN, SideBoard
 from stratkit.players.testtime.repeat_threats import Threats
 
 NOBODY = -1
 
 
 @dataclass
-class GameTrack:
-    """One game as one side has seen it.
+class GameTrack(PublicHistory):
+    """What is made of a game beside its history.
 
-    plies     played before its last turn
-    board     the position at its last turn
     pieces    by square: which piece stands there, a number for life
     excluded  by square: bits of the types that memory excludes
     threats   what it has threatened
     """
 
-    plies: int
-    board: SideBoard
     pieces: list[int]
     excluded: list[int]
     threats: Threats = field(default_factory=Threats)
@@ -41,23 +33,10 @@ class GameTrack:
         squares = range(len(board.cells))
         return cls(plies, board, list(squares), [0 for _ in squares])
 
-    def follow(self, plies: int, board: SideBoard, packed: bytes) -> None:
-        """The own ply and the enemy's answer, up to `board`."""
-        mine, theirs = packed[MOVES + 3 : MOVES + 6], packed[MOVES : MOVES + 3]
-        between = self.board.play(mine[0], mine[1], defender=self._revealed(board, mine, theirs))
-        self._ply(self.board, mine[0], mine[1], between)
-        self._ply(between, theirs[0], theirs[1], board)
-        self.plies, self.board = plies, board
-
-    def _revealed(self, board: SideBoard, mine: bytes, theirs: bytes) -> int:
-        """The type of the hidden piece that the own ply attacked, if it did."""
-        (start, end, attacker), answered = theirs, None
-        if start != mine[1] and self.board.hidden(start):
-            if attacker != NO_SQUARE:
-                answered = attacker
-            elif board.is_long(start, end):
-                answered = SCOUT
-        return attacked_type(self.board.unrevealed[OTHER], board.unrevealed[OTHER], answered)
+    def look(self, packed: bytes) -> None:
+        """The own ply and the enemy's answer, up to this turn."""
+        for ply in self.follow(packed):
+            self._ply(ply.before, ply.start, ply.end, ply.after)
 
     def _ply(self, before: SideBoard, start: int, end: int, after: SideBoard) -> None:
         """Takes note of a ply."""
@@ -94,11 +73,10 @@ class Tracker:
         track = self._games.get((game, side))
         if track is not None and track.plies == plies and track.board.cells == packed[CELLS:]:
             return track
-        board = SideBoard.of(self.width, self.height, packed)
         if track is not None and track.plies == plies - 2:
-            track.follow(plies, board, packed)
+            track.look(packed)
             return track
-        track = GameTrack.begin(plies, board)
+        track = GameTrack.begin(plies, SideBoard.of(self.width, self.height, packed))
         if (game, side) in self._games:
             self._games[game, side] = track
         return track

@@ -32,7 +32,7 @@ class Followed:
         while (side := self.arbiter.turn) is not None and len(self.truth) < most:
             views = Views.of_one(self.arbiter.batch, 0, len(self.arbiter.actions))
             seen = views.observations[0].view(observation_dtype(kind.squares))[0]
-            self.turns.append(witnesses[side].look(seen, views.moves(0)))
+            self.turns.append(witnesses[side].look(seen, views.state(0).moves()))
             self.check(self.turns[-1])
             self.play()
 

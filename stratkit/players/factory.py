@@ -5,20 +5,23 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from stratkit.declared import options_text
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError, nearest_or_all, shown
+from stratkit.games.heuristic import UniformBlueprint
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.models.open_model import PolicyModel, ValueModel, open_model
 from stratkit.models.shipped import SHIPPED, check_whole, weights_file
+from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Player
-from stratkit.players.registry import KINDS, Setting
+from stratkit.players.python_player import open_python
+from stratkit.players.random import RandomPlayer
+from stratkit.players.registry import HEURISTIC, NETWORK, PYTHON, RANDOM
 from stratkit.players.searching.options import SearchOptions
-from stratkit.players.spec import PlayerSpec, path_text
+from stratkit.players.spec import Contestant, OpenContext, Opener, PlayerKind, PlayerSpec, path_text
 from stratkit.players.testtime.options import PostProcessing
 
 if TYPE_CHECKING:
@@ -26,38 +29,6 @@ if TYPE_CHECKING:
 
     from stratkit.games.heuristic import Heuristic
     from stratkit.players.network import NetworkPlayer
-Kind = TypeVar("Kind")
-
-
-@dataclass(frozen=True)
-class Entrant(Generic[Kind]):
-    """A player, ours or a program, with what a game record says of it: its name, the resolved
-    spec, and the SHA-256 of its file of weights (None: it has none), and the step at which that was
-    written. `caution`: what the user should know before it plays. `reproducible`: whether equal
-    seeds give equal games, but for what programs and people do. `belief`: the SHA-256 of the file
-    of the belief network by which it searches. `bound`: whether the repetition rules bind it."""
-
-    name: str
-    player: Kind
-    spec: str
-    sha256: str | None = None
-    step: int = -1
-    caution: str | None = None
-    reproducible: bool = True
-    belief: str | None = None
-    bound: bool = True
-
-
-def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Entrant[Player]:
-    """The player that `spec` asks for, outside a match. `rows`: how many views a network evaluates
-    at a time, at most.
-
-    Raises `InputError` or `UsageError` when there is no such player, it does not play the game, or
-    it plays matches only.
-    """
-    if spec.kind.matches_only:
-        raise UsageError(f"{spec.kind.name} play matches, and nothing else", text=spec.text)
-    return spec.kind.open(spec, game, Setting(seed, rows))
 
 
 def check_board(spec: PlayerSpec, game: Game) -> None:
@@ -71,24 +42,24 @@ def game_of(spec: PlayerSpec) -> str:
     return open_model(spec.spec, spec.options.net).game
 
 
-def open_network(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+def open_network(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The network that `spec` asks for. `InputError`: there is none, or for another game."""
     shipped = spec.spec in SHIPPED
     if not shipped and not os.path.exists(spec.spec):
-        hint = nearest_or_all(spec.spec, [word for kind in KINDS for word in kind.words])
+        hint = nearest_or_all(spec.spec, [word for kind in spec.kinds for word in kind.words])
         what = f"no built-in player, and no such file or folder: {shown(spec.spec)}{hint}"
         raise InputError(what)
     if shipped:
         check_whole(os.fspath(weights_file(spec.spec)))
     model = open_model(spec.spec, spec.options.net)
     if isinstance(model, ValueModel) and spec.options.searching.of_beliefs:
-        return _open_values(spec, game, setting, model)
-    return _open_policy(spec, game, setting, model.must_be(PolicyModel))
+        return _open_values(spec, game, context, model)
+    return _open_policy(spec, game, context, model.must_be(PolicyModel))
 
 
 def _open_policy(
-    spec: PlayerSpec, game: Game, setting: Setting, model: PolicyModel
-) -> Entrant[Player]:
+    spec: PlayerSpec, game: Game, context: OpenContext, model: PolicyModel
+) -> Contestant[Player]:
     """The player of a policy, post-processed and with a search, as `spec` asks for."""
     from stratkit.players.network import NetworkPlayer  # torch: only for a sound file
     from stratkit.storage.checkpoints import checkpoint_hash
@@ -99,19 +70,19 @@ def _open_policy(
     post: PostProcessing = spec.options.post
     searching, belief = _believing(spec.options.searching)
     check_post(post, game, spec.text)
-    evaluator = model.evaluator(game, setting.rows)
-    network = NetworkPlayer(evaluator, game, setting.seed, post.processing(deploying=False))
+    evaluator = model.evaluator(game, context.rows)
+    network = NetworkPlayer(evaluator, game, context.seed, post.processing(deploying=False))
     shipped = spec.spec in SHIPPED
     name = spec.name or (spec.spec if shipped else _name(model.file, model.step))
     cautions = (
         _same_name(spec.spec) if shipped else None,
         _learned_otherwise(model.metadata, game, name, model.file),
     )
-    return Entrant(
+    return Contestant(
         name=name,
-        player=post_processed(network, searching, post, setting.rows),
+        player=post_processed(network, searching, post, context.rows),
         spec=f"net={model.part},{options_text(searching)}{options_text(post)}"
-        f"{spec.spec if shipped else path_text(model.file)}",
+        f"{spec.spec if shipped else path_text(model.file, spec.kinds)}",
         sha256=checkpoint_hash(model.file),
         step=model.step,
         caution="; ".join(filter(None, cautions)) or None,
@@ -140,8 +111,8 @@ def _believing(searching: SearchOptions) -> tuple[SearchOptions, str | None]:
 
 
 def _open_values(
-    spec: PlayerSpec, game: Game, setting: Setting, model: ValueModel
-) -> Entrant[Player]:
+    spec: PlayerSpec, game: Game, context: OpenContext, model: ValueModel
+) -> Contestant[Player]:
     """A search of public belief states whose leaves a value network values."""
     from stratkit.players.searching.pbs import PBSPlayer, search_of
     from stratkit.search.leaves import NetworkLeaves
@@ -152,10 +123,10 @@ def _open_values(
         what = f"a value network has no post-processing: {options_text(spec.options.post)[:-1]}"
         raise InputError(what, file=model.file)
     leaves = NetworkLeaves(model.network(game))
-    return Entrant(
+    return Contestant(
         name=spec.name or _name(model.file, model.step),
-        player=PBSPlayer(game, search_of(searching), leaves, setting.seed),
-        spec=f"net={model.part},{options_text(searching)}{path_text(model.file)}",
+        player=PBSPlayer(game, search_of(searching), leaves, context.seed),
+        spec=f"net={model.part},{options_text(searching)}{path_text(model.file, spec.kinds)}",
         sha256=checkpoint_hash(model.file),
         step=model.step,
     )
@@ -193,48 +164,53 @@ def place(player: Player, device: str, precision: torch.dtype) -> None:
             one.place(device, precision)
 
 
-def open_heuristic(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+def open_random(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
+    """The player `random`, with a search if one is asked for."""
+    if spec.options:
+        return _open_blueprint(spec, game, context, UniformBlueprint())
+    return Contestant(spec.name or spec.spec, RandomPlayer(context.seed), spec.spec)
+
+
+def open_heuristic(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The player by the game's rules of thumb, with a search if one is asked for. `InputError`: the
     game has none."""
-    from stratkit.players.heuristic import HeuristicPlayer
-
     heuristic = kit_of(game).heuristic
     if heuristic is None:
         raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
     if spec.options or not heuristic.breaks_ties:
-        return open_search(spec, game, setting, heuristic)
-    return Entrant(spec.name or spec.spec, HeuristicPlayer(game, setting.seed), spec.spec)
+        return _open_blueprint(spec, game, context, heuristic)
+    return Contestant(spec.name or spec.spec, HeuristicPlayer(game, context.seed), spec.spec)
 
 
-def open_search(
-    spec: PlayerSpec, game: Game, setting: Setting, blueprint: Heuristic
-) -> Entrant[Player]:
+def _open_blueprint(
+    spec: PlayerSpec, game: Game, context: OpenContext, blueprint: Heuristic
+) -> Contestant[Player]:
     """A player by the blueprint, with the search that `spec` asks for, if any. `UsageError`: the
     game cannot be searched so."""
     from stratkit.players.searching.stage import SearchStage
     from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
     if spec.options.of_beliefs:
-        return _open_exact(spec, game, setting)
+        return _open_exact(spec, game, context)
     searching, belief = _believing(spec.options)
-    search = SearchStage(game, blueprint, searching, setting.seed) if searching else None
-    return Entrant(
+    search = SearchStage(game, blueprint, searching, context.seed) if searching else None
+    return Contestant(
         name=spec.name or spec.spec,
-        player=PostprocessedPlayer(blueprint, game, setting.seed, PostProcessing(), search=search),
+        player=PostprocessedPlayer(blueprint, game, context.seed, PostProcessing(), search=search),
         spec=f"{options_text(searching)}{spec.spec}",
         reproducible=searching.time is None,
         belief=belief,
     )
 
 
-def _open_exact(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+def _open_exact(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     from stratkit.players.searching.pbs import open_exact
 
     if spec.spec != "random":
         what = "values what it does not search by a network, or, with random, exactly"
         raise UsageError(f"search={spec.options.search} {what}", text=spec.text)
     name, text = spec.name or spec.spec, f"{options_text(spec.options)}{spec.spec}"
-    return Entrant(name, open_exact(game, spec.options, setting.seed), text)
+    return Contestant(name, open_exact(game, spec.options, context.seed), text)
 
 
 def _same_name(name: str) -> str | None:
@@ -267,12 +243,34 @@ def _name(path: str, step: int) -> str:
     return file
 
 
-def check_names(entrants: Sequence[Entrant[Any]]) -> None:
+# The kinds of players that play anywhere. Those of rooms above play matches.
+OPENERS: Mapping[PlayerKind, Opener] = {
+    RANDOM: open_random,
+    HEURISTIC: open_heuristic,
+    PYTHON: open_python,
+    NETWORK: open_network,
+}
+
+
+def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Contestant[Player]:
+    """The player that `spec` asks for, outside a match. `rows`: how many views a network evaluates
+    at a time, at most.
+
+    Raises `InputError` or `UsageError` when there is no such player, it does not play the game, or
+    it plays matches only.
+    """
+    opener = OPENERS.get(spec.kind)
+    if opener is None:
+        raise UsageError(f"{spec.kind.name} play matches, and nothing else", text=spec.text)
+    return opener(spec, game, OpenContext(seed, rows))
+
+
+def check_names(contestants: Sequence[Contestant[Any]]) -> None:
     """Raises `UsageError` when two players have one name: tables could not tell them apart."""
     seen: set[str] = set()
-    for entrant in entrants:
-        if entrant.name in seen:
+    for contestant in contestants:
+        if contestant.name in seen:
             raise UsageError(
-                f"two players are called {entrant.name!r}: give one another with name=NAME"
+                f"two players are called {contestant.name!r}: give one another with name=NAME"
             )
-        seen.add(entrant.name)
+        seen.add(contestant.name)

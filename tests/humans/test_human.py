@@ -69,7 +69,7 @@ class Seat:
 
 def hint(views: Views) -> list[Explanation]:
     """Each move is half as probable as the one before it."""
-    moves = views.moves(0)
+    moves = views.state(0).moves()
     policy = (0.5 ** np.arange(1, len(moves) + 1)).astype(np.float32)
     packed = views.observations[0]
     return [Explanation(0, int(views.sides[0]), packed, moves, [("network", policy)], 0.25, None)]

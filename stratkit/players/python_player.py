@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import importlib
 import inspect
-import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_type_hints
 
@@ -21,39 +18,36 @@ import numpy as np
 from stratkit.declared import switch
 from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError, UsageError, nearest_or_all, one_line
-from stratkit.players.open import Entrant
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
-from stratkit.players.registry import Setting
-from stratkit.players.spec import PlayerSpec, split_options
-from stratkit.python_class import printing_aside
+from stratkit.players.spec import Contestant, OpenContext, PlayerSpec, split_options
+from stratkit.python_class import PYTHON, printing_aside, python_class
 from stratkit.storage.columns import MU_ROUNDING
 
-PREFIX = "py:"
 OFFERED = ("game", "seed")  # what a class may ask for beside its options
 
 
-def open_own(spec: PlayerSpec, game: Game, setting: Setting) -> Entrant[Player]:
+def open_python(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The player that `spec` asks for. `InputError` or `UsageError`: there is no such module or
     class, it does not take these options, or what it makes is no player."""
-    target, _, rest = spec.spec.removeprefix(PREFIX).partition(",")
+    target, _, rest = spec.spec.removeprefix(PYTHON).partition(",")
     module, _, name = target.partition(":")
     if not module or not name.isidentifier():
         raise UsageError("py:MODULE:CLASS is needed", where="PLAYER", text=spec.text)
     given, left = split_options(rest)
     if left:
         raise UsageError("no key=value", where="PLAYER", text=left)
-    cls = _class(module, name, spec.text)
+    cls: Any = python_class(target, spec.text)
     if not issubclass(cls, Player):
         what = f"{target} makes no player: begin, act and end are needed"
         raise InputError(what, text=spec.text)
-    values = _values(cls, given, {"game": game, "seed": setting.seed}, spec.text)
+    values = _values(cls, given, {"game": game, "seed": context.seed}, spec.text)
     called = spec.name or name
     try:
         with printing_aside:
             player = _guarded(cls, called)(**values)
     except (Exception, SystemExit) as error:
         raise InputError(f"{target}: {one_line(error)}", text=spec.text) from error
-    return Entrant(called, player, spec.spec)
+    return Contestant(called, player, spec.spec)
 
 
 def _guarded(cls: Any, called: str) -> Any:
@@ -157,25 +151,6 @@ _CHECKS: Mapping[str, Callable[..., Any]] = {
     "explain": _explanations,
     "sit_down": _nothing,
 }
-
-
-def _class(module: str, name: str, text: str) -> Any:
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        with printing_aside:
-            found = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name not in (module, module.partition(".")[0]):
-            raise InputError(f"module {module}: {one_line(error)}", text=text) from error
-        raise InputError(f"no such module: {module}", text=text) from None
-    except (Exception, SystemExit) as error:
-        raise InputError(f"module {module}: {one_line(error)}", text=text) from error
-    cls = getattr(found, name, None)
-    if not inspect.isclass(cls):
-        classes = [word for word, value in vars(found).items() if inspect.isclass(value)]
-        raise InputError(f"no class {name} in {module}{nearest_or_all(name, classes)}", text=text)
-    return cls
 
 
 def _values(

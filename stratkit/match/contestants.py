@@ -2,50 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.humans.human import open_human
+from stratkit.humans.kind import HUMAN
 from stratkit.match.live import Console
 from stratkit.match.options import MatchOptions
-from stratkit.players.open import Entrant, check_names
+from stratkit.players import factory
 from stratkit.players.player import Player, ValuePlayer
-from stratkit.players.registry import HUMAN, Setting
-from stratkit.players.spec import PlayerSpec
+from stratkit.players.spec import Contestant, OpenContext, Opener, PlayerKind, PlayerSpec
 from stratkit.ucc.kind import PROGRAM
+from stratkit.ucc.open_program import open_program
 
 if TYPE_CHECKING:
     from stratkit.ucc.process import Program
 
+OPENERS: Mapping[PlayerKind, Opener] = {**factory.OPENERS, HUMAN: open_human, PROGRAM: open_program}
 ROWS = 64  # views that a network evaluates at a time, where so many games are played at a time
 
-AnyEntrant: TypeAlias = Union[Entrant[Player], "Entrant[Program]"]
+AnyContestant: TypeAlias = Union[Contestant[Player], "Contestant[Program]"]
 
 
-def open_entrants(options: MatchOptions, game: Game, console: Console) -> list[AnyEntrant]:
+def open_contestants(options: MatchOptions, game: Game, console: Console) -> list[AnyContestant]:
     """The players of a match. Every program is started once, to see whether it answers. Raises
     `InputError` and `UsageError`."""
     specs, rows = options.players, network_rows(options.players, options.slots)
-    entrants: list[AnyEntrant] = []
+    contestants: list[AnyContestant] = []
     for spec in specs:
         if options.setups is not None and spec.kind is PROGRAM:
             what = "--setups is not for programs, which set up by themselves"
             raise UsageError(what, text=spec.text)
-        opening = open_human if spec.kind is HUMAN else spec.kind.open
-        entrants.append(opening(spec, game, Setting(options.seed, rows, console.verbose)))
-    check_names(entrants)
-    for entrant in entrants:
-        if not isinstance(entrant.player, Player):
+        context = OpenContext(options.seed, rows, console.verbose)
+        contestants.append(OPENERS[spec.kind](spec, game, context))
+    factory.check_names(contestants)
+    for contestant in contestants:
+        if not isinstance(contestant.player, Player):
             from stratkit.ucc.engine_pool import check_start
 
-            check_start(entrant.player, game)
-        if entrant.caution:
-            console.warn(entrant.caution)
-    if any(options.limits) and not any(isinstance(e.player, ValuePlayer) for e in entrants):
+            check_start(contestant.player, game)
+        if contestant.caution:
+            console.warn(contestant.caution)
+    if any(options.limits) and not any(isinstance(c.player, ValuePlayer) for c in contestants):
         raise UsageError("--resign and --draw need the values of a network, and no player is one")
-    return entrants
+    return contestants
 
 
 def network_rows(specs: Sequence[PlayerSpec], slots: int) -> int:

@@ -27,9 +27,9 @@ from stratkit.humans.session import Session
 from stratkit.notation.squares import move_text
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
-from stratkit.players.open import open_player
+from stratkit.players.factory import open_player
 from stratkit.players.player import Decision, Explainer, Player, Views
-from stratkit.players.spec import parse_player
+from stratkit.players.registry import parse_player
 
 MATCH = {"against": "somebody", "of": "a game", "games": 2, "hints": True}
 

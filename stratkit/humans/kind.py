@@ -1,0 +1,19 @@
+"""A person as a kind of player: `[setup=FILE,]human`. This module imports neither torch nor numpy:
+`--help` needs it too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stratkit.declared import option, text
+from stratkit.players.spec import PlayerKind
+
+
+@dataclass(frozen=True)
+class HumanOptions:
+    """Of a person."""
+
+    setup: str | None = option(None, text("FILE"), "begin from the first setup of FILE")
+
+
+HUMAN = PlayerKind("people", words=("human",), options=HumanOptions)
