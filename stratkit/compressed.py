@@ -16,10 +16,10 @@ from typing import Any, BinaryIO
 from stratkit.errors import InputError
 
 SUFFIXES = (".gz", ".zst")
-MOST_WINDOW = 1 << 27  # bytes that zstd may look back: as much as unzstd accepts unasked
+MAX_WINDOW = 1 << 27  # bytes that zstd may look back: as much as unzstd accepts unasked
 _PIECE = 1 << 10  # compressed bytes at a time: of zstd they become 32 MiB at most
 _HEAD = 4  # bytes that tell
-_MOST_BEGIN = 1 << 18  # compressed bytes within which a zstd frame gives its first content
+_MAX_BEGIN = 1 << 18  # compressed bytes within which a zstd frame gives its first content
 _OWN = b'{"frame":'  # which streams of episodes and examples begin with
 
 
@@ -40,7 +40,7 @@ def _gzip() -> _Kind:
 def _zstd() -> _Kind:
     import zstandard
 
-    decompressor = zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
     return _Kind("zstd", b"", decompressor.decompressobj, zstandard.ZstdError)
 
 
@@ -86,7 +86,7 @@ def decompressed(stream: BinaryIO, name: str, own: bool = False) -> BinaryIO:
 def _first_content(rest: BinaryIO, kind: _Kind) -> tuple[bytes, bytes]:
     """The first compressed bytes, and the content that they have."""
     worker, begin, content = kind.worker(), b"", b""
-    while len(content) < len(_OWN) and len(begin) < _MOST_BEGIN and not worker.eof:
+    while len(content) < len(_OWN) and len(begin) < _MAX_BEGIN and not worker.eof:
         data = rest.read(_PIECE)
         if not data:
             break

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 Say = Callable[[str], None]  # takes a line for the user
 
-ALIKE = (
-    0.66  # of two words, by difflib's measure: `nte` and `net` are, `stratego` and `ultimate` not
-)
+# Of two words, by difflib's measure: `nte` and `net` have it, `stratego` and `ultimate` do not.
+MIN_SIMILARITY = 0.66
 FEW = 20  # choices that an error may list
 
 # What other programs, and our pages of old, call it, without dashes, and our names: the first that
@@ -94,7 +93,7 @@ def nearest(word: str, choices: Iterable[str]) -> str:
     `""` when there is none."""
     names = {_bare(choice): choice for choice in choices}
     synonyms = [name for name in SYNONYMS.get(_bare(word), ()) if name in names]
-    found = synonyms or difflib.get_close_matches(_bare(word), names, n=1, cutoff=ALIKE)
+    found = synonyms or difflib.get_close_matches(_bare(word), names, n=1, cutoff=MIN_SIMILARITY)
     return f" (did you mean {names[found[0]]!r}?)" if found else ""
 
 

@@ -11,8 +11,8 @@ import time
 from http.server import ThreadingHTTPServer
 from typing import Any
 
-MOST_CONNECTIONS = 64  # each has a thread and a descriptor
-MOST_ARRIVING = 1 << 17  # bytes of a request, its header's included
+MAX_CONNECTIONS = 64  # each has a thread and a descriptor
+MAX_ARRIVING = 1 << 17  # bytes of a request, its header's included
 WHOLE = 15.0  # seconds in which a request must be there, from the connection or the answer before
 LEAVING = 2.0  # seconds in which a connection that is ended has gone
 
@@ -27,7 +27,7 @@ class Arriving(io.RawIOBase):
 
     def expect(self) -> None:
         """Another request may come from now on."""
-        self._deadline, self._left = time.monotonic() + WHOLE, MOST_ARRIVING
+        self._deadline, self._left = time.monotonic() + WHOLE, MAX_ARRIVING
 
     def readable(self) -> bool:
         return True
@@ -45,7 +45,7 @@ class Arriving(io.RawIOBase):
 
 
 class CappedServer(ThreadingHTTPServer):
-    """Has a thread for each of at most `MOST_CONNECTIONS`. When there is no room for another one,
+    """Has a thread for each of at most `MAX_CONNECTIONS`. When there is no room for another one,
     the oldest that nobody has vouched for goes; if there is none, the other one is refused."""
 
     daemon_threads = True
@@ -75,7 +75,7 @@ class CappedServer(ThreadingHTTPServer):
 
     def _make_room(self) -> bool:
         """Whether there is room for another connection, if need be in the place of an older one."""
-        if len(self._connections) < MOST_CONNECTIONS:
+        if len(self._connections) < MAX_CONNECTIONS:
             return True
         oldest = next((one for one, known in self._connections.items() if not known), None)
         if oldest is None:

@@ -24,9 +24,9 @@ from stratkit.humans.page_connections import Arriving, CappedServer
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")  # by which a browser may call this machine
-MOST_BYTES = 4096  # of the body of a request
-LAST_ANSWERS = 2.0  # seconds for those that are on their way when the server is closed
-SILENCE = 30.0  # seconds until an answer that nobody takes is given up
+MAX_BODY = 4096  # of the body of a request
+DRAIN_S = 2.0  # seconds for those that are on their way when the server is closed
+IDLE_S = 30.0  # seconds until an answer that nobody takes is given up
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "connect-src 'self'; frame-src blob:; base-uri 'none'; form-action 'none'; "
@@ -75,7 +75,7 @@ class PageServer:
         self._server.server_close()
         self._thread.join()
         with self._server.answered:
-            self._server.answered.wait_for(lambda: not self._server.busy, LAST_ANSWERS)
+            self._server.answered.wait_for(lambda: not self._server.busy, DRAIN_S)
 
 
 class _Server(CappedServer):
@@ -105,7 +105,7 @@ class _Refused(Exception):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "stratkit", ""
-    timeout, wbufsize = SILENCE, 1 << 16  # an answer goes out whole
+    timeout, wbufsize = IDLE_S, 1 << 16  # an answer goes out whole
     error_message_format, error_content_type = "%(message)s\n", "text/plain; charset=utf-8"
 
     def setup(self) -> None:
@@ -221,13 +221,13 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.LENGTH_REQUIRED, "Content-Length is needed")
         if len(lengths) > 1:
             raise _Refused(HTTPStatus.BAD_REQUEST, "one Content-Length is needed")
-        if _number(lengths[0]) > MOST_BYTES:
-            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"over {MOST_BYTES} bytes")
+        if _number(lengths[0]) > MAX_BODY:
+            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"over {MAX_BODY} bytes")
         return self.rfile.read(int(lengths[0]))
 
     def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
         data = text.encode()
-        self.connection.settimeout(SILENCE)
+        self.connection.settimeout(IDLE_S)
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         if status != HTTPStatus.NO_CONTENT:

@@ -38,19 +38,27 @@ def policy_loss(log_pi: Tensor, target: Tensor, weight: Tensor) -> Tensor:
 
 def blended(outcome: Tensor, root_value: Tensor, share: float) -> Tensor:
     """(1 - share) outcome + share root_value, float32 [n]; the outcome where the value is NaN."""
-    found = torch.where(root_value.isnan(), outcome, root_value)
-    return (1 - share) * outcome + share * found
+    blend = torch.where(root_value.isnan(), outcome, root_value)
+    return (1 - share) * outcome + share * blend
 
 
-class Forward(NamedTuple):
-    """metrics: float32 [m, 2], `AlphaZe.view_metrics`."""
+class AlphaZeForward(NamedTuple):
+    """What is known of m views beside the network's outputs.
+
+    metrics   float32 [m, 2], `AlphaZe.view_metrics`
+    """
 
     metrics: Tensor
 
 
-class Targets(NamedTuple):
-    """What steps [n] are to learn, and with which weight; the part of each in the explained
-    variance. policy: float32 [n, A]; the others float32 [n]."""
+class AlphaZeTargets(NamedTuple):
+    """What n steps are to learn. All float32.
+
+    policy      [n, A], the search's, or what was played
+    value       [n]
+    weight      [n], of the step
+    explained   [n], its part in the explained variance
+    """
 
     policy: Tensor
     value: Tensor
@@ -58,7 +66,7 @@ class Targets(NamedTuple):
     explained: Tensor
 
 
-class AlphaZe(Algorithm[Forward, Targets]):
+class AlphaZe(Algorithm[AlphaZeForward, AlphaZeTargets]):
     """The network and its update."""
 
     config: AlphaZeConfig
@@ -77,27 +85,32 @@ class AlphaZe(Algorithm[Forward, Targets]):
         part = min(1.0, (step - c.warm_up) / c.lr_cosine)
         return c.lr_floor + (rate - c.lr_floor) * (1 + math.cos(math.pi * part)) / 2
 
-    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> AlphaZeForward:
         logits, value = outputs
         pi, log_pi = legal_policy(logits, views.legal)
-        return Forward(torch.stack([-(pi * log_pi).sum(1), value], 1))
+        return AlphaZeForward(torch.stack([-(pi * log_pi).sum(1), value], 1))
 
     def targets(
-        self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
-    ) -> Targets:
+        self, batch: StepBatch, outputs: Outputs, forward: AlphaZeForward, counts: Tensor
+    ) -> AlphaZeTargets:
         value = outputs[1][batch.view]
         weight = weights_of(batch, counts, self.config.weight_by, self.ranks)
         parts = explained_parts(batch, value, weight, counts)
         estimate = outcomes(batch)
         if not self.config.searched:
             played = one_hot(batch.action, batch.legal.shape[1])
-            return Targets(played.to(value), estimate, weight, parts)
+            return AlphaZeTargets(played.to(value), estimate, weight, parts)
         assert batch.target is not None and batch.root_value is not None  # make_batch has asked
         estimate = blended(estimate, batch.root_value, self.config.root_value)
-        return Targets(batch.target, estimate, weight, parts)
+        return AlphaZeTargets(batch.target, estimate, weight, parts)
 
     def loss(
-        self, batch: StepBatch, steps: Steps, outputs: Outputs, forward: Forward, targets: Targets
+        self,
+        batch: StepBatch,
+        steps: Steps,
+        outputs: Outputs,
+        forward: AlphaZeForward,
+        targets: AlphaZeTargets,
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         target, estimate, weight, parts = (x[steps] for x in targets)

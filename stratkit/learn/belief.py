@@ -22,19 +22,25 @@ from stratkit.learn.data import StepBatch
 from stratkit.nets.belief import BeliefNet
 
 
-class Forward(NamedTuple):
-    """metrics: float32 [m, 2], `Belief.view_metrics`."""
+class BeliefForward(NamedTuple):
+    """What is known of m views beside the network's outputs.
+
+    metrics   float32 [m, 2], `Belief.view_metrics`
+    """
 
     metrics: Tensor
 
 
-class Targets(NamedTuple):
-    """weight: float32 [n], of each step; those of all ranks sum to 1."""
+class BeliefTargets(NamedTuple):
+    """What n steps are to learn.
+
+    weight   float32 [n]; those of all ranks sum to 1
+    """
 
     weight: Tensor
 
 
-class Belief(Algorithm[Forward, Targets]):
+class Belief(Algorithm[BeliefForward, BeliefTargets]):
     """The network and its update. `InputError`: the game is on no board."""
 
     config: BeliefConfig
@@ -56,16 +62,21 @@ class Belief(Algorithm[Forward, Targets]):
         log_p, uniform = online.log_probabilities(*views.inputs)
         return log_p, uniform + 0 * log_p
 
-    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
-        return Forward(-torch.stack(outputs, 1))
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> BeliefForward:
+        return BeliefForward(-torch.stack(outputs, 1))
 
     def targets(
-        self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
-    ) -> Targets:
-        return Targets((batch.player >= 0) / counts.sum().clamp_min(1))
+        self, batch: StepBatch, outputs: Outputs, forward: BeliefForward, counts: Tensor
+    ) -> BeliefTargets:
+        return BeliefTargets((batch.player >= 0) / counts.sum().clamp_min(1))
 
     def loss(
-        self, batch: StepBatch, steps: Steps, outputs: Outputs, forward: Forward, targets: Targets
+        self,
+        batch: StepBatch,
+        steps: Steps,
+        outputs: Outputs,
+        forward: BeliefForward,
+        targets: BeliefTargets,
     ) -> tuple[Tensor, Tensor]:
         log_p, uniform = outputs
         loss = -(targets.weight[steps] * log_p).sum()

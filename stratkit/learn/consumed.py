@@ -37,11 +37,11 @@ class Consumed:
         """Removes the files that somebody else has deleted. Who counts what a folder has left
         would take their episodes off those that nobody has learned from."""
         known = {*self.files, *self.complete}
-        there: set[str] = set()  # a look at a folder is quicker than one at each of its files
+        existing: set[str] = set()  # a look at a folder is quicker than one at each of its files
         for folder in {os.path.dirname(file) for file in known}:
             with contextlib.suppress(OSError):
-                there.update(os.path.join(folder, name) for name in os.listdir(folder or "."))
-        for file in known - there:
+                existing.update(os.path.join(folder, name) for name in os.listdir(folder or "."))
+        for file in known - existing:
             if os.path.exists(file):  # in a folder that cannot be listed
                 continue
             self._count(file, -1)
@@ -59,5 +59,5 @@ class Consumed:
     def _count(self, file: str, sign: int) -> None:
         name = os.path.basename(file)
         has = episodes_in(name)
-        found = has if file in self.complete else min(self.files.get(file, 0), has)
-        self.learned[rank_of(name, len(self.learned))] += sign * found
+        known = has if file in self.complete else min(self.files.get(file, 0), has)
+        self.learned[rank_of(name, len(self.learned))] += sign * known

@@ -23,19 +23,39 @@ class StepBatch:
     """The steps of some episodes, whole games or slices, one after the other, and the different
     views in them.
 
-    Per view [u], padded to a multiple: `observations` uint8 [u, observation_bytes] and `legal`
-    uint8 [u, A].
-    Per step [n]: `view` int64, `action` int64, `mu` float32, `player` int64 (-1: a step that is not
-    learned from, such as an action that nobody sampled), `actor` int64 (-1: a step that is in no
-    chain of steps), `by_outcome` bool (it places a piece, and is judged by its game's outcome).
-    `learned` int64 [m]: the rows of the m steps that are learned from. `placed` int64 [k]: these,
-    and with slices those of which only the value or the ratio counts, for other steps' targets.
-    `cell` int64 [k]: the places of the latter in a grid of `time` x B.
-    Per episode [B]: `returns` float32 [B, P] of P players, `ended` bool (0: the game goes on),
-    `lengths` (actions, of the game so far) and `steps` (the policy's step, as played) int64,
-    `endings` their names. `unit`: the game's, of returns.
-    Of a search, or None: per step `target` float32 [n, A], the policy that it found (zeros: none),
-    and `root_value` float32 [n], its value for the player (NaN: none).
+    Of u views, padded to a multiple:
+
+        observations  uint8 [u, observation_bytes]
+        legal         uint8 [u, A]
+
+    Of n steps:
+
+        view          int64 [n], row among the views
+        action        int64 [n]
+        mu            float32 [n], probability with which the action was chosen
+        player        int64 [n]; -1: a step that is not learned from, such as an action that nobody
+                      sampled
+        actor         int64 [n]; -1: a step that is in no chain of steps
+        by_outcome    bool [n], whether it places a piece, and is judged by its game's outcome
+        learned       int64 [m], rows of the steps that are learned from
+        placed        int64 [k], these, and with slices those of which only the value or the ratio
+                      counts, for other steps' targets
+        cell          int64 [k], places of the latter in a grid of `time` x B
+        time          height of this grid
+
+    Of B episodes, and P players:
+
+        returns       float32 [B, P]
+        ended         bool [B]; 0: the game goes on
+        lengths       int64 [B], actions of the game so far
+        steps         int64 [B], the policy's step, as played
+        endings       names of their endings
+        unit          the game's, of returns
+
+    Of a search; None: there was none:
+
+        target        float32 [n, A], the policy that it found; zeros: none
+        root_value    float32 [n], its value for the player; NaN: none
     """
 
     observations: Tensor

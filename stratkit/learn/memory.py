@@ -16,25 +16,25 @@ SHARE = 0.5  # of the free memory: the gradients of the largest layers need some
 def fitting(views: int, compute: Callable[[], Any], parameters: Iterable[Tensor]) -> int:
     """How many views fit into the memory that is free, if `compute` evaluates so many `views`."""
     device = next(iter(parameters := list(parameters))).device
-    kept = kept_bytes(compute, parameters)
-    return max(1, int(SHARE * free_bytes(device) * views / max(1, kept)))
+    saved = saved_bytes(compute, parameters)
+    return max(1, int(SHARE * free_bytes(device) * views / max(1, saved)))
 
 
-def kept_bytes(compute: Callable[[], Any], parameters: Iterable[Tensor]) -> int:
+def saved_bytes(compute: Callable[[], Any], parameters: Iterable[Tensor]) -> int:
     """Bytes that a graph keeps for its gradient until that is computed, without the parameters,
     which are there anyway."""
     given = {parameter.untyped_storage().data_ptr() for parameter in parameters}
-    kept: dict[int, int] = {}
+    saved: dict[int, int] = {}
 
     def note(tensor: Tensor) -> Tensor:
         storage = tensor.untyped_storage()
         if storage.data_ptr() not in given:
-            kept[storage.data_ptr()] = storage.nbytes()
+            saved[storage.data_ptr()] = storage.nbytes()
         return tensor
 
     with saved_tensors_hooks(note, lambda tensor: tensor):
         graph = compute()
-    total = sum(kept.values())
+    total = sum(saved.values())
     del graph  # until here no address could be given away a second time
     return total
 

@@ -121,9 +121,9 @@ def largest(advantage: Tensor, weight: Tensor, quantile: float, ranks: Ranks = A
     size = ranks.gather(advantage.abs()[weight > 0])
     if not len(size):
         return weight
-    kept = weight * (advantage.abs() >= size.quantile(quantile))
-    sums = ranks.sum(torch.stack([weight.sum(), kept.sum()]))
-    return kept * (sums[0] / sums[1])
+    selected = weight * (advantage.abs() >= size.quantile(quantile))
+    sums = ranks.sum(torch.stack([weight.sum(), selected.sum()]))
+    return selected * (sums[0] / sums[1])
 
 
 # ---- Losses ----
@@ -139,11 +139,13 @@ def behaviour_loss(log_ratio: Tensor, weight: Tensor) -> Tensor:
 # ---- All of it, for the optimizer ----
 
 
-class Forward(NamedTuple):
-    """What is known of some views [m] beside the online network's outputs, without a graph.
+class MMDForward(NamedTuple):
+    """What is known of m views beside the online network's outputs, without a graph. All float32.
 
-    pi: [m, A], the policy before the update. log_magnet: [m, A], or [m, 1] of a uniform magnet.
-    eta: [m], this update's. metrics: [m, 3], `MMD.view_metrics`. All float32.
+    pi           [m, A], the policy before the update
+    log_magnet   [m, A], or [m, 1] of a uniform magnet
+    eta          [m], this update's
+    metrics      [m, 3], `MMD.view_metrics`
     """
 
     pi: Tensor
@@ -152,9 +154,14 @@ class Forward(NamedTuple):
     metrics: Tensor
 
 
-class Targets(NamedTuple):
-    """What steps [n] are to learn, the advantage in the game's unit, and with which weight; the
-    part of each in the explained variance. All float32 [n]."""
+class MMDTargets(NamedTuple):
+    """What n steps are to learn. All float32 [n].
+
+    advantage   in the game's unit
+    value       the estimate
+    weight      of the step
+    explained   its part in the explained variance
+    """
 
     advantage: Tensor
     value: Tensor
@@ -162,7 +169,7 @@ class Targets(NamedTuple):
     explained: Tensor
 
 
-class MMD(Algorithm[Forward, Targets]):
+class MMD(Algorithm[MMDForward, MMDTargets]):
     """MMD's networks and its update."""
 
     config: MMDConfig
@@ -187,13 +194,13 @@ class MMD(Algorithm[Forward, Targets]):
         c = self.config
         return annealed(c.eta, c.eta_floor, c.eta_power, step, c.anneal_after)
 
-    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> MMDForward:
         logits, value = outputs
         pi, log_pi = legal_policy(logits, views.legal)
         log_magnet = self._log_magnet(views)
         entropy, kl = -(pi * log_pi).sum(1), (pi * (log_pi - log_magnet)).sum(1)
         eta = torch.full_like(value, self.eta(step))
-        return Forward(pi, log_magnet, eta, torch.stack([entropy, kl, value], 1))
+        return MMDForward(pi, log_magnet, eta, torch.stack([entropy, kl, value], 1))
 
     def _log_magnet(self, views: DistinctViews) -> Tensor:
         """Logarithms of the magnet's policy, float32 [m, A] or [m, 1]. A uniform one is local: of a
@@ -205,13 +212,13 @@ class MMD(Algorithm[Forward, Targets]):
         return legal_policy(logits, views.legal)[1]
 
     def targets(
-        self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
-    ) -> Targets:
+        self, batch: StepBatch, outputs: Outputs, forward: MMDForward, counts: Tensor
+    ) -> MMDTargets:
         batch = batch.with_draws(self.config.draw_score * batch.unit)
         value = outputs[1][batch.view]
         player, rewards = batch.grid(batch.player, fill=-1), batch.rewards()
         actor = batch.grid(batch.actor, fill=-1)
-        found = estimates(
+        estimated = estimates(
             batch.grid(value),
             batch.grid(forward.pi[batch.view, batch.action] / batch.mu),
             actor,
@@ -226,15 +233,20 @@ class MMD(Algorithm[Forward, Targets]):
         parts = explained_parts(batch, value, weight, counts)
         # A setup is judged by its game. Values soon after it know less of it than they err.
         setup, outcome = batch.by_outcome, outcomes(batch)
-        advantage = torch.where(setup, outcome - value, batch.flat(found.advantage))
-        estimate = torch.where(setup, outcome, batch.flat(found.value))
+        advantage = torch.where(setup, outcome - value, batch.flat(estimated.advantage))
+        estimate = torch.where(setup, outcome, batch.flat(estimated.value))
         if quantile := self.config.advantage_filter:
             in_play = largest(advantage, weight * ~setup, quantile, self.ranks)
             weight = torch.where(setup, weight, in_play)
-        return Targets(advantage / batch.unit, estimate, weight, parts)
+        return MMDTargets(advantage / batch.unit, estimate, weight, parts)
 
     def loss(
-        self, batch: StepBatch, steps: Steps, outputs: Outputs, forward: Forward, targets: Targets
+        self,
+        batch: StepBatch,
+        steps: Steps,
+        outputs: Outputs,
+        forward: MMDForward,
+        targets: MMDTargets,
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         advantage, estimate, weight, parts = (x[steps] for x in targets)

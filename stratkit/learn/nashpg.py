@@ -119,20 +119,25 @@ def normalised(advantage: Tensor, learned: Tensor, ranks: Ranks = ALONE) -> Tens
     return advantage.sub(mean).div(deviation.clamp_min(1e-8)).float()
 
 
-class Forward(NamedTuple):
-    """What is known of some views [m] beside the online network's outputs, without a graph.
+class PPOForward(NamedTuple):
+    """What is known of m views beside the online network's outputs, without a graph.
 
-    log_magnet: float32 [m, A], of the magnet's policy, or [m, 0] without one.
-    metrics: float32 [m, number of `view_metrics`].
+    log_magnet   float32 [m, A], of the magnet's policy, or [m, 0] without one
+    metrics      float32 [m, number of `view_metrics`]
     """
 
     log_magnet: Tensor
     metrics: Tensor
 
 
-class Targets(NamedTuple):
-    """What steps [n] are to learn, and with which weight; the part of each in the explained
-    variance. All float32 [n]; the advantage is normalised."""
+class PPOTargets(NamedTuple):
+    """What n steps are to learn. All float32 [n].
+
+    advantage   normalised
+    value       the estimate
+    weight      of the step
+    explained   its part in the explained variance
+    """
 
     advantage: Tensor
     value: Tensor
@@ -140,23 +145,23 @@ class Targets(NamedTuple):
     explained: Tensor
 
 
-class PPO(Algorithm[Forward, Targets]):
+class PPO(Algorithm[PPOForward, PPOTargets]):
     """PPO's network and its update."""
 
     config: PPOConfig
     loss_metrics = ("policy_loss", "value_loss", "clipped", "explained")
     view_metrics: tuple[str, ...] = ("entropy", "value")
 
-    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> PPOForward:
         logits, value = outputs
         pi, log_pi = legal_policy(logits, views.legal)
-        return Forward(logits[:, :0], torch.stack([-(pi * log_pi).sum(1), value], 1))
+        return PPOForward(logits[:, :0], torch.stack([-(pi * log_pi).sum(1), value], 1))
 
     def targets(
-        self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
-    ) -> Targets:
+        self, batch: StepBatch, outputs: Outputs, forward: PPOForward, counts: Tensor
+    ) -> PPOTargets:
         value = outputs[1][batch.view]
-        found = estimates(
+        estimated = estimates(
             batch.grid(value),
             batch.grid(torch.ones_like(value)),
             batch.grid(batch.actor, fill=-1),
@@ -165,19 +170,24 @@ class PPO(Algorithm[Forward, Targets]):
             value_lambda=self.config.advantage_lambda,
             advantage_lambda=self.config.advantage_lambda,
         )
-        advantage = normalised(batch.flat(found.advantage), batch.learned, self.ranks)
+        advantage = normalised(batch.flat(estimated.advantage), batch.learned, self.ranks)
         weight = weights_of(batch, counts, self.config.weight_by, self.ranks)
         parts = explained_parts(batch, value, weight, counts)
         minibatches = self.config.minibatches
-        return Targets(
-            advantage, batch.flat(found.value), minibatches * weight, minibatches * parts
+        return PPOTargets(
+            advantage, batch.flat(estimated.value), minibatches * weight, minibatches * parts
         )
 
     def minibatches(self, learned: Tensor, step: int) -> Iterator[Tensor]:
         return shuffled(learned, self.config.epochs, self.config.minibatches, self.seed, step)
 
     def loss(
-        self, batch: StepBatch, steps: Steps, outputs: Outputs, forward: Forward, targets: Targets
+        self,
+        batch: StepBatch,
+        steps: Steps,
+        outputs: Outputs,
+        forward: PPOForward,
+        targets: PPOTargets,
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         advantage, estimate, weight, parts = (x[steps] for x in targets)
@@ -211,13 +221,13 @@ class NashPG(PPO):
     network_names = NETWORKS
     view_metrics = ("entropy", "value", "kl")
 
-    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> PPOForward:
         pi, log_pi = legal_policy(outputs[0], views.legal)
         magnet = self.networks["magnet"]
         logits = magnet.logits(magnet.embed(views.inputs), views.inputs, views.legal)
         log_magnet = legal_policy(logits, views.legal)[1]
         kl = (pi * (log_pi - log_magnet)).sum(1, keepdim=True)
-        return Forward(
+        return PPOForward(
             log_magnet, torch.cat([super().forward(views, outputs, step).metrics, kl], 1)
         )
 

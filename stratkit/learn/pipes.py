@@ -40,15 +40,15 @@ def side_by_side(
     a thread waits for each. Each has at most one thing at hand that is not taken."""
     ready: queue.Queue[T | _End] = queue.Queue(1)
 
-    def put(found: T | _End) -> None:
+    def put(item: T | _End) -> None:
         while not stopped.is_set():
             with contextlib.suppress(queue.Full):
-                return ready.put(found, timeout=poll)
+                return ready.put(item, timeout=poll)
 
     def read(one: Iterator[T]) -> None:
         try:
-            for found in one:
-                put(found)
+            for item in one:
+                put(item)
                 if stopped.is_set():
                     return
             put(_End())
@@ -64,11 +64,11 @@ def side_by_side(
     left = len(inputs)
     while left and not stopped.is_set():
         with contextlib.suppress(queue.Empty):
-            found = ready.get(timeout=poll)
-            if not isinstance(found, _End):
-                yield found
-            elif found.error:
-                raise found.error
+            item = ready.get(timeout=poll)
+            if not isinstance(item, _End):
+                yield item
+            elif item.error:
+                raise item.error
             else:
                 left -= 1
     for thread in threads:  # one that waits for its pipe may be left, but none within numpy

@@ -91,12 +91,12 @@ class _Group(Ranks):
         try:
             self._dist.all_gather(lengths, torch.tensor([len(data)]))
             longest = max(int(n) for n in lengths)
-            found = [torch.zeros(longest, dtype=torch.uint8) for _ in range(self.size)]
+            gathered = [torch.zeros(longest, dtype=torch.uint8) for _ in range(self.size)]
             padded = torch.nn.functional.pad(data, (0, longest - len(data)))
-            self._dist.all_gather(found, padded)
+            self._dist.all_gather(gathered, padded)
         except RuntimeError as error:
             raise self._alone() from error
-        pairs = zip(found, lengths, strict=True)
+        pairs = zip(gathered, lengths, strict=True)
         return [json.loads(bytes(one[: int(n)].numpy())) for one, n in pairs]
 
     def collect(self, data: bytes) -> list[bytes]:

@@ -37,21 +37,27 @@ def loss_of(values: Tensor, targets: Tensor) -> Tensor:
     return torch.where(x <= 1, x * x, 2 * x - 1).sum()
 
 
-class Forward(NamedTuple):
-    """metrics: float32 [m, 0]."""
+class ReBeLForward(NamedTuple):
+    """Nothing is known beside the network's outputs.
+
+    metrics   float32 [m, 0]
+    """
 
     metrics: Tensor
 
 
-class Targets(NamedTuple):
-    """values: float32 [n, hands], NaN of hands that are not there. number: float32 [], how many
-    there are, of all ranks."""
+class ReBeLTargets(NamedTuple):
+    """What n examples teach.
+
+    values   float32 [n, hands]; NaN: of hands that are not there
+    number   float32 [], how many are there, of all ranks
+    """
 
     values: Tensor
     number: Tensor
 
 
-class ReBeL(Algorithm[Forward, Targets]):
+class ReBeL(Algorithm[ReBeLForward, ReBeLTargets]):
     """The network and its update, by an `ExampleBatch` of `stratkit.learn.buffer`. `InputError`:
     the game has no public belief states of few hands, or with `exact`, none that can be solved."""
 
@@ -77,19 +83,21 @@ class ReBeL(Algorithm[Forward, Targets]):
     def outputs(self, views: DistinctViews) -> Outputs:
         return (self.trained(views.inputs),)
 
-    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
-        return Forward(outputs[0].new_zeros((len(outputs[0]), 0)))
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> ReBeLForward:
+        return ReBeLForward(outputs[0].new_zeros((len(outputs[0]), 0)))
 
-    def targets(self, batch: Any, outputs: Outputs, forward: Forward, counts: Tensor) -> Targets:
-        return Targets(batch.values, counts.sum().clamp_min(1))
+    def targets(
+        self, batch: Any, outputs: Outputs, forward: ReBeLForward, counts: Tensor
+    ) -> ReBeLTargets:
+        return ReBeLTargets(batch.values, counts.sum().clamp_min(1))
 
     def loss(
         self,
         batch: Any,
         steps: Steps,
         outputs: Outputs,
-        forward: Forward,
-        targets: Targets,
+        forward: ReBeLForward,
+        targets: ReBeLTargets,
     ) -> tuple[Tensor, Tensor]:
         loss = loss_of(outputs[0], targets.values[steps]) / targets.number
         return loss, loss.detach()[None]

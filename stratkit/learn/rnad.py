@@ -214,12 +214,14 @@ class EntropySchedule:
 # ---- All of it, for the optimizer ----
 
 
-class Forward(NamedTuple):
-    """What networks say of some views [m], without a graph, beside the online one's outputs.
+class RNaDForward(NamedTuple):
+    """What networks say of m views, without a graph, beside the online one's outputs. All float32.
 
-    log_ratio: [m, A], L of the reward transform. played: [m, A], the policy whose values v-trace
-    estimates. kl: [m], its distance from the regularisation policy. target_value: [m]. metrics:
-    [m, 5], `RNaD.view_metrics`. All float32.
+    log_ratio      [m, A], L of the reward transform
+    played         [m, A], the policy whose values v-trace estimates
+    kl             [m], its distance from the regularisation policy
+    target_value   [m]
+    metrics        [m, 5], `RNaD.view_metrics`
     """
 
     log_ratio: Tensor
@@ -229,9 +231,14 @@ class Forward(NamedTuple):
     metrics: Tensor
 
 
-class Targets(NamedTuple):
-    """What steps [n] are to learn, and with which weight; the part of each in the explained
-    variance. All float32 [n]."""
+class RNaDTargets(NamedTuple):
+    """What n steps are to learn. All float32 [n].
+
+    q_correction   v-trace's, of the action's value
+    value          v-trace's
+    weight         of the step
+    explained      its part in the explained variance
+    """
 
     q_correction: Tensor
     value: Tensor
@@ -239,13 +246,13 @@ class Targets(NamedTuple):
     explained: Tensor
 
 
-class RNaD(Algorithm[Forward, Targets]):
+class RNaD(Algorithm[RNaDForward, RNaDTargets]):
     """R-NaD's networks and its update."""
 
     config: RNaDConfig
     network_names = NETWORKS
-    loss_metrics = ("policy_loss", "value_loss", "w_variance", "explained")
-    view_metrics = ("entropy", "kl", "value", "removed", "beyond")
+    loss_metrics = ("policy_loss", "value_loss", "is_weight_variance", "explained")
+    view_metrics = ("entropy", "kl", "value", "mass_removed", "frac_saturated")
     _one_regularization = True  # both regularisation policies are the same network
 
     @functools.cached_property
@@ -254,7 +261,7 @@ class RNaD(Algorithm[Forward, Targets]):
         config = self.config
         return EntropySchedule(config.sizes, config.repeats, config.ramp)
 
-    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> Forward:
+    def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> RNaDForward:
         inputs, legal = views
         logits, value = outputs
         pi, log_pi = legal_policy(logits, legal)
@@ -274,7 +281,7 @@ class RNaD(Algorithm[Forward, Targets]):
             (pi * (played == 0)).sum(1),
             ((y.abs() >= self.config.beta) & allowed).sum(1) / number,
         )
-        return Forward(
+        return RNaDForward(
             ratio,
             played,
             (played * ratio).sum(1),
@@ -297,8 +304,8 @@ class RNaD(Algorithm[Forward, Targets]):
         return mixture(log_policy("regularization"), log_policy("previous"), alpha)
 
     def targets(
-        self, batch: StepBatch, outputs: Outputs, forward: Forward, counts: Tensor
-    ) -> Targets:
+        self, batch: StepBatch, outputs: Outputs, forward: RNaDForward, counts: Tensor
+    ) -> RNaDTargets:
         config = self.config
         trace = v_trace(
             batch.grid(forward.target_value[batch.view]),
@@ -313,10 +320,15 @@ class RNaD(Algorithm[Forward, Targets]):
         )
         weight = weights_of(batch, counts, config.weight_by, self.ranks)
         parts = explained_parts(batch, outputs[1][batch.view], weight, counts)
-        return Targets(batch.flat(trace.q_correction), batch.flat(trace.value), weight, parts)
+        return RNaDTargets(batch.flat(trace.q_correction), batch.flat(trace.value), weight, parts)
 
     def loss(
-        self, batch: StepBatch, steps: Steps, outputs: Outputs, forward: Forward, targets: Targets
+        self,
+        batch: StepBatch,
+        steps: Steps,
+        outputs: Outputs,
+        forward: RNaDForward,
+        targets: RNaDTargets,
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         view, action, weight = batch.view[steps], batch.action[steps], targets.weight[steps]

@@ -54,7 +54,7 @@ def test_everything_of_a_checkpoint_goes_on(tmp_path: pathlib.Path) -> None:
     asked = {"threshold": 0.03, "quanta": 32, "actors": "raw"}
     assert {**before[1]["config"], **asked} == start[1]["config"] == last[1]["config"]
     assert [line["step"] for line in metrics(parts)] == [3, 4]
-    assert all("removed" in line for line in metrics(parts))
+    assert all("mass_removed" in line for line in metrics(parts))
     assert read_policy(parts)[1]["post"] == "none"
 
 
@@ -95,8 +95,9 @@ def test_those_who_follow_play_the_processed_policy(tmp_path: pathlib.Path) -> N
 
 
 def test_play_and_values_agree_by_per(tmp_path: pathlib.Path) -> None:
-    """What the commands say of self-play by fixed weights: w_variance, the mean of (pi/mu - 1)^2
-    of what is played and what is valued. Checkpoints are measured as they are valued."""
+    """What the commands say of self-play by fixed weights: is_weight_variance, the mean of
+    (pi/mu - 1)^2 of what is played and what is valued. Checkpoints are measured as they are valued.
+    """
     source, keys = untrained(tmp_path), "threshold=0.03,quanta=8"
     variance = {}
     for per in ("action", "move"):
@@ -107,7 +108,7 @@ def test_play_and_values_agree_by_per(tmp_path: pathlib.Path) -> None:
             assert EpisodeReader(stream, "games").open().post == f"per={per},{keys}"
         tune = ("finetune", source, games, "--out", fine, "--steps", 1, "--batch", 8)
         assert run(*tune, "--quanta", 8).status == 0
-        variance[per] = metrics(fine)[0]["w_variance"]
+        variance[per] = metrics(fine)[0]["is_weight_variance"]
         config = load_checkpoint(list_checkpoints(fine)[-1][1])[1]["config"]
         assert measured("rnad", config) == f"per=action,{keys},"
     assert variance["action"] < 1e-6 and variance["move"] > 1e-2

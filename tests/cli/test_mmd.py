@@ -46,7 +46,7 @@ def test_the_closed_loop_learns_kuhn(trained: pathlib.Path) -> None:
     etas = [line["eta"] for line in lines]
     assert etas == sorted(etas, reverse=True) and etas[0] > 1.2 * etas[-1] > 0
     assert {"policy_loss", "value_loss", "clipped", "entropy", "kl", "value", "lr"} <= {*lines[0]}
-    assert not {"alpha", "iteration", "removed"} & {*lines[0]}
+    assert not {"alpha", "iteration", "mass_removed"} & {*lines[0]}
     assert nash_conv(str(newest(trained))) < 0.5
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from running import PATIENCE
 from stratkit.humans import page_connections
-from stratkit.humans.page_connections import MOST_ARRIVING, MOST_CONNECTIONS
+from stratkit.humans.page_connections import MAX_ARRIVING, MAX_CONNECTIONS
 from stratkit.humans.page_server import HOST, PageModel, PageServer
 
 WORD = {"version": 1, "word": "resign"}
@@ -101,19 +101,19 @@ def received(connection: socket.socket) -> bytes:
 @pytest.mark.parametrize("data", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n", b"POST / HTTP/1.1"])
 def test_strangers_take_no_room_from_the_player(server: PageServer, data: bytes) -> None:
     before = threading.active_count()
-    for number in (MOST_CONNECTIONS + 20, 4 * MOST_CONNECTIONS):
+    for number in (MAX_CONNECTIONS + 20, 4 * MAX_CONNECTIONS):
         with connections(server, number, data):
             assert asked(server) == 200
-            assert len(server._server._connections) <= MOST_CONNECTIONS
+            assert len(server._server._connections) <= MAX_CONNECTIONS
             # Some of those that were sent away may be about to end.
-            assert threading.active_count() <= before + 2 * MOST_CONNECTIONS
+            assert threading.active_count() <= before + 2 * MAX_CONNECTIONS
 
 
 def test_a_page_that_waits_is_not_sent_away(server: PageServer) -> None:
     with connections(server, 1, head(server, rest="state?after=999")) as (waiting,):
         while not any(server._server._connections.values()):  # it has not been read yet
             time.sleep(0.01)
-        with connections(server, 2 * MOST_CONNECTIONS, b"GET"):
+        with connections(server, 2 * MAX_CONNECTIONS, b"GET"):
             with connections(server, 1, say(server) + json.dumps(WORD).encode()) as (saying,):
                 assert saying.recv(1 << 16).split()[1] == b"204"
             assert waiting.recv(1 << 16).split()[1] == b"200"
@@ -121,7 +121,7 @@ def test_a_page_that_waits_is_not_sent_away(server: PageServer) -> None:
 
 def test_too_many_pages_are_refused(server: PageServer) -> None:
     """Who has the token cannot take more, either; and those that are there stay."""
-    with connections(server, MOST_CONNECTIONS, head(server)) as pages:
+    with connections(server, MAX_CONNECTIONS, head(server)) as pages:
         for page in pages:
             assert page.recv(1 << 16).split()[1] == b"200"
         with connections(server, 1, head(server)) as (other,):
@@ -162,7 +162,7 @@ def test_a_request_has_an_end(server: PageServer) -> None:
     line = "X: " + 60_000 * "x"
     with connections(server, 1, head(server, line)) as (long,):
         assert long.recv(1 << 16).split()[1] == b"200"
-    with connections(server, 1, head(server, *[line] * (MOST_ARRIVING // 60_000 + 1))) as (longer,):
+    with connections(server, 1, head(server, *[line] * (MAX_ARRIVING // 60_000 + 1))) as (longer,):
         assert received(longer) == b""
     assert asked(server) == 200
 
@@ -179,8 +179,8 @@ def test_who_asks_whether_to_send_a_body_is_answered(server: PageServer) -> None
 
 def test_close_does_not_wait_for_strangers() -> None:
     server = PageServer(Counter(), 0)
-    with connections(server, MOST_CONNECTIONS, b"GET / HT") as strangers:
+    with connections(server, MAX_CONNECTIONS, b"GET / HT") as strangers:
         began = time.monotonic()
         server.close()
         assert time.monotonic() - began < PATIENCE
-    assert len(strangers) == MOST_CONNECTIONS
+    assert len(strangers) == MAX_CONNECTIONS

@@ -16,7 +16,7 @@ from learn.test_rnad_update import setting, vector_batch
 from stratkit.engine import Game
 from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.data import StepBatch, make_batch
-from stratkit.learn.memory import kept_bytes
+from stratkit.learn.memory import saved_bytes
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.rnad import NETWORKS
 from stratkit.learn.v_trace import scan, scan_by_doubling
@@ -26,11 +26,11 @@ def test_a_graph_keeps_the_inputs_and_masks_of_its_layers() -> None:
     layers = nn.Sequential(nn.Linear(10, 20), nn.ReLU(), nn.Linear(20, 30))
     views = torch.zeros(7, 10)
     # The inputs of both layers; relu remembers its output, which is the second one.
-    kept = kept_bytes(lambda: layers(views), layers.parameters())
+    kept = saved_bytes(lambda: layers(views), layers.parameters())
     assert kept == 7 * (10 + 20) * 4
-    assert kept_bytes(lambda: layers(views).detach(), layers.parameters()) == kept
+    assert saved_bytes(lambda: layers(views).detach(), layers.parameters()) == kept
     with torch.no_grad():
-        assert kept_bytes(lambda: layers(views), layers.parameters()) == 0
+        assert saved_bytes(lambda: layers(views), layers.parameters()) == 0
 
 
 def test_a_chunk_fills_half_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import accepted, resolve
-from stratkit.learn.rnad import Forward, action_values
+from stratkit.learn.rnad import RNaDForward, action_values
 from stratkit.nets import legal_policy, process
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
@@ -41,7 +41,7 @@ def a_learner(**options: object) -> tuple[Optimizer, StepBatch]:
     return learner, batch
 
 
-def forward(learner: Optimizer, batch: StepBatch) -> tuple[Tensor, Forward]:
+def forward(learner: Optimizer, batch: StepBatch) -> tuple[Tensor, RNaDForward]:
     """The logits and the rest of all views."""
     outputs, found = learner._forward(batch, slice(None), keep=False)
     return outputs[0], found
@@ -98,12 +98,12 @@ def test_the_targets_are_those_of_the_processed_policy() -> None:
 
 def test_without_post_processing_nothing_is_removed() -> None:
     plain, batch = a_learner()
-    assert plain.update(batch)["removed"] == 0
+    assert plain.update(batch)["mass_removed"] == 0
     tuned, _ = a_learner(threshold=0.1, quanta=8)
     pi = legal_policy(forward(tuned, batch)[0], batch.legal)[0][batch.view]
     removed = float((pi * (process(pi, 0.1, 8) == 0)).sum(1).mean())
     assert 0 < removed < 1
-    assert math.isclose(tuned.update(batch)["removed"], removed, rel_tol=1e-4)
+    assert math.isclose(tuned.update(batch)["mass_removed"], removed, rel_tol=1e-4)
 
 
 def ratios(learner: Optimizer, player: Player, number: int = 5) -> np.ndarray:

@@ -196,7 +196,7 @@ def test_what_the_clips_bite_on_is_reported() -> None:
     """The policy that played is uniform, as that of an untrained network nearly is."""
     learner, batch = a_batch()
     fresh = learner.update(batch)
-    assert (fresh["beyond"], fresh["w_variance"]) == pytest.approx((0, 0), abs=1e-3)
+    assert (fresh["frac_saturated"], fresh["is_weight_variance"]) == pytest.approx((0, 0), abs=1e-3)
     network, beta = learner.algorithm.trained, hyper(learner).beta
     with torch.no_grad():
         for parameter in network.parameters():
@@ -212,8 +212,8 @@ def test_what_the_clips_bite_on_is_reported() -> None:
     weight = step_weights(batch.player, batch.step_counts())
     variance = (weight * (pi / batch.mu - 1) ** 2).sum() / 2
     metrics = learner.update(batch)
-    assert 0.2 < metrics["beyond"] == pytest.approx(beyond[learned].mean().item(), rel=1e-4)
-    assert 0.05 < metrics["w_variance"] == pytest.approx(variance.item(), rel=1e-4)
+    assert 0.2 < metrics["frac_saturated"] == pytest.approx(beyond[learned].mean().item(), rel=1e-4)
+    assert 0.05 < metrics["is_weight_variance"] == pytest.approx(variance.item(), rel=1e-4)
 
 
 @pytest.mark.parametrize(
