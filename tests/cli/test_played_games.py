@@ -142,7 +142,7 @@ def test_what_is_no_episodes_is_told_before_torch_is_loaded(tmp_path: pathlib.Pa
     ("name", "data", "what"),
     [
         ("g.jsonl", b'{"stratkit":"games"', "games, no episodes"),
-        ("g.jsonl.gz", gzip.compress(b"{"), "games, no episodes"),
+        ("g.jsonl.gz", gzip.compress(b"{", mtime=0), "games, no episodes"),
         ("g.jsonl.zst", b"\x28\xb5\x2f\xfd...", "games, no episodes"),
         ("g.gsn", b"#X38FA11 Stratego-Notation v1", "games, no episodes"),
         ("games", b"<?xml", "games, no episodes"),
