@@ -1,5 +1,5 @@
 """A game in Python, `py:MODULE:CLASS`: the engine calls its methods back, so that batches, replay,
-search and trees play it as they play a game in C, a thousand times slower.
+search and trees play it as they play a game in C, some hundred times slower.
 
 What the class says is checked whenever a state begins or changes. The first thing that is wrong, or
 the first exception, ends the game that is being played; `PythonGame.check` raises it in the call
