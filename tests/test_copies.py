@@ -12,22 +12,10 @@ import numpy as np
 import pytest
 
 import stratkit
+from every_game import GAMES
 from running import ROOT
-from stratkit.engine import Batch, Game, game_names, sample
+from stratkit.engine import Batch, Game, sample
 from stratkit.errors import InputError
-
-MATRIX = f"matrix:{ROOT / 'formats/samples/modified_rps.matrix'}"
-OTHERS = {
-    "dark_hex:": "dark_hex:3:classical",
-    "diplomacy:": "diplomacy:fva",
-    "hex:": "hex:3",
-    "leduc:": "leduc:3x2",
-    "liars_dice:": "liars_dice:1x3",
-    "matrix:": MATRIX,
-    "moves:": "moves:nano",
-    "phantom_ttt:": "phantom_ttt:classical",
-}
-GAMES = [OTHERS.get(name, name) for name in game_names()]
 
 
 def pickled(thing: Any) -> Any:

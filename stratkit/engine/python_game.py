@@ -1,5 +1,5 @@
 """A game in Python, `py:MODULE:CLASS`: the engine calls its methods back, so that batches, replay,
-search and trees play it as they play a game in C, a thousand times slower.
+search and trees play it as they play a game in C, some hundred times slower.
 
 What the class says is checked whenever a state begins or changes. The first thing that is wrong, or
 the first exception, ends the game that is being played; `PythonGame.check` raises it in the call
@@ -8,7 +8,7 @@ that met it.
 
 from __future__ import annotations
 
-import inspect
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -35,7 +35,8 @@ T = TypeVar("T")
 
 class Rules(Protocol):
     """What a class says of its game. A state is a uint8 array [state_bytes], and all there is of a
-    game in progress: `self` holds nothing that changes.
+    game in progress: `self` holds nothing that changes. `reset`, `apply` and `redeal` alone write
+    it.
 
         players            int        2 to 7
         actions            int        actions are 0 .. actions - 1, at most 128
@@ -96,7 +97,7 @@ class PythonGame:
         for method in METHODS:
             if not callable(getattr(self.rules, method, None)):
                 raise InputError(f"game {printable(name)}: its class has no method {method}")
-        self.path = inspect.getsourcefile(cls)
+        self.path: str | None = getattr(sys.modules.get(cls.__module__), "__file__", None)
         self._error: BaseException | None = None
         self._self = ffi.new_handle(self)
         numbers = (getattr(self, key) for key in LIMITS)
@@ -145,8 +146,16 @@ class PythonGame:
         return failed
 
     def state(self, at: Any) -> Bytes:
-        """The bytes of a state, in the engine's memory."""
-        return np.frombuffer(ffi.buffer(at, self.state_bytes), np.uint8)
+        """A state of the engine: a copy, since the class may keep it, and not to be changed."""
+        return np.frombuffer(bytes(ffi.buffer(at, self.state_bytes)), np.uint8)
+
+    def changed(self, at: Any, change: Callable[[Bytes], None]) -> Bytes:
+        """A state of the engine, after this change of it."""
+        state = self.state(at).copy()
+        change(state)
+        ffi.buffer(at, self.state_bytes)[:] = state.tobytes()
+        state.flags.writeable = False
+        return state
 
     def look(self, state: Bytes, plies: int, legal: Any, returns: Any) -> int:
         """Who acts, with the legal actions or the returns written. `_Wrong`: they are none."""
@@ -190,13 +199,16 @@ class PythonGame:
             raise _Wrong(f"chance: {n} probabilities that sum to 1 are needed")
         return chances
 
-    def deal(self, state: Bytes, seed: int) -> None:
+    def deal(self, at: Any, seed: int) -> None:
         """Makes the state a world. `_Wrong`: it shows itself to be another one."""
-        before = self.rules.actor(state), list(self.rules.legal(state)), self.observed(state)
-        self.rules.redeal(state, np.random.default_rng(seed))
-        after = self.rules.actor(state), list(self.rules.legal(state)), self.observed(state)
-        if after != before:
+        before = self._view(self.state(at))
+        rng = np.random.default_rng(seed)
+        if self._view(self.changed(at, lambda state: self.rules.redeal(state, rng))) != before:
             raise _Wrong("redeal: the acting player can tell the state from the one before")
+
+    def _view(self, state: Bytes) -> tuple[int, list[int], bytes]:
+        """Who acts, what is legal and what is seen."""
+        return self.rules.actor(state), list(self.rules.legal(state)), self.observed(state)
 
 
 class _Wrong(Exception):
@@ -220,9 +232,7 @@ def _reset(handle: Any, at: Any, legal: Any, returns: Any) -> int:
     game: PythonGame = ffi.from_handle(handle)
 
     def begin() -> int:
-        state = game.state(at)
-        game.rules.reset(state)
-        return game.look(state, 0, legal, returns)
+        return game.look(game.changed(at, game.rules.reset), 0, legal, returns)
 
     return game.call("reset", begin, OVER)
 
@@ -233,8 +243,7 @@ def _apply(handle: Any, at: Any, action: int, plies: int, legal: Any, returns: A
     def go_on() -> int:
         if not legal[action]:
             raise _Wrong(f"legal: action {action} was legal when the game came here before")
-        state = game.state(at)
-        game.rules.apply(state, action)
+        state = game.changed(at, lambda state: game.rules.apply(state, action))
         return game.look(state, plies, legal, returns)
 
     return game.call(f"apply: action {action}", go_on, OVER)
@@ -257,7 +266,7 @@ def _redeal(handle: Any, at: Any, seed: int) -> int:
     game: PythonGame = ffi.from_handle(handle)
 
     def deal() -> int:
-        game.deal(game.state(at), seed)
+        game.deal(at, seed)
         return 0
 
     return game.call("redeal", deal, 1)

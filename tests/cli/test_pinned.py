@@ -81,6 +81,8 @@ def selfplay(*arguments: object) -> tuple[bytes, list[np.ndarray]]:
     [
         ("kuhn", 500, "6baaca80f17d94c4"),
         ("leduc", 200, "6718e9f6b4e34641"),
+        ("phantom_ttt", 200, "c513098381f2f79f"),
+        ("phantom_ttt:classical", 200, "78e94872568ea51e"),
         ("mini", 30, "c721abbb43162bd0"),
         ("classic", 2, "3f6db19df42bc9b2"),
     ],

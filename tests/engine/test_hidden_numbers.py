@@ -12,27 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from running import ROOT
+from every_game import GAMES
 from scale import scaled
-from stratkit.engine import Batch, Game, game_names, has_worlds, sample
+from stratkit.engine import Batch, Game, has_worlds, sample
 from stratkit.engine.batch import CHANCE
 from stratkit.players.player import Views
 from stratkit.players.random import RandomPlayer
 
-MATRIX = f"matrix:{ROOT / 'formats/samples/modified_rps.matrix'}"
-OTHERS = {
-    "dark_hex:": ["dark_hex:3", "dark_hex:2:classical", "dark_hex:3:classical"],
-    "diplomacy:": ["diplomacy:tiny", "diplomacy:fva", "diplomacy:pure"],
-    "hex:": ["hex:3"],
-    "leduc:": ["leduc:3x2"],
-    "liars_dice:": ["liars_dice:1x3"],
-    "matrix:": [MATRIX],
-    "moves:": ["moves:nano"],
-    "phantom_ttt:": ["phantom_ttt:classical"],
-}
-GAMES = [full for name in game_names() for full in OTHERS.get(name, [name])]
+MORE = ["dark_hex:2:classical", "dark_hex:3:classical", "diplomacy:fva", "diplomacy:pure"]
+GAMES = [*GAMES, *MORE]
 HIDDEN = {"dark_hex:2:classical", "dark_hex:3:classical", "phantom_ttt:classical"}
-HIDDEN |= set(OTHERS["diplomacy:"])
+HIDDEN |= {"diplomacy:tiny", "diplomacy:fva", "diplomacy:pure"}
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,10 @@ def fails(error: BaseException) -> object:
     return method
 
 
+def writes(self: object, state: np.ndarray) -> None:
+    state[0] = 1
+
+
 @pytest.mark.parametrize(
     ("method", "value", "wrong"),
     [
@@ -117,6 +121,8 @@ def fails(error: BaseException) -> object:
         ("returns", [1, 1], r"returns: \[1.0, 1.0\] do not sum to 0"),
         ("returns", [1], "returns: 2 finite numbers are needed"),
         ("returns", [np.inf, -np.inf], "returns: 2 finite numbers are needed"),
+        ("observe", writes, "observe: ValueError: assignment destination is read-only"),
+        ("actor", writes, "reset: ValueError: assignment destination is read-only"),
         ("reset", fails(ValueError("a\nb")), "reset: ValueError: a b"),
         ("apply", fails(SystemExit(0)), "apply: action [0-2]: SystemExit: 0"),
         ("apply", lambda *args: None, r"actor: the game goes on after 5 actions \(max_length\)"),
@@ -140,6 +146,20 @@ def test_what_a_class_says_wrongly(
         Batch(game, 1)
     with pytest.raises(StratkitError, match=whole):
         Tree(game)
+
+
+def test_a_class_may_keep_a_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine's memory has gone by then."""
+    kept: list[np.ndarray] = []
+
+    class Liar(python_games.Kuhn):
+        def apply(self, state: np.ndarray, action: int) -> None:
+            super().apply(state, action)
+            kept.append(state)
+
+    monkeypatch.setattr(python_games, "Liar", Liar, raising=False)
+    Batch(Game("py:python_games:Liar"), 1).apply(np.array([2], np.int32))
+    assert kept[0].tolist() == [3, 0, 0, 0, 0, 0]
 
 
 def test_an_interrupt_is_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -368,6 +368,44 @@ def test_phantom_ttt_ends(actions: list[int], gain: int) -> None:
         assert batch.actors()[0] == OVER and batch.returns()[0].tolist() == [gain, -gain]
 
 
+def histories(name: str, depth: int) -> int:
+    """All histories of at most so many tries in a game of 3 x 3. States that are alike but for the
+    order of tries, or but for a symmetry, are counted together."""
+    cells = np.arange(9).reshape(3, 3)
+    turned = [np.rot90(board, k).ravel() for board in (cells, cells.T) for k in range(4)]
+    batch, ways, total = Batch(Game(name), 1), np.ones(1, np.int64), 1
+    for _ in range(depth):
+        rows, actions = np.nonzero(batch.legal())
+        if not len(rows):
+            break
+        after = Batch.gathered([(batch, rows)])
+        after.apply(actions.astype(np.int32))
+        total += int(ways[rows].sum())
+        states = after.__reduce__()[1][3].astype(np.int64)
+        # Whose stone lies where, and who knows of it; then who acts, and who won.
+        known = 3 * (states[:, 121:130] > 0) + 6 * (states[:, 242:251] > 0)
+        boards = np.min([(states[:, :9] + known)[:, at] @ 12 ** np.arange(9) for at in turned], 0)
+        alike = boards * 16 + states[:, 364] * 4 + states[:, 365]
+        _, first, which = np.unique(alike, return_index=True, return_inverse=True)
+        added = np.zeros(len(first), np.int64)
+        np.add.at(added, which, ways[rows])
+        batch, ways = Batch.gathered([(after, first)]), added
+    return total
+
+
+@pytest.mark.parametrize(
+    ("name", "six", "all_"),
+    [
+        ("phantom_ttt", 279_763, 27_115_470_835),
+        ("phantom_ttt:classical", 275_491, 19_934_533_171),
+    ],
+)
+def test_phantom_ttt_has_the_known_size(name: str, six: int, all_: int) -> None:
+    """As another program counts it; 27.12 and 19.93 thousand million in Rudolph et al. 2026."""
+    assert histories(name, 6) == six
+    assert histories(name, 17) == all_
+
+
 @pytest.mark.parametrize("name", ["phantom_ttt", "phantom_ttt:classical"])
 def test_the_longest_game_of_tries(name: str) -> None:
     """Every cell is tried twice but the last: who has seen all cells has seen the end."""

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import pathlib
-
 import numpy as np
 import pytest
 
+from every_game import GAMES
 from stratkit.engine import Batch, Game, game_names, uniform
 from stratkit.engine.stratego import VARIANTS
 from stratkit.games.kit import Kit, Notation
 from stratkit.games.table import KITS, kit_class, kit_of
-
-RPS = pathlib.Path(__file__).parents[2] / "formats/samples/modified_rps.matrix"
-PARAMETERS = {
-    "leduc:": "6x2",
-    "liars_dice:": "2x3",
-    "hex:": "4",
-    "dark_hex:": "3",
-    "matrix:": str(RPS),
-    "moves:": "nano",
-    "phantom_ttt:": "classical",
-    "diplomacy:": "tiny",
-}
-GAMES = [name + PARAMETERS.get(name, "") for name in game_names()]
 
 
 def names(name: str) -> list[list[str]]:
