@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
@@ -77,7 +78,41 @@ def option(default: Any, kind: Kind, help: str, needs: str | None = None) -> Any
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def same(cls: type, name: str, default: Any) -> Any:
+    """A field that another dataclass declares, with another default."""
+    (metadata,) = (one.metadata for one in dataclasses.fields(cls) if one.name == name)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
 # ---- kinds of values ----
+
+
+class Bounds(NamedTuple):
+    """Of numbers: those that are None do not bound."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+
+    def hold(self, value: float) -> bool:
+        """Whether a number is within them. NaN is not, whatever they are."""
+        comparisons = zip(self, (operator.ge, operator.le, operator.gt, operator.lt), strict=True)
+        return value == value and all(
+            bound is None or within(value, bound) for bound, within in comparisons
+        )
+
+    def __str__(self) -> str:
+        """The bounds behind the name of what they bound."""
+        begins = " of at least" if self.most is self.below is None else " from"
+        ends = ", at most" if self.least is None else " to"
+        parts = (
+            (begins, self.least),
+            (" above", self.above),
+            (ends, self.most),
+            (", below", self.below),
+        )
+        return "".join(f"{word} {_short(bound)}" for word, bound in parts if bound is not None)
 
 
 def number(
@@ -90,6 +125,7 @@ def number(
     metavar: str = "X",
 ) -> Kind:
     """A number within these bounds; or None, written as the word `none`."""
+    bounds = Bounds(least, most, above, below)
 
     def parse(text: str) -> float | None:
         if text == none:
@@ -103,17 +139,10 @@ def number(
             value = math.inf
         if type(value) is int and abs(value) < 2**63:
             value = float(value)
-        fits = type(value) is float and (
-            (least is None or value >= least)  # NaN fails every comparison
-            and (most is None or value <= most)
-            and (above is None or value > above)
-            and (below is None or value < below)
-        )
-        if not fits or math.isnan(value):
+        if type(value) is not float or not bounds.hold(value):
             raise ValueError
-        return float(value)
+        return value
 
-    bounds = _bounds(least, most, above, below)
     thing = "a number of seconds" if metavar == "SECONDS" else "a number"
     return Kind(metavar, f"{f'{none}, or ' if none else ''}{thing}{bounds}", parse, accept)
 
@@ -125,22 +154,18 @@ def seconds(most: float) -> Kind:
 
 def whole(least: int | None = None, most: int | None = MAX_COUNT, *, even: bool = False) -> Kind:
     """A whole number, in digits."""
+    bounds = Bounds(least, most)
 
     def accept(value: Any) -> int:
-        fits = type(value) is int and (
-            (least is None or value >= least) and (most is None or value <= most)
-        )
-        if not fits or (even and value % 2):
+        if type(value) is not int or not bounds.hold(value) or (even and value % 2):
             raise ValueError
-        return int(value)
+        return value
 
-    thing = "an even number" if even else "a whole number"
-    return Kind("N", f"{thing}{_bounds(least, most)}", _digits, accept)
+    return Kind("N", f"{'an even' if even else 'a whole'} number{bounds}", _digits, accept)
 
 
 def wholes(least: int | None = None) -> Kind:
     """Whole numbers, with commas between them."""
-
     one = whole(least, None)
 
     def accept(value: Any) -> tuple[int, ...]:
@@ -152,7 +177,7 @@ def wholes(least: int | None = None) -> Kind:
     def parse(text: str) -> tuple[int, ...]:
         return tuple(map(_digits, text.split(",")))
 
-    return Kind("N,...", f"whole numbers{_bounds(least, None)}, as in 100,200", parse, accept)
+    return Kind("N,...", f"whole numbers{Bounds(least)}, as in 100,200", parse, accept)
 
 
 def one_of(*words: str) -> Kind:
@@ -206,26 +231,6 @@ def _digits(text: str) -> int:
     if not (text.removeprefix("-").isdigit() and text.isascii() and len(text) <= 20):
         raise ValueError
     return int(text)
-
-
-def _bounds(
-    least: float | None,
-    most: float | None,
-    above: float | None = None,
-    below: float | None = None,
-) -> str:
-    """The bounds in words."""
-    ends = most is not None or below is not None
-    words = []
-    if least is not None:
-        words.append(f" {'from' if ends else 'of at least'} {_short(least)}")
-    if above is not None:
-        words.append(f" above {_short(above)}")
-    if most is not None:
-        words.append(f"{', at most' if least is None else ' to'} {_short(most)}")
-    if below is not None:
-        words.append(f", below {_short(below)}")
-    return "".join(words)
 
 
 def _short(value: float) -> str:

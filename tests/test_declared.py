@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -11,11 +12,13 @@ from stratkit.declared import (
     Kind,
     Rule,
     check_rules,
+    declared,
     number,
     one_of,
     option,
     options_text,
     read_options,
+    same,
     seconds,
     switch,
     text,
@@ -111,6 +114,33 @@ def test_a_dataclass_is_read_and_written() -> None:
     read = read_options(Sample, {"big-number": "3", "on": "off"})
     assert read == Sample(3, False) and options_text(read) == "big-number=3,on=off,"
     assert options_text(Sample()) == ""
+
+
+@dataclass(frozen=True)
+class Other:
+    """The same setting with another default."""
+
+    big_number: int = same(Sample, "big_number", 7)
+
+
+def test_a_setting_is_declared_once() -> None:
+    (one,), (other, _) = dataclasses.fields(Other), dataclasses.fields(Sample)
+    assert declared(one) == declared(other) and (one.default, other.default) == (7, 1)
+
+
+def test_a_plain_field_takes_what_is_of_its_type() -> None:
+    @dataclass
+    class Plain:
+        x: float = dataclasses.field(default=0.5, metadata={"help": "a rate"})
+        n: int = 3
+        sizes: tuple[int, ...] = ()
+        word: str = "a"
+        on: bool = False
+
+    kinds = [declared(one) for one in dataclasses.fields(Plain)]
+    texts = ("-1e9", "-7", "1,-2", "b", "on")
+    values = [one.kind.read(words) for one, words in zip(kinds, texts, strict=True)]
+    assert values == [-1e9, -7, (1, -2), "b", True] and kinds[0].help == "a rate"
 
 
 def test_a_rule_waits_for_all_its_values() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from stratkit.declared import Rule, number, one_of, option, option_name, text, whole, wholes
+from stratkit.declared import Rule, number, one_of, option, option_name, same, text, whole, wholes
 from stratkit.errors import InputError
 from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.presets import (
@@ -41,11 +41,6 @@ def measured(algorithm: str, config: Mapping[str, Any]) -> str:
         return "search=cfr,"
     keys = processed(config.get("threshold", 0.0), config.get("quanta", 0))
     return f"{keys}," if keys else ""
-
-
-def _average_rate(default: float) -> Any:
-    help = "rate of the exponential average of the weights; higher at first"
-    return option(default, number(above=0, most=1), help)
 
 
 def _no_lower(name: str, floor: str) -> Rule:
@@ -179,7 +174,11 @@ class RNaDConfig(PlayConfig):
     target_rate: float = option(
         0.001, number(above=0, most=1), "rate at which the target network follows the online one"
     )
-    average_rate: float = _average_rate(0.0003)
+    average_rate: float = option(
+        0.0003,
+        number(above=0, most=1),
+        "rate of the exponential average of the weights; higher at first",
+    )
     rho: float = option(
         math.inf, number(above=0), "clip of v-trace's importance weight of the TD error"
     )
@@ -268,11 +267,9 @@ class MMDConfig(PlayConfig):
         number(-1, 1),
         "what a draw brings each player, in the game's unit; below 0: both lose a part",
     )
-    rho: float = option(
-        math.inf, number(above=0), "clip of v-trace's importance weight of the TD error"
-    )
-    c: float = option(1.0, number(above=0), "clip of v-trace's importance weight of the trace")
-    average_rate: float = _average_rate(0.001)
+    rho: float = same(RNaDConfig, "rho", math.inf)
+    c: float = same(RNaDConfig, "c", 1.0)
+    average_rate: float = same(RNaDConfig, "average_rate", 0.001)
 
     rules = (*AdamConfig.rules, _no_lower("eta", "eta_floor"))
 
@@ -287,29 +284,21 @@ class PPOConfig(PlayConfig):
     version for OpenSpiel), without its magnet. What MMD has, too, has its name and means the
     same."""
 
-    lr: float = option(1e-3, number(above=0, below=1e6), "learning rate of Adam, at first")
-    b1: float = option(0.9, number(0, below=1), "decay of Adam's first moment")
-    eps: float = option(1e-5, number(1e-30, below=1e6), "epsilon of Adam")
-    grad_norm: float = option(
-        0.5, number(0), "clip the global norm of the gradient to this; 0: do not"
-    )
+    lr: float = same(AdamConfig, "lr", 1e-3)
+    b1: float = same(AdamConfig, "b1", 0.9)
+    eps: float = same(AdamConfig, "eps", 1e-5)
+    grad_norm: float = same(AdamConfig, "grad_norm", 0.5)
     epochs: int = option(4, whole(1, 1000), "how often an update learns from each decision")
     minibatches: int = option(
         4, whole(1, 10_000), "gradient steps of an epoch, each by a part of the batch"
     )
-    ratio_clip: float = option(
-        0.2, number(above=0), "an action whose pi/mu is this far from 1 is pushed no further; inf"
-    )
-    advantage_lambda: float = option(
-        0.95, number(0, 1), "lambda of the advantage; 1: by the game's end alone"
-    )
-    value_weight: float = option(
-        0.5, number(above=0, below=1e6), "weight of the value's squared error in the loss"
-    )
+    ratio_clip: float = same(MMDConfig, "ratio_clip", 0.2)
+    advantage_lambda: float = same(MMDConfig, "advantage_lambda", 0.95)
+    value_weight: float = same(MMDConfig, "value_weight", 0.5)
     entropy_weight: float = option(
         0.1, number(0, below=1e6), "weight of the policy's entropy in the loss"
     )
-    average_rate: float = _average_rate(0.003)
+    average_rate: float = same(RNaDConfig, "average_rate", 0.003)
 
 
 @dataclass(frozen=True)
@@ -342,9 +331,7 @@ class AlphaZeConfig(PlayConfig):
         number(0, 1),
         "part of the search's value in the value's target; the rest is the game's end",
     )
-    value_weight: float = option(
-        1.0, number(above=0, below=1e6), "weight of the value's squared error in the loss"
-    )
+    value_weight: float = same(MMDConfig, "value_weight", 1.0)
     decay: float = option(
         1e-4, number(0, below=1), "part of the rate by which a step shrinks the weights"
     )
@@ -362,7 +349,7 @@ class AlphaZeConfig(PlayConfig):
     replays: int = option(
         1, whole(0, 100), "old episodes that a step learns from, for each new one"
     )
-    average_rate: float = _average_rate(0.003)
+    average_rate: float = same(RNaDConfig, "average_rate", 0.003)
 
     rules = (*AdamConfig.rules, Rule(("replays", "window"), _check_window))
     searches = True
@@ -386,7 +373,7 @@ class AlphaZeConfig(PlayConfig):
 class BeliefConfig(AdamConfig):
     """The hyper-parameters of a belief network."""
 
-    average_rate: float = _average_rate(0.003)
+    average_rate: float = same(RNaDConfig, "average_rate", 0.003)
 
 
 @dataclass(frozen=True)
@@ -395,12 +382,10 @@ class ReBeLConfig(AdamConfig):
     the paper's (Brown et al. 2020, appendix E) for Liar's Dice are lr 3e-4, halved every 20,000
     steps, a buffer of 2,000,000 and at most 4 uses."""
 
-    lr: float = option(1e-3, number(above=0, below=1e6), "learning rate of Adam, at first")
-    b1: float = option(0.9, number(0, below=1), "decay of Adam's first moment")
-    grad_norm: float = option(
-        5.0, number(0), "clip the global norm of the gradient to this; 0: do not"
-    )
-    average_rate: float = _average_rate(0.005)
+    lr: float = same(AdamConfig, "lr", 1e-3)
+    b1: float = same(AdamConfig, "b1", 0.9)
+    grad_norm: float = same(AdamConfig, "grad_norm", 5.0)
+    average_rate: float = same(RNaDConfig, "average_rate", 0.005)
     halve: tuple[int, ...] = option((), wholes(0), "steps after which the learning rate is halved")
     uses: float = option(
         8.0, number(above=0, below=1e6), "how often an example is learned from, on average"
