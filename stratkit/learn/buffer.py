@@ -187,9 +187,9 @@ class BufferedOptimizer(Optimizer):
             rows.append(whole.newest()[0])
             values.append(whole.newest()[1])
             age.append(np.arange(len(whole)) / max(1, len(whole)))
-        share = np.argsort(np.concatenate(age), kind="stable")[rank::size]
-        self.buffer.added = episodes - len(share) if size == 1 else 0
-        self.buffer.add(np.concatenate(rows)[share], np.concatenate(values)[share])
+        mine = np.argsort(np.concatenate(age), kind="stable")[rank::size]
+        self.buffer.added = episodes - len(mine) if size == 1 else 0
+        self.buffer.add(np.concatenate(rows)[mine], np.concatenate(values)[mine])
 
 
 def _added(part: Tensors) -> int:

@@ -266,7 +266,7 @@ def test_bad_input_is_refused_in_one_line(
     assert f"a value network for liars_dice:1x3, not for {GAME}" in said
     for repeats in (0, 10**9):
         said = refused("exploit", GAME, "search=cfr,random", "--repeats", repeats, status=2)
-        assert "2<=x<=10000" in said
+        assert "from 2 to 10000" in said
     assert "has the network pbs:16x16" in refused(
         "train", examples, "--out", trained, "--resume", "--net", "pbs:8x8"
     )
